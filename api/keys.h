@@ -1,0 +1,79 @@
+// Labels, annotations, finalizers, condition types and reasons of Karmada: the only place that spells them.
+// Source: propagation.md 1.7, operations.md 0.2.
+#ifndef API_KEYS_H_
+#define API_KEYS_H_
+
+namespace api {
+
+// Labels.
+inline constexpr char kPropagationPolicyIdLabel[] = "propagationpolicy.karmada.io/permanent-id";
+inline constexpr char kClusterPropagationPolicyIdLabel[] =
+    "clusterpropagationpolicy.karmada.io/permanent-id";
+inline constexpr char kResourceBindingIdLabel[] = "resourcebinding.karmada.io/permanent-id";
+inline constexpr char kClusterResourceBindingIdLabel[] =
+    "clusterresourcebinding.karmada.io/permanent-id";
+inline constexpr char kWorkIdLabel[] = "work.karmada.io/permanent-id";
+inline constexpr char kBindingManagedByLabel[] = "binding.karmada.io/managed-by";
+inline constexpr char kManagedLabel[] = "karmada.io/managed";
+inline constexpr char kManagedValue[] = "true";
+inline constexpr char kSystemLabel[] = "karmada.io/system";
+inline constexpr char kSystemValue[] = "true";
+inline constexpr char kSkipAutoPropagationLabel[] = "namespace.karmada.io/skip-auto-propagation";
+inline constexpr char kClaimedByLabel[] = "resourcetemplate.karmada.io/claimed-by";
+inline constexpr char kRetainReplicasLabel[] = "resourcetemplate.karmada.io/retain-replicas";
+inline constexpr char kRetainReplicasValue[] = "true";
+inline constexpr char kDeletionProtectedLabel[] = "resourcetemplate.karmada.io/deletion-protected";
+inline constexpr char kDeletionProtectedValue[] = "Always";
+
+// Annotations.
+inline constexpr char kPropagationPolicyNamespaceAnnotation[] =
+    "propagationpolicy.karmada.io/namespace";
+inline constexpr char kPropagationPolicyNameAnnotation[] = "propagationpolicy.karmada.io/name";
+inline constexpr char kClusterPropagationPolicyNameAnnotation[] =
+    "clusterpropagationpolicy.karmada.io/name";
+inline constexpr char kResourceBindingNamespaceAnnotation[] = "resourcebinding.karmada.io/namespace";
+inline constexpr char kResourceBindingNameAnnotation[] = "resourcebinding.karmada.io/name";
+inline constexpr char kClusterResourceBindingNameAnnotation[] =
+    "clusterresourcebinding.karmada.io/name";
+inline constexpr char kWorkNamespaceAnnotation[] = "work.karmada.io/namespace";
+inline constexpr char kWorkNameAnnotation[] = "work.karmada.io/name";
+inline constexpr char kConflictResolutionAnnotation[] = "work.karmada.io/conflict-resolution";
+inline constexpr char kTemplateUidAnnotation[] = "resourcetemplate.karmada.io/uid";
+inline constexpr char kTemplateGenerationAnnotation[] = "resourcetemplate.karmada.io/generation";
+inline constexpr char kManagedLabelsAnnotation[] = "resourcetemplate.karmada.io/managed-labels";
+inline constexpr char kManagedAnnotationsAnnotation[] =
+    "resourcetemplate.karmada.io/managed-annotations";
+inline constexpr char kAppliedPlacementAnnotation[] = "policy.karmada.io/applied-placement";
+inline constexpr char kAppliedOverridesAnnotation[] = "policy.karmada.io/applied-overrides";
+inline constexpr char kAppliedClusterOverridesAnnotation[] =
+    "policy.karmada.io/applied-cluster-overrides";
+
+// Finalizers.
+inline constexpr char kClusterFinalizer[] = "karmada.io/cluster-controller";
+inline constexpr char kExecutionFinalizer[] = "karmada.io/execution-controller";
+inline constexpr char kBindingFinalizer[] = "karmada.io/binding-controller";
+inline constexpr char kClusterBindingFinalizer[] = "karmada.io/cluster-resource-binding-controller";
+inline constexpr char kPropagationPolicyFinalizer[] = "karmada.io/propagation-policy-controller";
+inline constexpr char kClusterPropagationPolicyFinalizer[] =
+    "karmada.io/cluster-propagation-policy-controller";
+
+// Taints.
+inline constexpr char kNotReadyTaint[] = "cluster.karmada.io/not-ready";
+inline constexpr char kUnreachableTaint[] = "cluster.karmada.io/unreachable";
+
+// Namespaces.
+inline constexpr char kSystemNamespace[] = "karmada-system";
+inline constexpr char kClusterNamespace[] = "karmada-cluster";
+inline constexpr char kExecutionNamespacePrefix[] = "karmada-es-";
+
+// Condition types.
+inline constexpr char kWorkApplied[] = "Applied";
+inline constexpr char kWorkDispatching[] = "Dispatching";
+inline constexpr char kBindingScheduled[] = "Scheduled";
+inline constexpr char kBindingFullyApplied[] = "FullyApplied";
+inline constexpr char kClusterReady[] = "Ready";
+inline constexpr char kCompleteApiEnablements[] = "CompleteAPIEnablements";
+
+}  // namespace api
+
+#endif  // API_KEYS_H_

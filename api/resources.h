@@ -1,0 +1,28 @@
+// The kinds the program is built around, and how the API serves them.
+#ifndef API_RESOURCES_H_
+#define API_RESOURCES_H_
+
+#include "kube/meta/names.h"
+
+namespace api {
+
+const kube::Resource& PropagationPolicies();
+const kube::Resource& ClusterPropagationPolicies();
+const kube::Resource& OverridePolicies();
+const kube::Resource& ClusterOverridePolicies();
+const kube::Resource& ResourceBindings();
+const kube::Resource& ClusterResourceBindings();
+const kube::Resource& Works();
+const kube::Resource& Clusters();
+const kube::Resource& InterpreterCustomizations();
+const kube::Resource& InterpreterWebhookConfigurations();
+const kube::Resource& Namespaces();
+const kube::Resource& Secrets();
+const kube::Resource& Nodes();
+const kube::Resource& Pods();
+const kube::Resource& Leases();
+const kube::Resource& Events();
+
+}  // namespace api
+
+#endif  // API_RESOURCES_H_

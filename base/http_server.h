@@ -1,0 +1,98 @@
+// An HTTP/1.1 server for health, metrics, webhooks in tests and the sandbox's API servers.
+//
+//   ASSIGN_OR_RETURN(auto server, base::HttpServer::Start({.address = "127.0.0.1:0"}, handler));
+//   server->port();
+//
+// The handler runs on one of the server's threads and must not block for long; it may answer at once or
+// keep the Responder and answer later from any thread.
+#ifndef BASE_HTTP_SERVER_H_
+#define BASE_HTTP_SERVER_H_
+
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "base/tls.h"
+
+namespace base {
+
+struct HttpRequest {
+  std::string method;  // "GET"
+  std::string path;    // Percent-decoded, without the query.
+  std::string target;  // As sent.
+  std::vector<std::pair<std::string, std::string>> query;  // Decoded, in order.
+  std::map<std::string, std::string> headers;              // Names in lower case.
+  std::string body;
+  tls::PeerIdentity peer;  // Of a verified client certificate.
+
+  // First value of a query parameter or header ("" when absent). Header names in lower case.
+  absl::string_view Query(absl::string_view name) const;
+  absl::string_view Header(absl::string_view name) const;
+};
+
+struct HttpResponse {
+  int code = 200;
+  std::string content_type = "application/json";
+  std::vector<std::pair<std::string, std::string>> headers;
+  std::string body;
+};
+
+// A response sent in pieces (chunked), such as a watch. Thread-safe.
+class HttpStream {
+ public:
+  virtual ~HttpStream() = default;
+  // Queues bytes as one chunk; false when the peer is gone or its unread backlog is over the limit (the
+  // connection is then closed: a watcher that cannot keep up must reconnect).
+  virtual bool Write(std::string bytes) = 0;
+  virtual void Close() = 0;  // Ends the response properly.
+  virtual void Abort() = 0;  // Cuts the connection.
+  // Called once, on a server thread, when the peer goes away or the stream has ended.
+  virtual void OnClosed(std::function<void()> callback) = 0;
+};
+
+class HttpResponder {
+ public:
+  virtual ~HttpResponder() = default;
+  // Exactly one of these, exactly once.
+  virtual void Send(HttpResponse response) = 0;
+  virtual std::shared_ptr<HttpStream> StartStream(HttpResponse head) = 0;
+  virtual void Abort() = 0;  // Cuts the connection without an answer.
+};
+
+using HttpHandler = std::function<void(HttpRequest, std::shared_ptr<HttpResponder>)>;
+
+struct HttpServerOptions {
+  std::string address = "127.0.0.1:0";  // host:port; port 0 picks a free one; ":8080" is every address.
+  std::optional<tls::ServerOptions> tls;
+  int threads = 1;
+  size_t max_body_bytes = 4 << 20;
+  size_t max_header_bytes = 32 << 10;
+  size_t max_stream_backlog_bytes = 64 << 20;
+  absl::Duration request_timeout = absl::Seconds(30);  // From first byte to whole request.
+  absl::Duration idle_timeout = absl::Seconds(120);    // Between requests of a kept connection.
+};
+
+class HttpServer {
+ public:
+  // kUnavailable when the address cannot be bound (the message names it).
+  static absl::StatusOr<std::unique_ptr<HttpServer>> Start(HttpServerOptions options, HttpHandler handler);
+  virtual ~HttpServer() = default;  // Stops.
+  virtual int port() const = 0;
+  // Closes the listener and every connection, then joins the threads.
+  virtual void Stop() = 0;
+  // Cuts every open connection but keeps listening (fault injection).
+  virtual void DropConnections() = 0;
+};
+
+}  // namespace base
+
+#endif  // BASE_HTTP_SERVER_H_

@@ -1,0 +1,190 @@
+// JSON values for everything that passes through the program.
+//
+// A Value is 16 bytes and cheap to copy: arrays, objects and long strings are shared between copies and
+// cloned only when a shared copy is changed (copy on write). An object's members are kept sorted by
+// name, so equal values serialise to equal bytes. Parsing and number handling follow what Kubernetes'
+// Go code does with unstructured objects: integers stay int64, everything else is a double.
+//
+//   ASSIGN_OR_RETURN(json::Value v, json::Parse(text));
+//   int64_t n = v.Get({"spec", "replicas"}).AsInt();
+//   v.Set({"spec", "replicas"}, n + 1);
+//
+// Threads: const access to values that share parts is safe from any thread; one Value object must not be
+// changed while another thread uses that same Value object.
+#ifndef BASE_JSON_H_
+#define BASE_JSON_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+
+namespace json {
+
+class Member;
+
+// Names of nested object members, outermost first. Array elements are not addressed by paths.
+using Path = absl::Span<const absl::string_view>;
+
+class alignas(8) Value {
+ public:
+  enum class Type : uint8_t { kNull, kBool, kInt, kDouble, kString, kArray, kObject };
+  using Init = std::pair<absl::string_view, Value>;
+
+  Value() noexcept : tag_(kTagNull) {}
+  Value(std::nullptr_t) noexcept : Value() {}                     // NOLINT: literals convert.
+  Value(bool b) noexcept : tag_(kTagBool) { u_.word.b = b; }      // NOLINT
+  Value(int i) noexcept : Value(static_cast<int64_t>(i)) {}       // NOLINT
+  Value(int64_t i) noexcept : tag_(kTagInt) { u_.word.i = i; }    // NOLINT
+  Value(double d) noexcept : tag_(kTagDouble) { u_.word.d = d; }  // NOLINT
+  Value(absl::string_view s);                                     // NOLINT
+  Value(const std::string& s) : Value(absl::string_view(s)) {}    // NOLINT
+  Value(const char* s) : Value(absl::string_view(s)) {}           // NOLINT
+  template <class T>
+  Value(T*) = delete;  // Pointers are not booleans.
+
+  Value(const Value& other) noexcept;
+  Value(Value&& other) noexcept;
+  Value& operator=(const Value& other) noexcept;
+  Value& operator=(Value&& other) noexcept;
+  ~Value();
+
+  // `{}` and `[]`, optionally with contents. A repeated name keeps its last value.
+  static Value Object(std::initializer_list<Init> members = {});
+  static Value Array(std::initializer_list<Value> items = {});
+  // An array of the given strings, or an object of the given string pairs.
+  static Value Strings(absl::Span<const std::string> items);
+
+  Type type() const;
+  bool is_null() const { return tag_ == kTagNull; }
+  bool is_bool() const { return tag_ == kTagBool; }
+  bool is_int() const { return tag_ == kTagInt; }
+  bool is_number() const { return tag_ == kTagInt || tag_ == kTagDouble; }
+  bool is_string() const { return tag_ >= kTagInline || tag_ == kTagString; }
+  bool is_array() const { return tag_ == kTagArray; }
+  bool is_object() const { return tag_ == kTagObject; }
+
+  // The value if it has that type, else the default. AsInt also takes a double that is a whole int64.
+  bool AsBool(bool otherwise = false) const;
+  int64_t AsInt(int64_t otherwise = 0) const;
+  double AsDouble(double otherwise = 0) const;
+  // The view lives as long as this Value is neither changed nor destroyed. (A short string lives inside
+  // the Value itself, so do not take a view of a temporary.)
+  absl::string_view AsString(absl::string_view otherwise = "") const;
+  std::string ToString(absl::string_view otherwise = "") const { return std::string(AsString(otherwise)); }
+
+  // Number of array items or object members; 0 for anything else.
+  size_t size() const;
+  bool empty() const { return size() == 0; }
+
+  // The member or item, or the null value when absent or when this is not such a container.
+  const Value& operator[](absl::string_view name) const;
+  const Value& At(size_t index) const;
+  const Value& Get(Path path) const;
+  // nullptr when absent, so that absent and null can be told apart.
+  const Value* Find(absl::string_view name) const;
+  const Value* FindPath(Path path) const;
+  bool Has(absl::string_view name) const { return Find(name) != nullptr; }
+
+  absl::Span<const Value> items() const;     // Empty unless an array.
+  absl::Span<const Member> members() const;  // Empty unless an object; sorted by name.
+
+  // Changes. Something that is not the needed container becomes one (empty) first.
+  // The returned reference is valid until the next change of the same container.
+  Value& Mutable(absl::string_view name);  // Creates the member as null.
+  Value& Mutable(Path path);               // Creates objects on the way.
+  Value& MutableAt(size_t index);          // REQUIRES: index < size().
+  void Set(absl::string_view name, Value value) { Mutable(name) = std::move(value); }
+  void Set(Path path, Value value) { Mutable(path) = std::move(value); }
+  bool Erase(absl::string_view name);  // Whether there was one.
+  bool Erase(Path path);               // Parents stay, even when left empty.
+  void Append(Value value);
+  void Insert(size_t index, Value value);  // REQUIRES: index <= size().
+  void EraseAt(size_t index);              // REQUIRES: index < size().
+
+  // Deep equality; numbers are equal when their mathematical values are. Shared parts cost nothing.
+  friend bool operator==(const Value& a, const Value& b);
+  friend bool operator!=(const Value& a, const Value& b) { return !(a == b); }
+
+  // Whether both are the very same shared array, object or long string (no comparison needed).
+  bool SharesWith(const Value& other) const;
+
+ private:
+  friend class Builder;
+  // Tags from kTagInline on mean: a string of (tag_ - kTagInline) bytes stored in place.
+  enum : uint8_t { kTagNull, kTagBool, kTagInt, kTagDouble, kTagString, kTagArray, kTagObject, kTagInline };
+  static constexpr size_t kInlineCapacity = 15;
+  struct StringNode;
+  struct ArrayNode;
+  struct ObjectNode;
+  struct Word {
+    char pad[7];
+    union {
+      bool b;
+      int64_t i;
+      double d;
+      StringNode* string;
+      ArrayNode* array;
+      ObjectNode* object;
+    };
+  } __attribute__((packed));
+  union Storage {
+    Word word;
+    char inline_chars[kInlineCapacity];
+  };
+
+  void Release();
+  ArrayNode& OwnArray();
+  ObjectNode& OwnObject();
+
+  uint8_t tag_;
+  Storage u_;
+};
+
+// One name and value of an object.
+class Member {
+ public:
+  Member(Value name, Value v) : value(std::move(v)), name_(std::move(name)) {}
+  absl::string_view name() const { return name_.AsString(); }
+  Value value;
+
+ private:
+  friend class Value;
+  Value name_;
+};
+
+struct ParseOptions {
+  // Arrays and objects nested deeper are refused (a hostile document cannot exhaust the stack).
+  int max_depth = 512;
+};
+
+// Parses one document. Errors (kInvalidArgument) give the byte offset. A repeated member name keeps the
+// last value, as Go does. Numbers outside int64 become doubles; not-a-number results are refused.
+absl::StatusOr<Value> Parse(absl::string_view text, const ParseOptions& options = {});
+
+struct WriteOptions {
+  int indent = 0;            // Spaces per level; 0 writes compact text.
+  bool html_escape = false;  // As Go's encoder: < > & U+2028 U+2029 become \uXXXX.
+};
+// Compact text with sorted names and Go's number formats.
+std::string Write(const Value& value, const WriteOptions& options = {});
+
+// Typed look-ups for fields the user may have got wrong. Absent gives nullopt (a null counts as present);
+// a wrong type gives kInvalidArgument with Kubernetes' wording:
+// ".spec.replicas accessor error: x is of the type string, expected int64".
+absl::StatusOr<std::optional<int64_t>> FindInt(const Value& v, Path path);
+absl::StatusOr<std::optional<bool>> FindBool(const Value& v, Path path);
+absl::StatusOr<std::optional<std::string>> FindString(const Value& v, Path path);
+absl::StatusOr<const Value*> FindObject(const Value& v, Path path);  // nullptr when absent.
+absl::StatusOr<const Value*> FindArray(const Value& v, Path path);   // nullptr when absent.
+
+}  // namespace json
+
+#endif  // BASE_JSON_H_

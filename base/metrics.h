@@ -1,0 +1,70 @@
+// Counters, gauges and histograms in Prometheus' text format.
+//
+//   metrics::Counter& hits = registry.GetCounter("hits_total", "Requests.", {{"code", "200"}});
+//   hits.Increment();
+//
+// Returned references stay valid until the registry dies or the series is removed. All calls are
+// thread-safe. Look a series up once and keep the reference on hot paths.
+#ifndef BASE_METRICS_H_
+#define BASE_METRICS_H_
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+
+namespace metrics {
+
+using Labels = std::map<std::string, std::string>;
+
+class Counter {
+ public:
+  virtual ~Counter() = default;
+  virtual void Increment(double by = 1) = 0;
+  virtual double Value() const = 0;
+};
+
+class Gauge {
+ public:
+  virtual ~Gauge() = default;
+  virtual void Set(double value) = 0;
+  virtual void Add(double by) = 0;
+  virtual double Value() const = 0;
+};
+
+class Histogram {
+ public:
+  virtual ~Histogram() = default;
+  virtual void Observe(double value) = 0;
+};
+
+// n bucket bounds: start, start*factor, ... (Prometheus' ExponentialBuckets).
+std::vector<double> ExponentialBuckets(double start, double factor, int n);
+// 0.005 ... 10 (Prometheus' DefBuckets).
+std::vector<double> DefaultBuckets();
+
+class Registry {
+ public:
+  Registry();
+  ~Registry();
+  // The same name and labels give the same series. One name has one type, help text and bucket list:
+  // those of its first use.
+  Counter& GetCounter(const std::string& name, const std::string& help, const Labels& labels = {});
+  Gauge& GetGauge(const std::string& name, const std::string& help, const Labels& labels = {});
+  Histogram& GetHistogram(const std::string& name, const std::string& help,
+                          const std::vector<double>& buckets, const Labels& labels = {});
+  // Drops every series of every family that carries this label value (a cluster that was unjoined).
+  void RemoveSeries(const std::string& label, const std::string& value);
+  // The text exposition (version 0.0.4) of all series plus process_* of this process.
+  std::string Expose() const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace metrics
+
+#endif  // BASE_METRICS_H_

@@ -1,0 +1,28 @@
+# Third-party libraries, all from Debian packages (scripts/packages.txt), each as km_dep_<name>.
+find_package(PkgConfig REQUIRED)
+find_package(Threads REQUIRED)
+find_package(absl REQUIRED)
+find_package(cpprestsdk REQUIRED)
+find_package(OpenSSL REQUIRED)
+find_package(Boost 1.74 REQUIRED)
+find_package(yaml-cpp REQUIRED)
+find_package(prometheus-cpp REQUIRED CONFIG)
+find_package(glog REQUIRED)
+find_package(CLI11 REQUIRED CONFIG)
+
+function(km_dep name)
+  add_library(km_dep_${name} INTERFACE)
+  target_link_libraries(km_dep_${name} INTERFACE ${ARGN})
+endfunction()
+
+km_dep(absl absl::base absl::status absl::statusor absl::strings absl::str_format absl::time
+       absl::synchronization absl::span absl::flat_hash_map absl::flat_hash_set absl::hash
+       absl::random_random absl::cord Threads::Threads)
+km_dep(rapidjson)  # Headers only.
+km_dep(glog glog::glog)
+km_dep(boost Boost::headers)
+km_dep(prometheus prometheus-cpp::core)
+km_dep(yaml yaml-cpp)
+km_dep(openssl OpenSSL::SSL OpenSSL::Crypto)
+km_dep(cpprest cpprestsdk::cpprest)
+km_dep(cli11 CLI11::CLI11)

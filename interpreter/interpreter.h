@@ -1,0 +1,94 @@
+// The resource interpreter: every question the loops ask about kinds they do not know.
+//
+// Chain is the interpreter the program uses: back ends in order (customized Lua, webhooks, shipped Lua,
+// built-in handlers); for each operation the first back end that has a rule for the kind decides alone,
+// including by failing (interpreter.md 1.1). Errors name layer, operation and object.
+// Threads: all calls may come from any thread.
+#ifndef INTERPRETER_INTERPRETER_H_
+#define INTERPRETER_INTERPRETER_H_
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "base/json.h"
+#include "kube/meta/names.h"
+#include "kube/meta/object.h"
+
+namespace interpreter {
+
+enum class Operation {
+  kInterpretReplica,
+  kInterpretComponent,
+  kReviseReplica,
+  kRetain,
+  kAggregateStatus,
+  kInterpretDependency,
+  kInterpretStatus,
+  kInterpretHealth,
+};
+// "InterpretReplica", ...
+absl::string_view OperationName(Operation op);
+
+struct Replicas {
+  int64_t replicas = 0;
+  json::Value requirements;  // work/v1alpha2 ReplicaRequirements; null when there are none.
+};
+
+// One item of a binding's status.aggregatedStatus, as JSON (interpreter.md 2.2).
+using AggregatedItems = json::Value;
+
+// A layer of the chain. Has(...) is asked first; the other calls are made only for operations it has.
+class Backend {
+ public:
+  virtual ~Backend() = default;
+  virtual absl::string_view layer() const = 0;  // "customized", "webhook", "thirdparty", "native".
+  virtual bool Has(const kube::Gvk& gvk, Operation op) const = 0;
+  virtual absl::StatusOr<Replicas> GetReplicas(const kube::Object& object) const = 0;
+  virtual absl::StatusOr<json::Value> GetComponents(const kube::Object& object) const = 0;
+  virtual absl::StatusOr<kube::Object> ReviseReplica(const kube::Object& object,
+                                                     int64_t replicas) const = 0;
+  virtual absl::StatusOr<kube::Object> Retain(const kube::Object& desired,
+                                              const kube::Object& observed) const = 0;
+  // `items`: array of AggregatedStatusItem, or null for none. Returns the object with its new status; the
+  // same object (SharesWith) when nothing changes.
+  virtual absl::StatusOr<kube::Object> AggregateStatus(const kube::Object& object,
+                                                       const AggregatedItems& items) const = 0;
+  virtual absl::StatusOr<json::Value> GetDependencies(const kube::Object& object) const = 0;
+  // Null when there is no status.
+  virtual absl::StatusOr<json::Value> ReflectStatus(const kube::Object& object) const = 0;
+  virtual absl::StatusOr<bool> InterpretHealth(const kube::Object& object) const = 0;
+};
+
+class Interpreter {
+ public:
+  virtual ~Interpreter() = default;
+  // Whether some layer has a rule. InterpretStatus always has one.
+  virtual bool HookEnabled(const kube::Gvk& gvk, Operation op) const = 0;
+  virtual absl::StatusOr<Replicas> GetReplicas(const kube::Object& object) const = 0;
+  virtual absl::StatusOr<json::Value> GetComponents(const kube::Object& object) const = 0;
+  virtual absl::StatusOr<kube::Object> ReviseReplica(const kube::Object& object,
+                                                     int64_t replicas) const = 0;
+  virtual absl::StatusOr<kube::Object> Retain(const kube::Object& desired,
+                                              const kube::Object& observed) const = 0;
+  virtual absl::StatusOr<kube::Object> AggregateStatus(const kube::Object& object,
+                                                       const AggregatedItems& items) const = 0;
+  virtual absl::StatusOr<json::Value> GetDependencies(const kube::Object& object) const = 0;
+  virtual absl::StatusOr<json::Value> ReflectStatus(const kube::Object& object) const = 0;
+  virtual absl::StatusOr<bool> InterpretHealth(const kube::Object& object) const = 0;
+};
+
+// Built-in handlers (interpreter.md 3).
+std::unique_ptr<Backend> NewNativeBackend();
+// The interpreter over these back ends, first to last.
+std::unique_ptr<Interpreter> NewChain(std::vector<std::unique_ptr<Backend>> backends);
+
+// Removes what a cluster assigns before a manifest is stored in a Work (propagation.md 3.6).
+void Prune(kube::Object& manifest);
+
+}  // namespace interpreter
+
+#endif  // INTERPRETER_INTERPRETER_H_

@@ -1,0 +1,68 @@
+// Reading and writing one cluster the way controllers should: reads come from informers, writes are
+// minimal patches of what the writer changed, a write that changes nothing is not sent, and every result
+// is readable from the cache at once.
+//
+//   ObjectPtr before = client.Find(kWork, key);
+//   Object after = *before;
+//   after.AddFinalizer(...);
+//   ASSIGN_OR_RETURN(ObjectPtr now, client.Update(before, after, {}, stop));
+#ifndef KUBE_CACHE_CLUSTER_CLIENT_H_
+#define KUBE_CACHE_CLUSTER_CLIENT_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "base/stop_token.h"
+#include "kube/cache/informer.h"
+#include "kube/client/client.h"
+#include "kube/client/rest_mapper.h"
+#include "kube/meta/names.h"
+#include "kube/meta/object.h"
+
+namespace kube {
+
+struct UpdateOptions {
+  std::string subresource;  // "status" or "".
+  // Whether the server must refuse the patch when the object changed since `before` (kAborted):
+  // kWhenListsChange: only if the patch replaces a list or was told so (merge patches carry lists whole).
+  enum class Precondition { kWhenListsChange, kAlways, kNever } precondition =
+      Precondition::kWhenListsChange;
+};
+
+class ClusterClient {
+ public:
+  // REQUIRES: all outlive this object.
+  ClusterClient(Client& client, RestMapper& mapper, InformerSet& informers);
+
+  Client& raw() { return client_; }
+  RestMapper& mapper() { return mapper_; }
+  InformerSet& informers() { return informers_; }
+
+  // From the cache; starts the informer if need be but does not wait for it. nullptr when not there.
+  ObjectPtr Find(const Resource& r, const ObjectKey& key);
+  // From the cache when its informer has synced, else a live GET. kNotFound when absent.
+  absl::StatusOr<ObjectPtr> Get(const Resource& r, const ObjectKey& key, const base::StopToken& stop);
+
+  absl::StatusOr<ObjectPtr> Create(const Resource& r, const Object& object, const base::StopToken& stop);
+  // Sends the merge patch that turns `before` into `after`; returns `before` itself without a call when
+  // they do not differ (in status, for subresource "status"; outside it otherwise).
+  absl::StatusOr<ObjectPtr> Update(const Resource& r, const ObjectPtr& before, const Object& after,
+                                   const UpdateOptions& options, const base::StopToken& stop);
+  // OK also when it was gone already.
+  absl::Status Delete(const Resource& r, const ObjectKey& key, const DeleteOptions& options,
+                      const base::StopToken& stop);
+
+ private:
+  void Remember(const Resource& r, const Object& written);
+
+  Client& client_;
+  RestMapper& mapper_;
+  InformerSet& informers_;
+};
+
+}  // namespace kube
+
+#endif  // KUBE_CACHE_CLUSTER_CLIENT_H_

@@ -1,0 +1,90 @@
+// Keeping a Store true to one resource of one API server, and telling handlers about changes.
+//
+// Guarantees: every handler sees one Add for each object and afterwards its Updates and its Delete, in
+// order per object; after a break the difference to the server's state is reported (a missed delete comes
+// as OnDelete with the last known state). What a writer puts in through Informer::Written is reported like
+// a watch event, at once, and not reported again when the watch delivers it.
+// The watch costs no thread; lists run on the InformerSet's small list pool.
+#ifndef KUBE_CACHE_INFORMER_H_
+#define KUBE_CACHE_INFORMER_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "base/clock.h"
+#include "base/stop_token.h"
+#include "kube/cache/store.h"
+#include "kube/client/client.h"
+#include "kube/meta/names.h"
+#include "kube/meta/object.h"
+
+namespace kube {
+
+// Called on the transport's or a writer's thread with no lock of the caller's held; must not block (put a
+// key in a queue, no more).
+struct EventHandler {
+  std::function<void(const ObjectPtr& object, bool initial_list)> on_add;
+  std::function<void(const ObjectPtr& before, const ObjectPtr& after)> on_update;
+  std::function<void(const ObjectPtr& last)> on_delete;
+};
+
+struct InformerOptions {
+  std::string label_selector;
+  // Trims an object before it is stored (metadata.managedFields is always dropped). Optional.
+  std::function<void(Object&)> transform;
+};
+
+class Informer {
+ public:
+  virtual ~Informer() = default;
+  virtual const Resource& resource() const = 0;
+  virtual const Store& store() const = 0;
+  virtual void AddIndex(const std::string& name, IndexFn fn) = 0;
+  // Existing objects are replayed as initial adds before this returns. The id is for RemoveHandler, after
+  // which no call of the handler is running or will come.
+  virtual int64_t AddHandler(EventHandler handler) = 0;
+  virtual void RemoveHandler(int64_t id) = 0;
+  // The first list has been stored (and its handlers called).
+  virtual bool HasSynced() const = 0;
+  // kDeadlineExceeded or kCancelled when it did not sync; the message carries the last list error.
+  virtual absl::Status WaitForSync(absl::Time deadline, const base::StopToken& stop) const = 0;
+  // Why the last list or watch failed; OK while all is well.
+  virtual absl::Status last_error() const = 0;
+  // The result of a write, so that the next read sees it (design decision 5).
+  virtual void Written(const Object& object) = 0;
+  // The object was deleted for good by our own call.
+  virtual void WrittenDelete(const ObjectKey& key) = 0;
+};
+
+// The informers of one API server: one per resource, shared by all users, started on first use.
+class InformerSet {
+ public:
+  // REQUIRES: client and clock outlive the set.
+  InformerSet(Client& client, const base::Clock& clock);
+  ~InformerSet();  // Stops.
+  // Applies to informers created afterwards.
+  void SetDefaultOptions(const Resource& r, InformerOptions options);
+  void SetDefaultOptions(InformerOptions options);
+  // The informer of `r`, created and started if need be. It stays until Remove or Stop; a shared_ptr held
+  // longer keeps its last contents readable.
+  std::shared_ptr<Informer> Get(const Resource& r);
+  // nullptr when nobody asked for it yet.
+  std::shared_ptr<Informer> Find(const Resource& r) const;
+  void Remove(const Resource& r);
+  std::vector<std::shared_ptr<Informer>> All() const;
+  // Ends all watches; afterwards no handler is called.
+  void Stop();
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace kube
+
+#endif  // KUBE_CACHE_INFORMER_H_

@@ -1,0 +1,63 @@
+// Where an API server is and how to speak to it: kubeconfig files and in-cluster credentials.
+#ifndef KUBE_CLIENT_KUBECONFIG_H_
+#define KUBE_CLIENT_KUBECONFIG_H_
+
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "base/tls.h"
+
+namespace kube {
+
+// A program that prints an ExecCredential (client.authentication.k8s.io).
+struct ExecPlugin {
+  std::string api_version;
+  std::string command;
+  std::vector<std::string> args;
+  std::vector<std::pair<std::string, std::string>> env;
+  std::string install_hint;
+  bool provide_cluster_info = false;
+};
+
+// One server and one way to authenticate. Secrets are never logged.
+struct ConnectionConfig {
+  std::string server;  // "https://host:port[/prefix]"
+  std::string ca_pem;  // Empty: the system's roots.
+  bool insecure_skip_tls_verify = false;
+  std::string tls_server_name;  // Verify the certificate against this name instead of the host.
+  std::string proxy_url;        // http:// proxy; HTTPS goes through CONNECT.
+  std::vector<std::pair<std::string, std::string>> proxy_headers;
+
+  tls::KeyPair client_certificate;
+  std::string token;
+  std::string token_file;  // Wins over token; re-read when it changes.
+  std::string username, password;
+  std::unique_ptr<ExecPlugin> exec;
+  std::string impersonate_user;
+
+  ConnectionConfig() = default;
+  ConnectionConfig(const ConnectionConfig&);
+  ConnectionConfig& operator=(const ConnectionConfig&);
+  ConnectionConfig(ConnectionConfig&&) = default;
+  ConnectionConfig& operator=(ConnectionConfig&&) = default;
+};
+
+struct KubeconfigOptions {
+  std::string path;     // --kubeconfig; empty: $KUBECONFIG, in-cluster, ~/.kube/config, in this order.
+  std::string context;  // Empty: current-context.
+};
+// Upstream's precedence (operations.md 1.3). Errors name the file, the context and the missing or unusable
+// field: kNotFound (no file), kInvalidArgument (unreadable content).
+absl::StatusOr<ConnectionConfig> LoadConnectionConfig(const KubeconfigOptions& options);
+// One kubeconfig text; relative file names are resolved against `directory`.
+absl::StatusOr<ConnectionConfig> ParseKubeconfig(absl::string_view text, const std::string& directory,
+                                                 const std::string& context);
+
+}  // namespace kube
+
+#endif  // KUBE_CLIENT_KUBECONFIG_H_

@@ -1,0 +1,62 @@
+// HTTP to one API server, as the client needs it; the seam behind which the HTTP library lives.
+#ifndef KUBE_CLIENT_TRANSPORT_H_
+#define KUBE_CLIENT_TRANSPORT_H_
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "base/stop_token.h"
+
+namespace kube {
+
+struct HttpRequest {
+  std::string method;  // "GET"
+  std::string path;    // Escaped path with query: "/api/v1/pods?limit=500".
+  std::string accept = "application/json";
+  std::string content_type;
+  std::string body;
+  absl::Duration timeout = absl::Seconds(32);  // From start to the whole answer.
+};
+
+struct HttpResponse {
+  int code = 0;
+  std::map<std::string, std::string> headers;  // Names in lower case.
+  std::string body;
+};
+
+// A response whose body is handed over as it arrives. Destroying it cancels the request and waits until
+// no callback runs any more. REQUIRES: not destroyed from inside a callback.
+class HttpStream {
+ public:
+  virtual ~HttpStream() = default;
+};
+
+// Callbacks come from the transport's threads, one at a time for one stream; they must not block.
+struct StreamCallbacks {
+  // Once, before anything else: status and headers. The bodies of error answers follow as data too.
+  std::function<void(const HttpResponse& head)> on_head;
+  std::function<void(absl::string_view bytes)> on_data;
+  // Once, last: OK when the server ended the body properly, else why it broke off.
+  std::function<void(absl::Status)> on_end;
+};
+
+class Transport {
+ public:
+  virtual ~Transport() = default;
+  // Blocks. An HTTP error code is an answer, not an error; kUnavailable: no connection or it broke;
+  // kDeadlineExceeded; kCancelled; kUnauthenticated: credentials could not be obtained.
+  virtual absl::StatusOr<HttpResponse> Send(const HttpRequest& request,
+                                            const base::StopToken& stop) = 0;
+  // Starts a streamed GET; costs no thread. `request.timeout` is the longest silence tolerated.
+  virtual std::unique_ptr<HttpStream> Open(const HttpRequest& request, StreamCallbacks callbacks) = 0;
+};
+
+}  // namespace kube
+
+#endif  // KUBE_CLIENT_TRANSPORT_H_

@@ -1,0 +1,78 @@
+// Label and field selectors: the full grammar, exact validation, matching and canonical text.
+#ifndef KUBE_META_SELECTOR_H_
+#define KUBE_META_SELECTOR_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "base/json.h"
+
+namespace kube {
+
+class LabelSelector {
+ public:
+  enum class Operator { kIn, kNotIn, kExists, kDoesNotExist, kGreaterThan, kLessThan };
+  struct Requirement {
+    std::string key;
+    Operator op = Operator::kExists;
+    std::vector<std::string> values;  // Sorted, unique.
+  };
+
+  // Matches everything.
+  LabelSelector() = default;
+  static LabelSelector Nothing();
+  // One label that must have this value.
+  static LabelSelector Equal(absl::string_view key, absl::string_view value);
+
+  // The text form: "a=b,c!=d,e in (f,g),h notin (i),j,!k,l>1,m<2". kInvalidArgument with apimachinery's
+  // wording for a bad key, value or grammar.
+  static absl::StatusOr<LabelSelector> Parse(absl::string_view text);
+  // metav1.LabelSelector ({matchLabels, matchExpressions}); null gives Nothing (metav1.LabelSelectorAs
+  // Selector: nil matches nothing), {} matches everything.
+  static absl::StatusOr<LabelSelector> FromJson(const json::Value& selector);
+
+  bool MatchesNothing() const { return nothing_; }
+  bool MatchesEverything() const { return !nothing_ && requirements_.empty(); }
+  // `labels` is a metadata.labels object (null: no labels).
+  bool Matches(const json::Value& labels) const;
+  const std::vector<Requirement>& requirements() const { return requirements_; }
+  // Canonical text; Parse(ToString()) is the same selector. Requirements sorted by key.
+  std::string ToString() const;
+
+ private:
+  bool nothing_ = false;
+  std::vector<Requirement> requirements_;
+};
+
+// "metadata.name=x,spec.nodeName!=y", with backslash escapes for , = and backslash.
+class FieldSelector {
+ public:
+  struct Term {
+    std::string field;
+    std::string value;
+    bool equal = true;
+  };
+  static absl::StatusOr<FieldSelector> Parse(absl::string_view text);
+  // Fields are dotted paths of string values; an absent field is "".
+  bool Matches(const json::Value& object) const;
+  const std::vector<Term>& terms() const { return terms_; }
+  std::string ToString() const;
+
+ private:
+  std::vector<Term> terms_;
+};
+
+// Kubernetes' name rules; OK or kInvalidArgument with apimachinery's message.
+absl::Status ValidateQualifiedName(absl::string_view name);  // Label and annotation keys.
+absl::Status ValidateLabelValue(absl::string_view value);
+absl::Status ValidateDns1123Subdomain(absl::string_view name);
+absl::Status ValidateDns1123Label(absl::string_view name);
+// Path segment names (RBAC objects): not "." or "..", no '/' or '%'.
+absl::Status ValidatePathSegmentName(absl::string_view name);
+
+}  // namespace kube
+
+#endif  // KUBE_META_SELECTOR_H_

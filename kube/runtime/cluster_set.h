@@ -1,0 +1,65 @@
+// The member clusters' clients and informers: made when a cluster appears, rebuilt when its endpoint or
+// credentials change, stopped when it goes.
+#ifndef KUBE_RUNTIME_CLUSTER_SET_H_
+#define KUBE_RUNTIME_CLUSTER_SET_H_
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "base/clock.h"
+#include "base/metrics.h"
+#include "kube/cache/cluster_client.h"
+#include "kube/client/kubeconfig.h"
+
+namespace kube {
+
+// How to reach a member; implemented over Cluster objects and Secrets.
+class ClusterConfigSource {
+ public:
+  virtual ~ClusterConfigSource() = default;
+  // kNotFound: no such cluster. Other errors say which field or secret is unusable.
+  virtual absl::StatusOr<ConnectionConfig> ConfigFor(const std::string& cluster) = 0;
+};
+
+// One member. Kept alive by whoever holds it; informers stop when the cluster leaves the set.
+class MemberCluster {
+ public:
+  virtual ~MemberCluster() = default;
+  virtual const std::string& name() const = 0;
+  virtual ClusterClient& client() = 0;
+};
+
+class ClusterSet {
+ public:
+  struct Options {
+    double qps = 0;  // Per member; 0: adaptive only.
+    int burst = 0;
+    // Called with each new member before anybody else sees it (sets informer defaults). Optional.
+    std::function<void(MemberCluster&)> on_new;
+  };
+  ClusterSet(Options options, ClusterConfigSource& source, const base::Clock& clock,
+             metrics::Registry* registry);
+  ~ClusterSet();
+
+  // The member, connected if need be (no network traffic yet). A changed configuration (Refresh) gives a new
+  // MemberCluster.
+  absl::StatusOr<std::shared_ptr<MemberCluster>> Get(const std::string& cluster);
+  // nullptr when not connected.
+  std::shared_ptr<MemberCluster> Find(const std::string& cluster) const;
+  // Compares the configuration with the one in use; reconnects when it differs.
+  absl::Status Refresh(const std::string& cluster);
+  // Stops and forgets.
+  void Remove(const std::string& cluster);
+  std::vector<std::string> Names() const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace kube
+
+#endif  // KUBE_RUNTIME_CLUSTER_SET_H_

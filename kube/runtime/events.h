@@ -1,0 +1,42 @@
+// core/v1 Events, written in the background with client-go's aggregation: an equal event becomes a count on
+// the first one, many similar ones become one, a noisy source is limited. Recording never blocks or fails.
+#ifndef KUBE_RUNTIME_EVENTS_H_
+#define KUBE_RUNTIME_EVENTS_H_
+
+#include <memory>
+#include <string>
+
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "base/clock.h"
+#include "base/stop_token.h"
+#include "kube/client/client.h"
+#include "kube/meta/object.h"
+
+namespace kube {
+
+// What an event is about.
+struct ObjectReference {
+  std::string api_version, kind, ns, name, uid, resource_version;
+  static ObjectReference Of(const Object& object);
+};
+
+enum class EventType { kNormal, kWarning };
+
+class EventSink {
+ public:
+  virtual ~EventSink() = default;
+  // `source` is the component ("binding-controller"). An event equal to the last one about the same object
+  // from the same source is not repeated (design: none repeated without a change).
+  virtual void Record(absl::string_view source, const ObjectReference& about, EventType type,
+                      absl::string_view reason, absl::string_view message) = 0;
+};
+
+// Writes through `client`. Events still queued when it is destroyed are flushed for at most 2 s.
+std::unique_ptr<EventSink> NewEventSink(Client& client, const base::Clock& clock);
+// Drops everything.
+std::unique_ptr<EventSink> NewNullEventSink();
+
+}  // namespace kube
+
+#endif  // KUBE_RUNTIME_EVENTS_H_

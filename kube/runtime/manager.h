@@ -1,0 +1,72 @@
+// Starts and stops everything in order: servers, caches, leader election, then the loops; on a stop the
+// loops drain first and servers go last.
+#ifndef KUBE_RUNTIME_MANAGER_H_
+#define KUBE_RUNTIME_MANAGER_H_
+
+#include <memory>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "base/clock.h"
+#include "base/metrics.h"
+#include "base/stop_token.h"
+#include "kube/cache/cluster_client.h"
+
+namespace kube {
+
+class EventSink;
+
+// Something that runs until stopped. Each Run has a thread of its own.
+class Runnable {
+ public:
+  virtual ~Runnable() = default;
+  virtual std::string name() const = 0;
+  // Returns when stopped (OK) or when it cannot go on (an error, which stops the manager).
+  virtual absl::Status Run(const base::StopToken& stop) = 0;
+};
+
+struct ManagerOptions {
+  std::string health_address = ":10357";   // "" or "0": none. /healthz, /readyz, /livez
+  std::string metrics_address = ":8080";   // "" or "0": none. /metrics
+  bool leader_elect = true;
+  std::string lease_namespace = "karmada-system";
+  std::string lease_name = "karmada-controller-manager";
+  std::string identity;  // Empty: <hostname>_<uuid>.
+  absl::Duration lease_duration = absl::Seconds(15);
+  absl::Duration renew_deadline = absl::Seconds(10);
+  absl::Duration retry_period = absl::Seconds(2);
+  absl::Duration cache_sync_timeout = absl::Minutes(2);
+  absl::Duration graceful_stop = absl::Seconds(30);
+};
+
+class Manager {
+ public:
+  // REQUIRES: all outlive the manager.
+  Manager(ManagerOptions options, ClusterClient& cluster, EventSink& events, const base::Clock& clock,
+          metrics::Registry& registry);
+  ~Manager();
+
+  ClusterClient& cluster();
+  EventSink& events();
+  const base::Clock& clock() const;
+  metrics::Registry& registry();
+  const ManagerOptions& options() const;
+
+  enum class Group { kAlways, kLeader };
+  // Before Run, or later (then it starts at once if its group runs).
+  void Add(std::unique_ptr<Runnable> runnable, Group group = Group::kLeader);
+
+  // Blocks until `stop`, a lost lease (kAborted) or a failed runnable. All threads have ended on return,
+  // unless the graceful period was exceeded (kDeadlineExceeded).
+  absl::Status Run(const base::StopToken& stop);
+  bool IsLeader() const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace kube
+
+#endif  // KUBE_RUNTIME_MANAGER_H_

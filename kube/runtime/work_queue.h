@@ -1,0 +1,74 @@
+// The queue between event handlers and workers: de-duplicating, delaying, rate-limited, with priorities.
+//
+// Promises (as client-go's): fair among equal priorities; an item queued many times before it is taken is
+// handed out once; an item is never handed to two workers at once, one added while being processed comes
+// again afterwards; after ShutDown the rest is drained, then Get returns nullopt.
+#ifndef KUBE_RUNTIME_WORK_QUEUE_H_
+#define KUBE_RUNTIME_WORK_QUEUE_H_
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "absl/time/time.h"
+#include "base/clock.h"
+#include "kube/runtime/reconciler.h"
+
+namespace metrics {
+class Registry;
+}
+
+namespace kube {
+
+// Items of an informer's first list wait behind fresh changes (operations.md 1.7).
+inline constexpr int kInitialListPriority = -100;
+inline constexpr int kNormalPriority = 0;
+
+struct RateLimiterOptions {
+  absl::Duration base_delay = absl::Milliseconds(5);
+  absl::Duration max_delay = absl::Seconds(1000);
+  double qps = 10;  // Overall bucket for re-queues of all items; 0: exponential part only.
+  int burst = 100;
+};
+
+class WorkQueue {
+ public:
+  struct Options {
+    std::string name;
+    RateLimiterOptions limiter;
+    metrics::Registry* registry = nullptr;
+  };
+  WorkQueue(Options options, const base::Clock& clock);
+  ~WorkQueue();
+  WorkQueue(const WorkQueue&) = delete;
+
+  // An item added twice takes the higher priority and the earlier time.
+  void Add(const Request& item, int priority = kNormalPriority);
+  void AddAfter(const Request& item, absl::Duration delay, int priority = kNormalPriority);
+  // After the item's back-off, which doubles each time until Forget.
+  void AddRateLimited(const Request& item, int priority = kNormalPriority);
+  void Forget(const Request& item);
+  int Requeues(const Request& item) const;
+
+  struct Taken {
+    Request request;
+    int priority = kNormalPriority;
+  };
+  // Blocks until an item is due; nullopt once shut down and drained.
+  std::optional<Taken> Get();
+  // Every item from Get must be given back.
+  void Done(const Request& item);
+
+  // Waiting (not yet due) items are dropped, due ones still handed out.
+  void ShutDown();
+  size_t size() const;  // Due and delayed items.
+  bool Idle() const;    // Nothing due, nothing being processed (delayed items do not count).
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace kube
+
+#endif  // KUBE_RUNTIME_WORK_QUEUE_H_

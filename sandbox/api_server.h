@@ -1,0 +1,74 @@
+// A simulated kube-apiserver: Backend plus its HTTPS front end.
+#ifndef SANDBOX_API_SERVER_H_
+#define SANDBOX_API_SERVER_H_
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "base/tls.h"
+#include "sandbox/backend.h"
+
+namespace sandbox {
+
+// What tests let go wrong. All off by default; thread-safe; takes effect on the next request.
+class Faults {
+ public:
+  virtual ~Faults() = default;
+  virtual void SetLatency(absl::Duration d) = 0;
+  // The next `count` requests whose method and path match (path: substring, method "" any) get this code;
+  // 429 carries Retry-After: 1.
+  virtual void FailNext(int count, int code, std::string method, std::string path_part,
+                        std::string reason = "", std::string message = "") = 0;
+  virtual void DropWatches() = 0;      // Cuts every running watch now.
+  virtual void ExpireHistory() = 0;    // Watches from any older resourceVersion get 410.
+  virtual void SetPartitioned(bool on) = 0;  // Connections are cut and refused.
+  virtual void Clear() = 0;
+};
+
+struct ApiServerOptions {
+  std::string name;  // "karmada-apiserver", "member1".
+  int port = 0;      // 0 picks a free one.
+  tls::ServerOptions tls;
+  // Bearer token -> user; client certificates give user and groups by CN and O.
+  std::map<std::string, std::string> tokens;
+  bool allow_anonymous = false;
+  // Kubernetes version answered by /version.
+  std::string git_version = "v1.35.3";
+  absl::Duration bookmark_period = absl::Seconds(30);
+  size_t history_events = 20000;  // How far back a watch can resume.
+};
+
+// Requests served so far by (user agent's first word, verb as in audit logs, resource, code).
+struct RequestCount {
+  std::string client, verb, resource;
+  int code = 0;
+  int64_t count = 0;
+};
+
+class ApiServer {
+ public:
+  // Serves the built-in kinds (core, apps, batch, rbac, networking, policy, autoscaling, storage,
+  // coordination, discovery, events, admissionregistration, apiextensions ...) when this returns.
+  static absl::StatusOr<std::unique_ptr<ApiServer>> Start(ApiServerOptions options);
+  virtual ~ApiServer() = default;
+
+  virtual Backend& backend() = 0;
+  virtual Faults& faults() = 0;
+  virtual int port() const = 0;
+  virtual std::string url() const = 0;
+  virtual std::vector<RequestCount> Requests() const = 0;
+  // Stops and starts the front end on the same port; contents stay, connections are cut.
+  virtual absl::Status RestartFrontEnd() = 0;
+  // Registers a bearer token.
+  virtual void AddToken(std::string token, std::string user) = 0;
+  virtual void RevokeToken(const std::string& token) = 0;
+};
+
+}  // namespace sandbox
+
+#endif  // SANDBOX_API_SERVER_H_
