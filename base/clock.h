@@ -12,8 +12,8 @@ class Clock {
  public:
   virtual ~Clock() = default;
   virtual absl::Time Now() const = 0;
-  // Waits until `condition` holds or `deadline` (this clock's time) has come; says whether it holds.
-  // REQUIRES: `mu` is held; it is released while waiting.
+  // Waits until `condition` holds or `deadline` (this clock's time) has come; says whether it
+  // holds. REQUIRES: `mu` is held; it is released while waiting.
   virtual bool AwaitUntil(absl::Mutex& mu, const absl::Condition& condition,
                           absl::Time deadline) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu) = 0;
   // Sleeps; returns early (false) when stopped.

@@ -3,8 +3,8 @@
 //   ASSIGN_OR_RETURN(auto server, base::HttpServer::Start({.address = "127.0.0.1:0"}, handler));
 //   server->port();
 //
-// The handler runs on one of the server's threads and must not block for long; it may answer at once or
-// keep the Responder and answer later from any thread.
+// The handler runs on one of the server's threads and must not block for long; it may answer at
+// once or keep the Responder and answer later from any thread.
 #ifndef BASE_HTTP_SERVER_H_
 #define BASE_HTTP_SERVER_H_
 
@@ -26,9 +26,9 @@
 namespace base {
 
 struct HttpRequest {
-  std::string method;  // "GET"
-  std::string path;    // Percent-decoded, without the query.
-  std::string target;  // As sent.
+  std::string method;                                      // "GET"
+  std::string path;                                        // Percent-decoded, without the query.
+  std::string target;                                      // As sent.
   std::vector<std::pair<std::string, std::string>> query;  // Decoded, in order.
   std::map<std::string, std::string> headers;              // Names in lower case.
   std::string body;
@@ -50,8 +50,8 @@ struct HttpResponse {
 class HttpStream {
  public:
   virtual ~HttpStream() = default;
-  // Queues bytes as one chunk; false when the peer is gone or its unread backlog is over the limit (the
-  // connection is then closed: a watcher that cannot keep up must reconnect).
+  // Queues bytes as one chunk; false when the peer is gone or its unread backlog is over the limit
+  // (the connection is then closed: a watcher that cannot keep up must reconnect).
   virtual bool Write(std::string bytes) = 0;
   virtual void Close() = 0;  // Ends the response properly.
   virtual void Abort() = 0;  // Cuts the connection.
@@ -71,7 +71,8 @@ class HttpResponder {
 using HttpHandler = std::function<void(HttpRequest, std::shared_ptr<HttpResponder>)>;
 
 struct HttpServerOptions {
-  std::string address = "127.0.0.1:0";  // host:port; port 0 picks a free one; ":8080" is every address.
+  std::string address =
+      "127.0.0.1:0";  // host:port; port 0 picks a free one; ":8080" is every address.
   std::optional<tls::ServerOptions> tls;
   int threads = 1;
   size_t max_body_bytes = 4 << 20;
@@ -84,7 +85,8 @@ struct HttpServerOptions {
 class HttpServer {
  public:
   // kUnavailable when the address cannot be bound (the message names it).
-  static absl::StatusOr<std::unique_ptr<HttpServer>> Start(HttpServerOptions options, HttpHandler handler);
+  static absl::StatusOr<std::unique_ptr<HttpServer>> Start(HttpServerOptions options,
+                                                           HttpHandler handler);
   virtual ~HttpServer() = default;  // Stops.
   virtual int port() const = 0;
   // Closes the listener and every connection, then joins the threads.

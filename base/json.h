@@ -1,16 +1,17 @@
 // JSON values for everything that passes through the program.
 //
-// A Value is 16 bytes and cheap to copy: arrays, objects and long strings are shared between copies and
-// cloned only when a shared copy is changed (copy on write). An object's members are kept sorted by
-// name, so equal values serialise to equal bytes. Parsing and number handling follow what Kubernetes'
-// Go code does with unstructured objects: integers stay int64, everything else is a double.
+// A Value is 16 bytes and cheap to copy: arrays, objects and long strings are shared between copies
+// and cloned only when a shared copy is changed (copy on write). An object's members are kept
+// sorted by name, so equal values serialise to equal bytes. Parsing and number handling follow what
+// Kubernetes' Go code does with unstructured objects: integers stay int64, everything else is a
+// double.
 //
 //   ASSIGN_OR_RETURN(json::Value v, json::Parse(text));
 //   int64_t n = v.Get({"spec", "replicas"}).AsInt();
 //   v.Set({"spec", "replicas"}, n + 1);
 //
-// Threads: const access to values that share parts is safe from any thread; one Value object must not be
-// changed while another thread uses that same Value object.
+// Threads: const access to values that share parts is safe from any thread; one Value object must
+// not be changed while another thread uses that same Value object.
 #ifndef BASE_JSON_H_
 #define BASE_JSON_H_
 
@@ -71,14 +72,17 @@ class alignas(8) Value {
   bool is_array() const { return tag_ == kTagArray; }
   bool is_object() const { return tag_ == kTagObject; }
 
-  // The value if it has that type, else the default. AsInt also takes a double that is a whole int64.
+  // The value if it has that type, else the default. AsInt also takes a double that is a whole
+  // int64.
   bool AsBool(bool otherwise = false) const;
   int64_t AsInt(int64_t otherwise = 0) const;
   double AsDouble(double otherwise = 0) const;
-  // The view lives as long as this Value is neither changed nor destroyed. (A short string lives inside
-  // the Value itself, so do not take a view of a temporary.)
+  // The view lives as long as this Value is neither changed nor destroyed. (A short string lives
+  // inside the Value itself, so do not take a view of a temporary.)
   absl::string_view AsString(absl::string_view otherwise = "") const;
-  std::string ToString(absl::string_view otherwise = "") const { return std::string(AsString(otherwise)); }
+  std::string ToString(absl::string_view otherwise = "") const {
+    return std::string(AsString(otherwise));
+  }
 
   // Number of array items or object members; 0 for anything else.
   size_t size() const;
@@ -119,7 +123,16 @@ class alignas(8) Value {
  private:
   friend class Builder;
   // Tags from kTagInline on mean: a string of (tag_ - kTagInline) bytes stored in place.
-  enum : uint8_t { kTagNull, kTagBool, kTagInt, kTagDouble, kTagString, kTagArray, kTagObject, kTagInline };
+  enum : uint8_t {
+    kTagNull,
+    kTagBool,
+    kTagInt,
+    kTagDouble,
+    kTagString,
+    kTagArray,
+    kTagObject,
+    kTagInline
+  };
   static constexpr size_t kInlineCapacity = 15;
   struct StringNode;
   struct ArrayNode;
@@ -165,8 +178,9 @@ struct ParseOptions {
   int max_depth = 512;
 };
 
-// Parses one document. Errors (kInvalidArgument) give the byte offset. A repeated member name keeps the
-// last value, as Go does. Numbers outside int64 become doubles; not-a-number results are refused.
+// Parses one document. Errors (kInvalidArgument) give the byte offset. A repeated member name keeps
+// the last value, as Go does. Numbers outside int64 become doubles; not-a-number results are
+// refused.
 absl::StatusOr<Value> Parse(absl::string_view text, const ParseOptions& options = {});
 
 struct WriteOptions {
@@ -176,8 +190,8 @@ struct WriteOptions {
 // Compact text with sorted names and Go's number formats.
 std::string Write(const Value& value, const WriteOptions& options = {});
 
-// Typed look-ups for fields the user may have got wrong. Absent gives nullopt (a null counts as present);
-// a wrong type gives kInvalidArgument with Kubernetes' wording:
+// Typed look-ups for fields the user may have got wrong. Absent gives nullopt (a null counts as
+// present); a wrong type gives kInvalidArgument with Kubernetes' wording:
 // ".spec.replicas accessor error: x is of the type string, expected int64".
 absl::StatusOr<std::optional<int64_t>> FindInt(const Value& v, Path path);
 absl::StatusOr<std::optional<bool>> FindBool(const Value& v, Path path);

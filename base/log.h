@@ -1,10 +1,11 @@
-// Logging: a constant message plus key=value pairs, on standard error, in klog's line format or as JSON.
+// Logging: a constant message plus key=value pairs, on standard error, in klog's line format or as
+// JSON.
 //
 //   base::LogInfo("cluster joined", {{"cluster", name}});
 //   if (base::VlogOn(4)) base::LogInfo("reconciled", {{"binding", key}});
 //
-// Rules: objects are written as "Kind namespace/name"; object bodies and secrets are never logged. V(1)
-// are decisions, V(4) every reconcile. An error is logged once, by the loop that drops it.
+// Rules: objects are written as "Kind namespace/name"; object bodies and secrets are never logged.
+// V(1) are decisions, V(4) every reconcile. An error is logged once, by the loop that drops it.
 #ifndef BASE_LOG_H_
 #define BASE_LOG_H_
 
@@ -27,9 +28,9 @@ struct LogField {
 using LogFields = std::initializer_list<LogField>;
 
 struct LogOptions {
-  int verbosity = 0;      // --v
-  std::string vmodule;    // --vmodule, file=level,...
-  bool json = false;      // --logging-format=json
+  int verbosity = 0;    // --v
+  std::string vmodule;  // --vmodule, file=level,...
+  bool json = false;    // --logging-format=json
 };
 // Call once, before any thread starts. Without it messages still go to standard error.
 void InitLogging(const char* program, const LogOptions& options);

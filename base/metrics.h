@@ -49,8 +49,8 @@ class Registry {
  public:
   Registry();
   ~Registry();
-  // The same name and labels give the same series. One name has one type, help text and bucket list:
-  // those of its first use.
+  // The same name and labels give the same series. One name has one type, help text and bucket
+  // list: those of its first use.
   Counter& GetCounter(const std::string& name, const std::string& help, const Labels& labels = {});
   Gauge& GetGauge(const std::string& name, const std::string& help, const Labels& labels = {});
   Histogram& GetHistogram(const std::string& name, const std::string& help,

@@ -17,17 +17,17 @@
 #define BASE_STATUS_CONCAT_INNER_(a, b) a##b
 #define BASE_STATUS_CONCAT_(a, b) BASE_STATUS_CONCAT_INNER_(a, b)
 
-#define RETURN_IF_ERROR(expr)                                  \
-  do {                                                         \
-    if (absl::Status status_ = (expr); !status_.ok()) {        \
-      return status_;                                          \
-    }                                                          \
+#define RETURN_IF_ERROR(expr)                           \
+  do {                                                  \
+    if (absl::Status status_ = (expr); !status_.ok()) { \
+      return status_;                                   \
+    }                                                   \
   } while (false)
 
 #define ASSIGN_OR_RETURN(lhs, expr) \
   ASSIGN_OR_RETURN_IMPL_(BASE_STATUS_CONCAT_(status_or_, __LINE__), lhs, expr)
-#define ASSIGN_OR_RETURN_IMPL_(var, lhs, expr) \
-  auto var = (expr);                           \
+#define ASSIGN_OR_RETURN_IMPL_(var, lhs, expr)   \
+  auto var = (expr);                             \
   if (!var.ok()) return std::move(var).status(); \
   lhs = std::move(var).value()
 
@@ -44,8 +44,8 @@ absl::Status Annotate(const absl::Status& status, const Parts&... parts) {
 // Drops an error on purpose; `why` is for the reader and for V(1) logs.
 void IgnoreError(const absl::Status& status, absl::string_view why);
 
-// Collects errors of independent steps. Message form as Kubernetes aggregates: one error stands alone,
-// several become "[a, b]"; equal messages appear once. The code is that of the first error.
+// Collects errors of independent steps. Message form as Kubernetes aggregates: one error stands
+// alone, several become "[a, b]"; equal messages appear once. The code is that of the first error.
 class ErrorList {
  public:
   void Add(const absl::Status& status);

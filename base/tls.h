@@ -28,14 +28,14 @@ struct PeerIdentity {
   std::vector<std::string> organizations;
 };
 
-// A shared, parsed set of trust roots, client certificate and key: parse once, use for every connection
-// (each parse of the system bundle costs about 0.9 MB and 20 ms).
+// A shared, parsed set of trust roots, client certificate and key: parse once, use for every
+// connection (each parse of the system bundle costs about 0.9 MB and 20 ms).
 class ClientCredentials {
  public:
   struct Options {
-    std::string ca_pem;         // Trust roots; empty means the system's.
-    bool skip_verify = false;   // Accepts any server certificate.
-    KeyPair client;             // Optional client certificate.
+    std::string ca_pem;        // Trust roots; empty means the system's.
+    bool skip_verify = false;  // Accepts any server certificate.
+    KeyPair client;            // Optional client certificate.
   };
   // kInvalidArgument says which PEM is unusable and why.
   static absl::StatusOr<std::shared_ptr<const ClientCredentials>> Create(const Options& options);
@@ -44,8 +44,8 @@ class ClientCredentials {
   virtual absl::Status Apply(ssl_ctx_st* ctx) const = 0;
 };
 
-// Makes `ctx` a server's: certificate, key and, when given, a CA against which client certificates are
-// checked if the client shows one.
+// Makes `ctx` a server's: certificate, key and, when given, a CA against which client certificates
+// are checked if the client shows one.
 struct ServerOptions {
   KeyPair server;
   std::string client_ca_pem;
@@ -54,19 +54,21 @@ absl::Status ConfigureServer(ssl_ctx_st* ctx, const ServerOptions& options);
 // The verified identity of the peer of an established connection.
 PeerIdentity PeerOf(const ssl_st* ssl);
 
-// Keeps OpenSSL from parsing the system's CA bundle for every connection. Call first thing in main().
+// Keeps OpenSSL from parsing the system's CA bundle for every connection. Call first thing in
+// main().
 void DisableSystemBundlePerConnection();
 
 // A small certificate authority for sandboxes and tests (ECDSA P-256).
 class CertificateAuthority {
  public:
-  static absl::StatusOr<std::unique_ptr<CertificateAuthority>> Create(absl::string_view common_name);
+  static absl::StatusOr<std::unique_ptr<CertificateAuthority>> Create(
+      absl::string_view common_name);
   virtual ~CertificateAuthority() = default;
   virtual const std::string& cert_pem() const = 0;
   struct LeafOptions {
     std::string common_name;
     std::vector<std::string> organizations;
-    std::vector<std::string> dns_names;     // Subject alternative names.
+    std::vector<std::string> dns_names;  // Subject alternative names.
     std::vector<std::string> ip_addresses;
     absl::Duration valid_for = absl::Hours(24 * 365);
     absl::Time not_before = absl::InfinitePast();  // InfinitePast: one minute ago.

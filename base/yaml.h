@@ -12,8 +12,9 @@
 namespace yaml {
 
 // All documents of a stream (`---` separated); empty documents are left out. JSON is YAML too.
-// Scalars are typed as Kubernetes' YAML reader (sigs.k8s.io/yaml, YAML 1.1 booleans) types them. Errors
-// (kInvalidArgument) give line and column. Anchors are expanded, with a cap on the expanded size.
+// Scalars are typed as Kubernetes' YAML reader (sigs.k8s.io/yaml, YAML 1.1 booleans) types them.
+// Errors (kInvalidArgument) give line and column. Anchors are expanded, with a cap on the expanded
+// size.
 absl::StatusOr<std::vector<json::Value>> ParseAll(absl::string_view text);
 // Exactly one document.
 absl::StatusOr<json::Value> Parse(absl::string_view text);

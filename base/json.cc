@@ -1,0 +1,312 @@
+#include "base/json.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <new>
+#include <utility>
+#include <vector>
+
+#include "base/internal/json_nodes.h"
+
+namespace json {
+namespace {
+
+const Value& Null() {
+  static const Value null;
+  return null;
+}
+
+bool NameLess(const Member& m, absl::string_view name) { return m.name() < name; }
+
+// Whole doubles outside this range do not fit an int64.
+constexpr double kInt64Limit = 9223372036854775808.0;
+
+bool NumbersEqual(const Value& a, const Value& b) {
+  if (a.is_int() && b.is_int()) return a.AsInt() == b.AsInt();
+  if (!a.is_int() && !b.is_int()) return a.AsDouble() == b.AsDouble();
+  const Value& whole = a.is_int() ? a : b;
+  const double d = a.is_int() ? b.AsDouble() : a.AsDouble();
+  return d >= -kInt64Limit && d < kInt64Limit && d == std::floor(d) &&
+         static_cast<int64_t>(d) == whole.AsInt();
+}
+
+}  // namespace
+
+Value::StringNode* Value::StringNode::New(absl::string_view text) {
+  void* memory = ::operator new(sizeof(StringNode) + text.size());
+  auto* node = new (memory) StringNode;
+  node->size = static_cast<uint32_t>(text.size());
+  std::memcpy(node->chars(), text.data(), text.size());
+  return node;
+}
+
+void Value::StringNode::Delete(StringNode* node) {
+  node->~StringNode();
+  ::operator delete(node);
+}
+
+Value Builder::Array(std::vector<Value> items) {
+  auto* node = new Value::ArrayNode;
+  node->items = std::move(items);
+  Value v;
+  v.tag_ = Value::kTagArray;
+  v.u_.word.array = node;
+  return v;
+}
+
+Value Builder::Object(std::vector<Member> members) {
+  const auto less = [](const Member& a, const Member& b) { return a.name() < b.name(); };
+  if (!std::is_sorted(members.begin(), members.end(), less)) {
+    std::stable_sort(members.begin(), members.end(), less);
+  }
+  size_t kept = 0;
+  for (size_t i = 0; i < members.size(); ++i) {
+    if (i + 1 < members.size() && members[i].name() == members[i + 1].name()) continue;
+    if (kept != i) members[kept] = std::move(members[i]);
+    ++kept;
+  }
+  members.erase(members.begin() + static_cast<std::ptrdiff_t>(kept), members.end());
+  auto* node = new Value::ObjectNode;
+  node->members = std::move(members);
+  Value v;
+  v.tag_ = Value::kTagObject;
+  v.u_.word.object = node;
+  return v;
+}
+
+Value::Value(absl::string_view s) {
+  if (s.size() <= kInlineCapacity) {
+    tag_ = static_cast<uint8_t>(kTagInline + s.size());
+    if (!s.empty()) std::memcpy(u_.inline_chars, s.data(), s.size());
+    return;
+  }
+  tag_ = kTagString;
+  u_.word.string = StringNode::New(s);
+}
+
+Value::Value(const Value& other) noexcept : tag_(other.tag_), u_(other.u_) {
+  if (tag_ == kTagString) u_.word.string->refs.fetch_add(1, std::memory_order_relaxed);
+  if (tag_ == kTagArray) u_.word.array->refs.fetch_add(1, std::memory_order_relaxed);
+  if (tag_ == kTagObject) u_.word.object->refs.fetch_add(1, std::memory_order_relaxed);
+}
+
+Value::Value(Value&& other) noexcept : tag_(other.tag_), u_(other.u_) { other.tag_ = kTagNull; }
+
+Value& Value::operator=(const Value& other) noexcept {
+  Value copy(other);
+  std::swap(tag_, copy.tag_);
+  std::swap(u_, copy.u_);
+  return *this;
+}
+
+Value& Value::operator=(Value&& other) noexcept {
+  std::swap(tag_, other.tag_);
+  std::swap(u_, other.u_);
+  return *this;
+}
+
+Value::~Value() {
+  if (tag_ == kTagString || tag_ == kTagArray || tag_ == kTagObject) Release();
+}
+
+void Value::Release() {
+  const auto last = [](std::atomic<uint32_t>& refs) {
+    return refs.fetch_sub(1, std::memory_order_acq_rel) == 1;
+  };
+  if (tag_ == kTagString && last(u_.word.string->refs)) StringNode::Delete(u_.word.string);
+  if (tag_ == kTagArray && last(u_.word.array->refs)) delete u_.word.array;
+  if (tag_ == kTagObject && last(u_.word.object->refs)) delete u_.word.object;
+}
+
+Value Value::Object(std::initializer_list<Init> members) {
+  std::vector<Member> list;
+  list.reserve(members.size());
+  for (const Init& m : members) list.emplace_back(Value(m.first), m.second);
+  return Builder::Object(std::move(list));
+}
+
+Value Value::Array(std::initializer_list<Value> items) {
+  return Builder::Array(std::vector<Value>(items));
+}
+
+Value Value::Strings(absl::Span<const std::string> items) {
+  return Builder::Array(std::vector<Value>(items.begin(), items.end()));
+}
+
+Value::Type Value::type() const {
+  switch (tag_) {
+    case kTagNull:
+      return Type::kNull;
+    case kTagBool:
+      return Type::kBool;
+    case kTagInt:
+      return Type::kInt;
+    case kTagDouble:
+      return Type::kDouble;
+    case kTagArray:
+      return Type::kArray;
+    case kTagObject:
+      return Type::kObject;
+    default:
+      return Type::kString;
+  }
+}
+
+bool Value::AsBool(bool otherwise) const { return is_bool() ? u_.word.b : otherwise; }
+
+int64_t Value::AsInt(int64_t otherwise) const {
+  if (tag_ == kTagInt) return u_.word.i;
+  if (tag_ != kTagDouble) return otherwise;
+  const double d = u_.word.d;
+  return d >= -kInt64Limit && d < kInt64Limit && d == std::floor(d) ? static_cast<int64_t>(d)
+                                                                    : otherwise;
+}
+
+double Value::AsDouble(double otherwise) const {
+  if (tag_ == kTagDouble) return u_.word.d;
+  return tag_ == kTagInt ? static_cast<double>(u_.word.i) : otherwise;
+}
+
+absl::string_view Value::AsString(absl::string_view otherwise) const {
+  if (tag_ >= kTagInline) return {u_.inline_chars, static_cast<size_t>(tag_ - kTagInline)};
+  return tag_ == kTagString ? u_.word.string->view() : otherwise;
+}
+
+size_t Value::size() const {
+  if (tag_ == kTagArray) return u_.word.array->items.size();
+  return tag_ == kTagObject ? u_.word.object->members.size() : 0;
+}
+
+absl::Span<const Value> Value::items() const {
+  if (tag_ != kTagArray) return {};
+  return u_.word.array->items;
+}
+
+absl::Span<const Member> Value::members() const {
+  if (tag_ != kTagObject) return {};
+  return u_.word.object->members;
+}
+
+const Value* Value::Find(absl::string_view name) const {
+  const absl::Span<const Member> all = members();
+  const auto it = std::lower_bound(all.begin(), all.end(), name, NameLess);
+  return it != all.end() && it->name() == name ? &it->value : nullptr;
+}
+
+const Value& Value::operator[](absl::string_view name) const {
+  const Value* found = Find(name);
+  return found != nullptr ? *found : Null();
+}
+
+const Value& Value::At(size_t index) const {
+  const absl::Span<const Value> all = items();
+  return index < all.size() ? all[index] : Null();
+}
+
+const Value* Value::FindPath(Path path) const {
+  const Value* at = this;
+  for (const absl::string_view name : path) {
+    at = at->Find(name);
+    if (at == nullptr) return nullptr;
+  }
+  return at;
+}
+
+const Value& Value::Get(Path path) const {
+  const Value* found = FindPath(path);
+  return found != nullptr ? *found : Null();
+}
+
+Value::ArrayNode& Value::OwnArray() {
+  if (tag_ != kTagArray) *this = Builder::Array({});
+  if (u_.word.array->refs.load(std::memory_order_acquire) != 1) {
+    *this = Builder::Array(u_.word.array->items);
+  }
+  return *u_.word.array;
+}
+
+Value::ObjectNode& Value::OwnObject() {
+  if (tag_ != kTagObject) *this = Builder::Object({});
+  if (u_.word.object->refs.load(std::memory_order_acquire) != 1) {
+    auto* copy = new ObjectNode;
+    copy->members = u_.word.object->members;
+    Release();
+    u_.word.object = copy;
+  }
+  return *u_.word.object;
+}
+
+Value& Value::Mutable(absl::string_view name) {
+  std::vector<Member>& all = OwnObject().members;
+  auto it = std::lower_bound(all.begin(), all.end(), name, NameLess);
+  if (it == all.end() || it->name() != name) it = all.emplace(it, Value(name), Value());
+  return it->value;
+}
+
+Value& Value::Mutable(Path path) {
+  Value* at = this;
+  for (const absl::string_view name : path) at = &at->Mutable(name);
+  return *at;
+}
+
+Value& Value::MutableAt(size_t index) { return OwnArray().items[index]; }
+
+bool Value::Erase(absl::string_view name) {
+  if (!Has(name)) return false;
+  std::vector<Member>& all = OwnObject().members;
+  all.erase(std::lower_bound(all.begin(), all.end(), name, NameLess));
+  return true;
+}
+
+bool Value::Erase(Path path) {
+  if (path.empty() || FindPath(path) == nullptr) return false;
+  Value* parent = this;
+  for (const absl::string_view name : path.subspan(0, path.size() - 1)) {
+    parent = &parent->Mutable(name);
+  }
+  return parent->Erase(path.back());
+}
+
+void Value::Append(Value value) { OwnArray().items.push_back(std::move(value)); }
+
+void Value::Insert(size_t index, Value value) {
+  std::vector<Value>& all = OwnArray().items;
+  all.insert(all.begin() + static_cast<std::ptrdiff_t>(index), std::move(value));
+}
+
+void Value::EraseAt(size_t index) {
+  std::vector<Value>& all = OwnArray().items;
+  all.erase(all.begin() + static_cast<std::ptrdiff_t>(index));
+}
+
+bool Value::SharesWith(const Value& other) const {
+  if (tag_ != other.tag_) return false;
+  if (tag_ == kTagString) return u_.word.string == other.u_.word.string;
+  if (tag_ == kTagArray) return u_.word.array == other.u_.word.array;
+  return tag_ == kTagObject && u_.word.object == other.u_.word.object;
+}
+
+bool operator==(const Value& a, const Value& b) {
+  if (a.is_number() && b.is_number()) return NumbersEqual(a, b);
+  if (a.type() != b.type()) return false;
+  if (a.SharesWith(b)) return true;
+  switch (a.type()) {
+    case Value::Type::kNull:
+      return true;
+    case Value::Type::kBool:
+      return a.AsBool() == b.AsBool();
+    case Value::Type::kString:
+      return a.AsString() == b.AsString();
+    case Value::Type::kArray:
+      return a.items() == b.items();
+    default:
+      return std::equal(a.members().begin(), a.members().end(), b.members().begin(),
+                        b.members().end(), [](const Member& x, const Member& y) {
+                          return x.name() == y.name() && x.value == y.value;
+                        });
+  }
+}
+
+}  // namespace json
