@@ -1,9 +1,12 @@
-// Labels, annotations, finalizers, condition types and reasons of Karmada: the only place that spells them.
-// Source: propagation.md 1.7, operations.md 0.2.
+// Labels, annotations, finalizers, condition types and reasons of Karmada: the only place that
+// spells them. Source: propagation.md 1.7, operations.md 0.2.
 #ifndef API_KEYS_H_
 #define API_KEYS_H_
 
 namespace api {
+
+// What the names of Karmada's own API groups end in.
+inline constexpr char kGroupSuffix[] = ".karmada.io";
 
 // Labels.
 inline constexpr char kPropagationPolicyIdLabel[] = "propagationpolicy.karmada.io/permanent-id";
@@ -25,16 +28,23 @@ inline constexpr char kRetainReplicasValue[] = "true";
 inline constexpr char kDeletionProtectedLabel[] = "resourcetemplate.karmada.io/deletion-protected";
 inline constexpr char kDeletionProtectedValue[] = "Always";
 
+// Followed by DependedByHash(binding): the binding that needs the labelled one.
+inline constexpr char kDependedByLabelPrefix[] = "resourcebinding.karmada.io/depended-by-";
+
 // Annotations.
 inline constexpr char kPropagationPolicyNamespaceAnnotation[] =
     "propagationpolicy.karmada.io/namespace";
 inline constexpr char kPropagationPolicyNameAnnotation[] = "propagationpolicy.karmada.io/name";
 inline constexpr char kClusterPropagationPolicyNameAnnotation[] =
     "clusterpropagationpolicy.karmada.io/name";
-inline constexpr char kResourceBindingNamespaceAnnotation[] = "resourcebinding.karmada.io/namespace";
+inline constexpr char kResourceBindingNamespaceAnnotation[] =
+    "resourcebinding.karmada.io/namespace";
 inline constexpr char kResourceBindingNameAnnotation[] = "resourcebinding.karmada.io/name";
 inline constexpr char kClusterResourceBindingNameAnnotation[] =
     "clusterresourcebinding.karmada.io/name";
+// On manifests and Works; the value says whether an unmanaged object in a member may be taken over.
+inline constexpr char kConflictOverwrite[] = "overwrite";
+inline constexpr char kConflictAbort[] = "abort";
 inline constexpr char kWorkNamespaceAnnotation[] = "work.karmada.io/namespace";
 inline constexpr char kWorkNameAnnotation[] = "work.karmada.io/name";
 inline constexpr char kConflictResolutionAnnotation[] = "work.karmada.io/conflict-resolution";
@@ -48,16 +58,21 @@ inline constexpr char kAppliedOverridesAnnotation[] = "policy.karmada.io/applied
 inline constexpr char kAppliedClusterOverridesAnnotation[] =
     "policy.karmada.io/applied-cluster-overrides";
 
+// JSON list of what a binding's template depends on.
+inline constexpr char kDependenciesAnnotation[] = "resourcebinding.karmada.io/dependencies";
+
 // Finalizers.
 inline constexpr char kClusterFinalizer[] = "karmada.io/cluster-controller";
 inline constexpr char kExecutionFinalizer[] = "karmada.io/execution-controller";
 inline constexpr char kBindingFinalizer[] = "karmada.io/binding-controller";
 inline constexpr char kClusterBindingFinalizer[] = "karmada.io/cluster-resource-binding-controller";
+inline constexpr char kDependenciesFinalizer[] = "karmada.io/binding-dependencies-distributor";
 inline constexpr char kPropagationPolicyFinalizer[] = "karmada.io/propagation-policy-controller";
 inline constexpr char kClusterPropagationPolicyFinalizer[] =
     "karmada.io/cluster-propagation-policy-controller";
 
 // Taints.
+inline constexpr char kUnschedulableTaint[] = "cluster.karmada.io/unschedulable";
 inline constexpr char kNotReadyTaint[] = "cluster.karmada.io/not-ready";
 inline constexpr char kUnreachableTaint[] = "cluster.karmada.io/unreachable";
 

@@ -1,0 +1,187 @@
+#include "binding/binding_reconciler.h"
+
+#include <set>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "api/names.h"
+#include "api/resources.h"
+#include "base/status.h"
+#include "binding/work_templates.h"
+#include "kube/runtime/controller.h"
+#include "kube/runtime/events.h"
+
+namespace binding {
+namespace {
+
+// How soon to look again while Works that must go first are still there.
+constexpr absl::Duration kPurgeRecheck = absl::Seconds(5);
+
+absl::Status DeleteWork(kube::ClusterClient& client, const kube::Object& work,
+                        const base::StopToken& stop) {
+  if (work.IsDeleting()) return absl::OkStatus();
+  kube::DeleteOptions options;
+  options.uid = std::string(work.uid());
+  return client.Delete(api::Works(), work.key(), options, stop);
+}
+
+}  // namespace
+
+template <class Scope>
+BindingReconciler<Scope>::BindingReconciler(kube::Manager& manager,
+                                            const interpreter::Interpreter& interpreter)
+    : manager_(manager), interpreter_(interpreter), writer_(manager.cluster()) {}
+
+template <class Scope>
+absl::StatusOr<kube::Action> BindingReconciler<Scope>::Reconcile(const kube::Request& request,
+                                                                 const base::StopToken& stop) {
+  const kube::ObjectPtr object = manager_.cluster().Find(Scope::Bindings(), request.key);
+  if (object == nullptr) return kube::Action::Done();
+  if (object->IsDeleting()) return Finalize(object, stop);
+
+  const api::BindingView binding(*object);
+  RETURN_IF_ERROR(
+      base::Annotate(DeleteOrphans(binding, stop), "deleting works of clusters no longer chosen"));
+  if (IsPurging(binding)) return kube::Action::After(kPurgeRecheck);
+
+  const api::ObjectReference reference = binding.Resource();
+  const absl::StatusOr<kube::Resource> resource =
+      manager_.cluster().mapper().ForKind(reference.gvk(), stop);
+  if (!resource.ok()) return resource.status();
+  const absl::StatusOr<kube::ObjectPtr> found =
+      manager_.cluster().Get(*resource, reference.key(), stop);
+  if (absl::IsNotFound(found.status()))
+    return kube::Action::Done();  // Its binding will be collected.
+  if (!found.ok()) return found.status();
+
+  const absl::Status result = EnsureWorks(binding, **found, stop);
+  if (!absl::IsAborted(result) && !absl::IsCancelled(result)) Report(binding, **found, result);
+  if (!result.ok()) return result;
+  return kube::Action::Done();
+}
+
+template <class Scope>
+std::vector<kube::ObjectPtr> BindingReconciler<Scope>::WorksOf(
+    const api::BindingView& binding) const {
+  if (binding.PermanentId().empty()) return {};
+  return manager_.cluster()
+      .informers()
+      .Get(api::Works())
+      ->store()
+      .ByIndex(Scope::kIdLabel, binding.PermanentId());
+}
+
+template <class Scope>
+absl::StatusOr<kube::Action> BindingReconciler<Scope>::Finalize(const kube::ObjectPtr& object,
+                                                                const base::StopToken& stop) {
+  if (!object->HasFinalizer(Scope::kFinalizer)) return kube::Action::Done();
+  base::ErrorList errors;
+  // Own writes are in the cache at once, so no Work of this binding can be missed here.
+  for (const kube::ObjectPtr& work : WorksOf(api::BindingView(*object))) {
+    errors.Add(DeleteWork(manager_.cluster(), *work, stop));
+  }
+  RETURN_IF_ERROR(errors.Join());
+  kube::Object after = *object;
+  after.RemoveFinalizer(Scope::kFinalizer);
+  const absl::Status removed =
+      manager_.cluster().Update(Scope::Bindings(), object, after, {}, stop).status();
+  if (!removed.ok() && !absl::IsNotFound(removed)) return removed;
+  return kube::Action::Done();
+}
+
+template <class Scope>
+absl::Status BindingReconciler<Scope>::DeleteOrphans(const api::BindingView& binding,
+                                                     const base::StopToken& stop) {
+  const std::set<std::string> expected = binding.ExpectedClusters();
+  base::ErrorList errors;
+  for (const kube::ObjectPtr& work : WorksOf(binding)) {
+    const absl::StatusOr<std::string> cluster = api::ClusterOfExecutionNamespace(work->ns());
+    errors.Add(cluster.status());
+    if (!cluster.ok() || expected.count(*cluster) > 0) continue;
+    errors.Add(DeleteWork(manager_.cluster(), *work, stop));
+  }
+  const absl::Status result = errors.Join();
+  if (!result.ok() && !absl::IsCancelled(result)) {
+    manager_.events().Record(Scope::kBindingController, kube::ObjectReference::Of(binding.object()),
+                             kube::EventType::kWarning, "CleanupWorkFailed", result.message());
+  }
+  return result;
+}
+
+template <class Scope>
+bool BindingReconciler<Scope>::IsPurging(const api::BindingView& binding) const {
+  const std::set<std::string> purged = binding.ClustersPurgedAtOnce();
+  if (purged.empty()) return false;
+  for (const kube::ObjectPtr& work : WorksOf(binding)) {
+    const absl::StatusOr<std::string> cluster = api::ClusterOfExecutionNamespace(work->ns());
+    if (cluster.ok() && purged.count(*cluster) > 0) return true;
+  }
+  return false;
+}
+
+template <class Scope>
+absl::Status BindingReconciler<Scope>::EnsureWorks(const api::BindingView& binding,
+                                                   const kube::Object& object,
+                                                   const base::StopToken& stop) {
+  const std::vector<api::TargetCluster> targets = binding.DispatchTargets();
+  const std::vector<int64_t> completions = DividedCompletions(object, binding, targets);
+  base::ErrorList errors;
+  for (size_t i = 0; i < targets.size(); ++i) {
+    const absl::StatusOr<kube::Object> manifest = ManifestFor(
+        object, binding, targets[i], completions.empty() ? -1 : completions[i], interpreter_);
+    absl::Status written = manifest.status();
+    if (manifest.ok()) {
+      written = writer_.CreateOrUpdate(WorkFor<Scope>(*manifest, binding, targets[i].name), stop);
+    }
+    if (absl::IsAborted(written) || absl::IsCancelled(written)) return written;
+    errors.Add(base::Annotate(written, "cluster ", targets[i].name));
+  }
+  return errors.Join();
+}
+
+template <class Scope>
+void BindingReconciler<Scope>::Report(const api::BindingView& binding, const kube::Object& object,
+                                      const absl::Status& result) {
+  const std::string success =
+      absl::StrCat("Sync work of ", Scope::Describe(binding.object().key()), " successful.");
+  for (const kube::Object* about : {&binding.object(), &object}) {
+    manager_.events().Record(Scope::kBindingController, kube::ObjectReference::Of(*about),
+                             result.ok() ? kube::EventType::kNormal : kube::EventType::kWarning,
+                             result.ok() ? "SyncWorkSucceed" : "SyncWorkFailed",
+                             result.ok() ? success : std::string(result.message()));
+  }
+}
+
+template <class Scope>
+void RegisterBinding(kube::Manager& manager, const interpreter::Interpreter& interpreter,
+                     const BindingOptions& options) {
+  kube::InformerSet& informers = manager.cluster().informers();
+  const std::shared_ptr<kube::Informer> works = informers.Get(api::Works());
+  const std::string label(Scope::kIdLabel);
+  works->AddIndex(label, [label](const kube::Object& work) {
+    const absl::string_view id = work.Label(label);
+    return id.empty() ? std::vector<std::string>() : std::vector<std::string>{std::string(id)};
+  });
+  kube::Predicates on_binding;
+  on_binding.update = kube::GenerationChanged;
+  on_binding.remove = kube::Never;
+  kube::Controller& controller =
+      kube::ControllerBuilder(manager)
+          .Named(std::string(Scope::kBindingController))
+          .Watches(informers.Get(Scope::Bindings()), on_binding)
+          .WithWorkers(options.workers)
+          .WithLimiter(options.limiter)
+          .Build(std::make_unique<BindingReconciler<Scope>>(manager, interpreter));
+  controller.WaitFor(works);
+}
+
+template class BindingReconciler<api::scope::Namespaced>;
+template class BindingReconciler<api::scope::Cluster>;
+template void RegisterBinding<api::scope::Namespaced>(kube::Manager&,
+                                                      const interpreter::Interpreter&,
+                                                      const BindingOptions&);
+template void RegisterBinding<api::scope::Cluster>(kube::Manager&, const interpreter::Interpreter&,
+                                                   const BindingOptions&);
+
+}  // namespace binding

@@ -1,0 +1,59 @@
+// The binding loop: makes the Works of one binding match the clusters its spec names (upstream's
+// binding-controller and cluster-resource-binding-controller).
+#ifndef BINDING_BINDING_RECONCILER_H_
+#define BINDING_BINDING_RECONCILER_H_
+
+#include <memory>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "api/binding.h"
+#include "api/binding_scope.h"
+#include "base/stop_token.h"
+#include "interpreter/interpreter.h"
+#include "kube/runtime/manager.h"
+#include "kube/runtime/reconciler.h"
+#include "kube/runtime/work_queue.h"
+#include "works/work_writer.h"
+
+namespace binding {
+
+template <class Scope>
+class BindingReconciler : public kube::Reconciler {
+ public:
+  // REQUIRES: both outlive the reconciler.
+  BindingReconciler(kube::Manager& manager, const interpreter::Interpreter& interpreter);
+
+  // The request's key is a binding of this scope.
+  absl::StatusOr<kube::Action> Reconcile(const kube::Request& request,
+                                         const base::StopToken& stop) override;
+
+ private:
+  absl::StatusOr<kube::Action> Finalize(const kube::ObjectPtr& binding,
+                                        const base::StopToken& stop);
+  std::vector<kube::ObjectPtr> WorksOf(const api::BindingView& binding) const;
+  absl::Status DeleteOrphans(const api::BindingView& binding, const base::StopToken& stop);
+  bool IsPurging(const api::BindingView& binding) const;
+  absl::Status EnsureWorks(const api::BindingView& binding, const kube::Object& object,
+                           const base::StopToken& stop);
+  void Report(const api::BindingView& binding, const kube::Object& object,
+              const absl::Status& result);
+
+  kube::Manager& manager_;
+  const interpreter::Interpreter& interpreter_;
+  works::WorkWriter writer_;
+};
+
+struct BindingOptions {
+  int workers = 5;
+  kube::RateLimiterOptions limiter;
+};
+// Builds the loop of one scope on the manager.
+template <class Scope>
+void RegisterBinding(kube::Manager& manager, const interpreter::Interpreter& interpreter,
+                     const BindingOptions& options);
+
+}  // namespace binding
+
+#endif  // BINDING_BINDING_RECONCILER_H_

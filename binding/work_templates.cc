@@ -1,0 +1,89 @@
+#include "binding/work_templates.h"
+
+#include <map>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "api/keys.h"
+#include "api/names.h"
+#include "api/webster.h"
+#include "base/status.h"
+
+namespace binding {
+namespace {
+
+// The template's own wish counts when it is valid, else the binding's (upstream's
+// util.ConflictResolutionForApplying order).
+std::string ConflictResolution(const kube::Object& object, const api::BindingView& binding) {
+  const absl::string_view own = object.Annotation(api::kConflictResolutionAnnotation);
+  if (own == "overwrite" || own == "abort") return std::string(own);
+  return binding.ConflictResolution() == api::kResolveOverwrite ? "overwrite" : "abort";
+}
+
+}  // namespace
+
+std::vector<int64_t> DividedCompletions(const kube::Object& object, const api::BindingView& binding,
+                                        const std::vector<api::TargetCluster>& targets) {
+  const json::Value& completions = object.Get({"spec", "completions"});
+  if (object.kind() != "Job" || !binding.IsDivided() || binding.Replicas() <= 0 ||
+      !completions.is_int()) {
+    return {};
+  }
+  std::map<std::string, int64_t> shares;
+  int64_t seats = 0;
+  for (const api::TargetCluster& share :
+       api::DivideByWeight(completions.AsInt(), targets, object.uid())) {
+    shares[share.name] = share.replicas;
+    seats += share.replicas;
+  }
+  if (seats == 0) return {};  // No cluster has replicas: nothing to divide by.
+  std::vector<int64_t> result;
+  for (const api::TargetCluster& target : targets) result.push_back(shares[target.name]);
+  return result;
+}
+
+absl::StatusOr<kube::Object> ManifestFor(const kube::Object& object,
+                                         const api::BindingView& binding,
+                                         const api::TargetCluster& target, int64_t completions,
+                                         const interpreter::Interpreter& interpreter) {
+  kube::Object manifest = object;
+  if (binding.IsWorkload() &&
+      interpreter.HookEnabled(object.gvk(), interpreter::Operation::kReviseReplica)) {
+    ASSIGN_OR_RETURN(manifest, interpreter.ReviseReplica(object, target.replicas));
+  }
+  if (completions >= 0) manifest.Set({"spec", "completions"}, completions);
+  return manifest;
+}
+
+template <class Scope>
+works::WorkTemplate WorkFor(const kube::Object& manifest, const api::BindingView& binding,
+                            const std::string& cluster) {
+  works::WorkTemplate work;
+  work.manifest = manifest;
+  work.key = {api::ExecutionNamespace(cluster),
+              api::WorkName(manifest.kind(), manifest.name(), manifest.ns())};
+  work.labels = json::Value::Object({{Scope::kIdLabel, binding.PermanentId()}});
+  work.manifest.SetLabel(Scope::kIdLabel, binding.PermanentId());
+  for (const auto& [key, value] : Scope::NamingAnnotations(binding.object().key())) {
+    work.annotations.Set(key, value);
+    work.manifest.SetAnnotation(key, value);
+  }
+  const std::string resolution = ConflictResolution(manifest, binding);
+  work.annotations.Set(api::kConflictResolutionAnnotation, resolution);
+  if (manifest.generation() > 0) {
+    work.manifest.SetAnnotation(api::kTemplateGenerationAnnotation,
+                                absl::StrCat(manifest.generation()));
+  }
+  work.suspend_dispatching = binding.IsDispatchingSuspended(cluster);
+  work.preserve_resources_on_deletion = binding.PreserveResourcesOnDeletion().value_or(false);
+  return work;
+}
+
+template works::WorkTemplate WorkFor<api::scope::Namespaced>(const kube::Object&,
+                                                             const api::BindingView&,
+                                                             const std::string&);
+template works::WorkTemplate WorkFor<api::scope::Cluster>(const kube::Object&,
+                                                          const api::BindingView&,
+                                                          const std::string&);
+
+}  // namespace binding

@@ -1,0 +1,71 @@
+// karmada-controller-manager: the controllers of a Karmada control plane.
+#include <malloc.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <iostream>
+#include <thread>
+
+#include "base/log.h"
+#include "base/stop_token.h"
+#include "base/tls.h"
+#include "cmd/controller-manager/daemon.h"
+#include "config/options.h"
+#include "config/version.h"
+#include "kube/client/http_transport.h"
+
+namespace {
+
+// Exit codes as upstream's.
+constexpr int kFailed = 1;
+constexpr int kNoKubeconfig = 2;
+
+// Turns the first SIGTERM or SIGINT into a stop; the second one ends the process. Every other
+// thread has these signals blocked.
+void WatchSignals(sigset_t signals, base::StopSource source) {
+  int signal = 0;
+  sigwait(&signals, &signal);
+  if (source.stop_requested()) return;  // The daemon ended by itself.
+  base::LogInfo("stopping", {{"signal", signal}});
+  source.request_stop();
+  sigwait(&signals, &signal);
+  _exit(kFailed);
+}
+
+int ExitCode(const absl::Status& result) {
+  if (result.ok()) return 0;
+  return absl::IsNotFound(result) || absl::IsInvalidArgument(result) ? kNoKubeconfig : kFailed;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  tls::DisableSystemBundlePerConnection();
+  mallopt(M_ARENA_MAX, 2);  // Many mostly idle threads: an arena for each would double the memory.
+  const config::Parsed parsed = config::ParseCommandLine(argc, argv);
+  if (parsed.outcome == config::Parsed::Outcome::kExit) {
+    (parsed.exit_code == 0 ? std::cout : std::cerr) << parsed.output;
+    return parsed.exit_code;
+  }
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGTERM);
+  sigaddset(&signals, SIGINT);
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  signal(SIGPIPE, SIG_IGN);
+
+  const config::Logging& logging = parsed.options.logging;
+  base::InitLogging("karmada-controller-manager",
+                    {logging.verbosity, logging.vmodule, logging.format == "json"});
+  kube::InitializeHttp();
+  base::LogInfo("karmada-controller-manager starts", {{"version", config::Version()}});
+  base::StopSource source;
+  std::thread(WatchSignals, signals, source).detach();
+  const absl::Status result = cmd::RunDaemon(parsed.options, source.get_token());
+  if (!result.ok()) base::LogError("karmada-controller-manager ends", {{"error", result}});
+  const int code = ExitCode(result);
+  // Threads that outlived the graceful period must not keep the process.
+  if (absl::IsDeadlineExceeded(result)) _exit(code);
+  return code;
+}

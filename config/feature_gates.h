@@ -1,0 +1,51 @@
+// Feature gates: named switches with a default and a stage, set by --feature-gates=Name=true,...
+#ifndef CONFIG_FEATURE_GATES_H_
+#define CONFIG_FEATURE_GATES_H_
+
+#include <map>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+
+namespace config {
+
+enum class Gate {
+  kFailover,
+  kGracefulEviction,
+  kPropagateDeps,
+  kCustomizedClusterResourceModeling,
+  kControllerPriorityQueue,
+  kLoggingBetaOptions,
+  kContextualLogging,
+  kLoggingAlphaOptions,
+  kPropagationPolicyPreemption,
+  kMultiClusterService,
+  kStatefulFailoverInjection,
+  kFederatedQuotaEnforcement,
+  kMultiplePodTemplatesScheduling,
+  kPriorityBasedScheduling,
+  kResourceQuotaEstimate,
+  kWorkloadAffinity,
+  kSchedulingOvercommitProtection,
+};
+
+// Not thread-safe while being set; read-only (and safe) afterwards.
+class FeatureGates {
+ public:
+  FeatureGates();
+  bool Enabled(Gate gate) const;
+  // "A=true,B=false". AllAlpha and AllBeta switch whole stages; a gate named itself wins over them,
+  // in whatever order they come. kInvalidArgument for an unknown gate or value, naming it.
+  absl::Status Set(absl::string_view text);
+  // One line per gate for --help: "Failover=true|false (BETA - default=false)".
+  static std::string Describe();
+
+ private:
+  std::map<Gate, bool> values_;
+  std::map<Gate, bool> named_;
+};
+
+}  // namespace config
+
+#endif  // CONFIG_FEATURE_GATES_H_

@@ -1,0 +1,100 @@
+// Command-line flags of karmada-controller-manager: upstream's names, defaults and checks.
+#ifndef CONFIG_OPTIONS_H_
+#define CONFIG_OPTIONS_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "config/feature_gates.h"
+
+namespace config {
+
+struct LeaderElection {
+  bool enabled = true;
+  std::string resource_namespace = "karmada-system";
+  absl::Duration lease_duration = absl::Seconds(15);
+  absl::Duration renew_deadline = absl::Seconds(10);
+  absl::Duration retry_period = absl::Seconds(2);
+};
+
+// Workers per kind of object.
+struct Concurrency {
+  int work = 5;
+  int resource_binding = 5;
+  int cluster_resource_binding = 5;
+  int cluster = 5;
+  int namespace_ = 1;
+  int resource_template = 5;
+  int propagation_policy = 1;
+  int cluster_propagation_policy = 1;
+  int dependent_resource = 2;
+};
+
+struct ClusterMonitoring {
+  absl::Duration status_update_frequency = absl::Seconds(10);
+  absl::Duration success_threshold = absl::Seconds(30);
+  absl::Duration failure_threshold = absl::Seconds(30);
+  absl::Duration monitor_period = absl::Seconds(5);
+  absl::Duration monitor_grace_period = absl::Seconds(40);
+  absl::Duration startup_grace_period = absl::Seconds(60);
+  absl::Duration cache_sync_timeout = absl::Minutes(2);
+  bool resource_modeling = true;
+};
+
+struct RateLimits {
+  absl::Duration base_delay = absl::Milliseconds(5);
+  absl::Duration max_delay = absl::Seconds(1000);
+  double qps = 10;
+  int bucket_size = 100;
+};
+
+struct Logging {
+  int verbosity = 0;
+  std::string vmodule;
+  std::string format = "text";  // or "json"
+};
+
+struct Options {
+  std::string kubeconfig;
+  std::vector<std::string> controllers = {"*"};
+  FeatureGates gates;
+  LeaderElection leader_election;
+  std::string metrics_bind_address = ":8080";
+  std::string health_probe_bind_address = ":10357";
+  // Fixed rate limits; 0 (not given) leaves only the adaptive one.
+  double kube_api_qps = 0;
+  int kube_api_burst = 0;
+  double cluster_api_qps = 0;
+  int cluster_api_burst = 0;
+  std::string skipped_propagating_apis;
+  std::vector<std::string> skipped_propagating_namespaces = {"kube-.*"};
+  Concurrency concurrency;
+  ClusterMonitoring clusters;
+  RateLimits rate_limits;
+  Logging logging;
+
+  // Whether the controller of this name runs: the first token "name" or "-name" decides, else "*".
+  bool ControllerEnabled(const std::string& name, bool on_by_default = true) const;
+};
+
+// What to do after parsing.
+struct Parsed {
+  enum class Outcome { kRun, kExit } outcome = Outcome::kRun;
+  int exit_code = 0;   // With kExit.
+  std::string output;  // To print with kExit: help or version on stdout (code 0), else stderr.
+  Options options;
+};
+
+// Underscores in flag names count as dashes; lists are comma separated and may be repeated.
+// `version` and
+// `--help` give kExit with code 0, an unknown flag or a value that fails validation code 1.
+Parsed ParseCommandLine(int argc, const char* const* argv);
+
+// "1h0m5s", "10s", "0" as Go writes durations.
+absl::Status ParseGoDuration(const std::string& text, absl::Duration& out);
+
+}  // namespace config
+
+#endif  // CONFIG_OPTIONS_H_

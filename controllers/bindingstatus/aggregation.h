@@ -1,0 +1,35 @@
+// What a binding's status says about its Works: pure functions.
+#ifndef CONTROLLERS_BINDINGSTATUS_AGGREGATION_H_
+#define CONTROLLERS_BINDINGSTATUS_AGGREGATION_H_
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "api/binding.h"
+#include "kube/meta/object.h"
+
+namespace controllers {
+
+// One item per Work that is not being deleted, sorted by cluster (upstream's
+// helper.AggregateResourceBinding WorkStatus). kNotFound "no such manifest exist" when a Work does
+// not carry the template.
+absl::StatusOr<std::vector<api::AggregatedStatusItem>> AggregateWorks(
+    const api::ObjectReference& resource, absl::Span<const kube::ObjectPtr> works);
+
+// The FullyApplied condition: True when every expected cluster, and no other, has applied its Work.
+kube::Condition FullyApplied(const std::set<std::string>& expected,
+                             absl::Span<const api::AggregatedStatusItem> items);
+
+// Whether this is an outcome worth telling at once, rather than a step on the way: every expected
+// cluster has answered, and is healthy or has failed.
+bool IsSettled(const std::set<std::string>& expected,
+               absl::Span<const api::AggregatedStatusItem> items);
+
+json::Value ItemsToJson(absl::Span<const api::AggregatedStatusItem> items);
+
+}  // namespace controllers
+
+#endif  // CONTROLLERS_BINDINGSTATUS_AGGREGATION_H_

@@ -1,0 +1,187 @@
+#include "controllers/bindingstatus/binding_status_reconciler.h"
+
+#include <memory>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "api/resources.h"
+#include "base/status.h"
+#include "controllers/bindingstatus/aggregation.h"
+#include "kube/runtime/controller.h"
+#include "kube/runtime/events.h"
+#include "works/work_status_writer.h"
+
+namespace controllers {
+
+template <class Scope>
+BindingStatusReconciler<Scope>::BindingStatusReconciler(kube::Manager& manager,
+                                                        const interpreter::Interpreter& interpreter)
+    : manager_(manager), interpreter_(interpreter) {}
+
+template <class Scope>
+absl::StatusOr<kube::Action> BindingStatusReconciler<Scope>::Reconcile(
+    const kube::Request& request, const base::StopToken& stop) {
+  const kube::ObjectPtr object = manager_.cluster().Find(Scope::Bindings(), request.key);
+  if (object == nullptr || object->IsDeleting()) {
+    absl::MutexLock lock(&mu_);
+    held_.erase(request.key);
+    return kube::Action::Done();
+  }
+  const api::BindingView binding(*object);
+  if (binding.PermanentId().empty()) return kube::Action::Done();
+  const std::vector<kube::ObjectPtr> works = manager_.cluster()
+                                                 .informers()
+                                                 .Get(api::Works())
+                                                 ->store()
+                                                 .ByIndex(Scope::kIdLabel, binding.PermanentId());
+  ASSIGN_OR_RETURN(const std::vector<api::AggregatedStatusItem> items,
+                   AggregateWorks(binding.Resource(), works));
+  const absl::Duration hold = HoldFor(request.key, IsSettled(binding.ExpectedClusters(), items));
+  if (hold > absl::ZeroDuration()) return kube::Action::After(hold);
+
+  RETURN_IF_ERROR(WriteBinding(object, items, stop));
+  RETURN_IF_ERROR(WriteTemplate(binding.Resource(), items, stop));
+  return kube::Action::Done();
+}
+
+template <class Scope>
+absl::Duration BindingStatusReconciler<Scope>::HoldFor(const kube::ObjectKey& key, bool settled) {
+  absl::MutexLock lock(&mu_);
+  if (settled) {
+    held_.erase(key);
+    return absl::ZeroDuration();
+  }
+  const absl::Time now = manager_.clock().Now();
+  const absl::Time since = held_.try_emplace(key, now).first->second;
+  const absl::Duration left = since + works::kProgressHold - now;
+  if (left <= absl::ZeroDuration()) held_.erase(key);
+  return left;
+}
+
+template <class Scope>
+absl::Status BindingStatusReconciler<Scope>::WriteBinding(
+    const kube::ObjectPtr& object, const std::vector<api::AggregatedStatusItem>& items,
+    const base::StopToken& stop) {
+  const api::BindingView binding(*object);
+  kube::Object after = *object;
+  after.Set({"status", "aggregatedStatus"}, items.empty() ? json::Value() : ItemsToJson(items));
+  if (items.empty()) after.Erase({"status", "aggregatedStatus"});
+  json::Value conditions = binding.Conditions();
+  kube::UpdateOptions options;
+  options.subresource = "status";
+  // The scheduler writes conditions too; the items are this loop's alone.
+  const bool shared_list = kube::SetCondition(
+      conditions, FullyApplied(binding.ExpectedClusters(), items), manager_.clock().Now());
+  after.Set({"status", "conditions"}, std::move(conditions));
+  options.precondition = shared_list ? kube::UpdateOptions::Precondition::kAlways
+                                     : kube::UpdateOptions::Precondition::kNever;
+  const absl::StatusOr<kube::ObjectPtr> now =
+      manager_.cluster().Update(Scope::Bindings(), object, after, options, stop);
+  if (absl::IsNotFound(now.status())) return absl::OkStatus();
+  if (absl::IsAborted(now.status()) || absl::IsCancelled(now.status())) return now.status();
+  if (now.ok() && *now == object) return absl::OkStatus();
+  manager_.events().Record(Scope::kStatusController, kube::ObjectReference::Of(*object),
+                           now.ok() ? kube::EventType::kNormal : kube::EventType::kWarning,
+                           now.ok() ? "AggregateStatusSucceed" : "AggregateStatusFailed",
+                           now.ok() ? absl::StrCat("Update ", Scope::Describe(object->key()),
+                                                   " with AggregatedStatus successfully.")
+                                    : std::string(now.status().message()));
+  return now.status();
+}
+
+template <class Scope>
+absl::Status BindingStatusReconciler<Scope>::WriteTemplate(
+    const api::ObjectReference& reference, const std::vector<api::AggregatedStatusItem>& items,
+    const base::StopToken& stop) {
+  const kube::Gvk gvk = reference.gvk();
+  if (!interpreter_.HookEnabled(gvk, interpreter::Operation::kAggregateStatus)) {
+    return absl::OkStatus();
+  }
+  ASSIGN_OR_RETURN(const kube::Resource resource, manager_.cluster().mapper().ForKind(gvk, stop));
+  const absl::StatusOr<kube::ObjectPtr> object =
+      manager_.cluster().Get(resource, reference.key(), stop);
+  if (absl::IsNotFound(object.status())) return absl::OkStatus();
+  RETURN_IF_ERROR(object.status());
+
+  kube::UpdateOptions options;
+  options.subresource = "status";
+  options.precondition = kube::UpdateOptions::Precondition::kNever;  // Nobody else writes it.
+  absl::StatusOr<kube::ObjectPtr> now = *object;
+  const absl::StatusOr<kube::Object> aggregated =
+      interpreter_.AggregateStatus(**object, items.empty() ? json::Value() : ItemsToJson(items));
+  if (aggregated.ok()) {
+    kube::Object after = **object;
+    after.Set({"status"}, aggregated->status());
+    now = manager_.cluster().Update(resource, *object, after, options, stop);
+  } else {
+    now = aggregated.status();
+  }
+  if (absl::IsNotFound(now.status())) return absl::OkStatus();
+  if (absl::IsAborted(now.status()) || absl::IsCancelled(now.status())) return now.status();
+  if (now.ok() && *now == *object) return absl::OkStatus();
+  manager_.events().Record(Scope::kStatusController, kube::ObjectReference::Of(**object),
+                           now.ok() ? kube::EventType::kNormal : kube::EventType::kWarning,
+                           now.ok() ? "AggregateStatusSucceed" : "AggregateStatusFailed",
+                           now.ok() ? "Update Resource with AggregatedStatus successfully."
+                                    : std::string(now.status().message()));
+  return base::Annotate(now.status(), "aggregating status of ", reference.Describe());
+}
+
+namespace {
+
+// A Work's binding, queued after a moment: several Works of one binding tend to change together.
+template <class Scope>
+kube::EventHandler OnWork(kube::WorkQueue& queue) {
+  const auto enqueue = [&queue](const kube::Object& work) {
+    kube::Request request;
+    request.key = Scope::BindingOf(work);
+    if (!request.key.name.empty()) queue.AddAfter(request, works::kSettledHold);
+  };
+  kube::EventHandler handler;
+  handler.on_update = [enqueue](const kube::ObjectPtr& before, const kube::ObjectPtr& after) {
+    if (before->status() != after->status() || before->IsDeleting() != after->IsDeleting()) {
+      enqueue(*after);
+    }
+  };
+  handler.on_delete = [enqueue](const kube::ObjectPtr& last) { enqueue(*last); };
+  return handler;
+}
+
+}  // namespace
+
+template <class Scope>
+void RegisterBindingStatus(kube::Manager& manager, const interpreter::Interpreter& interpreter,
+                           const BindingStatusOptions& options) {
+  kube::Predicates on_binding;
+  on_binding.add = [](const kube::Object& o) {
+    return !api::BindingView(o).LastScheduledTime().empty();
+  };
+  on_binding.update = [](const kube::Object& before, const kube::Object& after) {
+    return !api::BindingView(after).LastScheduledTime().empty() &&
+           api::BindingView(before).Resource().resource_version !=
+               api::BindingView(after).Resource().resource_version;
+  };
+  on_binding.remove = kube::Never;
+  kube::InformerSet& informers = manager.cluster().informers();
+  const std::shared_ptr<kube::Informer> works = informers.Get(api::Works());
+  kube::Controller& controller =
+      kube::ControllerBuilder(manager)
+          .Named(std::string(Scope::kStatusController))
+          .Watches(informers.Get(Scope::Bindings()), on_binding)
+          .WithWorkers(options.workers)
+          .WithLimiter(options.limiter)
+          .Build(std::make_unique<BindingStatusReconciler<Scope>>(manager, interpreter));
+  controller.WaitFor(works);
+  works->AddHandler(OnWork<Scope>(controller.queue()));
+}
+
+template class BindingStatusReconciler<api::scope::Namespaced>;
+template class BindingStatusReconciler<api::scope::Cluster>;
+template void RegisterBindingStatus<api::scope::Namespaced>(kube::Manager&,
+                                                            const interpreter::Interpreter&,
+                                                            const BindingStatusOptions&);
+template void RegisterBindingStatus<api::scope::Cluster>(kube::Manager&,
+                                                         const interpreter::Interpreter&,
+                                                         const BindingStatusOptions&);
+
+}  // namespace controllers

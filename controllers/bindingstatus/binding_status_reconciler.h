@@ -1,0 +1,63 @@
+// The binding-status loop: brings the status of a binding's Works onto the binding and the template
+// (upstream's resource-binding-status-controller and its cluster twin).
+#ifndef CONTROLLERS_BINDINGSTATUS_BINDING_STATUS_RECONCILER_H_
+#define CONTROLLERS_BINDINGSTATUS_BINDING_STATUS_RECONCILER_H_
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
+#include "api/binding.h"
+#include "api/binding_scope.h"
+#include "base/stop_token.h"
+#include "interpreter/interpreter.h"
+#include "kube/runtime/manager.h"
+#include "kube/runtime/reconciler.h"
+#include "kube/runtime/work_queue.h"
+
+namespace controllers {
+
+template <class Scope>
+class BindingStatusReconciler : public kube::Reconciler {
+ public:
+  // REQUIRES: both outlive the reconciler.
+  BindingStatusReconciler(kube::Manager& manager, const interpreter::Interpreter& interpreter);
+
+  // The request's key is a binding of this scope.
+  absl::StatusOr<kube::Action> Reconcile(const kube::Request& request,
+                                         const base::StopToken& stop) override;
+
+ private:
+  // How long to wait before intermediate news is written; zero to write now.
+  absl::Duration HoldFor(const kube::ObjectKey& key, bool settled);
+  absl::Status WriteBinding(const kube::ObjectPtr& binding,
+                            const std::vector<api::AggregatedStatusItem>& items,
+                            const base::StopToken& stop);
+  absl::Status WriteTemplate(const api::ObjectReference& reference,
+                             const std::vector<api::AggregatedStatusItem>& items,
+                             const base::StopToken& stop);
+
+  kube::Manager& manager_;
+  const interpreter::Interpreter& interpreter_;
+  absl::Mutex mu_;
+  // When unwritten intermediate news of a binding was first seen.
+  absl::flat_hash_map<kube::ObjectKey, absl::Time> held_ ABSL_GUARDED_BY(mu_);
+};
+
+struct BindingStatusOptions {
+  int workers = 5;
+  kube::RateLimiterOptions limiter;
+};
+// Builds the loop of one scope. REQUIRES: the Works' index of this scope's permanent id exists (the
+// binding loop adds it).
+template <class Scope>
+void RegisterBindingStatus(kube::Manager& manager, const interpreter::Interpreter& interpreter,
+                           const BindingStatusOptions& options);
+
+}  // namespace controllers
+
+#endif  // CONTROLLERS_BINDINGSTATUS_BINDING_STATUS_RECONCILER_H_

@@ -1,0 +1,201 @@
+#include "controllers/cluster/cluster_reconciler.h"
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "api/binding.h"
+#include "api/keys.h"
+#include "api/names.h"
+#include "api/reasons.h"
+#include "api/resources.h"
+#include "base/status.h"
+#include "controllers/cluster/pull_cluster_monitor.h"
+#include "kube/runtime/controller.h"
+#include "kube/runtime/events.h"
+
+namespace controllers {
+namespace {
+
+constexpr absl::Duration kUnjoinRecheck = absl::Seconds(10);
+constexpr char kByCluster[] = "spec.clusters";
+
+bool Drop(std::vector<api::Taint>& taints, const api::Taint& taint) {
+  return std::erase_if(taints, [&](const api::Taint& t) { return t.IsSame(taint); }) > 0;
+}
+
+bool Put(std::vector<api::Taint>& taints, api::Taint taint, absl::Time now) {
+  for (const api::Taint& t : taints) {
+    if (t.IsSame(taint)) return false;
+  }
+  taint.time_added = kube::FormatTime(now);
+  taints.push_back(std::move(taint));
+  return true;
+}
+
+void Record(kube::Manager& manager, const kube::Object& cluster, const absl::Status& result,
+            std::pair<const char*, const char*> reasons, const std::string& message) {
+  manager.events().Record(api::kClusterController, kube::ObjectReference::Of(cluster),
+                          result.ok() ? kube::EventType::kNormal : kube::EventType::kWarning,
+                          result.ok() ? reasons.first : reasons.second, message);
+}
+
+}  // namespace
+
+std::optional<std::vector<api::Taint>> TaintsFor(const api::ClusterView& cluster, absl::Time now) {
+  const api::Taint not_ready{api::kNotReadyTaint, "", api::kNoSchedule, ""};
+  const api::Taint unreachable{api::kUnreachableTaint, "", api::kNoSchedule, ""};
+  std::vector<api::Taint> taints = cluster.Taints();
+  const absl::string_view ready = cluster.ReadyStatus();
+  bool changed = false;
+  if (ready == "True") {
+    changed |= Drop(taints, not_ready);
+    changed |= Drop(taints, unreachable);
+  } else if (ready == "Unknown") {
+    changed |= Put(taints, unreachable, now);
+    changed |= Drop(taints, not_ready);
+  } else {
+    changed |= Put(taints, not_ready, now);
+    if (ready == "False") changed |= Drop(taints, unreachable);
+  }
+  if (!changed) return std::nullopt;
+  return taints;
+}
+
+absl::StatusOr<kube::Action> ClusterReconciler::Reconcile(const kube::Request& request,
+                                                          const base::StopToken& stop) {
+  const kube::ObjectPtr cluster = manager_.cluster().Find(api::Clusters(), request.key);
+  if (cluster == nullptr) return kube::Action::Done();
+  if (cluster->IsDeleting()) return Finalize(cluster, stop);
+  RETURN_IF_ERROR(EnsureExecutionNamespace(*cluster, stop));
+  ASSIGN_OR_RETURN(const kube::ObjectPtr now, UpdateTaints(cluster, stop));
+  kube::Object after = *now;
+  after.AddFinalizer(api::kClusterFinalizer);
+  RETURN_IF_ERROR(manager_.cluster().Update(api::Clusters(), now, after, {}, stop).status());
+  return kube::Action::Done();
+}
+
+absl::Status ClusterReconciler::EnsureExecutionNamespace(const kube::Object& cluster,
+                                                         const base::StopToken& stop) {
+  const std::string ns = api::ExecutionNamespace(cluster.name());
+  if (manager_.cluster().Find(api::Namespaces(), {"", ns}) != nullptr) return absl::OkStatus();
+  kube::Object object = kube::Object::Make(api::Namespaces().gvk, {"", ns});
+  object.SetLabel(api::kSystemLabel, api::kSystemValue);
+  const absl::Status created = manager_.cluster().Create(api::Namespaces(), object, stop).status();
+  if (absl::IsAlreadyExists(created)) return absl::OkStatus();
+  if (absl::IsCancelled(created)) return created;
+  Record(manager_, cluster, created,
+         {api::reason::kCreateExecutionSpaceSucceed, api::reason::kCreateExecutionSpaceFailed},
+         created.ok() ? api::message::ExecutionSpaceCreated(ns, cluster.name())
+                      : api::message::ExecutionSpaceNotCreated(ns, created));
+  return created;
+}
+
+absl::StatusOr<kube::ObjectPtr> ClusterReconciler::UpdateTaints(const kube::ObjectPtr& cluster,
+                                                                const base::StopToken& stop) {
+  const std::optional<std::vector<api::Taint>> taints =
+      TaintsFor(api::ClusterView(*cluster), manager_.clock().Now());
+  if (!taints.has_value()) return cluster;
+  kube::Object after = *cluster;
+  json::Value list = json::Value::Array();
+  for (const api::Taint& taint : *taints) list.Append(taint.ToJson());
+  after.Set({"spec", "taints"}, std::move(list));
+  if (taints->empty()) after.Erase({"spec", "taints"});
+  const absl::StatusOr<kube::ObjectPtr> now =
+      manager_.cluster().Update(api::Clusters(), cluster, after, {}, stop);
+  if (absl::IsAborted(now.status()) || absl::IsCancelled(now.status())) return now;
+  Record(manager_, *cluster, now.status(),
+         {api::reason::kTaintClusterSucceed, api::reason::kTaintClusterFailed},
+         now.ok() ? api::message::ClusterTainted(*taints)
+                  : api::message::ClusterNotTainted(now.status()));
+  return now;
+}
+
+absl::StatusOr<kube::Action> ClusterReconciler::Finalize(const kube::ObjectPtr& cluster,
+                                                         const base::StopToken& stop) {
+  if (!cluster->HasFinalizer(api::kClusterFinalizer)) return kube::Action::Done();
+  const api::ClusterView view(*cluster);
+  if (view.IsPull() && !view.IsReady()) RETURN_IF_ERROR(ReleaseWorks(*cluster, stop));
+
+  const std::string ns = api::ExecutionNamespace(cluster->name());
+  if (manager_.cluster().Find(api::Namespaces(), {"", ns}) != nullptr) {
+    const absl::Status deleted = manager_.cluster().Delete(api::Namespaces(), {"", ns}, {}, stop);
+    if (absl::IsCancelled(deleted)) return deleted;
+    Record(manager_, *cluster, deleted,
+           {api::reason::kRemoveExecutionSpaceSucceed, api::reason::kRemoveExecutionSpaceFailed},
+           deleted.ok() ? api::message::ExecutionSpaceRemoved(cluster->name())
+                        : api::message::ExecutionSpaceNotRemoved(cluster->name(), deleted));
+    RETURN_IF_ERROR(deleted);
+    // The namespace's own event comes sooner; this is the safety net.
+    return kube::Action::After(kUnjoinRecheck);
+  }
+  if (IsStillScheduled(cluster->name())) return kube::Action::After(kUnjoinRecheck);
+  kube::Object after = *cluster;
+  after.RemoveFinalizer(api::kClusterFinalizer);
+  const absl::Status removed =
+      manager_.cluster().Update(api::Clusters(), cluster, after, {}, stop).status();
+  if (!removed.ok() && !absl::IsNotFound(removed)) return removed;
+  return kube::Action::Done();
+}
+
+absl::Status ClusterReconciler::ReleaseWorks(const kube::Object& cluster,
+                                             const base::StopToken& stop) {
+  base::ErrorList errors;
+  const std::string ns = api::ExecutionNamespace(cluster.name());
+  for (const kube::ObjectPtr& work :
+       manager_.cluster().informers().Get(api::Works())->store().List(ns, {})) {
+    kube::Object after = *work;
+    if (!after.RemoveFinalizer(api::kExecutionFinalizer)) continue;
+    const absl::Status released =
+        manager_.cluster().Update(api::Works(), work, after, {}, stop).status();
+    if (!absl::IsNotFound(released)) errors.Add(released);
+  }
+  return errors.Join();
+}
+
+bool ClusterReconciler::IsStillScheduled(absl::string_view cluster) const {
+  kube::InformerSet& informers = manager_.cluster().informers();
+  for (const kube::Resource* r : {&api::ResourceBindings(), &api::ClusterResourceBindings()}) {
+    if (!informers.Get(*r)->store().ByIndex(kByCluster, cluster).empty()) return true;
+  }
+  return false;
+}
+
+void RegisterCluster(kube::Manager& manager, const ClusterOptions& options) {
+  kube::InformerSet& informers = manager.cluster().informers();
+  for (const kube::Resource* r : {&api::ResourceBindings(), &api::ClusterResourceBindings()}) {
+    informers.Get(*r)->AddIndex(kByCluster, [](const kube::Object& binding) {
+      std::vector<std::string> names;
+      for (const json::Value& c : binding.Get({"spec", "clusters"}).items()) {
+        names.push_back(c["name"].ToString());
+      }
+      return names;
+    });
+  }
+  // The end of an execution namespace lets an unjoin go on.
+  kube::Predicates on_namespace;
+  on_namespace.add = kube::Never;
+  on_namespace.update = kube::NeverUpdate;
+  const kube::MapFn cluster_of = [](const kube::Object& ns) {
+    std::vector<kube::Request> requests;
+    const absl::StatusOr<std::string> cluster = api::ClusterOfExecutionNamespace(ns.name());
+    if (cluster.ok()) requests.push_back({.key = {"", *cluster}});
+    return requests;
+  };
+  kube::Controller& controller =
+      kube::ControllerBuilder(manager)
+          .Named(api::kClusterController)
+          .Watches(informers.Get(api::Clusters()))
+          .Watches(informers.Get(api::Namespaces()), on_namespace, cluster_of)
+          .WithWorkers(options.workers)
+          .WithLimiter(options.limiter)
+          .Build(std::make_unique<ClusterReconciler>(manager));
+  for (const kube::Resource* r :
+       {&api::Works(), &api::ResourceBindings(), &api::ClusterResourceBindings()}) {
+    controller.WaitFor(informers.Get(*r));
+  }
+  manager.Add(std::make_unique<PullClusterMonitor>(manager, options));
+}
+
+}  // namespace controllers

@@ -1,0 +1,55 @@
+// The cluster loop: execution namespace, taints by readiness, finalizer, unjoin, and the health
+// monitor of pull clusters (upstream's cluster-controller).
+#ifndef CONTROLLERS_CLUSTER_CLUSTER_RECONCILER_H_
+#define CONTROLLERS_CLUSTER_CLUSTER_RECONCILER_H_
+
+#include <optional>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "api/cluster.h"
+#include "base/stop_token.h"
+#include "kube/runtime/manager.h"
+#include "kube/runtime/reconciler.h"
+#include "kube/runtime/work_queue.h"
+
+namespace controllers {
+
+class ClusterReconciler : public kube::Reconciler {
+ public:
+  explicit ClusterReconciler(kube::Manager& manager) : manager_(manager) {}
+
+  // The request's key is a Cluster.
+  absl::StatusOr<kube::Action> Reconcile(const kube::Request& request,
+                                         const base::StopToken& stop) override;
+
+ private:
+  absl::Status EnsureExecutionNamespace(const kube::Object& cluster, const base::StopToken& stop);
+  absl::StatusOr<kube::ObjectPtr> UpdateTaints(const kube::ObjectPtr& cluster,
+                                               const base::StopToken& stop);
+  absl::StatusOr<kube::Action> Finalize(const kube::ObjectPtr& cluster,
+                                        const base::StopToken& stop);
+  absl::Status ReleaseWorks(const kube::Object& cluster, const base::StopToken& stop);
+  bool IsStillScheduled(absl::string_view cluster) const;
+
+  kube::Manager& manager_;
+};
+
+// spec.taints as the Ready condition asks for; nullopt when they are right already. `now` stamps
+// new ones.
+std::optional<std::vector<api::Taint>> TaintsFor(const api::ClusterView& cluster, absl::Time now);
+
+struct ClusterOptions {
+  int workers = 5;
+  absl::Duration monitor_period = absl::Seconds(5);
+  absl::Duration monitor_grace_period = absl::Seconds(40);
+  absl::Duration startup_grace_period = absl::Seconds(60);
+  kube::RateLimiterOptions limiter;
+};
+void RegisterCluster(kube::Manager& manager, const ClusterOptions& options);
+
+}  // namespace controllers
+
+#endif  // CONTROLLERS_CLUSTER_CLUSTER_RECONCILER_H_

@@ -1,0 +1,72 @@
+#include "controllers/cluster/pull_cluster_monitor.h"
+
+#include <utility>
+
+#include "api/cluster.h"
+#include "api/keys.h"
+#include "api/reasons.h"
+#include "api/resources.h"
+#include "base/log.h"
+
+namespace controllers {
+
+absl::Status PullClusterMonitor::Run(const base::StopToken& stop) {
+  const std::shared_ptr<kube::Informer> clusters =
+      manager_.cluster().informers().Get(api::Clusters());
+  while (manager_.clock().SleepFor(options_.monitor_period, stop)) {
+    for (const kube::ObjectPtr& cluster : clusters->store().List()) {
+      if (api::ClusterView(*cluster).IsPull() && !cluster->IsDeleting()) Check(cluster, stop);
+    }
+    std::erase_if(health_, [&](const auto& entry) {
+      return clusters->store().Find({"", entry.first}) == nullptr;
+    });
+  }
+  return absl::OkStatus();
+}
+
+void PullClusterMonitor::Check(const kube::ObjectPtr& cluster, const base::StopToken& stop) {
+  const absl::Time now = manager_.clock().Now();
+  const api::ClusterView view(*cluster);
+  const json::Value* condition = kube::FindCondition(view.Conditions(), api::kClusterReady);
+  const json::Value ready = condition != nullptr ? *condition : json::Value();
+  const kube::ObjectPtr lease = manager_.cluster().Find(
+      api::Leases(), {api::kClusterNamespace, std::string(cluster->name())});
+  const std::string renewed = lease == nullptr ? "" : lease->Get({"spec", "renewTime"}).ToString();
+
+  const auto [entry, is_new] = health_.try_emplace(std::string(cluster->name()));
+  Health& health = entry->second;
+  if (is_new) {
+    const absl::StatusOr<absl::Time> created =
+        kube::ParseTime(cluster->metadata()["creationTimestamp"].AsString());
+    health.probed = ready.is_null() && created.ok() ? *created : now;
+  } else if (health.ready != ready || renewed > health.renew_time) {
+    health.probed = now;
+  }
+  health.ready = ready;
+  health.renew_time = renewed;
+  const absl::Duration grace =
+      ready.is_null() ? options_.startup_grace_period : options_.monitor_grace_period;
+  if (now <= health.probed + grace || view.ReadyStatus() == "Unknown") return;
+
+  kube::Condition unknown;
+  unknown.type = api::kClusterReady;
+  unknown.status = "Unknown";
+  unknown.reason = ready.is_null() ? api::reason::kClusterStatusNeverUpdated
+                                   : api::reason::kClusterStatusUnknown;
+  unknown.message = ready.is_null() ? api::message::kClusterStatusNeverUpdated
+                                    : api::message::kClusterStatusUnknown;
+  kube::Object after = *cluster;
+  json::Value conditions = view.Conditions();
+  kube::SetCondition(conditions, unknown, now);
+  after.Set({"status", "conditions"}, std::move(conditions));
+  kube::UpdateOptions options;
+  options.subresource = "status";
+  const absl::Status written =
+      manager_.cluster().Update(api::Clusters(), cluster, after, options, stop).status();
+  if (!written.ok() && !absl::IsAborted(written) && !absl::IsCancelled(written)) {
+    base::LogError("cannot mark a silent cluster as unknown",
+                   {{"cluster", cluster->name()}, {"error", written}});
+  }
+}
+
+}  // namespace controllers

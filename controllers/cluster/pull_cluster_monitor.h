@@ -1,0 +1,44 @@
+// Declares a pull cluster Unknown when its agent has been silent for too long (upstream's
+// monitorClusterHealth). Push clusters are probed by the cluster-status loop and are left alone
+// here.
+#ifndef CONTROLLERS_CLUSTER_PULL_CLUSTER_MONITOR_H_
+#define CONTROLLERS_CLUSTER_PULL_CLUSTER_MONITOR_H_
+
+#include <map>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "base/json.h"
+#include "base/stop_token.h"
+#include "controllers/cluster/cluster_reconciler.h"
+#include "kube/runtime/manager.h"
+
+namespace controllers {
+
+class PullClusterMonitor : public kube::Runnable {
+ public:
+  PullClusterMonitor(kube::Manager& manager, const ClusterOptions& options)
+      : manager_(manager), options_(options) {}
+
+  std::string name() const override { return "pull cluster monitor"; }
+  absl::Status Run(const base::StopToken& stop) override;
+
+ private:
+  // The last sign of life of a cluster.
+  struct Health {
+    absl::Time probed;
+    json::Value ready;       // The Ready condition then.
+    std::string renew_time;  // The Lease's then.
+  };
+
+  void Check(const kube::ObjectPtr& cluster, const base::StopToken& stop);
+
+  kube::Manager& manager_;
+  const ClusterOptions options_;
+  std::map<std::string, Health> health_;
+};
+
+}  // namespace controllers
+
+#endif  // CONTROLLERS_CLUSTER_PULL_CLUSTER_MONITOR_H_

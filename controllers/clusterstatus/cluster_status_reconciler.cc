@@ -1,0 +1,254 @@
+#include "controllers/clusterstatus/cluster_status_reconciler.h"
+
+#include <map>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "api/cluster.h"
+#include "api/keys.h"
+#include "api/reasons.h"
+#include "api/resources.h"
+#include "base/status.h"
+#include "controllers/clusterstatus/resource_summary.h"
+#include "kube/client/rest_mapper.h"
+#include "kube/meta/quantity.h"
+#include "kube/runtime/controller.h"
+
+namespace controllers {
+namespace {
+
+kube::Condition Ready(const char* status, const char* reason, std::string message) {
+  kube::Condition condition;
+  condition.type = api::kClusterReady;
+  condition.status = status;
+  condition.reason = reason;
+  condition.message = std::move(message);
+  return condition;
+}
+
+json::Value ApiEnablements(const kube::Discovery& discovery) {
+  std::map<std::string, std::map<std::string, std::string>> groups;
+  for (const kube::ApiResource& r : discovery.resources) {
+    groups[r.resource.gvk.ApiVersion()][r.resource.plural] = r.resource.gvk.kind;
+  }
+  json::Value list = json::Value::Array();
+  for (const auto& [group_version, resources] : groups) {
+    json::Value entries = json::Value::Array();
+    for (const auto& [name, kind] : resources) {
+      entries.Append(json::Value::Object({{"kind", kind}, {"name", name}}));
+    }
+    list.Append(
+        json::Value::Object({{"groupVersion", group_version}, {"resources", std::move(entries)}}));
+  }
+  return list;
+}
+
+kube::Condition CompleteApis(const absl::StatusOr<kube::Discovery>& discovery, size_t groups) {
+  kube::Condition condition;
+  condition.type = api::kCompleteApiEnablements;
+  const bool empty = !discovery.ok() || groups == 0;
+  const bool partial = !empty && !discovery->failed_groups.empty();
+  condition.status = empty || partial ? "False" : "True";
+  condition.reason = empty     ? api::reason::kEmpty
+                     : partial ? api::reason::kPartial
+                               : api::reason::kComplete;
+  condition.message = empty     ? api::message::kApiEnablementsEmpty
+                      : partial ? api::message::ApiEnablementsPartial(static_cast<int>(groups))
+                                : api::message::kApiEnablementsComplete;
+  return condition;
+}
+
+void SetStatusCondition(json::Value& status, const kube::Condition& condition, absl::Time now) {
+  json::Value conditions = status["conditions"];
+  kube::SetCondition(conditions, condition, now);
+  status.Set("conditions", std::move(conditions));
+}
+
+double Amount(const json::Value& list, absl::string_view name) {
+  const absl::StatusOr<kube::Quantity> q = kube::Quantity::Parse(list[name].AsString("0"));
+  return q.ok() ? q->AsApproximateFloat() : 0;
+}
+
+}  // namespace
+
+ClusterStatusReconciler::ClusterStatusReconciler(ClusterStatusDeps deps,
+                                                 const ClusterStatusOptions& options)
+    : deps_(deps),
+      options_(options),
+      threshold_(options.success_threshold, options.failure_threshold) {}
+
+absl::StatusOr<kube::Action> ClusterStatusReconciler::Reconcile(const kube::Request& request,
+                                                                const base::StopToken& stop) {
+  const std::string& name = request.key.name;
+  const kube::ObjectPtr cluster = deps_.manager.cluster().Find(api::Clusters(), request.key);
+  if (cluster == nullptr) {
+    Forget(name);
+    return kube::Action::Done();
+  }
+  const api::ClusterView view(*cluster);
+  if (!view.IsPush() || view.SecretRef().name.empty()) return kube::Action::Done();
+  if (!cluster->HasFinalizer(api::kClusterFinalizer)) return kube::Action::Requeue();
+
+  const absl::Time start = deps_.manager.clock().Now();
+  const kube::Condition observed = Probe(name, stop);
+  if (stop.stop_requested()) return absl::CancelledError("stopping");
+  const kube::Condition ready = threshold_.Adjust(
+      name, observed, kube::FindCondition(view.Conditions(), api::kClusterReady), start);
+  json::Value status = cluster->status();
+  SetStatusCondition(status, ready, start);
+  if (observed.status == "True" && ready.status == "True") {
+    ASSIGN_OR_RETURN(status, Collect(*cluster, std::move(status), stop));
+  }
+  kube::Object after = *cluster;
+  after.Set({"status"}, std::move(status));
+  kube::UpdateOptions options;
+  options.subresource = "status";
+  ASSIGN_OR_RETURN(const kube::ObjectPtr now,
+                   deps_.manager.cluster().Update(api::Clusters(), cluster, after, options, stop));
+  ExportMetrics(*now);
+  deps_.manager.registry()
+      .GetHistogram("cluster_sync_status_duration_seconds",
+                    "Duration of syncing the status of a member cluster.",
+                    metrics::DefaultBuckets(), {{"member_cluster", name}})
+      .Observe(absl::ToDoubleSeconds(deps_.manager.clock().Now() - start));
+  return kube::Action::After(options_.update_frequency);
+}
+
+void ClusterStatusReconciler::Forget(const std::string& cluster) {
+  std::shared_ptr<Inventory> gone;
+  {
+    absl::MutexLock lock(&mu_);
+    const auto found = inventories_.find(cluster);
+    if (found != inventories_.end()) {
+      gone = std::move(found->second);
+      inventories_.erase(found);
+    }
+  }
+  threshold_.Forget(cluster);
+  deps_.objects.Forget(cluster);
+  deps_.members.Remove(cluster);
+  deps_.manager.registry().RemoveSeries("member_cluster", cluster);
+}
+
+kube::Condition ClusterStatusReconciler::Probe(const std::string& cluster,
+                                               const base::StopToken& stop) {
+  absl::Status usable = deps_.members.Refresh(cluster);
+  absl::StatusOr<std::shared_ptr<kube::MemberCluster>> member = usable;
+  if (usable.ok()) member = deps_.members.Get(cluster);
+  if (!member.ok()) {
+    return Ready("False", api::reason::kStatusCollectionFailed,
+                 api::message::ClusterClientFailed(member.status()));
+  }
+  kube::Client& client = (*member)->client().raw();
+  absl::StatusOr<kube::HttpResponse> answer = client.GetRaw("/readyz", stop);
+  if (answer.ok() && answer->code == 404) answer = client.GetRaw("/healthz", stop);
+  if (!answer.ok() || answer->code >= 400) {
+    return Ready("False", api::reason::kClusterNotReachable, api::message::kClusterNotReachable);
+  }
+  if (answer->code != 200) {
+    return Ready("False", api::reason::kClusterNotReady, api::message::kClusterNotReady);
+  }
+  return Ready("True", api::reason::kClusterReady, api::message::kClusterReady);
+}
+
+absl::StatusOr<json::Value> ClusterStatusReconciler::Collect(const kube::Object& cluster,
+                                                             json::Value status,
+                                                             const base::StopToken& stop) {
+  ASSIGN_OR_RETURN(const std::shared_ptr<kube::MemberCluster> member,
+                   deps_.members.Get(std::string(cluster.name())));
+  kube::Client& client = member->client().raw();
+  const absl::StatusOr<kube::HttpResponse> version = client.GetRaw("/version", stop);
+  if (version.ok() && version->code == 200) {
+    const absl::StatusOr<json::Value> parsed = json::Parse(version->body);
+    if (parsed.ok()) status.Set("kubernetesVersion", (*parsed)["gitVersion"]);
+  }
+  const absl::StatusOr<kube::Discovery> discovery = kube::Discover(client, stop);
+  if (absl::IsCancelled(discovery.status())) return discovery.status();
+  json::Value enablements = discovery.ok() ? ApiEnablements(*discovery) : json::Value::Array();
+  const size_t groups = enablements.size();
+  if (discovery.ok()) status.Set("apiEnablements", std::move(enablements));
+  SetStatusCondition(status, CompleteApis(discovery, groups), deps_.manager.clock().Now());
+  if (options_.collect_resources) {
+    RETURN_IF_ERROR(base::Annotate(AddResources(cluster, status, stop),
+                                   "summing up resources of cluster ", cluster.name()));
+  }
+  return status;
+}
+
+absl::Status ClusterStatusReconciler::AddResources(const kube::Object& cluster, json::Value& status,
+                                                   const base::StopToken& stop) {
+  const std::string name(cluster.name());
+  ASSIGN_OR_RETURN(const std::shared_ptr<kube::MemberCluster> member, deps_.members.Get(name));
+  const std::shared_ptr<Inventory> inventory = InventoryOf(name, member);
+  const std::shared_ptr<kube::Informer> nodes = inventory->informers->Get(api::Nodes());
+  const std::shared_ptr<kube::Informer> pods = inventory->informers->Get(api::Pods());
+  const absl::Time deadline = deps_.manager.clock().Now() + absl::Seconds(30);
+  RETURN_IF_ERROR(nodes->WaitForSync(deadline, stop));
+  RETURN_IF_ERROR(pods->WaitForSync(deadline, stop));
+  const std::vector<kube::ObjectPtr> all_nodes = nodes->store().List();
+  status.Set("nodeSummary", NodeSummary(all_nodes));
+  status.Set("resourceSummary",
+             ResourceSummary(all_nodes, pods->store().List(),
+                             options_.resource_models ? cluster.Get({"spec", "resourceModels"})
+                                                      : json::Value()));
+  return absl::OkStatus();
+}
+
+std::shared_ptr<ClusterStatusReconciler::Inventory> ClusterStatusReconciler::InventoryOf(
+    const std::string& cluster, const std::shared_ptr<kube::MemberCluster>& member) {
+  absl::MutexLock lock(&mu_);
+  std::shared_ptr<Inventory>& slot = inventories_[cluster];
+  if (slot != nullptr && slot->member == member) return slot;  // Else it reconnected.
+  slot = std::make_shared<Inventory>();
+  slot->member = member;
+  slot->informers =
+      std::make_unique<kube::InformerSet>(member->client().raw(), deps_.manager.clock());
+  slot->informers->SetDefaultOptions(api::Nodes(), {"", TrimNode});
+  slot->informers->SetDefaultOptions(api::Pods(), {"", TrimPod});
+  return slot;
+}
+
+void ClusterStatusReconciler::ExportMetrics(const kube::Object& cluster) {
+  const metrics::Labels labels = {{"member_cluster", std::string(cluster.name())}};
+  const auto set = [&](const char* name, const char* help, double value) {
+    deps_.manager.registry().GetGauge(name, help, labels).Set(value);
+  };
+  const json::Value& status = cluster.status();
+  const json::Value& allocatable = status.Get({"resourceSummary", "allocatable"});
+  const json::Value& allocated = status.Get({"resourceSummary", "allocated"});
+  set("cluster_ready_state", "State of the cluster (1 if ready, 0 otherwise).",
+      api::ClusterView(cluster).IsReady() ? 1 : 0);
+  set("cluster_node_number", "Number of nodes in the cluster.",
+      status.Get({"nodeSummary", "totalNum"}).AsDouble());
+  set("cluster_ready_node_number", "Number of ready nodes in the cluster.",
+      status.Get({"nodeSummary", "readyNum"}).AsDouble());
+  set("cluster_memory_allocatable_bytes", "Allocatable memory of the cluster in bytes.",
+      Amount(allocatable, "memory"));
+  set("cluster_cpu_allocatable_number", "Allocatable CPU cores of the cluster.",
+      Amount(allocatable, "cpu"));
+  set("cluster_pod_allocatable_number", "Allocatable pods of the cluster.",
+      Amount(allocatable, "pods"));
+  set("cluster_memory_allocated_bytes", "Allocated memory of the cluster in bytes.",
+      Amount(allocated, "memory"));
+  set("cluster_cpu_allocated_number", "Allocated CPU cores of the cluster.",
+      Amount(allocated, "cpu"));
+  set("cluster_pod_allocated_number", "Allocated pods of the cluster.", Amount(allocated, "pods"));
+}
+
+void RegisterClusterStatus(const ClusterStatusDeps& deps, const ClusterStatusOptions& options) {
+  kube::InformerSet& informers = deps.manager.cluster().informers();
+  kube::Predicates on_cluster;
+  on_cluster.update = kube::GenerationChanged;
+  kube::Controller& controller =
+      kube::ControllerBuilder(deps.manager)
+          .Named(api::kClusterStatusController)
+          .Watches(informers.Get(api::Clusters()), on_cluster)
+          .WithWorkers(options.workers)
+          .WithLimiter(options.limiter)
+          .Build(std::make_unique<ClusterStatusReconciler>(deps, options));
+  controller.WaitFor(informers.Get(api::Secrets()));
+}
+
+}  // namespace controllers

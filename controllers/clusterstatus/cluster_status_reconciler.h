@@ -1,0 +1,78 @@
+// The cluster-status loop: probes each push member and reports health, version, served kinds and
+// resources in Cluster.status (upstream's cluster-status-controller).
+#ifndef CONTROLLERS_CLUSTERSTATUS_CLUSTER_STATUS_RECONCILER_H_
+#define CONTROLLERS_CLUSTERSTATUS_CLUSTER_STATUS_RECONCILER_H_
+
+#include <memory>
+#include <string>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
+#include "base/stop_token.h"
+#include "controllers/clusterstatus/ready_threshold.h"
+#include "kube/cache/informer.h"
+#include "kube/runtime/cluster_set.h"
+#include "kube/runtime/manager.h"
+#include "kube/runtime/reconciler.h"
+#include "kube/runtime/work_queue.h"
+#include "works/member_objects.h"
+
+namespace controllers {
+
+struct ClusterStatusOptions {
+  int workers = 5;
+  absl::Duration update_frequency = absl::Seconds(10);
+  absl::Duration success_threshold = absl::Seconds(30);
+  absl::Duration failure_threshold = absl::Seconds(30);
+  bool collect_resources = true;  // Nodes and pods into nodeSummary and resourceSummary.
+  bool resource_models = true;    // Also allocatableModelings.
+  kube::RateLimiterOptions limiter;
+};
+
+struct ClusterStatusDeps {
+  kube::Manager& manager;
+  kube::ClusterSet& members;
+  works::MemberObjects& objects;
+};
+
+class ClusterStatusReconciler : public kube::Reconciler {
+ public:
+  // REQUIRES: everything in `deps` outlives the reconciler.
+  ClusterStatusReconciler(ClusterStatusDeps deps, const ClusterStatusOptions& options);
+
+  // The request's key is a Cluster.
+  absl::StatusOr<kube::Action> Reconcile(const kube::Request& request,
+                                         const base::StopToken& stop) override;
+
+ private:
+  // A member's nodes and pods, trimmed, apart from the informers that carry propagated objects.
+  struct Inventory {
+    std::shared_ptr<kube::MemberCluster> member;
+    std::unique_ptr<kube::InformerSet> informers;
+  };
+
+  void Forget(const std::string& cluster);
+  kube::Condition Probe(const std::string& cluster, const base::StopToken& stop);
+  absl::StatusOr<json::Value> Collect(const kube::Object& cluster, json::Value status,
+                                      const base::StopToken& stop);
+  absl::Status AddResources(const kube::Object& cluster, json::Value& status,
+                            const base::StopToken& stop);
+  std::shared_ptr<Inventory> InventoryOf(const std::string& cluster,
+                                         const std::shared_ptr<kube::MemberCluster>& member);
+  void ExportMetrics(const kube::Object& cluster);
+
+  const ClusterStatusDeps deps_;
+  const ClusterStatusOptions options_;
+  ReadyThreshold threshold_;
+  absl::Mutex mu_;
+  absl::flat_hash_map<std::string, std::shared_ptr<Inventory>> inventories_ ABSL_GUARDED_BY(mu_);
+};
+
+void RegisterClusterStatus(const ClusterStatusDeps& deps, const ClusterStatusOptions& options);
+
+}  // namespace controllers
+
+#endif  // CONTROLLERS_CLUSTERSTATUS_CLUSTER_STATUS_RECONCILER_H_

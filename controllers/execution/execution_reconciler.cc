@@ -1,0 +1,246 @@
+#include "controllers/execution/execution_reconciler.h"
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "api/cluster.h"
+#include "api/keys.h"
+#include "api/names.h"
+#include "api/resources.h"
+#include "base/log.h"
+#include "base/status.h"
+#include "kube/runtime/controller.h"
+
+namespace controllers {
+namespace {
+
+std::vector<kube::Object> ManifestsOf(const kube::Object& work) {
+  std::vector<kube::Object> manifests;
+  for (const json::Value& m : work.Get({"spec", "workload", "manifests"}).items()) {
+    manifests.emplace_back(m);
+  }
+  return manifests;
+}
+
+// The template behind a manifest, for events; its uid is "" when the manifest does not tell.
+kube::ObjectReference TemplateOf(const kube::Object& manifest) {
+  kube::ObjectReference ref = kube::ObjectReference::Of(manifest);
+  ref.uid = std::string(manifest.Annotation(api::kTemplateUidAnnotation));
+  ref.resource_version.clear();
+  return ref;
+}
+
+// Takes away what marks an object as Karmada's (upstream's preserveResourcesOnDeletion clean-up).
+void Release(kube::Object& manifest) {
+  const bool namespaced = !manifest.ns().empty();
+  for (const char* label :
+       {namespaced ? api::kPropagationPolicyIdLabel : api::kClusterPropagationPolicyIdLabel,
+        api::kResourceBindingIdLabel, api::kWorkIdLabel, api::kManagedLabel}) {
+    manifest.EraseLabel(label);
+  }
+  for (const char* annotation :
+       {api::kManagedAnnotationsAnnotation, api::kManagedLabelsAnnotation,
+        api::kTemplateUidAnnotation, api::kTemplateGenerationAnnotation,
+        api::kResourceBindingNamespaceAnnotation, api::kResourceBindingNameAnnotation,
+        api::kWorkNamespaceAnnotation, api::kWorkNameAnnotation}) {
+    manifest.EraseAnnotation(annotation);
+  }
+  if (namespaced) {
+    manifest.EraseAnnotation(api::kPropagationPolicyNamespaceAnnotation);
+    manifest.EraseAnnotation(api::kPropagationPolicyNameAnnotation);
+    return;
+  }
+  manifest.EraseAnnotation(api::kClusterPropagationPolicyNameAnnotation);
+}
+
+std::string Describe(const kube::ObjectKey& key) { return absl::StrCat("(", key.ToString(), ")"); }
+
+}  // namespace
+
+ExecutionReconciler::ExecutionReconciler(kube::Manager& manager, works::MemberObjects& objects,
+                                         works::WorkStatusWriter& status)
+    : manager_(manager), objects_(objects), status_(status) {}
+
+absl::StatusOr<kube::Action> ExecutionReconciler::Reconcile(const kube::Request& request,
+                                                            const base::StopToken& stop) {
+  const absl::StatusOr<std::string> cluster = api::ClusterOfExecutionNamespace(request.key.ns);
+  if (!cluster.ok()) return kube::Action::Done();  // Not a Work of a member.
+  Target target{*cluster, nullptr, manager_.cluster().Find(api::Works(), request.key)};
+  if (target.work == nullptr) return kube::Action::Done();
+  target.object = manager_.cluster().Find(api::Clusters(), {"", target.cluster});
+  if (target.object == nullptr) {
+    return absl::NotFoundError(absl::StrCat("cluster(", target.cluster, ") not found"));
+  }
+  const api::ClusterView view(*target.object);
+  if (!view.IsPush()) return kube::Action::Done();
+  if (target.work->IsDeleting()) return Finalize(target, stop);
+
+  const bool suspended = target.work->Get({"spec", "suspendDispatching"}).AsBool();
+  if (suspended) {
+    ReportDispatching(target, true);
+    return kube::Action::Done();
+  }
+  if (!view.IsReady()) {
+    if (base::VlogOn(1)) {
+      base::LogInfo("work waits for its cluster",
+                    {{"work", request.key.ToString()}, {"cluster", target.cluster}});
+    }
+    return kube::Action::Done();
+  }
+  ReportDispatching(target, false);
+  RETURN_IF_ERROR(Dispatch(target, stop));
+  return kube::Action::Done();
+}
+
+absl::Status ExecutionReconciler::Dispatch(const Target& target, const base::StopToken& stop) {
+  base::ErrorList errors;
+  size_t ok = 0;
+  const std::vector<kube::Object> manifests = ManifestsOf(*target.work);
+  for (const kube::Object& manifest : manifests) {
+    const absl::Status applied = ApplyManifest(target, manifest, stop);
+    errors.Add(applied);
+    ok += applied.ok();
+  }
+  const absl::Status result = errors.Join();
+  if (absl::IsAborted(result) || absl::IsCancelled(result))
+    return result;  // Again at once, or stopped.
+  ReportApplied(target, result, ok, manifests.size());
+  return result;
+}
+
+absl::Status ExecutionReconciler::ApplyManifest(const Target& target, const kube::Object& manifest,
+                                                const base::StopToken& stop) {
+  const absl::Status applied = objects_.Apply(target.cluster, manifest, stop).status();
+  const kube::ObjectReference about = TemplateOf(manifest);
+  if (about.uid.empty() || absl::IsAborted(applied) || absl::IsCancelled(applied)) return applied;
+  if (applied.ok()) {
+    manager_.events().Record(kExecutionController, about, kube::EventType::kNormal, "SyncSucceed",
+                             absl::StrCat("Successfully applied resource", Describe(manifest.key()),
+                                          " to cluster ", target.cluster));
+    return applied;
+  }
+  manager_.events().Record(
+      kExecutionController, about, kube::EventType::kWarning, "SyncFailed",
+      absl::StrCat("Failed to create or update resource", Describe(manifest.key()),
+                   " in member cluster(", target.cluster, "): ", applied.message()));
+  return applied;
+}
+
+void ExecutionReconciler::ReportDispatching(const Target& target, bool suspended) {
+  kube::Condition condition;
+  condition.type = api::kWorkDispatching;
+  condition.status = suspended ? "False" : "True";
+  condition.reason = suspended ? "SuspendDispatching" : "Dispatching";
+  condition.message = suspended ? "Work dispatching is in a suspended state."
+                                : "Work is being dispatched to member clusters.";
+  const json::Value* current =
+      kube::FindCondition(target.work->status()["conditions"], condition.type);
+  if (current != nullptr && (*current)["status"].AsString() == condition.status) return;
+  manager_.events().Record(kExecutionController, kube::ObjectReference::Of(*target.work),
+                           kube::EventType::kNormal, "WorkDispatching", condition.message);
+  status_.Submit(target.work->key(), {{condition}, std::nullopt},
+                 suspended ? works::News::kSettled : works::News::kProgress);
+}
+
+void ExecutionReconciler::ReportApplied(const Target& target, const absl::Status& result, size_t ok,
+                                        size_t total) {
+  const std::string what = absl::StrCat("work", Describe(target.work->key()));
+  kube::Condition condition;
+  condition.type = api::kWorkApplied;
+  condition.status = result.ok() ? "True" : "False";
+  condition.reason = result.ok() ? "AppliedSuccessful" : "AppliedFailed";
+  condition.message = result.ok() ? "Manifest has been successfully applied"
+                                  : absl::StrCat("Failed to apply all manifests (", ok, "/", total,
+                                                 "): ", result.message());
+  const kube::ObjectReference about = kube::ObjectReference::Of(*target.work);
+  if (result.ok()) {
+    manager_.events().Record(
+        kExecutionController, about, kube::EventType::kNormal, "SyncSucceed",
+        absl::StrCat("Sync ", what, " to cluster(", target.cluster, ") successful."));
+  } else {
+    manager_.events().Record(kExecutionController, about, kube::EventType::kWarning, "SyncFailed",
+                             absl::StrCat("Failed to sync ", what, " to cluster(", target.cluster,
+                                          "), err: ", result.message()));
+  }
+  status_.Submit(target.work->key(), {{condition}, std::nullopt},
+                 result.ok() ? works::News::kProgress : works::News::kSettled);
+}
+
+absl::StatusOr<kube::Action> ExecutionReconciler::Finalize(const Target& target,
+                                                           const base::StopToken& stop) {
+  if (!target.work->HasFinalizer(api::kExecutionFinalizer)) return kube::Action::Done();
+  const bool preserve = target.work->Get({"spec", "preserveResourcesOnDeletion"}).AsBool();
+  if (preserve) {
+    RETURN_IF_ERROR(ReleaseManifests(target, stop));
+  } else if (api::ClusterView(*target.object).IsReady()) {
+    RETURN_IF_ERROR(DeleteManifests(target, stop));
+  } else if (!target.object->IsDeleting()) {
+    return kube::Action::Done();  // Its Ready condition queues the Work again.
+  }
+  kube::Object after = *target.work;
+  after.RemoveFinalizer(api::kExecutionFinalizer);
+  const absl::Status removed =
+      manager_.cluster().Update(api::Works(), target.work, after, {}, stop).status();
+  if (!removed.ok() && !absl::IsNotFound(removed)) return removed;
+  return kube::Action::Done();
+}
+
+absl::Status ExecutionReconciler::DeleteManifests(const Target& target,
+                                                  const base::StopToken& stop) {
+  base::ErrorList errors;
+  for (const kube::Object& manifest : ManifestsOf(*target.work)) {
+    errors.Add(base::Annotate(objects_.Delete(target.cluster, manifest, stop), "deleting ",
+                              manifest.Describe(), " in cluster ", target.cluster));
+  }
+  return errors.Join();
+}
+
+absl::Status ExecutionReconciler::ReleaseManifests(const Target& target,
+                                                   const base::StopToken& stop) {
+  base::ErrorList errors;
+  for (kube::Object manifest : ManifestsOf(*target.work)) {
+    const absl::StatusOr<kube::ObjectPtr> observed = objects_.Find(target.cluster, manifest, stop);
+    errors.Add(observed.status());
+    if (!observed.ok() || *observed == nullptr) continue;  // Nothing left to release.
+    Release(manifest);
+    errors.Add(objects_.Update(target.cluster, manifest, *observed, stop).status());
+  }
+  return errors.Join();
+}
+
+void RegisterExecution(kube::Manager& manager, works::MemberObjects& objects,
+                       works::WorkStatusWriter& status, const ExecutionOptions& options) {
+  const std::shared_ptr<kube::Informer> works = manager.cluster().informers().Get(api::Works());
+  const std::shared_ptr<kube::Informer> clusters =
+      manager.cluster().informers().Get(api::Clusters());
+  kube::Predicates on_work;
+  on_work.update = kube::GenerationChanged;
+  on_work.remove = kube::Never;
+  // A cluster that comes back (or is being removed) has its Works done again.
+  kube::Predicates on_cluster;
+  on_cluster.add = kube::Never;
+  on_cluster.remove = kube::Never;
+  on_cluster.update = [](const kube::Object& before, const kube::Object& after) {
+    return (api::ClusterView(after).IsReady() && !api::ClusterView(before).IsReady()) ||
+           (after.IsDeleting() && !before.IsDeleting());
+  };
+  const kube::MapFn works_of = [works](const kube::Object& cluster) {
+    std::vector<kube::Request> requests;
+    for (const kube::ObjectPtr& work :
+         works->store().List(api::ExecutionNamespace(cluster.name()), {})) {
+      requests.push_back({.key = work->key()});
+    }
+    return requests;
+  };
+  kube::ControllerBuilder(manager)
+      .Named(kExecutionController)
+      .Watches(works, on_work)
+      .Watches(clusters, on_cluster, works_of)
+      .WithWorkers(options.workers)
+      .WithLimiter(options.limiter)
+      .Build(std::make_unique<ExecutionReconciler>(manager, objects, status));
+}
+
+}  // namespace controllers

@@ -1,0 +1,63 @@
+// The execution loop: applies each Work's manifests in its member cluster and says in the Work's
+// conditions how that went (upstream's execution-controller).
+#ifndef CONTROLLERS_EXECUTION_EXECUTION_RECONCILER_H_
+#define CONTROLLERS_EXECUTION_EXECUTION_RECONCILER_H_
+
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "base/stop_token.h"
+#include "kube/runtime/events.h"
+#include "kube/runtime/manager.h"
+#include "kube/runtime/reconciler.h"
+#include "works/member_objects.h"
+#include "works/work_status_writer.h"
+
+namespace controllers {
+
+inline constexpr char kExecutionController[] = "execution-controller";
+
+class ExecutionReconciler : public kube::Reconciler {
+ public:
+  // REQUIRES: all outlive the reconciler.
+  ExecutionReconciler(kube::Manager& manager, works::MemberObjects& objects,
+                      works::WorkStatusWriter& status);
+
+  // The request's key is a Work. Works of pull clusters are left to their agents; Works of a
+  // cluster that is not ready wait for its Ready condition, which queues them again.
+  absl::StatusOr<kube::Action> Reconcile(const kube::Request& request,
+                                         const base::StopToken& stop) override;
+
+ private:
+  struct Target {
+    std::string cluster;
+    kube::ObjectPtr object;  // The Cluster.
+    kube::ObjectPtr work;
+  };
+
+  absl::StatusOr<kube::Action> Finalize(const Target& target, const base::StopToken& stop);
+  absl::Status DeleteManifests(const Target& target, const base::StopToken& stop);
+  absl::Status ReleaseManifests(const Target& target, const base::StopToken& stop);
+  absl::Status Dispatch(const Target& target, const base::StopToken& stop);
+  absl::Status ApplyManifest(const Target& target, const kube::Object& manifest,
+                             const base::StopToken& stop);
+  void ReportDispatching(const Target& target, bool suspended);
+  void ReportApplied(const Target& target, const absl::Status& result, size_t ok, size_t total);
+
+  kube::Manager& manager_;
+  works::MemberObjects& objects_;
+  works::WorkStatusWriter& status_;
+};
+
+// Builds the loop on the manager.
+struct ExecutionOptions {
+  int workers = 5;
+  kube::RateLimiterOptions limiter;
+};
+void RegisterExecution(kube::Manager& manager, works::MemberObjects& objects,
+                       works::WorkStatusWriter& status, const ExecutionOptions& options);
+
+}  // namespace controllers
+
+#endif  // CONTROLLERS_EXECUTION_EXECUTION_RECONCILER_H_

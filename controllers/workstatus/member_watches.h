@@ -1,0 +1,45 @@
+// Attaches the work-status queue to the informers of every kind that Works carry, per member
+// cluster.
+#ifndef CONTROLLERS_WORKSTATUS_MEMBER_WATCHES_H_
+#define CONTROLLERS_WORKSTATUS_MEMBER_WATCHES_H_
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
+#include "base/stop_token.h"
+#include "kube/cache/informer.h"
+#include "kube/runtime/manager.h"
+#include "kube/runtime/reconciler.h"
+#include "kube/runtime/work_queue.h"
+#include "works/member_objects.h"
+
+namespace controllers {
+
+// Reconciles Works: all it does is to make sure that their kinds are watched in their cluster.
+class MemberWatches : public kube::Reconciler {
+ public:
+  // REQUIRES: all outlive the reconciler; `queue` takes keys of member objects.
+  MemberWatches(kube::Manager& manager, works::MemberObjects& objects, kube::WorkQueue& queue);
+
+  absl::StatusOr<kube::Action> Reconcile(const kube::Request& request,
+                                         const base::StopToken& stop) override;
+
+ private:
+  void Attach(const std::string& cluster, const std::shared_ptr<kube::Informer>& informer);
+
+  kube::Manager& manager_;
+  works::MemberObjects& objects_;
+  kube::WorkQueue& queue_;
+  absl::Mutex mu_;
+  // The informer a handler was attached to; a member that reconnects has new ones.
+  absl::flat_hash_map<std::pair<std::string, kube::Gvr>, std::weak_ptr<kube::Informer>> attached_
+      ABSL_GUARDED_BY(mu_);
+};
+
+}  // namespace controllers
+
+#endif  // CONTROLLERS_WORKSTATUS_MEMBER_WATCHES_H_

@@ -1,0 +1,72 @@
+// The work-status loop: watches what Works put into member clusters, puts drift back, creates again
+// what somebody deleted, and collects status and health (upstream's work-status-controller).
+#ifndef CONTROLLERS_WORKSTATUS_WORK_STATUS_RECONCILER_H_
+#define CONTROLLERS_WORKSTATUS_WORK_STATUS_RECONCILER_H_
+
+#include <memory>
+#include <string>
+
+#include "absl/container/flat_hash_set.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
+#include "base/stop_token.h"
+#include "interpreter/interpreter.h"
+#include "kube/runtime/manager.h"
+#include "kube/runtime/reconciler.h"
+#include "kube/runtime/work_queue.h"
+#include "works/member_objects.h"
+#include "works/work_status_writer.h"
+
+namespace controllers {
+
+inline constexpr char kWorkStatusController[] = "work-status-controller";
+
+struct WorkStatusDeps {
+  kube::Manager& manager;
+  works::MemberObjects& objects;
+  works::WorkStatusWriter& status;
+  const interpreter::Interpreter& interpreter;
+};
+
+class WorkStatusReconciler : public kube::Reconciler {
+ public:
+  // REQUIRES: everything in `deps` outlives the reconciler.
+  explicit WorkStatusReconciler(WorkStatusDeps deps);
+
+  // The request names an object in a member: cluster, gvk and key.
+  absl::StatusOr<kube::Action> Reconcile(const kube::Request& request,
+                                         const base::StopToken& stop) override;
+
+ private:
+  struct Observed {
+    std::string cluster;
+    kube::ObjectPtr object;  // In the member.
+    kube::ObjectPtr work;
+    int64_t index = 0;  // Of the manifest.
+    kube::Object manifest;
+  };
+
+  absl::Status Recreate(const kube::Request& request, const base::StopToken& stop);
+  absl::Status RevertDrift(Observed& observed, const base::StopToken& stop);
+  absl::Status Collect(const Observed& observed);
+  absl::StatusOr<json::Value> ReflectStatus(const Observed& observed);
+  std::string InterpretHealth(const Observed& observed);
+  void Warn(const Observed& observed, absl::string_view reason, absl::string_view message);
+
+  const WorkStatusDeps deps_;
+  absl::Mutex mu_;
+  // Objects whose status could not be read last time, so that the recovery is told as an event.
+  absl::flat_hash_set<std::string> failing_ ABSL_GUARDED_BY(mu_);
+};
+
+struct WorkStatusOptions {
+  int workers = 5;
+  kube::RateLimiterOptions limiter;
+};
+// Builds the loop, and the one that attaches it to the informers of every kind that Works carry.
+void RegisterWorkStatus(const WorkStatusDeps& deps, const WorkStatusOptions& options);
+
+}  // namespace controllers
+
+#endif  // CONTROLLERS_WORKSTATUS_WORK_STATUS_RECONCILER_H_

@@ -1,0 +1,132 @@
+#include "detector/binding_builder.h"
+
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "api/binding_scope.h"
+#include "api/names.h"
+#include "api/object_reference.h"
+#include "api/policy.h"
+#include "api/policy_scope.h"
+#include "base/status.h"
+
+namespace detector {
+namespace {
+
+// Spec fields that follow policy and template on every pass. propagateDeps of cluster-scoped
+// bindings is set at creation only, as upstream does.
+constexpr absl::string_view kOwnedFields[] = {
+    "resource",   "replicaRequirements", "replicas",
+    "components", "schedulerName",       "placement",
+    "failover",   "conflictResolution",  "preserveResourcesOnDeletion",
+};
+
+void CopyIfPresent(const json::Value& from, absl::string_view field, json::Value& to) {
+  const json::Value* value = from.Find(field);
+  if (value != nullptr && !value->is_null()) to.Set(field, *value);
+}
+
+void Replace(const json::Value& from, absl::string_view field, json::Value& to) {
+  to.Erase(field);
+  CopyIfPresent(from, field, to);
+}
+
+json::Value BuildSpec(const kube::Object& object, const kube::Object& policy,
+                      const interpreter::Replicas& replicas) {
+  json::Value spec = json::Value::Object();
+  spec.Set("resource", api::ObjectReference::Of(object).ToJson());
+  for (const absl::string_view field :
+       {"schedulerName", "placement", "failover", "conflictResolution",
+        "preserveResourcesOnDeletion", "suspension"}) {
+    CopyIfPresent(policy.spec(), field, spec);
+  }
+  if (api::PolicyView(policy).PropagateDeps()) spec.Set("propagateDeps", true);
+  if (replicas.replicas != 0) spec.Set("replicas", replicas.replicas);
+  if (!replicas.requirements.is_null()) spec.Set("replicaRequirements", replicas.requirements);
+  return spec;
+}
+
+// The policy's part is replaced; suspension of scheduling belongs to others and stays.
+void MergeSuspension(const json::Value& built, json::Value& spec) {
+  json::Value suspension = built["suspension"];
+  const json::Value* scheduling = spec["suspension"].Find("scheduling");
+  if (scheduling != nullptr) suspension.Set("scheduling", *scheduling);
+  spec.Erase("suspension");
+  if (!suspension.is_null()) spec.Set("suspension", std::move(suspension));
+}
+
+}  // namespace
+
+template <class PolicyScope>
+kube::Object BuildBinding(const kube::Object& object, const kube::Object& policy,
+                          const interpreter::Replicas& replicas) {
+  const bool namespaced = !object.ns().empty();
+  const kube::Resource& resource =
+      namespaced ? api::scope::Namespaced::Bindings() : api::scope::Cluster::Bindings();
+  kube::Object binding = kube::Object::Make(
+      resource.gvk, {std::string(object.ns()), api::BindingName(object.kind(), object.name())});
+  PolicyScope::Claim(policy, binding);
+  binding.AddFinalizer(namespaced ? api::scope::Namespaced::kFinalizer
+                                  : api::scope::Cluster::kFinalizer);
+  kube::OwnerRef owner;
+  owner.api_version = std::string(object.api_version());
+  owner.kind = std::string(object.kind());
+  owner.name = std::string(object.name());
+  owner.uid = std::string(object.uid());
+  owner.controller = true;
+  owner.block_owner_deletion = true;
+  binding.Set({"metadata", "ownerReferences"}, json::Value::Array({owner.ToJson()}));
+  binding.Set({"spec"}, BuildSpec(object, policy, replicas));
+  return binding;
+}
+
+template <class PolicyScope>
+absl::StatusOr<kube::Object> MergeBinding(const kube::Object& existing, const kube::Object& built) {
+  const kube::OwnerRef owner = existing.ControllerOwner();
+  if (!owner.uid.empty() && owner.uid != built.ControllerOwner().uid) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("failed to update ", existing.Describe(),
+                     " due to different owner reference UID, will try again later after ",
+                     "binding is garbage collected"));
+  }
+  kube::Object merged = existing;
+  for (const json::Member& m : built.labels().members()) {
+    merged.SetLabel(m.name(), m.value.AsString());
+  }
+  for (const json::Member& m : built.annotations().members()) {
+    merged.SetAnnotation(m.name(), m.value.AsString());
+  }
+  // A namespaced policy takes over from a cluster-scoped one.
+  if (PolicyScope::kNamespaced) api::policy_scope::Cluster::Unclaim(merged);
+  for (const json::Value& f : built.metadata()["finalizers"].items())
+    merged.AddFinalizer(f.AsString());
+  merged.Set({"metadata", "ownerReferences"}, built.metadata()["ownerReferences"]);
+
+  json::Value spec = existing.spec();
+  for (const absl::string_view field : kOwnedFields) Replace(built.spec(), field, spec);
+  if (!built.ns().empty()) Replace(built.spec(), "propagateDeps", spec);
+  MergeSuspension(built.spec(), spec);
+  merged.Set({"spec"}, std::move(spec));
+  return merged;
+}
+
+bool DifferOnlyInTemplateVersion(const kube::Object& a, const kube::Object& b) {
+  constexpr absl::string_view kVersion[] = {"spec", "resource", "resourceVersion"};
+  kube::Object same = a;
+  same.Set(kVersion, b.Get(kVersion));
+  return same == b;
+}
+
+template kube::Object BuildBinding<api::policy_scope::Namespaced>(const kube::Object&,
+                                                                  const kube::Object&,
+                                                                  const interpreter::Replicas&);
+template kube::Object BuildBinding<api::policy_scope::Cluster>(const kube::Object&,
+                                                               const kube::Object&,
+                                                               const interpreter::Replicas&);
+template absl::StatusOr<kube::Object> MergeBinding<api::policy_scope::Namespaced>(
+    const kube::Object&, const kube::Object&);
+template absl::StatusOr<kube::Object> MergeBinding<api::policy_scope::Cluster>(const kube::Object&,
+                                                                               const kube::Object&);
+
+}  // namespace detector

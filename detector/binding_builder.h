@@ -1,0 +1,29 @@
+// The binding a template and its policy ask for: pure functions on JSON.
+#ifndef DETECTOR_BINDING_BUILDER_H_
+#define DETECTOR_BINDING_BUILDER_H_
+
+#include "absl/status/statusor.h"
+#include "interpreter/interpreter.h"
+#include "kube/meta/object.h"
+
+namespace detector {
+
+// A new binding for `object`, claimed by `policy` (of PolicyScope). Its kind follows the template:
+// a ResourceBinding for a namespaced one, else a ClusterResourceBinding.
+template <class PolicyScope>
+kube::Object BuildBinding(const kube::Object& object, const kube::Object& policy,
+                          const interpreter::Replicas& replicas);
+
+// `existing` with what the detector owns taken from `built` (upstream's ApplyPolicy and
+// ApplyClusterPolicy): labels, annotations and finalizers merged, owner references and the policy's
+// and the template's spec fields replaced, everything else kept. kFailedPrecondition when
+// `existing` belongs to an earlier template of the same name that is still being collected.
+template <class PolicyScope>
+absl::StatusOr<kube::Object> MergeBinding(const kube::Object& existing, const kube::Object& built);
+
+// Whether the two differ in nothing but the recorded resourceVersion of the template.
+bool DifferOnlyInTemplateVersion(const kube::Object& a, const kube::Object& b);
+
+}  // namespace detector
+
+#endif  // DETECTOR_BINDING_BUILDER_H_

@@ -1,0 +1,61 @@
+#include "detector/claims.h"
+
+#include <string>
+
+#include "api/names.h"
+#include "api/policy_scope.h"
+#include "api/resources.h"
+#include "base/status.h"
+
+namespace detector {
+namespace {
+
+absl::Status IgnoreGone(const absl::Status& status) {
+  return absl::IsNotFound(status) ? absl::OkStatus() : status;
+}
+
+}  // namespace
+
+template <class PolicyScope>
+absl::StatusOr<kube::ObjectPtr> Claim(kube::ClusterClient& client, const kube::Resource& resource,
+                                      const ClaimRequest& request, const base::StopToken& stop) {
+  kube::Object after = *request.object;
+  PolicyScope::Claim(*request.policy, after);
+  if (PolicyScope::kNamespaced) api::policy_scope::Cluster::Unclaim(after);
+  return client.Update(resource, request.object, after, {}, stop);
+}
+
+template <class PolicyScope>
+absl::Status Release(kube::ClusterClient& client, const kube::Resource& resource,
+                     const kube::ObjectPtr& object, const base::StopToken& stop) {
+  const std::string id(object->Label(PolicyScope::kIdLabel));
+  const kube::Resource& bindings =
+      object->ns().empty() ? api::ClusterResourceBindings() : api::ResourceBindings();
+  const kube::ObjectPtr binding = client.Find(
+      bindings, {std::string(object->ns()), api::BindingName(object->kind(), object->name())});
+  if (binding != nullptr && binding->Label(PolicyScope::kIdLabel) == id) {
+    kube::Object after = *binding;
+    PolicyScope::Unclaim(after);
+    RETURN_IF_ERROR(IgnoreGone(client.Update(bindings, binding, after, {}, stop).status()));
+  }
+  kube::Object after = *object;
+  PolicyScope::Unclaim(after);
+  return IgnoreGone(client.Update(resource, object, after, {}, stop).status());
+}
+
+template absl::StatusOr<kube::ObjectPtr> Claim<api::policy_scope::Namespaced>(
+    kube::ClusterClient&, const kube::Resource&, const ClaimRequest&, const base::StopToken&);
+template absl::StatusOr<kube::ObjectPtr> Claim<api::policy_scope::Cluster>(kube::ClusterClient&,
+                                                                           const kube::Resource&,
+                                                                           const ClaimRequest&,
+                                                                           const base::StopToken&);
+template absl::Status Release<api::policy_scope::Namespaced>(kube::ClusterClient&,
+                                                             const kube::Resource&,
+                                                             const kube::ObjectPtr&,
+                                                             const base::StopToken&);
+template absl::Status Release<api::policy_scope::Cluster>(kube::ClusterClient&,
+                                                          const kube::Resource&,
+                                                          const kube::ObjectPtr&,
+                                                          const base::StopToken&);
+
+}  // namespace detector

@@ -1,0 +1,33 @@
+// The claim of a policy on templates and bindings: who governs what, kept as a label and
+// annotations.
+#ifndef DETECTOR_CLAIMS_H_
+#define DETECTOR_CLAIMS_H_
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "base/stop_token.h"
+#include "kube/cache/cluster_client.h"
+#include "kube/meta/object.h"
+
+namespace detector {
+
+struct ClaimRequest {
+  kube::ObjectPtr object;
+  const kube::Object* policy;
+};
+
+// Marks the template as governed by the policy; a namespaced policy also takes a cluster-scoped
+// policy's mark away. The template as it is afterwards.
+template <class PolicyScope>
+absl::StatusOr<kube::ObjectPtr> Claim(kube::ClusterClient& client, const kube::Resource& resource,
+                                      const ClaimRequest& request, const base::StopToken& stop);
+
+// Takes the claim from the binding first and then from the template, so that a failure half-way can
+// still be found by the template's label. A newer claim of another policy stays.
+template <class PolicyScope>
+absl::Status Release(kube::ClusterClient& client, const kube::Resource& resource,
+                     const kube::ObjectPtr& object, const base::StopToken& stop);
+
+}  // namespace detector
+
+#endif  // DETECTOR_CLAIMS_H_

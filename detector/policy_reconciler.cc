@@ -1,0 +1,158 @@
+#include "detector/policy_reconciler.h"
+
+#include <set>
+#include <string>
+#include <tuple>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "api/binding.h"
+#include "api/binding_scope.h"
+#include "api/policy.h"
+#include "api/policy_scope.h"
+#include "api/resources.h"
+#include "base/status.h"
+#include "detector/claims.h"
+
+namespace detector {
+namespace {
+
+bool Matches(const kube::Object& policy, const kube::Object& object) {
+  return api::BestMatch(api::PolicyView(policy).ResourceSelectors(), object) !=
+         api::SelectorMatch::kNone;
+}
+
+}  // namespace
+
+template <class PolicyScope>
+absl::StatusOr<kube::Action> PolicyReconciler<PolicyScope>::Reconcile(const kube::Request& request,
+                                                                      const base::StopToken& stop) {
+  const kube::ObjectPtr policy = deps_.manager.cluster().Find(PolicyScope::Policies(), request.key);
+  if (policy == nullptr) return kube::Action::Done();
+  if (policy->IsDeleting()) return Finalize(policy, stop);
+
+  RETURN_IF_ERROR(base::Annotate(ReleaseUnmatched(*policy, stop), "releasing templates that ",
+                                 PolicyScope::Describe(request.key), " no longer selects"));
+  const bool lazy = api::PolicyView(*policy).IsLazy();
+  for (const kube::ObjectPtr& binding : BindingsOf(*policy)) {
+    const api::ObjectReference reference = api::BindingView(*binding).Resource();
+    kube::Request item;
+    item.gvk = reference.gvk();
+    item.key = reference.key();
+    item.changed_by_karmada = lazy;
+    templates_.Add(item, kube::kInitialListPriority);
+  }
+  RETURN_IF_ERROR(QueueWaiting(*policy, stop));
+  // Preemption of templates that other policies have claimed will be the last step here.
+  return kube::Action::Done();
+}
+
+template <class PolicyScope>
+std::vector<kube::ObjectPtr> PolicyReconciler<PolicyScope>::BindingsOf(
+    const kube::Object& policy) const {
+  const std::string id(policy.Label(PolicyScope::kIdLabel));
+  if (id.empty()) return {};
+  kube::InformerSet& informers = deps_.manager.cluster().informers();
+  std::vector<kube::ObjectPtr> bindings =
+      informers.Get(api::ResourceBindings())->store().ByIndex(PolicyScope::kIdLabel, id);
+  if (PolicyScope::kNamespaced) return bindings;
+  for (kube::ObjectPtr& binding :
+       informers.Get(api::ClusterResourceBindings())->store().ByIndex(PolicyScope::kIdLabel, id)) {
+    bindings.push_back(std::move(binding));
+  }
+  return bindings;
+}
+
+template <class PolicyScope>
+absl::StatusOr<kube::ObjectPtr> PolicyReconciler<PolicyScope>::TemplateOf(
+    const kube::Object& binding, const base::StopToken& stop) {
+  const api::ObjectReference reference = api::BindingView(binding).Resource();
+  ASSIGN_OR_RETURN(const kube::Resource resource,
+                   deps_.manager.cluster().mapper().ForKind(reference.gvk(), stop));
+  absl::StatusOr<kube::ObjectPtr> object =
+      deps_.manager.cluster().Get(resource, reference.key(), stop);
+  if (absl::IsNotFound(object.status())) return kube::ObjectPtr();
+  return object;
+}
+
+template <class PolicyScope>
+absl::Status PolicyReconciler<PolicyScope>::ReleaseUnmatched(const kube::Object& policy,
+                                                             const base::StopToken& stop) {
+  base::ErrorList errors;
+  for (const kube::ObjectPtr& binding : BindingsOf(policy)) {
+    const absl::StatusOr<kube::ObjectPtr> object = TemplateOf(*binding, stop);
+    errors.Add(object.status());
+    if (!object.ok() || *object == nullptr || Matches(policy, **object)) continue;
+    const absl::StatusOr<kube::Resource> resource =
+        deps_.manager.cluster().mapper().ForKind((*object)->gvk(), stop);
+    errors.Add(resource.ok()
+                   ? Release<PolicyScope>(deps_.manager.cluster(), *resource, *object, stop)
+                   : resource.status());
+  }
+  return errors.Join();
+}
+
+template <class PolicyScope>
+absl::Status PolicyReconciler<PolicyScope>::QueueWaiting(const kube::Object& policy,
+                                                         const base::StopToken& stop) {
+  const bool lazy = api::PolicyView(policy).IsLazy();
+  for (const kube::Request& waiting : deps_.waiting.All()) {
+    if (PolicyScope::kNamespaced && waiting.key.ns != policy.ns()) continue;
+    ASSIGN_OR_RETURN(const kube::Resource resource,
+                     deps_.manager.cluster().mapper().ForKind(waiting.gvk, stop));
+    const kube::ObjectPtr object = deps_.manager.cluster().Find(resource, waiting.key);
+    if (object == nullptr || !Matches(policy, *object)) continue;
+    // The template's own reconcile takes it off the waiting set once a policy has been applied.
+    kube::Request item = waiting;
+    item.changed_by_karmada = lazy;
+    templates_.Add(item, kube::kInitialListPriority);
+  }
+  return absl::OkStatus();
+}
+
+template <class PolicyScope>
+absl::StatusOr<kube::Action> PolicyReconciler<PolicyScope>::Finalize(const kube::ObjectPtr& policy,
+                                                                     const base::StopToken& stop) {
+  if (!policy->HasFinalizer(PolicyScope::kFinalizer)) return kube::Action::Done();
+  RETURN_IF_ERROR(base::Annotate(ReleaseTemplates(*policy, stop), "releasing the templates of ",
+                                 PolicyScope::Describe(policy->key())));
+  kube::Object after = *policy;
+  after.RemoveFinalizer(PolicyScope::kFinalizer);
+  const absl::Status removed =
+      deps_.manager.cluster().Update(PolicyScope::Policies(), policy, after, {}, stop).status();
+  if (!removed.ok() && !absl::IsNotFound(removed)) return removed;
+  return kube::Action::Done();
+}
+
+template <class PolicyScope>
+absl::Status PolicyReconciler<PolicyScope>::ReleaseTemplates(const kube::Object& policy,
+                                                             const base::StopToken& stop) {
+  const std::string id(policy.Label(PolicyScope::kIdLabel));
+  if (id.empty()) return absl::OkStatus();
+  const kube::LabelSelector claimed = kube::LabelSelector::Equal(PolicyScope::kIdLabel, id);
+  std::set<std::tuple<std::string, std::string, std::string>> seen;
+  base::ErrorList errors;
+  for (const api::ResourceSelector& s : api::PolicyView(policy).ResourceSelectors()) {
+    const std::string ns(PolicyScope::kNamespaced ? policy.ns() : s.ns());
+    if (!seen.insert({std::string(s.api_version()), std::string(s.kind()), ns}).second) continue;
+    const absl::StatusOr<kube::Gvk> gvk = kube::ParseGvk(s.api_version(), s.kind());
+    if (!gvk.ok()) continue;
+    const absl::StatusOr<kube::Resource> resource =
+        deps_.manager.cluster().mapper().ForKind(*gvk, stop);
+    if (absl::IsNotFound(resource.status())) continue;  // No such kind, so no such templates.
+    errors.Add(resource.status());
+    if (!resource.ok()) continue;
+    const std::shared_ptr<kube::Informer> informer =
+        deps_.manager.cluster().informers().Get(*resource);
+    errors.Add(informer->WaitForSync(deps_.manager.clock().Now() + absl::Seconds(10), stop));
+    for (const kube::ObjectPtr& object : informer->store().List(ns, claimed)) {
+      errors.Add(Release<PolicyScope>(deps_.manager.cluster(), *resource, object, stop));
+    }
+  }
+  return errors.Join();
+}
+
+template class PolicyReconciler<api::policy_scope::Namespaced>;
+template class PolicyReconciler<api::policy_scope::Cluster>;
+
+}  // namespace detector

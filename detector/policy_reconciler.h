@@ -1,0 +1,44 @@
+// What a policy's creation, change and deletion mean for templates (upstream's detector, policy
+// half).
+#ifndef DETECTOR_POLICY_RECONCILER_H_
+#define DETECTOR_POLICY_RECONCILER_H_
+
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "base/stop_token.h"
+#include "detector/template_reconciler.h"
+#include "kube/runtime/reconciler.h"
+#include "kube/runtime/work_queue.h"
+
+namespace detector {
+
+template <class PolicyScope>
+class PolicyReconciler : public kube::Reconciler {
+ public:
+  // `templates` takes the keys of templates to look at again. REQUIRES: all outlive the reconciler.
+  PolicyReconciler(Deps deps, kube::WorkQueue& templates) : deps_(deps), templates_(templates) {}
+
+  // The request's key is a policy of this scope.
+  absl::StatusOr<kube::Action> Reconcile(const kube::Request& request,
+                                         const base::StopToken& stop) override;
+
+ private:
+  absl::StatusOr<kube::Action> Finalize(const kube::ObjectPtr& policy, const base::StopToken& stop);
+  absl::Status ReleaseTemplates(const kube::Object& policy, const base::StopToken& stop);
+  // Bindings that carry the policy's claim.
+  std::vector<kube::ObjectPtr> BindingsOf(const kube::Object& policy) const;
+  // The template of a binding; null when it is gone.
+  absl::StatusOr<kube::ObjectPtr> TemplateOf(const kube::Object& binding,
+                                             const base::StopToken& stop);
+  absl::Status ReleaseUnmatched(const kube::Object& policy, const base::StopToken& stop);
+  absl::Status QueueWaiting(const kube::Object& policy, const base::StopToken& stop);
+
+  const Deps deps_;
+  kube::WorkQueue& templates_;
+};
+
+}  // namespace detector
+
+#endif  // DETECTOR_POLICY_RECONCILER_H_

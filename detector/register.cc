@@ -1,0 +1,87 @@
+#include "detector/register.h"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "api/policy_scope.h"
+#include "api/resources.h"
+#include "detector/policy_index.h"
+#include "detector/policy_reconciler.h"
+#include "detector/template_edits.h"
+#include "detector/template_reconciler.h"
+#include "detector/template_source.h"
+#include "detector/waiting_set.h"
+#include "kube/runtime/controller.h"
+
+namespace detector {
+namespace {
+
+void AddLabelIndex(kube::Informer& informer, const std::string& label) {
+  informer.AddIndex(label, [label](const kube::Object& object) {
+    const absl::string_view id = object.Label(label);
+    return id.empty() ? std::vector<std::string>() : std::vector<std::string>{std::string(id)};
+  });
+}
+
+template <class PolicyScope>
+void BuildPolicyLoop(const Deps& deps, kube::WorkQueue& templates, int workers,
+                     const kube::RateLimiterOptions& limiter) {
+  kube::InformerSet& informers = deps.manager.cluster().informers();
+  AddLabelIndex(*informers.Get(api::ResourceBindings()), PolicyScope::kIdLabel.data());
+  AddLabelIndex(*informers.Get(api::ClusterResourceBindings()), PolicyScope::kIdLabel.data());
+  kube::Predicates on_policy;
+  on_policy.update = kube::GenerationChanged;
+  on_policy.remove = kube::Never;
+  kube::Controller& controller =
+      kube::ControllerBuilder(deps.manager)
+          .Named(std::string(PolicyScope::kQueue))
+          .Watches(informers.Get(PolicyScope::Policies()), on_policy)
+          .WithWorkers(workers)
+          .WithLimiter(limiter)
+          .Build(std::make_unique<PolicyReconciler<PolicyScope>>(deps, templates));
+  controller.WaitFor(informers.Get(api::ResourceBindings()));
+  controller.WaitFor(informers.Get(api::ClusterResourceBindings()));
+}
+
+}  // namespace
+
+struct Detector::Parts {
+  explicit Parts(kube::InformerSet& informers)
+      : policies(informers.Get(api::PropagationPolicies())),
+        cluster_policies(informers.Get(api::ClusterPropagationPolicies())) {}
+  PolicyIndex policies;
+  PolicyIndex cluster_policies;
+  WaitingSet waiting;
+  TemplateEdits edits;
+};
+
+Detector::Detector(kube::Manager& manager, const interpreter::Interpreter& interpreter,
+                   DetectorOptions options)
+    : parts_(std::make_unique<Parts>(manager.cluster().informers())) {
+  const Deps deps{manager,         interpreter,  parts_->policies, parts_->cluster_policies,
+                  parts_->waiting, parts_->edits};
+  options.limiter.qps = 0;  // Upstream's private queues have the exponential part only.
+  kube::Controller& templates = kube::ControllerBuilder(manager)
+                                    .Named("resource detector")
+                                    .WithWorkers(options.template_workers)
+                                    .WithLimiter(options.limiter)
+                                    .Build(std::make_unique<TemplateReconciler>(deps));
+  kube::InformerSet& informers = manager.cluster().informers();
+  for (const kube::Resource* r : {&api::PropagationPolicies(), &api::ClusterPropagationPolicies(),
+                                  &api::ResourceBindings(), &api::ClusterResourceBindings()}) {
+    templates.WaitFor(informers.Get(*r));
+  }
+  BuildPolicyLoop<api::policy_scope::Namespaced>(deps, templates.queue(), options.policy_workers,
+                                                 options.limiter);
+  BuildPolicyLoop<api::policy_scope::Cluster>(deps, templates.queue(),
+                                              options.cluster_policy_workers, options.limiter);
+  TemplateSource::Deps source{manager,          std::move(options.filter),
+                              parts_->policies, parts_->cluster_policies,
+                              parts_->edits,    templates.queue()};
+  manager.Add(std::make_unique<TemplateSource>(std::move(source)));
+}
+
+Detector::~Detector() = default;
+
+}  // namespace detector

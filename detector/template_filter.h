@@ -1,0 +1,48 @@
+// Which resources and objects the detector looks at.
+#ifndef DETECTOR_TEMPLATE_FILTER_H_
+#define DETECTOR_TEMPLATE_FILTER_H_
+
+#include <regex>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "kube/meta/names.h"
+#include "kube/meta/object.h"
+
+namespace detector {
+
+class TemplateFilter {
+ public:
+  // `skipped_apis`: semicolon-separated group, group/version, or group/version/Kind[,Kind]
+  // ("v1/Kind" in the core group), on top of Karmada's own groups, events and leases.
+  // `skipped_namespaces`: regular expressions that must match whole names. kInvalidArgument names
+  // the bad token.
+  static absl::StatusOr<TemplateFilter> Create(absl::string_view skipped_apis,
+                                               const std::vector<std::string>& skipped_namespaces);
+
+  // Whether objects of this resource can be templates.
+  bool AllowsResource(const kube::Gvk& gvk) const;
+  // Whether this object can be one, judged by its namespace (upstream's EventFilter).
+  bool AllowsObject(const kube::Object& object) const;
+  bool IsSkippedNamespace(absl::string_view ns) const;
+
+ private:
+  std::set<std::string> groups_;
+  std::set<std::string> group_versions_;
+  std::set<kube::Gvk> kinds_;
+  std::vector<std::regex> namespaces_;
+};
+
+// Whether an update matters: something other than status, managedFields and resourceVersion
+// differs.
+bool SpecificationChanged(const kube::Object& before, const kube::Object& after);
+// Whether all that differs was written by Karmada: generation, labels and annotations of its
+// domain.
+bool ChangedByKarmada(const kube::Object& before, const kube::Object& after);
+
+}  // namespace detector
+
+#endif  // DETECTOR_TEMPLATE_FILTER_H_

@@ -1,0 +1,207 @@
+#include "detector/template_reconciler.h"
+
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "api/keys.h"
+#include "api/policy.h"
+#include "api/policy_scope.h"
+#include "api/reasons.h"
+#include "api/resources.h"
+#include "base/status.h"
+#include "detector/binding_builder.h"
+#include "detector/claims.h"
+#include "kube/runtime/events.h"
+
+namespace detector {
+namespace {
+
+metrics::Labels ResultLabel(bool ok) { return {{"result", ok ? "success" : "error"}}; }
+
+}  // namespace
+
+absl::StatusOr<kube::Action> TemplateReconciler::Reconcile(const kube::Request& request,
+                                                           const base::StopToken& stop) {
+  ASSIGN_OR_RETURN(const kube::Resource resource,
+                   deps_.manager.cluster().mapper().ForKind(request.gvk, stop));
+  const absl::StatusOr<kube::ObjectPtr> object =
+      deps_.manager.cluster().Get(resource, request.key, stop);
+  if (absl::IsNotFound(object.status())) {  // The binding is the garbage collector's business.
+    deps_.waiting.Remove(request);
+    deps_.edits.Take(request);
+    return kube::Action::Done();
+  }
+  RETURN_IF_ERROR(object.status());
+  const Template t{request, resource, *object};
+  if (!t.object->Label(api::kClaimedByLabel).empty() || t.object->IsDeleting()) {
+    deps_.waiting.Remove(request);
+    return kube::Action::Done();
+  }
+  const kube::ObjectKey policy = api::policy_scope::Namespaced::ClaimOn(*t.object);
+  const kube::ObjectKey cluster_policy = api::policy_scope::Cluster::ClaimOn(*t.object);
+  absl::Status applied;
+  if (!policy.name.empty()) {
+    applied = ApplyClaimed<api::policy_scope::Namespaced>(t, deps_.policies, policy, stop);
+  } else if (!cluster_policy.name.empty()) {
+    applied =
+        ApplyClaimed<api::policy_scope::Cluster>(t, deps_.cluster_policies, cluster_policy, stop);
+  } else {
+    applied = MatchAndApply(t, stop);
+  }
+  if (!applied.ok()) return applied;
+  return kube::Action::Done();
+}
+
+template <class PolicyScope>
+absl::Status TemplateReconciler::ApplyClaimed(const Template& t, const PolicyIndex& policies,
+                                              const kube::ObjectKey& key,
+                                              const base::StopToken& stop) {
+  const kube::ObjectPtr policy = policies.Find(key);
+  if (policy == nullptr) {
+    return Release<PolicyScope>(deps_.manager.cluster(), t.resource, t.object, stop);
+  }
+  if (policy->IsDeleting()) {
+    return absl::FailedPreconditionError(absl::StrCat(PolicyScope::Describe(key), " that claims ",
+                                                      t.object->Describe(), " is being deleted"));
+  }
+  // The same object can be visible in two API groups; only the one the policy names is propagated.
+  if (api::BestMatch(api::PolicyView(*policy).ResourceSelectors(), *t.object) ==
+      api::SelectorMatch::kNone) {
+    return absl::OkStatus();
+  }
+  return Apply<PolicyScope>(t, *policy, stop);
+}
+
+absl::Status TemplateReconciler::MatchAndApply(const Template& t, const base::StopToken& stop) {
+  const absl::Time start = deps_.manager.clock().Now();
+  kube::ObjectPtr policy;
+  if (!t.object->ns().empty()) policy = deps_.policies.BestFor(t.object->ns(), *t.object);
+  const kube::ObjectPtr cluster_policy =
+      policy != nullptr ? nullptr : deps_.cluster_policies.BestFor("", *t.object);
+  deps_.manager.registry()
+      .GetHistogram("resource_match_policy_duration_seconds",
+                    "Duration of finding a matched propagation policy for a resource template.",
+                    metrics::ExponentialBuckets(0.001, 2, 12))
+      .Observe(absl::ToDoubleSeconds(deps_.manager.clock().Now() - start));
+  if (policy != nullptr) {
+    RETURN_IF_ERROR(CheckDependentOverrides(*policy));
+    deps_.waiting.Remove(t.request);
+    return Apply<api::policy_scope::Namespaced>(t, *policy, stop);
+  }
+  if (cluster_policy != nullptr) {
+    RETURN_IF_ERROR(CheckDependentOverrides(*cluster_policy));
+    deps_.waiting.Remove(t.request);
+    return Apply<api::policy_scope::Cluster>(t, *cluster_policy, stop);
+  }
+  // A policy created at the same moment may have looked through the waiting set before this
+  // template was in it. Policies are indexed before their reconcile is queued, so looking once more
+  // here closes the gap.
+  if (deps_.waiting.Add(t.request)) return MatchAndApply(t, stop);
+  return absl::OkStatus();
+}
+
+template <class PolicyScope>
+absl::Status TemplateReconciler::Apply(const Template& t, const kube::Object& policy,
+                                       const base::StopToken& stop) {
+  const absl::Time start = deps_.manager.clock().Now();
+  const absl::StatusOr<bool> changed = ClaimAndBind<PolicyScope>(t, policy, stop);
+  const absl::Status result = changed.status();
+  if (absl::IsAborted(result) || absl::IsCancelled(result)) return result;
+  metrics::Registry& registry = deps_.manager.registry();
+  registry
+      .GetCounter("policy_apply_attempts_total",
+                  "Number of attempts to apply a propagation policy to a resource template.",
+                  ResultLabel(result.ok()))
+      .Increment();
+  registry
+      .GetHistogram("resource_apply_policy_duration_seconds",
+                    "Duration of applying a propagation policy to a resource template.",
+                    metrics::ExponentialBuckets(0.001, 2, 12), ResultLabel(result.ok()))
+      .Observe(absl::ToDoubleSeconds(deps_.manager.clock().Now() - start));
+  if (result.ok() && !*changed) return result;
+  const std::string words = PolicyScope::Describe(policy.key());
+  deps_.manager.events().Record(
+      api::kDetectorSource, kube::ObjectReference::Of(*t.object),
+      result.ok() ? kube::EventType::kNormal : kube::EventType::kWarning,
+      result.ok() ? api::reason::kApplyPolicySucceed : api::reason::kApplyPolicyFailed,
+      result.ok() ? api::message::PolicyApplied(words)
+                  : api::message::PolicyNotApplied(words, result));
+  return base::Annotate(result, "applying ", words, " to ", t.object->Describe());
+}
+
+template <class PolicyScope>
+absl::StatusOr<bool> TemplateReconciler::ClaimAndBind(const Template& t, const kube::Object& policy,
+                                                      const base::StopToken& stop) {
+  RETURN_IF_ERROR(CheckDependentOverrides(policy));
+  ASSIGN_OR_RETURN(
+      const kube::ObjectPtr object,
+      Claim<PolicyScope>(deps_.manager.cluster(), t.resource, {t.object, &policy}, stop));
+  if (t.request.changed_by_karmada && api::PolicyView(policy).IsLazy()) return false;
+  ASSIGN_OR_RETURN(const interpreter::Replicas replicas, ReplicasOf(*object));
+  return WriteBinding<PolicyScope>({t.request, t.resource, object},
+                                   BuildBinding<PolicyScope>(*object, policy, replicas), stop);
+}
+
+absl::StatusOr<interpreter::Replicas> TemplateReconciler::ReplicasOf(const kube::Object& object) {
+  if (!deps_.interpreter.HookEnabled(object.gvk(), interpreter::Operation::kInterpretReplica)) {
+    return interpreter::Replicas();
+  }
+  absl::StatusOr<interpreter::Replicas> replicas = deps_.interpreter.GetReplicas(object);
+  if (!replicas.ok()) {
+    deps_.manager.events().Record(api::kDetectorSource, kube::ObjectReference::Of(object),
+                                  kube::EventType::kWarning, api::reason::kGetReplicasFailed,
+                                  replicas.status().message());
+    return base::Annotate(replicas.status(), "getting replicas of ", object.Describe());
+  }
+  return replicas;
+}
+
+template <class PolicyScope>
+absl::StatusOr<bool> TemplateReconciler::WriteBinding(const Template& t, const kube::Object& built,
+                                                      const base::StopToken& stop) {
+  kube::ClusterClient& client = deps_.manager.cluster();
+  const kube::Resource& bindings =
+      built.ns().empty() ? api::ClusterResourceBindings() : api::ResourceBindings();
+  const bool edited = deps_.edits.Take(t.request);
+  const kube::ObjectPtr existing = client.Find(bindings, built.key());
+  absl::StatusOr<kube::ObjectPtr> written;
+  if (existing == nullptr) {
+    written = client.Create(bindings, built, stop);
+  } else {
+    absl::StatusOr<kube::Object> merged = MergeBinding<PolicyScope>(*existing, built);
+    if (merged.ok() && !edited && DifferOnlyInTemplateVersion(*merged, *existing)) return false;
+    if (merged.ok()) {
+      written = client.Update(bindings, existing, *merged, {}, stop);
+    } else {
+      written = merged.status();
+    }
+  }
+  if (!written.ok()) {
+    if (edited) deps_.edits.Add(t.request);  // Still to be done.
+    return written.status();
+  }
+  if (existing == nullptr &&
+      deps_.interpreter.HookEnabled(t.request.gvk, interpreter::Operation::kInterpretReplica)) {
+    deps_.manager.events().Record(api::kDetectorSource, kube::ObjectReference::Of(*t.object),
+                                  kube::EventType::kNormal, api::reason::kGetReplicasSucceed,
+                                  api::message::kGetReplicasSucceed);
+  }
+  return *written != existing;
+}
+
+absl::Status TemplateReconciler::CheckDependentOverrides(const kube::Object& policy) const {
+  const bool namespaced = !policy.ns().empty();
+  for (const std::string& name : api::PolicyView(policy).DependentOverrides()) {
+    const kube::ObjectKey key{std::string(policy.ns()), name};
+    const kube::Resource& overrides =
+        namespaced ? api::OverridePolicies() : api::ClusterOverridePolicies();
+    if (deps_.manager.cluster().Find(overrides, key) == nullptr) {
+      return absl::FailedPreconditionError(
+          absl::StrCat("waiting for dependent overrides: ", key.ToString()));
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace detector

@@ -1,0 +1,67 @@
+// Template + policy -> binding (upstream's resource detector).
+#ifndef DETECTOR_TEMPLATE_RECONCILER_H_
+#define DETECTOR_TEMPLATE_RECONCILER_H_
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "base/stop_token.h"
+#include "detector/policy_index.h"
+#include "detector/template_edits.h"
+#include "detector/waiting_set.h"
+#include "interpreter/interpreter.h"
+#include "kube/runtime/manager.h"
+#include "kube/runtime/reconciler.h"
+
+namespace detector {
+
+// What the detector's loops share.
+struct Deps {
+  kube::Manager& manager;
+  const interpreter::Interpreter& interpreter;
+  const PolicyIndex& policies;
+  const PolicyIndex& cluster_policies;
+  WaitingSet& waiting;
+  TemplateEdits& edits;
+};
+
+class TemplateReconciler : public kube::Reconciler {
+ public:
+  // REQUIRES: everything in `deps` outlives the reconciler.
+  explicit TemplateReconciler(Deps deps) : deps_(deps) {}
+
+  // The request names a template: gvk and key.
+  absl::StatusOr<kube::Action> Reconcile(const kube::Request& request,
+                                         const base::StopToken& stop) override;
+
+ private:
+  struct Template {
+    const kube::Request& request;
+    kube::Resource resource;
+    kube::ObjectPtr object;
+  };
+
+  // By the policy that has claimed it.
+  template <class PolicyScope>
+  absl::Status ApplyClaimed(const Template& t, const PolicyIndex& policies,
+                            const kube::ObjectKey& key, const base::StopToken& stop);
+  // By the best policy that matches; kNotFound the first time none does, so that it is tried once
+  // more.
+  absl::Status MatchAndApply(const Template& t, const base::StopToken& stop);
+  template <class PolicyScope>
+  absl::Status Apply(const Template& t, const kube::Object& policy, const base::StopToken& stop);
+  template <class PolicyScope>
+  absl::StatusOr<bool> ClaimAndBind(const Template& t, const kube::Object& policy,
+                                    const base::StopToken& stop);
+  absl::StatusOr<interpreter::Replicas> ReplicasOf(const kube::Object& object);
+  // Whether the binding changed.
+  template <class PolicyScope>
+  absl::StatusOr<bool> WriteBinding(const Template& t, const kube::Object& built,
+                                    const base::StopToken& stop);
+  absl::Status CheckDependentOverrides(const kube::Object& policy) const;
+
+  const Deps deps_;
+};
+
+}  // namespace detector
+
+#endif  // DETECTOR_TEMPLATE_RECONCILER_H_

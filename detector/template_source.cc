@@ -1,0 +1,109 @@
+#include "detector/template_source.h"
+
+#include <set>
+
+#include "absl/strings/str_join.h"
+#include "api/policy.h"
+#include "api/policy_scope.h"
+#include "base/log.h"
+#include "base/status.h"
+#include "kube/client/rest_mapper.h"
+
+namespace detector {
+namespace {
+
+constexpr absl::Duration kDiscoveryPeriod = absl::Seconds(30);
+
+kube::Request RequestFor(const kube::Gvk& gvk, const kube::Object& object) {
+  kube::Request request;
+  request.gvk = gvk;
+  request.key = object.key();
+  return request;
+}
+
+}  // namespace
+
+absl::Status TemplateSource::Run(const base::StopToken& stop) {
+  while (!stop.stop_requested()) {
+    const absl::Status found = DiscoverOnce(stop);
+    const std::string failure = found.ok() ? "" : found.ToString();
+    if (failure != last_failure_ && !failure.empty() && !absl::IsCancelled(found)) {
+      base::LogError("cannot find out which kinds the control plane serves", {{"error", found}});
+    }
+    last_failure_ = failure;
+    deps_.manager.clock().SleepFor(found.ok() ? kDiscoveryPeriod : absl::Seconds(2), stop);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status TemplateSource::DiscoverOnce(const base::StopToken& stop) {
+  kube::ClusterClient& client = deps_.manager.cluster();
+  ASSIGN_OR_RETURN(const kube::Discovery discovery, kube::Discover(client.raw(), stop));
+  client.mapper().Update(discovery);
+  std::set<kube::Gvr> served;
+  for (const kube::ApiResource& r : discovery.resources) {
+    const kube::Gvr gvr = r.resource.gvr();
+    served.insert(gvr);
+    if (!r.preferred || !r.HasVerbs({"delete", "list", "watch"}) ||
+        !deps_.filter.AllowsResource(r.resource.gvk) || watched_.count(gvr) > 0) {
+      continue;
+    }
+    Watch(r.resource);
+  }
+  if (!discovery.failed_groups.empty()) {
+    if (base::VlogOn(1)) {
+      base::LogWarning("some API groups could not be discovered",
+                       {{"groups", absl::StrJoin(discovery.failed_groups, ",")}});
+    }
+    return absl::OkStatus();  // What is missing may be there still.
+  }
+  std::erase_if(watched_, [&](const auto& entry) {
+    if (served.count(entry.first) > 0) return false;
+    client.informers().Remove(entry.second);
+    return true;
+  });
+  return absl::OkStatus();
+}
+
+void TemplateSource::Watch(const kube::Resource& resource) {
+  if (base::VlogOn(1)) {
+    base::LogInfo("watching templates", {{"resource", resource.gvr().ToString()}});
+  }
+  watched_[resource.gvr()] = resource;
+  const kube::Gvk gvk = resource.gvk;
+  kube::EventHandler handler;
+  handler.on_add = [this, gvk](const kube::ObjectPtr& object, bool initial_list) {
+    if (!deps_.filter.AllowsObject(*object)) return;
+    deps_.queue.Add(RequestFor(gvk, *object),
+                    initial_list ? kube::kInitialListPriority : kube::kNormalPriority);
+  };
+  handler.on_update = [this, gvk](const kube::ObjectPtr& before, const kube::ObjectPtr& after) {
+    if (!deps_.filter.AllowsObject(*after)) return;
+    OnUpdate(RequestFor(gvk, *after), *before, *after);
+  };
+  handler.on_delete = [this, gvk](const kube::ObjectPtr& last) {
+    if (deps_.filter.AllowsObject(*last)) deps_.queue.Add(RequestFor(gvk, *last));
+  };
+  deps_.manager.cluster().informers().Get(resource)->AddHandler(std::move(handler));
+}
+
+void TemplateSource::OnUpdate(kube::Request request, const kube::Object& before,
+                              const kube::Object& after) {
+  if (!SpecificationChanged(before, after)) return;
+  // Only templates of lazy policies use the mark: two keys for one object would be worked on at
+  // once.
+  const bool by_karmada = ChangedByKarmada(before, after);
+  request.changed_by_karmada = by_karmada && IsLazilyClaimed(after);
+  deps_.edits.Add(request);
+  deps_.queue.Add(request);
+}
+
+bool TemplateSource::IsLazilyClaimed(const kube::Object& object) const {
+  const kube::ObjectKey key = api::policy_scope::Namespaced::ClaimOn(object);
+  const kube::ObjectPtr policy =
+      key.name.empty() ? deps_.cluster_policies.Find(api::policy_scope::Cluster::ClaimOn(object))
+                       : deps_.policies.Find(key);
+  return policy != nullptr && api::PolicyView(*policy).IsLazy();
+}
+
+}  // namespace detector

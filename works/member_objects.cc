@@ -1,0 +1,210 @@
+#include "works/member_objects.h"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "api/keys.h"
+#include "base/status.h"
+#include "kube/meta/patch.h"
+
+namespace works {
+namespace {
+
+// How long a reconcile waits for a member's informer that has had no error so far.
+constexpr absl::Duration kSyncWait = absl::Seconds(10);
+
+std::string VersionOf(const kube::Object& o) {
+  return o.generation() > 0 ? absl::StrCat("gen:", o.generation())
+                            : absl::StrCat("rv:", o.resource_version());
+}
+
+bool IsManaged(const kube::Object& o) { return o.Label(api::kManagedLabel) == api::kManagedValue; }
+
+absl::Status RefuseForeign(const std::string& cluster, const kube::Object& manifest) {
+  return absl::AlreadyExistsError(absl::StrCat("resource(kind=", manifest.kind(), ", ",
+                                               manifest.key().ToString(),
+                                               ") already exists in the cluster ", cluster,
+                                               " and the work.karmada.io/conflict-resolution "
+                                               "strategy value is empty, Karmada will not manage "
+                                               "this resource"));
+}
+
+// Keys that only the member's object has stay, unless they came from a template that has lost them
+// since.
+void RetainMap(const kube::Object& observed, absl::string_view map, absl::string_view managed_list,
+               kube::Object& desired) {
+  const absl::string_view managed = observed.Annotation(managed_list);
+  const std::vector<absl::string_view> ours = absl::StrSplit(managed, ',', absl::SkipEmpty());
+  for (const json::Member& m : observed.metadata()[map].members()) {
+    if (desired.metadata()[map].Has(m.name())) continue;
+    if (std::find(ours.begin(), ours.end(), m.name()) != ours.end()) continue;
+    desired.Set({"metadata", map, m.name()}, m.value);
+  }
+}
+
+}  // namespace
+
+MemberObjects::MemberObjects(Deps deps) : deps_(deps) {}
+
+absl::StatusOr<std::shared_ptr<kube::Informer>> MemberObjects::InformerFor(
+    const std::string& cluster, const kube::Gvk& gvk, const base::StopToken& stop) {
+  ASSIGN_OR_RETURN(const kube::Resource resource, deps_.mapper.ForKind(gvk, stop));
+  ASSIGN_OR_RETURN(const std::shared_ptr<kube::MemberCluster> member, deps_.clusters.Get(cluster));
+  return member->client().informers().Get(resource);
+}
+
+absl::StatusOr<kube::ObjectPtr> MemberObjects::Find(const std::string& cluster,
+                                                    const kube::Object& manifest,
+                                                    const base::StopToken& stop) {
+  ASSIGN_OR_RETURN(const std::shared_ptr<kube::Informer> informer,
+                   InformerFor(cluster, manifest.gvk(), stop));
+  if (!informer->HasSynced()) {
+    // An informer that already failed will not sync soon: let the queue back off instead of a
+    // worker.
+    RETURN_IF_ERROR(base::Annotate(informer->last_error(), "listing ",
+                                   informer->resource().gvr().ToString(), " in cluster ", cluster));
+    RETURN_IF_ERROR(informer->WaitForSync(deps_.clock.Now() + kSyncWait, stop));
+  }
+  return informer->store().Find(manifest.key());
+}
+
+absl::StatusOr<ApplyResult> MemberObjects::Apply(const std::string& cluster,
+                                                 const kube::Object& manifest,
+                                                 const base::StopToken& stop) {
+  ASSIGN_OR_RETURN(const kube::ObjectPtr observed, Find(cluster, manifest, stop));
+  if (observed != nullptr) return Update(cluster, manifest, observed, stop);
+  absl::StatusOr<ApplyResult> result = CreateOrAdopt(cluster, manifest, stop);
+  if (result.ok() && *result != ApplyResult::kCreated) return result;  // Counted as an update.
+  Count("create_resource_to_cluster", cluster, manifest, {{"recreate", "false"}}, result.ok());
+  return result;
+}
+
+absl::StatusOr<ApplyResult> MemberObjects::CreateOrAdopt(const std::string& cluster,
+                                                         const kube::Object& manifest,
+                                                         const base::StopToken& stop) {
+  ASSIGN_OR_RETURN(const kube::Resource resource, deps_.mapper.ForKind(manifest.gvk(), stop));
+  ASSIGN_OR_RETURN(const std::shared_ptr<kube::MemberCluster> member, deps_.clusters.Get(cluster));
+  const absl::StatusOr<kube::ObjectPtr> created = member->client().Create(resource, manifest, stop);
+  if (created.ok()) {
+    Record(cluster, **created);
+    return ApplyResult::kCreated;
+  }
+  if (!absl::IsAlreadyExists(created.status())) return created.status();
+  // Not in the informer: somebody else's, or ours and not delivered yet.
+  ASSIGN_OR_RETURN(kube::Object found, member->client().raw().Get(resource, manifest.key(), stop));
+  return Update(cluster, manifest, kube::Share(std::move(found)), stop);
+}
+
+absl::Status MemberObjects::Recreate(const std::string& cluster, const kube::Object& manifest,
+                                     const base::StopToken& stop) {
+  ASSIGN_OR_RETURN(const kube::ObjectPtr observed, Find(cluster, manifest, stop));
+  if (observed != nullptr) return absl::OkStatus();
+  const absl::Status created = CreateOrAdopt(cluster, manifest, stop).status();
+  Count("create_resource_to_cluster", cluster, manifest, {{"recreate", "true"}}, created.ok());
+  return created;
+}
+
+absl::StatusOr<ApplyResult> MemberObjects::Update(const std::string& cluster,
+                                                  const kube::Object& manifest,
+                                                  const kube::ObjectPtr& observed,
+                                                  const base::StopToken& stop) {
+  const absl::StatusOr<ApplyResult> result = SendUpdate(cluster, manifest, observed, stop);
+  const char* outcome = "none";
+  if (result.ok() && *result == ApplyResult::kUnchanged) outcome = "unchanged";
+  if (result.ok() && *result == ApplyResult::kUpdated) outcome = "updated";
+  Count("update_resource_to_cluster", cluster, manifest, {{"operationResult", outcome}},
+        result.ok());
+  return result;
+}
+
+absl::StatusOr<ApplyResult> MemberObjects::SendUpdate(const std::string& cluster,
+                                                      const kube::Object& manifest,
+                                                      const kube::ObjectPtr& observed,
+                                                      const base::StopToken& stop) {
+  if (!IsManaged(*observed) &&
+      manifest.Annotation(api::kConflictResolutionAnnotation) != "overwrite") {
+    return RefuseForeign(cluster, manifest);
+  }
+  ASSIGN_OR_RETURN(const kube::Object desired, Retained(manifest, *observed));
+  // What the cluster itself assigned counts neither as present nor as missing.
+  kube::Object comparable = *observed;
+  interpreter::Prune(comparable);
+  const json::Value patch = kube::DiffMergePatch(comparable.root(), desired.root());
+  const kube::Object after(kube::ApplyMergePatch(observed->root(), patch));
+
+  ASSIGN_OR_RETURN(const kube::Resource resource, deps_.mapper.ForKind(manifest.gvk(), stop));
+  ASSIGN_OR_RETURN(const std::shared_ptr<kube::MemberCluster> member, deps_.clusters.Get(cluster));
+  kube::UpdateOptions options;
+  options.precondition = kube::UpdateOptions::Precondition::kAlways;
+  ASSIGN_OR_RETURN(const kube::ObjectPtr now,
+                   member->client().Update(resource, observed, after, options, stop));
+  Record(cluster, *now);
+  if (now == observed) return ApplyResult::kNone;
+  return now->resource_version() == observed->resource_version() ? ApplyResult::kUnchanged
+                                                                 : ApplyResult::kUpdated;
+}
+
+absl::StatusOr<kube::Object> MemberObjects::Retained(const kube::Object& manifest,
+                                                     const kube::Object& observed) const {
+  kube::Object desired = manifest;
+  RetainMap(observed, "annotations", api::kManagedAnnotationsAnnotation, desired);
+  RetainMap(observed, "labels", api::kManagedLabelsAnnotation, desired);
+  if (!deps_.interpreter.HookEnabled(desired.gvk(), interpreter::Operation::kRetain))
+    return desired;
+  return deps_.interpreter.Retain(desired, observed);
+}
+
+absl::Status MemberObjects::Delete(const std::string& cluster, const kube::Object& manifest,
+                                   const base::StopToken& stop) {
+  ASSIGN_OR_RETURN(const kube::ObjectPtr observed, Find(cluster, manifest, stop));
+  {
+    absl::MutexLock lock(&mu_);
+    versions_.erase({cluster, manifest.gvk(), manifest.key()});
+  }
+  if (observed == nullptr || !IsManaged(*observed)) return absl::OkStatus();
+  ASSIGN_OR_RETURN(const kube::Resource resource, deps_.mapper.ForKind(manifest.gvk(), stop));
+  ASSIGN_OR_RETURN(const std::shared_ptr<kube::MemberCluster> member, deps_.clusters.Get(cluster));
+  kube::DeleteOptions options;
+  options.propagation = "Background";  // Jobs would orphan their pods otherwise.
+  options.uid = std::string(observed->uid());
+  const absl::Status deleted = member->client().Delete(resource, manifest.key(), options, stop);
+  Count("delete_resource_from_cluster", cluster, manifest, {}, deleted.ok());
+  return deleted;
+}
+
+bool MemberObjects::NeedsUpdate(const std::string& cluster, const kube::Object& manifest,
+                                const kube::Object& observed) const {
+  const std::string version = VersionOf(observed);
+  {
+    absl::MutexLock lock(&mu_);
+    const auto known = versions_.find({cluster, observed.gvk(), observed.key()});
+    if (known == versions_.end() || known->second != version) return true;
+  }
+  // Labels do not move the generation.
+  return version[0] == 'g' && manifest.labels() != observed.labels();
+}
+
+void MemberObjects::Forget(const std::string& cluster) {
+  absl::MutexLock lock(&mu_);
+  absl::erase_if(versions_, [&](const auto& entry) { return std::get<0>(entry.first) == cluster; });
+}
+
+void MemberObjects::Record(const std::string& cluster, const kube::Object& written) {
+  absl::MutexLock lock(&mu_);
+  versions_[{cluster, written.gvk(), written.key()}] = VersionOf(written);
+}
+
+void MemberObjects::Count(const char* name, const std::string& cluster,
+                          const kube::Object& manifest, metrics::Labels labels, bool ok) {
+  labels["result"] = ok ? "success" : "error";
+  labels["apiversion"] = std::string(manifest.api_version());
+  labels["kind"] = std::string(manifest.kind());
+  labels["member_cluster"] = cluster;
+  deps_.registry.GetCounter(name, "Operations on resources of member clusters.", labels)
+      .Increment();
+}
+
+}  // namespace works

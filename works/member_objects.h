@@ -1,0 +1,96 @@
+// Putting manifests into member clusters and keeping them there (upstream's objectwatcher).
+//
+// Reads come from the member's informers (objects labelled karmada.io/managed=true); a live GET
+// happens only when the member says that an object exists which the informer does not show.
+#ifndef WORKS_MEMBER_OBJECTS_H_
+#define WORKS_MEMBER_OBJECTS_H_
+
+#include <memory>
+#include <string>
+#include <tuple>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
+#include "base/clock.h"
+#include "base/metrics.h"
+#include "base/stop_token.h"
+#include "interpreter/interpreter.h"
+#include "kube/client/rest_mapper.h"
+#include "kube/meta/object.h"
+#include "kube/runtime/cluster_set.h"
+
+namespace works {
+
+enum class ApplyResult { kCreated, kNone, kUnchanged, kUpdated };
+
+// Thread-safe.
+class MemberObjects {
+ public:
+  struct Deps {
+    kube::RestMapper& mapper;  // The control plane's: kinds must be known there.
+    kube::ClusterSet& clusters;
+    const interpreter::Interpreter& interpreter;
+    const base::Clock& clock;
+    metrics::Registry& registry;
+  };
+  // REQUIRES: everything in `deps` outlives this object.
+  explicit MemberObjects(Deps deps);
+
+  // The informer of a kind in a member, made and started if need be.
+  absl::StatusOr<std::shared_ptr<kube::Informer>> InformerFor(const std::string& cluster,
+                                                              const kube::Gvk& gvk,
+                                                              const base::StopToken& stop);
+
+  // Creates the object or updates what differs from the manifest, retaining what the member owns.
+  // An object that Karmada does not manage is only taken over if the manifest's conflict resolution
+  // says so, else kAlreadyExists with upstream's message.
+  absl::StatusOr<ApplyResult> Apply(const std::string& cluster, const kube::Object& manifest,
+                                    const base::StopToken& stop);
+  // Creates an object that somebody deleted in the member. There already: OK.
+  absl::Status Recreate(const std::string& cluster, const kube::Object& manifest,
+                        const base::StopToken& stop);
+  // Updates `observed`, as Apply does.
+  absl::StatusOr<ApplyResult> Update(const std::string& cluster, const kube::Object& manifest,
+                                     const kube::ObjectPtr& observed, const base::StopToken& stop);
+  // Deletes the object unless it is gone or not Karmada's. Does not wait for it to vanish.
+  absl::Status Delete(const std::string& cluster, const kube::Object& manifest,
+                      const base::StopToken& stop);
+  // nullptr: not there, or not labelled as Karmada's.
+  absl::StatusOr<kube::ObjectPtr> Find(const std::string& cluster, const kube::Object& manifest,
+                                       const base::StopToken& stop);
+
+  // Whether somebody else changed `observed` since our last write to it.
+  bool NeedsUpdate(const std::string& cluster, const kube::Object& manifest,
+                   const kube::Object& observed) const;
+  // Forgets a cluster that left.
+  void Forget(const std::string& cluster);
+
+ private:
+  using VersionKey = std::tuple<std::string, kube::Gvk, kube::ObjectKey>;
+
+  absl::StatusOr<ApplyResult> CreateOrAdopt(const std::string& cluster,
+                                            const kube::Object& manifest,
+                                            const base::StopToken& stop);
+  absl::StatusOr<ApplyResult> SendUpdate(const std::string& cluster, const kube::Object& manifest,
+                                         const kube::ObjectPtr& observed,
+                                         const base::StopToken& stop);
+  absl::StatusOr<kube::Object> Retained(const kube::Object& manifest,
+                                        const kube::Object& observed) const;
+  void Record(const std::string& cluster, const kube::Object& written);
+  void Count(const char* name, const std::string& cluster, const kube::Object& manifest,
+             metrics::Labels labels, bool ok);
+
+  const Deps deps_;
+  mutable absl::Mutex mu_;
+  // What each object looked like after our last write: "gen:<generation>" or
+  // "rv:<resourceVersion>".
+  absl::flat_hash_map<VersionKey, std::string> versions_ ABSL_GUARDED_BY(mu_);
+};
+
+}  // namespace works
+
+#endif  // WORKS_MEMBER_OBJECTS_H_

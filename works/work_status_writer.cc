@@ -1,0 +1,116 @@
+#include "works/work_status_writer.h"
+
+#include <utility>
+
+#include "api/resources.h"
+#include "base/status.h"
+#include "kube/cache/cluster_client.h"
+#include "kube/runtime/controller.h"
+
+namespace works {
+namespace {
+
+// Folds `newer` into `change`.
+void Merge(WorkStatusChange newer, WorkStatusChange& change) {
+  for (kube::Condition& c : newer.conditions) {
+    std::erase_if(change.conditions,
+                  [&](const kube::Condition& old) { return old.type == c.type; });
+    change.conditions.push_back(std::move(c));
+  }
+  if (newer.manifest_status) change.manifest_status = std::move(newer.manifest_status);
+}
+
+}  // namespace
+
+json::Value WithChange(const json::Value& status, const WorkStatusChange& change, absl::Time now) {
+  json::Value out = status;
+  for (const kube::Condition& c : change.conditions) {
+    json::Value conditions = out["conditions"];
+    kube::SetCondition(conditions, c, now);
+    out.Set("conditions", std::move(conditions));
+  }
+  if (change.manifest_status) {
+    out.Set("manifestStatuses", json::Value::Array({*change.manifest_status}));
+  }
+  return out;
+}
+
+class WorkStatusWriter::Loop : public kube::Reconciler {
+ public:
+  explicit Loop(kube::Manager& manager) : manager_(manager) {}
+
+  void Attach(kube::WorkQueue& queue) { queue_ = &queue; }
+
+  void Submit(const kube::ObjectKey& work, WorkStatusChange change, News news) {
+    {
+      absl::MutexLock lock(&mu_);
+      Merge(std::move(change), pending_[work]);
+    }
+    kube::Request request;
+    request.key = work;
+    queue_->AddAfter(request, news == News::kSettled ? kSettledHold : kProgressHold);
+  }
+
+  absl::StatusOr<kube::Action> Reconcile(const kube::Request& request,
+                                         const base::StopToken& stop) override {
+    WorkStatusChange change;
+    {
+      absl::MutexLock lock(&mu_);
+      const auto found = pending_.find(request.key);
+      if (found == pending_.end()) return kube::Action::Done();
+      change = std::move(found->second);
+      pending_.erase(found);
+    }
+    const absl::Status written = Write(request.key, change, stop);
+    if (written.ok()) return kube::Action::Done();
+    TakeBack(request.key, std::move(change));
+    return written;
+  }
+
+ private:
+  absl::Status Write(const kube::ObjectKey& key, const WorkStatusChange& change,
+                     const base::StopToken& stop) {
+    kube::ClusterClient& client = manager_.cluster();
+    const kube::ObjectPtr work = client.Find(api::Works(), key);
+    if (work == nullptr) return absl::OkStatus();
+    kube::Object after = *work;
+    after.Set({"status"}, WithChange(work->status(), change, manager_.clock().Now()));
+    kube::UpdateOptions options;
+    options.subresource = "status";
+    // Both lists belong to this writer alone.
+    options.precondition = kube::UpdateOptions::Precondition::kNever;
+    const absl::Status sent = client.Update(api::Works(), work, after, options, stop).status();
+    return absl::IsNotFound(sent) ? absl::OkStatus() : sent;
+  }
+
+  // What was not written stays pending, under anything newer.
+  void TakeBack(const kube::ObjectKey& key, WorkStatusChange change) {
+    absl::MutexLock lock(&mu_);
+    WorkStatusChange& slot = pending_[key];
+    Merge(std::move(slot), change);
+    slot = std::move(change);
+  }
+
+  kube::Manager& manager_;
+  kube::WorkQueue* queue_ = nullptr;
+  absl::Mutex mu_;
+  absl::flat_hash_map<kube::ObjectKey, WorkStatusChange> pending_ ABSL_GUARDED_BY(mu_);
+};
+
+WorkStatusWriter::WorkStatusWriter(kube::Manager& manager) {
+  auto loop = std::make_unique<Loop>(manager);
+  loop_ = loop.get();
+  kube::Controller& controller = kube::ControllerBuilder(manager)
+                                     .Named("work-status-writer")
+                                     .WithWorkers(3)
+                                     .Build(std::move(loop));
+  loop_->Attach(controller.queue());
+}
+
+WorkStatusWriter::~WorkStatusWriter() = default;
+
+void WorkStatusWriter::Submit(const kube::ObjectKey& work, WorkStatusChange change, News news) {
+  loop_->Submit(work, std::move(change), news);
+}
+
+}  // namespace works

@@ -1,0 +1,61 @@
+// The only writer of Work status: collects what the execution and the work-status loop have to say
+// about a Work and sends it as one patch.
+//
+// Changes are held for a moment, so that a workload that comes up costs one write, not one per
+// step: kSettled news (healthy, failed) wait kSettledHold, kProgress news up to kProgressHold.
+#ifndef WORKS_WORK_STATUS_WRITER_H_
+#define WORKS_WORK_STATUS_WRITER_H_
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
+#include "base/clock.h"
+#include "kube/meta/object.h"
+#include "kube/runtime/manager.h"
+#include "kube/runtime/reconciler.h"
+#include "kube/runtime/work_queue.h"
+
+namespace works {
+
+// One status write per object in this time at most.
+inline constexpr absl::Duration kSettledHold = absl::Milliseconds(100);
+// A member's Deployment takes 0.3-1 s from its creation to ready replicas; intermediate steps
+// inside this time are not worth a write each.
+inline constexpr absl::Duration kProgressHold = absl::Seconds(1);
+
+enum class News { kSettled, kProgress };
+
+struct WorkStatusChange {
+  std::vector<kube::Condition> conditions;
+  // The one element of status.manifestStatuses.
+  std::optional<json::Value> manifest_status;
+};
+
+// Thread-safe. Changes of a Work that vanishes are dropped; failed writes are retried with
+// back-off.
+class WorkStatusWriter {
+ public:
+  // Registers its loop with the manager.
+  explicit WorkStatusWriter(kube::Manager& manager);
+  ~WorkStatusWriter();
+  WorkStatusWriter(const WorkStatusWriter&) = delete;
+
+  // Later changes of the same condition or of the manifest status replace earlier ones.
+  void Submit(const kube::ObjectKey& work, WorkStatusChange change, News news);
+
+ private:
+  class Loop;
+  Loop* loop_;  // Owned by its controller, which belongs to the manager.
+};
+
+// `status` with the change applied; lastTransitionTime moves only when a condition's status flips.
+json::Value WithChange(const json::Value& status, const WorkStatusChange& change, absl::Time now);
+
+}  // namespace works
+
+#endif  // WORKS_WORK_STATUS_WRITER_H_

@@ -1,0 +1,105 @@
+#include "works/work_writer.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "api/keys.h"
+#include "api/resources.h"
+#include "base/status.h"
+#include "interpreter/interpreter.h"
+
+namespace works {
+namespace {
+
+std::string JoinedNames(const json::Value& map, std::vector<std::string> extra) {
+  std::vector<std::string> names = std::move(extra);
+  for (const json::Member& m : map.members()) names.emplace_back(m.name());
+  std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  return absl::StrJoin(names, ",");
+}
+
+// Notes in the manifest which labels and annotations come from here, so that ones the template
+// loses later can be told from ones the member added.
+void RecordManagedKeys(kube::Object& manifest, absl::string_view work_id) {
+  manifest.SetAnnotation(api::kManagedAnnotationsAnnotation,
+                         JoinedNames(manifest.annotations(), {api::kManagedAnnotationsAnnotation,
+                                                              api::kManagedLabelsAnnotation}));
+  if (!work_id.empty()) manifest.SetLabel(api::kWorkIdLabel, work_id);
+  manifest.SetAnnotation(api::kManagedLabelsAnnotation, JoinedNames(manifest.labels(), {}));
+}
+
+kube::Object FinishedManifest(const WorkTemplate& wanted, absl::string_view work_id) {
+  kube::Object manifest = wanted.manifest;
+  const std::string template_uid(manifest.uid());
+  interpreter::Prune(manifest);
+  manifest.SetLabel(api::kManagedLabel, api::kManagedValue);
+  manifest.SetAnnotation(api::kTemplateUidAnnotation, template_uid);
+  manifest.SetAnnotation(api::kWorkNameAnnotation, wanted.key.name);
+  manifest.SetAnnotation(api::kWorkNamespaceAnnotation, wanted.key.ns);
+  const absl::string_view resolution =
+      wanted.annotations[api::kConflictResolutionAnnotation].AsString();
+  if (!resolution.empty()) manifest.SetAnnotation(api::kConflictResolutionAnnotation, resolution);
+  RecordManagedKeys(manifest, work_id);
+  return manifest;
+}
+
+void SetSpec(kube::Object& work, const WorkTemplate& wanted) {
+  const absl::string_view work_id = work.Label(api::kWorkIdLabel);
+  json::Value spec = json::Value::Object();
+  spec.Set({"workload", "manifests"},
+           json::Value::Array({FinishedManifest(wanted, work_id).root()}));
+  if (wanted.suspend_dispatching) spec.Set("suspendDispatching", *wanted.suspend_dispatching);
+  if (wanted.preserve_resources_on_deletion) {
+    spec.Set("preserveResourcesOnDeletion", *wanted.preserve_resources_on_deletion);
+  }
+  work.Set({"spec"}, std::move(spec));
+}
+
+void MergeMetadata(kube::Object& work, const WorkTemplate& wanted) {
+  for (const json::Member& m : wanted.labels.members()) work.SetLabel(m.name(), m.value.AsString());
+  for (const json::Member& m : wanted.annotations.members()) {
+    work.SetAnnotation(m.name(), m.value.AsString());
+  }
+  work.AddFinalizer(api::kExecutionFinalizer);
+}
+
+}  // namespace
+
+kube::Object NewWork(const WorkTemplate& wanted) {
+  kube::Object work = kube::Object::Make(api::Works().gvk, wanted.key);
+  MergeMetadata(work, wanted);
+  if (!wanted.owner_references.is_null()) {
+    work.Set({"metadata", "ownerReferences"}, wanted.owner_references);
+  }
+  SetSpec(work, wanted);
+  return work;
+}
+
+kube::Object MergedWork(const WorkTemplate& wanted, const kube::Object& existing) {
+  kube::Object work = existing;
+  MergeMetadata(work, wanted);
+  SetSpec(work, wanted);
+  return work;
+}
+
+absl::Status WorkWriter::CreateOrUpdate(const WorkTemplate& wanted, const base::StopToken& stop) {
+  const kube::ObjectPtr existing = client_.Find(api::Works(), wanted.key);
+  if (existing == nullptr) return client_.Create(api::Works(), NewWork(wanted), stop).status();
+  if (existing->IsDeleting()) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("work ", wanted.key.ToString(), " is being deleted"));
+  }
+  // Nobody else writes the lists of the spec, so no precondition: a status write in between is no
+  // conflict.
+  kube::UpdateOptions options;
+  options.precondition = kube::UpdateOptions::Precondition::kNever;
+  return client_.Update(api::Works(), existing, MergedWork(wanted, *existing), options, stop)
+      .status();
+}
+
+}  // namespace works

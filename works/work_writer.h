@@ -1,0 +1,51 @@
+// Writing Works: what the binding and the namespace controllers share.
+//
+// A producer describes the Work it wants (WorkTemplate); the writer finishes the manifest (labels,
+// annotations, pruning), creates the Work or patches the difference into the existing one.
+#ifndef WORKS_WORK_WRITER_H_
+#define WORKS_WORK_WRITER_H_
+
+#include <optional>
+#include <string>
+
+#include "absl/status/status.h"
+#include "base/json.h"
+#include "base/stop_token.h"
+#include "kube/cache/cluster_client.h"
+#include "kube/meta/object.h"
+
+namespace works {
+
+struct WorkTemplate {
+  kube::ObjectKey key;      // In the cluster's execution namespace.
+  kube::Object manifest;    // The template as this cluster shall get it; its uid is the template's.
+  json::Value labels;       // Of the Work.
+  json::Value annotations;  // Of the Work.
+  json::Value owner_references;  // Array or null; used on creation only.
+  // Absent leaves the field out (Works of namespaces).
+  std::optional<bool> suspend_dispatching;
+  std::optional<bool> preserve_resources_on_deletion;
+};
+
+// The Work to create.
+kube::Object NewWork(const WorkTemplate& wanted);
+
+// `existing` with the template's labels and annotations merged in, finalizers united and the spec
+// replaced (upstream's ctrlutil.CreateOrUpdateWork): labels and annotations are never removed,
+// owner references never touched.
+kube::Object MergedWork(const WorkTemplate& wanted, const kube::Object& existing);
+
+// Creates the Work or updates what differs; nothing is sent when nothing does. kFailedPrecondition
+// "work <ns>/<n> is being deleted" while the old one goes; kAborted on a conflict. Thread-safe.
+class WorkWriter {
+ public:
+  explicit WorkWriter(kube::ClusterClient& control_plane) : client_(control_plane) {}
+  absl::Status CreateOrUpdate(const WorkTemplate& wanted, const base::StopToken& stop);
+
+ private:
+  kube::ClusterClient& client_;
+};
+
+}  // namespace works
+
+#endif  // WORKS_WORK_WRITER_H_
