@@ -1,4 +1,4 @@
-// Names and hashes exactly as upstream computes them (propagation.md 1.8).
+// Names and hashes exactly as upstream computes them (its package pkg/util/names).
 #ifndef API_NAMES_H_
 #define API_NAMES_H_
 
@@ -27,6 +27,9 @@ bool IsReservedNamespace(absl::string_view ns);
 std::string BindingName(absl::string_view kind, absl::string_view name);
 // names.GenerateWorkName.
 std::string WorkName(absl::string_view kind, absl::string_view name, absl::string_view ns);
+
+// The suffix of the depended-by label that names the binding ns/name.
+std::string DependedByHash(absl::string_view ns, absl::string_view name);
 
 }  // namespace api
 

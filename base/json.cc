@@ -86,6 +86,9 @@ Value::Value(absl::string_view s) {
   u_.word.string = StringNode::New(s);
 }
 
+// Copies move the whole storage, used or not.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 Value::Value(const Value& other) noexcept : tag_(other.tag_), u_(other.u_) {
   if (tag_ == kTagString) u_.word.string->refs.fetch_add(1, std::memory_order_relaxed);
   if (tag_ == kTagArray) u_.word.array->refs.fetch_add(1, std::memory_order_relaxed);
@@ -106,6 +109,8 @@ Value& Value::operator=(Value&& other) noexcept {
   std::swap(u_, other.u_);
   return *this;
 }
+
+#pragma GCC diagnostic pop
 
 Value::~Value() {
   if (tag_ == kTagString || tag_ == kTagArray || tag_ == kTagObject) Release();

@@ -3,6 +3,7 @@
 #define BASE_TLS_H_
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -54,9 +55,17 @@ absl::Status ConfigureServer(ssl_ctx_st* ctx, const ServerOptions& options);
 // The verified identity of the peer of an established connection.
 PeerIdentity PeerOf(const ssl_st* ssl);
 
-// Keeps OpenSSL from parsing the system's CA bundle for every connection. Call first thing in
-// main().
+// Keeps OpenSSL from parsing the system's CA bundle for every connection, by pointing SSL_CERT_FILE
+// and SSL_CERT_DIR at nothing. Credentials made here still trust the system's bundle. Call first
+// thing in main(), before any thread.
 void DisableSystemBundlePerConnection();
+
+// Those two variables as they were before, for the environment of child processes; nullopt: not set.
+struct SystemBundleVariables {
+  std::optional<std::string> file;       // SSL_CERT_FILE
+  std::optional<std::string> directory;  // SSL_CERT_DIR
+};
+SystemBundleVariables OriginalSystemBundleVariables();
 
 // A small certificate authority for sandboxes and tests (ECDSA P-256).
 class CertificateAuthority {

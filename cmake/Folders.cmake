@@ -17,9 +17,9 @@ if(KM_PCH)
   target_link_libraries(km_pch PUBLIC km_dep_absl)
   target_precompile_headers(km_pch PRIVATE
     <string> <vector> <map> <memory> <functional> <optional> <utility> <algorithm>
-    "absl/status/status.h" "absl/status/statusor.h" "absl/strings/str_cat.h" "absl/strings/string_view.h"
-    "absl/synchronization/mutex.h" "absl/time/time.h" "absl/types/span.h"
-    "absl/container/flat_hash_map.h" "absl/container/flat_hash_set.h")
+    <absl/status/status.h> <absl/status/statusor.h> <absl/strings/str_cat.h> <absl/strings/string_view.h>
+    <absl/synchronization/mutex.h> <absl/time/time.h> <absl/types/span.h>
+    <absl/container/flat_hash_map.h> <absl/container/flat_hash_set.h>)
 endif()
 
 function(km_use_pch target)

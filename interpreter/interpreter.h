@@ -1,9 +1,9 @@
 // The resource interpreter: every question the loops ask about kinds they do not know.
 //
-// Chain is the interpreter the program uses: back ends in order (customized Lua, webhooks, shipped Lua,
-// built-in handlers); for each operation the first back end that has a rule for the kind decides alone,
-// including by failing (interpreter.md 1.1). Errors name layer, operation and object.
-// Threads: all calls may come from any thread.
+// Chain is the interpreter the program uses: back ends in order (customized Lua, webhooks, shipped
+// Lua, built-in handlers); for each operation the first back end that has a rule for the kind
+// decides alone, including by failing (interpreter.md 1.1). Errors name layer, operation and
+// object. Threads: all calls may come from any thread.
 #ifndef INTERPRETER_INTERPRETER_H_
 #define INTERPRETER_INTERPRETER_H_
 
@@ -14,6 +14,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "base/clock.h"
 #include "base/json.h"
 #include "kube/meta/names.h"
 #include "kube/meta/object.h"
@@ -38,10 +39,11 @@ struct Replicas {
   json::Value requirements;  // work/v1alpha2 ReplicaRequirements; null when there are none.
 };
 
-// One item of a binding's status.aggregatedStatus, as JSON (interpreter.md 2.2).
+// A binding's status.aggregatedStatus: an array of AggregatedStatusItem, or null for none.
 using AggregatedItems = json::Value;
 
-// A layer of the chain. Has(...) is asked first; the other calls are made only for operations it has.
+// A layer of the chain. Has(...) is asked first; the other calls are made only for operations it
+// has.
 class Backend {
  public:
   virtual ~Backend() = default;
@@ -53,10 +55,11 @@ class Backend {
                                                      int64_t replicas) const = 0;
   virtual absl::StatusOr<kube::Object> Retain(const kube::Object& desired,
                                               const kube::Object& observed) const = 0;
-  // `items`: array of AggregatedStatusItem, or null for none. Returns the object with its new status; the
-  // same object (SharesWith) when nothing changes.
+  // `items`: array of AggregatedStatusItem, or null for none. Returns the object with its new
+  // status; the same object (SharesWith) when nothing changes.
   virtual absl::StatusOr<kube::Object> AggregateStatus(const kube::Object& object,
                                                        const AggregatedItems& items) const = 0;
+  // Array of DependentObjectReference (apiVersion, kind, namespace, name, labelSelector), or null.
   virtual absl::StatusOr<json::Value> GetDependencies(const kube::Object& object) const = 0;
   // Null when there is no status.
   virtual absl::StatusOr<json::Value> ReflectStatus(const kube::Object& object) const = 0;
@@ -81,12 +84,13 @@ class Interpreter {
   virtual absl::StatusOr<bool> InterpretHealth(const kube::Object& object) const = 0;
 };
 
-// Built-in handlers (interpreter.md 3).
-std::unique_ptr<Backend> NewNativeBackend();
+// Built-in handlers for the kinds of Kubernetes itself. The clock must outlive the back end.
+std::unique_ptr<Backend> NewNativeBackend(const base::Clock& clock = base::RealClock());
 // The interpreter over these back ends, first to last.
 std::unique_ptr<Interpreter> NewChain(std::vector<std::unique_ptr<Backend>> backends);
 
-// Removes what a cluster assigns before a manifest is stored in a Work (propagation.md 3.6).
+// Removes what a cluster assigns, before a manifest is stored in a Work, as upstream's package
+// prune: metadata a server fills in, status, and per kind such fields as a Service's clusterIP.
 void Prune(kube::Object& manifest);
 
 }  // namespace interpreter

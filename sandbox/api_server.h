@@ -20,12 +20,12 @@ class Faults {
  public:
   virtual ~Faults() = default;
   virtual void SetLatency(absl::Duration d) = 0;
-  // The next `count` requests whose method and path match (path: substring, method "" any) get this code;
-  // 429 carries Retry-After: 1.
+  // The next `count` requests whose method and path match (path: substring, method "" any) get this
+  // code; 429 carries Retry-After: 1.
   virtual void FailNext(int count, int code, std::string method, std::string path_part,
                         std::string reason = "", std::string message = "") = 0;
-  virtual void DropWatches() = 0;      // Cuts every running watch now.
-  virtual void ExpireHistory() = 0;    // Watches from any older resourceVersion get 410.
+  virtual void DropWatches() = 0;            // Cuts every running watch now.
+  virtual void ExpireHistory() = 0;          // Watches from any older resourceVersion get 410.
   virtual void SetPartitioned(bool on) = 0;  // Connections are cut and refused.
   virtual void Clear() = 0;
 };

@@ -1,6 +1,6 @@
-// One simulated API server seen from inside: what its HTTP front end, its built-in controllers and tests
-// call. Semantics are those of a kube-apiserver (optimistic concurrency, generation and status rules,
-// finalizers, graceful validation errors), whoever calls.
+// One simulated API server seen from inside: what its HTTP front end, its built-in controllers and
+// tests call. Semantics are those of a kube-apiserver (optimistic concurrency, generation and
+// status rules, finalizers, graceful validation errors), whoever calls.
 #ifndef SANDBOX_BACKEND_H_
 #define SANDBOX_BACKEND_H_
 
@@ -22,8 +22,8 @@ namespace sandbox {
 
 // An API error; travels inside absl::Status as a payload so that the front end can answer with it.
 struct ApiError {
-  int code = 500;       // HTTP status code.
-  std::string reason;   // "NotFound", "Conflict", "Invalid", ...
+  int code = 500;      // HTTP status code.
+  std::string reason;  // "NotFound", "Conflict", "Invalid", ...
   std::string message;
   json::Value details;  // Status.details or null.
 };
@@ -38,7 +38,7 @@ struct Verbs {
 
 // An admission step: may change the object or refuse the request.
 struct AdmissionRequest {
-  std::string verb;         // Verbs.
+  std::string verb;  // Verbs.
   kube::Resource resource;
   std::string subresource;  // "", "status", "scale".
   std::string user;
@@ -46,7 +46,8 @@ struct AdmissionRequest {
   kube::Object old_object;  // Empty on create.
 };
 // `object` is the new state (on delete: the object to be deleted, changes are ignored).
-using AdmissionHook = std::function<absl::Status(const AdmissionRequest& request, kube::Object& object)>;
+using AdmissionHook =
+    std::function<absl::Status(const AdmissionRequest& request, kube::Object& object)>;
 
 struct PatchRequest {
   enum class Type { kJson, kMerge, kStrategic, kApply } type = Type::kMerge;
@@ -58,7 +59,7 @@ struct PatchRequest {
 };
 
 struct DeleteRequest {
-  std::string propagation;  // "Background" (default), "Foreground", "Orphan".
+  std::string propagation;            // "Background" (default), "Foreground", "Orphan".
   std::string uid, resource_version;  // Preconditions when not empty.
   bool dry_run = false;
 };
@@ -76,8 +77,8 @@ class Backend {
 
   virtual absl::StatusOr<kube::ObjectPtr> Get(const kube::Gvr& r, const kube::ObjectKey& key) = 0;
   // `ns` empty: all namespaces.
-  virtual absl::StatusOr<std::vector<kube::ObjectPtr>> List(const kube::Gvr& r, absl::string_view ns,
-                                                            const kube::LabelSelector& selector) = 0;
+  virtual absl::StatusOr<std::vector<kube::ObjectPtr>> List(
+      const kube::Gvr& r, absl::string_view ns, const kube::LabelSelector& selector) = 0;
   virtual absl::StatusOr<kube::ObjectPtr> Create(const kube::Gvr& r, kube::Object object,
                                                  bool dry_run = false) = 0;
   // PUT; `subresource` is "" or "status".
@@ -90,9 +91,9 @@ class Backend {
   virtual absl::StatusOr<kube::ObjectPtr> Delete(const kube::Gvr& r, const kube::ObjectKey& key,
                                                  const DeleteRequest& request) = 0;
 
-  // Calls `callback` for every change of `r` after the call, in order, holding no lock; existing objects are
-  // delivered first as kAdded. Every change of every resource when `r.resource` is empty. Callbacks come
-  // from the writer's thread or the hub's and must only note what to do.
+  // Calls `callback` for every change of `r` after the call, in order, holding no lock; existing
+  // objects are delivered first as kAdded. Every change of every resource when `r.resource` is
+  // empty. Callbacks come from the writer's thread or the hub's and must only note what to do.
   virtual int64_t Subscribe(const kube::Gvr& r, std::function<void(const Event&)> callback) = 0;
   virtual void Unsubscribe(int64_t id) = 0;
 

@@ -17,7 +17,7 @@ struct FleetOptions {
   int members = 3;
   int first_port = 0;  // Control plane's; members follow. 0 picks free ones.
   int nodes_per_member = 3;
-  absl::Duration ready_delay = absl::Milliseconds(300);  // From a pod's creation to Ready.
+  absl::Duration ready_delay = absl::Milliseconds(300);   // From a pod's creation to Ready.
   absl::Duration job_duration = absl::Milliseconds(500);  // From a job pod's start to its success.
   bool with_scheduler = true;
   bool with_crds = true;  // Karmada's CRDs from crd_directory are loaded.

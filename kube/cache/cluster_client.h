@@ -1,6 +1,6 @@
 // Reading and writing one cluster the way controllers should: reads come from informers, writes are
-// minimal patches of what the writer changed, a write that changes nothing is not sent, and every result
-// is readable from the cache at once.
+// minimal patches of what the writer changed, a write that changes nothing is not sent, and every
+// result is readable from the cache at once.
 //
 //   ObjectPtr before = client.Find(kWork, key);
 //   Object after = *before;
@@ -26,12 +26,17 @@ namespace kube {
 
 struct UpdateOptions {
   std::string subresource;  // "status" or "".
-  // Whether the server must refuse the patch when the object changed since `before` (kAborted):
-  // kWhenListsChange: only if the patch replaces a list or was told so (merge patches carry lists whole).
-  enum class Precondition { kWhenListsChange, kAlways, kNever } precondition =
-      Precondition::kWhenListsChange;
+  // Whether the server must refuse the patch when the object changed since `before` (kAborted).
+  // kWhenListsChange: only if the patch replaces a list (merge patches carry lists whole, so that
+  // another writer's items would be lost).
+  enum class Precondition {
+    kWhenListsChange,
+    kAlways,
+    kNever
+  } precondition = Precondition::kWhenListsChange;
 };
 
+// Thread-safe. Errors are those of Client; a write that failed leaves the cache as it was.
 class ClusterClient {
  public:
   // REQUIRES: all outlive this object.
@@ -41,14 +46,20 @@ class ClusterClient {
   RestMapper& mapper() { return mapper_; }
   InformerSet& informers() { return informers_; }
 
-  // From the cache; starts the informer if need be but does not wait for it. nullptr when not there.
+  // From the cache; starts the informer if need be but does not wait for it. nullptr when not
+  // there.
   ObjectPtr Find(const Resource& r, const ObjectKey& key);
-  // From the cache when its informer has synced, else a live GET. kNotFound when absent.
-  absl::StatusOr<ObjectPtr> Get(const Resource& r, const ObjectKey& key, const base::StopToken& stop);
+  // From the cache when its informer is there (this starts none) and has synced, else a live GET; a
+  // miss in a cache with a label selector also asks the server. kNotFound when absent.
+  absl::StatusOr<ObjectPtr> Get(const Resource& r, const ObjectKey& key,
+                                const base::StopToken& stop);
 
-  absl::StatusOr<ObjectPtr> Create(const Resource& r, const Object& object, const base::StopToken& stop);
-  // Sends the merge patch that turns `before` into `after`; returns `before` itself without a call when
-  // they do not differ (in status, for subresource "status"; outside it otherwise).
+  // The object as the server stored it.
+  absl::StatusOr<ObjectPtr> Create(const Resource& r, const Object& object,
+                                   const base::StopToken& stop);
+  // Sends the merge patch that turns `before` into `after`; returns `before` itself without a call
+  // when they do not differ (in status, for subresource "status"; outside it otherwise). Fields
+  // that only the server writes (uid, generation, ...) are never part of the patch.
   absl::StatusOr<ObjectPtr> Update(const Resource& r, const ObjectPtr& before, const Object& after,
                                    const UpdateOptions& options, const base::StopToken& stop);
   // OK also when it was gone already.

@@ -1,10 +1,13 @@
 // Keeping a Store true to one resource of one API server, and telling handlers about changes.
 //
-// Guarantees: every handler sees one Add for each object and afterwards its Updates and its Delete, in
-// order per object; after a break the difference to the server's state is reported (a missed delete comes
-// as OnDelete with the last known state). What a writer puts in through Informer::Written is reported like
-// a watch event, at once, and not reported again when the watch delivers it.
-// The watch costs no thread; lists run on the InformerSet's small list pool.
+// Guarantees: every handler sees one Add for each object and afterwards its Updates and its Delete,
+// in order per object; after a break the difference to the server's state is reported (a missed
+// delete comes as OnDelete with the last known state). What a writer puts in through
+// Informer::Written is reported like a watch event, at once, and not reported again when the watch
+// delivers it. The watch costs no thread; lists run on the InformerSet's small list pool.
+//
+// A list or watch that fails is tried again after 0.8 s, later up to 30 s (jittered), for ever;
+// last_error() says why meanwhile. A kind the server does not have yet is such a failure.
 #ifndef KUBE_CACHE_INFORMER_H_
 #define KUBE_CACHE_INFORMER_H_
 
@@ -25,8 +28,9 @@
 
 namespace kube {
 
-// Called on the transport's or a writer's thread with no lock of the caller's held; must not block (put a
-// key in a queue, no more).
+// Called on the transport's or a writer's thread with no lock of the informer's held; must not
+// block (put a key in a queue, no more). An object replaced by one with another uid is reported as
+// a delete and an add.
 struct EventHandler {
   std::function<void(const ObjectPtr& object, bool initial_list)> on_add;
   std::function<void(const ObjectPtr& before, const ObjectPtr& after)> on_update;
@@ -39,14 +43,19 @@ struct InformerOptions {
   std::function<void(Object&)> transform;
 };
 
+// Thread-safe.
 class Informer {
  public:
   virtual ~Informer() = default;
   virtual const Resource& resource() const = 0;
   virtual const Store& store() const = 0;
+  // Whether the store is to hold every object of the resource (there is no label selector), so that
+  // an object absent from a synced store does not exist.
+  virtual bool HoldsAll() const { return true; }
   virtual void AddIndex(const std::string& name, IndexFn fn) = 0;
-  // Existing objects are replayed as initial adds before this returns. The id is for RemoveHandler, after
-  // which no call of the handler is running or will come.
+  // Existing objects are replayed as initial adds before this returns (when called from inside a
+  // handler of this informer: after that handler). The id is for RemoveHandler, after which no call
+  // of the handler is running (but for the one RemoveHandler is called from) or will come.
   virtual int64_t AddHandler(EventHandler handler) = 0;
   virtual void RemoveHandler(int64_t id) = 0;
   // The first list has been stored (and its handlers called).
@@ -55,10 +64,12 @@ class Informer {
   virtual absl::Status WaitForSync(absl::Time deadline, const base::StopToken& stop) const = 0;
   // Why the last list or watch failed; OK while all is well.
   virtual absl::Status last_error() const = 0;
-  // The result of a write, so that the next read sees it (design decision 5).
+  // The result of a write, so that the next read sees it.
   virtual void Written(const Object& object) = 0;
-  // The object was deleted for good by our own call.
+  // The object held under `key` was deleted for good by our own call.
   virtual void WrittenDelete(const ObjectKey& key) = 0;
+  // The same for the incarnation `uid` only: a successor of the same name stays.
+  virtual void WrittenDeleteOf(const ObjectKey& key, absl::string_view uid) = 0;
 };
 
 // The informers of one API server: one per resource, shared by all users, started on first use.
@@ -70,11 +81,12 @@ class InformerSet {
   // Applies to informers created afterwards.
   void SetDefaultOptions(const Resource& r, InformerOptions options);
   void SetDefaultOptions(InformerOptions options);
-  // The informer of `r`, created and started if need be. It stays until Remove or Stop; a shared_ptr held
-  // longer keeps its last contents readable.
+  // The informer of `r`, created and started if need be. It stays until Remove or Stop; a
+  // shared_ptr held longer keeps its last contents readable.
   std::shared_ptr<Informer> Get(const Resource& r);
   // nullptr when nobody asked for it yet.
   std::shared_ptr<Informer> Find(const Resource& r) const;
+  // Ends its watch and forgets it; afterwards none of its handlers is called.
   void Remove(const Resource& r);
   std::vector<std::shared_ptr<Informer>> All() const;
   // Ends all watches; afterwards no handler is called.

@@ -1,7 +1,10 @@
 // The in-memory copy of one resource of one cluster.
 //
-// Threads: every method may be called from any thread. Objects never change once stored. For one key,
-// changes are applied in resourceVersion order and handlers see them in that order.
+// Deletions are remembered for a while, so that news older than a known deletion (a late answer to
+// a write, a watch event of an object we deleted ourselves) does not bring an object back.
+//
+// Threads: every method may be called from any thread. Objects never change once stored. For one
+// key, changes are applied in resourceVersion order and handlers see them in that order.
 #ifndef KUBE_CACHE_STORE_H_
 #define KUBE_CACHE_STORE_H_
 
@@ -10,17 +13,15 @@
 #include <string>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
-#include "absl/container/flat_hash_set.h"
 #include "absl/strings/string_view.h"
-#include "absl/synchronization/mutex.h"
 #include "kube/meta/names.h"
 #include "kube/meta/object.h"
 #include "kube/meta/selector.h"
 
 namespace kube {
 
-// The keys under which an index files an object.
+// The values under which an index files an object. Must be a pure function: it is called with the
+// store locked.
 using IndexFn = std::function<std::vector<std::string>(const Object&)>;
 
 class Store {
@@ -33,19 +34,26 @@ class Store {
   ObjectPtr Find(const ObjectKey& key) const;
   std::vector<ObjectPtr> List() const;
   std::vector<ObjectPtr> List(absl::string_view ns, const LabelSelector& selector) const;
-  // Objects filed under `value` of the index; the index must have been added.
+  // Objects filed under `value` of the index. REQUIRES: the index has been added.
   std::vector<ObjectPtr> ByIndex(absl::string_view index, absl::string_view value) const;
   size_t size() const;
 
   // Adding an index that exists (by name) does nothing. Existing objects are filed at once.
   void AddIndex(const std::string& name, IndexFn fn);
 
-  // Stores `object` unless the held copy is as new or newer, or the object is known to be deleted since.
-  // `previous` (optional) receives the replaced copy. Whether it was stored.
+  // Stores `object` unless the held copy is as new or newer, or the object is known to be deleted
+  // since. `previous` (optional) receives the replaced copy. Whether it was stored. An object
+  // without a (numeric) resourceVersion counts as newest.
   bool Put(ObjectPtr object, ObjectPtr* previous);
-  // Removes the object. `deleted` (may be null) is the last known state; an older incarnation than the held
-  // one (other uid, lower resourceVersion) removes nothing. Returns what was removed.
+  // Removes the object. `deleted` is the last known state, its resourceVersion that of the
+  // deletion; when the held copy is newer than that (a new incarnation) nothing is removed. Null
+  // means that the held object was deleted for good: no state of it is accepted again. Returns what
+  // was removed.
   ObjectPtr Remove(const ObjectKey& key, const Object* deleted);
+
+  // Forgets the deletions remembered before the last call of this. Call it at intervals longer than
+  // any write takes to be answered.
+  void AgeTombstones();
 
  private:
   struct Impl;

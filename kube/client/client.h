@@ -1,10 +1,11 @@
 // A typed-error, deadline-keeping client of one Kubernetes API server.
 //
-// Errors carry the codes of style rule 16 (404 kNotFound, AlreadyExists kAlreadyExists, Conflict kAborted,
-// Gone/Expired kOutOfRange, 422 kInvalidArgument, 401 kUnauthenticated, 403 kPermissionDenied, 429/5xx
-// kUnavailable, 413 kResourceExhausted) and the server's message, preceded by verb and object.
-// 429 and 503 with Retry-After are waited out within the deadline; other 5xx answers to reads are retried.
-// Threads: all methods may be called from any thread; calls block and end early when stopped.
+// Errors carry codes by the HTTP answer (404 kNotFound, AlreadyExists kAlreadyExists, Conflict
+// kAborted, Gone/Expired kOutOfRange, 422 kInvalidArgument, 401 kUnauthenticated, 403
+// kPermissionDenied, 429/5xx kUnavailable, 413 kResourceExhausted) and the server's message,
+// preceded by verb and object. 429 and 503 with Retry-After are waited out within the deadline;
+// other 5xx answers to reads are retried. Threads: all methods may be called from any thread; calls
+// block and end early when stopped.
 #ifndef KUBE_CLIENT_CLIENT_H_
 #define KUBE_CLIENT_CLIENT_H_
 
@@ -33,7 +34,8 @@ class Registry;
 
 namespace kube {
 
-// What the server said in a failed call's Status body. Empty when the error did not come from a server.
+// What the server said in a failed call's Status body. Empty when the error did not come from a
+// server.
 struct ApiFailure {
   int code = 0;
   std::string reason;  // "AlreadyExists", "Conflict", "Expired", ...
@@ -66,7 +68,7 @@ struct WriteOptions {
 
 struct DeleteOptions {
   std::string propagation;  // "Background", "Foreground", "Orphan" or "" for the server's default.
-  std::string uid;               // Precondition when not empty.
+  std::string uid;          // Precondition when not empty.
   std::string resource_version;  // Precondition when not empty.
 };
 
@@ -76,8 +78,8 @@ class WatchHandler {
   enum class EventType { kAdded, kModified, kDeleted, kBookmark };
   virtual ~WatchHandler() = default;
   virtual void OnEvent(EventType type, Object object) = 0;
-  // Once, last. OK: the server closed the watch (its time-out); resume from the last resourceVersion.
-  // kOutOfRange: that version is gone, list again.
+  // Once, last. OK: the server closed the watch (its time-out); resume from the last
+  // resourceVersion. kOutOfRange: that version is gone, list again.
   virtual void OnEnd(absl::Status status) = 0;
 };
 
@@ -95,9 +97,9 @@ class Watch {
 };
 
 struct ClientOptions {
-  std::string name;       // For logs and metrics: "karmada-apiserver" or a cluster's name.
-  std::string host;       // Label `host` of rest_client_requests_total.
-  double qps = 0;         // Fixed rate limit; 0: adaptive concurrency only.
+  std::string name;  // For logs and metrics: "karmada-apiserver" or a cluster's name.
+  std::string host;  // Label `host` of rest_client_requests_total.
+  double qps = 0;    // Fixed rate limit; 0: adaptive concurrency only.
   int burst = 0;
   absl::Duration timeout = absl::Seconds(32);  // Of one call with all its retries.
   std::string user_agent = "karmada-controller-manager";
@@ -120,21 +122,25 @@ class Client {
   // All pages; starts over once when the continue token expires half-way.
   absl::StatusOr<ListPage> ListAll(const Resource& r, absl::string_view ns, ListOptions options,
                                    const base::StopToken& stop);
-  absl::StatusOr<Object> Create(const Resource& r, const Object& object, const WriteOptions& options,
-                                const base::StopToken& stop);
+  absl::StatusOr<Object> Create(const Resource& r, const Object& object,
+                                const WriteOptions& options, const base::StopToken& stop);
   absl::StatusOr<Object> Patch(const Resource& r, const ObjectKey& key, PatchType type,
                                const json::Value& patch, const WriteOptions& options,
                                const base::StopToken& stop);
   // Replaces the whole object (its resourceVersion is the precondition).
-  absl::StatusOr<Object> Replace(const Resource& r, const Object& object, const WriteOptions& options,
-                                 const base::StopToken& stop);
-  // The deleted object when it only got a deletionTimestamp (finalizers), an empty Object otherwise.
-  absl::StatusOr<Object> Delete(const Resource& r, const ObjectKey& key, const DeleteOptions& options,
-                                const base::StopToken& stop);
+  absl::StatusOr<Object> Replace(const Resource& r, const Object& object,
+                                 const WriteOptions& options, const base::StopToken& stop);
+  // The deleted object when it only got a deletionTimestamp (finalizers), an empty Object
+  // otherwise.
+  absl::StatusOr<Object> Delete(const Resource& r, const ObjectKey& key,
+                                const DeleteOptions& options, const base::StopToken& stop);
   std::unique_ptr<Watch> StartWatch(const Resource& r, absl::string_view ns,
                                     const WatchOptions& options, WatchHandler& handler);
   // GET of any path; the answer whatever its code.
   absl::StatusOr<HttpResponse> GetRaw(const std::string& path, const base::StopToken& stop);
+  // The same, asking for the media types in `accept`.
+  absl::StatusOr<HttpResponse> GetRaw(const std::string& path, const std::string& accept,
+                                      const base::StopToken& stop);
 
  private:
   struct Impl;

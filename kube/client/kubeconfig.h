@@ -10,6 +10,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "base/json.h"
 #include "base/tls.h"
 
 namespace kube {
@@ -22,6 +23,9 @@ struct ExecPlugin {
   std::vector<std::pair<std::string, std::string>> env;
   std::string install_hint;
   bool provide_cluster_info = false;
+  // The cluster's extension "client.authentication.k8s.io/exec"; goes to the plugin with the
+  // cluster info.
+  json::Value cluster_config;
 };
 
 // One server and one way to authenticate. Secrets are never logged.
@@ -39,6 +43,9 @@ struct ConnectionConfig {
   std::string username, password;
   std::unique_ptr<ExecPlugin> exec;
   std::string impersonate_user;
+  // Set together: the pair is read from these files, again whenever they change, instead of taken
+  // from client_certificate.
+  std::string client_certificate_file, client_key_file;
 
   ConnectionConfig() = default;
   ConnectionConfig(const ConnectionConfig&);
@@ -48,14 +55,16 @@ struct ConnectionConfig {
 };
 
 struct KubeconfigOptions {
-  std::string path;     // --kubeconfig; empty: $KUBECONFIG, in-cluster, ~/.kube/config, in this order.
+  std::string path;  // --kubeconfig; empty: $KUBECONFIG, in-cluster, ~/.kube/config, in this order.
   std::string context;  // Empty: current-context.
 };
-// Upstream's precedence (operations.md 1.3). Errors name the file, the context and the missing or unusable
-// field: kNotFound (no file), kInvalidArgument (unreadable content).
+// The precedence of controller-runtime's configuration, on which upstream stands. Files listed in
+// $KUBECONFIG are merged; the first definition of a name wins. Errors name the file, the context
+// and the missing or unusable field: kNotFound (no file), kInvalidArgument (unreadable content).
 absl::StatusOr<ConnectionConfig> LoadConnectionConfig(const KubeconfigOptions& options);
 // One kubeconfig text; relative file names are resolved against `directory`.
-absl::StatusOr<ConnectionConfig> ParseKubeconfig(absl::string_view text, const std::string& directory,
+absl::StatusOr<ConnectionConfig> ParseKubeconfig(absl::string_view text,
+                                                 const std::string& directory,
                                                  const std::string& context);
 
 }  // namespace kube

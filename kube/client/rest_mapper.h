@@ -2,6 +2,7 @@
 #ifndef KUBE_CLIENT_REST_MAPPER_H_
 #define KUBE_CLIENT_REST_MAPPER_H_
 
+#include <initializer_list>
 #include <memory>
 #include <string>
 #include <vector>
@@ -23,14 +24,16 @@ struct ApiResource {
 
 struct Discovery {
   std::vector<ApiResource> resources;  // No sub-resources; group-versions in the server's order.
-  std::vector<std::string> failed_groups;  // "group/version" whose discovery failed (partial result).
+  std::vector<std::string>
+      failed_groups;  // "group/version" whose discovery failed (partial result).
 };
 
-// One discovery pass: aggregated discovery v2 (and v2beta1), else one request per group-version. An error
-// only when nothing at all could be read.
+// One discovery pass: aggregated discovery v2 (and v2beta1), else one request per group-version. An
+// error only when nothing at all could be read.
 absl::StatusOr<Discovery> Discover(Client& client, const base::StopToken& stop);
 
-// Cached GVK -> resource mapping; a miss re-runs discovery, at most once every few seconds. Thread-safe.
+// Cached GVK -> resource mapping; a miss re-runs discovery, at most once every few seconds.
+// Thread-safe.
 class RestMapper {
  public:
   explicit RestMapper(Client& client, const base::Clock& clock);

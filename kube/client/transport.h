@@ -22,6 +22,7 @@ struct HttpRequest {
   std::string content_type;
   std::string body;
   absl::Duration timeout = absl::Seconds(32);  // From start to the whole answer.
+  std::string user_agent;
 };
 
 struct HttpResponse {
@@ -30,8 +31,14 @@ struct HttpResponse {
   std::string body;
 };
 
-// A response whose body is handed over as it arrives. Destroying it cancels the request and waits until
-// no callback runs any more. REQUIRES: not destroyed from inside a callback.
+// Marks an error as "the server cannot have acted on the request": no connection, a refused
+// handshake, a request that was not written completely. Such a request may be sent again whatever
+// its method.
+absl::Status NotProcessed(absl::Status error);
+bool WasNotProcessed(const absl::Status& error);
+
+// A response whose body is handed over as it arrives. Destroying it cancels the request and waits
+// until no callback runs any more. REQUIRES: not destroyed from inside a callback.
 class HttpStream {
  public:
   virtual ~HttpStream() = default;
@@ -50,11 +57,14 @@ class Transport {
  public:
   virtual ~Transport() = default;
   // Blocks. An HTTP error code is an answer, not an error; kUnavailable: no connection or it broke;
-  // kDeadlineExceeded; kCancelled; kUnauthenticated: credentials could not be obtained.
+  // kDeadlineExceeded; kCancelled; kUnauthenticated: credentials could not be obtained;
+  // kResourceExhausted: the answer is too large. REQUIRES: not called from a stream callback.
   virtual absl::StatusOr<HttpResponse> Send(const HttpRequest& request,
                                             const base::StopToken& stop) = 0;
   // Starts a streamed GET; costs no thread. `request.timeout` is the longest silence tolerated.
-  virtual std::unique_ptr<HttpStream> Open(const HttpRequest& request, StreamCallbacks callbacks) = 0;
+  // May block while credentials are obtained (an exec plugin); every failure is reported by on_end.
+  virtual std::unique_ptr<HttpStream> Open(const HttpRequest& request,
+                                           StreamCallbacks callbacks) = 0;
 };
 
 }  // namespace kube

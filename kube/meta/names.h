@@ -57,7 +57,8 @@ struct ObjectKey {
   }
 };
 
-// How the API serves a kind; found by RestMapper, or written out for kinds the program is built around.
+// How the API serves a kind; found by RestMapper, or written out for kinds the program is built
+// around.
 struct Resource {
   Gvk gvk;
   std::string plural;

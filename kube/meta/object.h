@@ -1,7 +1,7 @@
 // Any Kubernetes object: its JSON plus accessors for what every object has.
 //
-// Object is a value, cheap to copy (json::Value shares structure); a change to a copy never shows in the
-// original. Objects in caches are handed out as ObjectPtr and never change.
+// Object is a value, cheap to copy (json::Value shares structure); a change to a copy never shows
+// in the original. Objects in caches are handed out as ObjectPtr and never change.
 #ifndef KUBE_META_OBJECT_H_
 #define KUBE_META_OBJECT_H_
 
@@ -55,7 +55,9 @@ class Object {
   const json::Value& labels() const { return metadata()["labels"]; }
   const json::Value& annotations() const { return metadata()["annotations"]; }
   absl::string_view Label(absl::string_view key) const { return labels()[key].AsString(); }
-  absl::string_view Annotation(absl::string_view key) const { return annotations()[key].AsString(); }
+  absl::string_view Annotation(absl::string_view key) const {
+    return annotations()[key].AsString();
+  }
   void SetLabel(absl::string_view key, absl::string_view value);
   void SetAnnotation(absl::string_view key, absl::string_view value);
   // Removing the last one removes the map too.
@@ -90,6 +92,8 @@ inline ObjectPtr Share(Object o) { return std::make_shared<const Object>(std::mo
 int64_t ResourceVersionOf(const Object& o);
 
 // RFC 3339 as the API writes it: metav1.Time "2006-01-02T15:04:05Z", MicroTime with six decimals.
+// (Call them as kube::FormatTime and kube::ParseTime: Abseil has functions of the same names, which
+// an unqualified call finds too.)
 std::string FormatTime(absl::Time t);
 std::string FormatMicroTime(absl::Time t);
 // Any RFC 3339 time; kInvalidArgument otherwise.
@@ -103,8 +107,8 @@ struct Condition {
 // nullptr when there is no such condition.
 const json::Value* FindCondition(const json::Value& conditions, absl::string_view type);
 bool IsConditionTrue(const json::Value& conditions, absl::string_view type);
-// Adds or replaces; lastTransitionTime moves to `now` only when the status flips (meta.SetStatusCondition).
-// Whether anything changed.
+// Adds or replaces; lastTransitionTime moves to `now` only when the status flips
+// (meta.SetStatusCondition). Whether anything changed.
 bool SetCondition(json::Value& conditions, const Condition& condition, absl::Time now);
 
 }  // namespace kube

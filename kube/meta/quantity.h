@@ -15,14 +15,16 @@ class Quantity {
   enum class Format { kDecimalSI, kBinarySI, kDecimalExponent };
 
   Quantity() = default;  // 0, DecimalSI.
-  // value * 10^scale10.
+  // Whole units, thousandths.
   static Quantity FromInt(int64_t value, Format format = Format::kDecimalSI);
   static Quantity FromMilli(int64_t milli, Format format = Format::kDecimalSI);
-  // kInvalidArgument with apimachinery's messages. More than nano precision rounds up (away from zero),
-  // values beyond +-(2^63-1) are capped, as in resource.ParseQuantity.
+  // kInvalidArgument with apimachinery's messages. More than nano precision rounds up (away from
+  // zero) and values with a binary suffix are capped at +-(2^63-1), as in resource.ParseQuantity;
+  // others are capped near +-1.7e29.
   static absl::StatusOr<Quantity> Parse(absl::string_view text);
 
-  // The canonical text ("1Gi" for 1024Mi, "1500m" for 1.5, "1e3" stays exponent form).
+  // The canonical text ("1Gi" for 1024Mi, "1500m" for 1.5, "1e3" stays exponent form), also where
+  // Go's String() repeats the text that was parsed ("1.500").
   std::string ToString() const;
   Format format() const { return format_; }
   bool IsZero() const { return nano_ == 0; }

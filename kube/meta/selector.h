@@ -27,11 +27,11 @@ class LabelSelector {
   // One label that must have this value.
   static LabelSelector Equal(absl::string_view key, absl::string_view value);
 
-  // The text form: "a=b,c!=d,e in (f,g),h notin (i),j,!k,l>1,m<2". kInvalidArgument with apimachinery's
-  // wording for a bad key, value or grammar.
+  // The text form: "a=b,c!=d,e in (f,g),h notin (i),j,!k,l>1,m<2". kInvalidArgument with
+  // apimachinery's wording for a bad key, value or grammar.
   static absl::StatusOr<LabelSelector> Parse(absl::string_view text);
-  // metav1.LabelSelector ({matchLabels, matchExpressions}); null gives Nothing (metav1.LabelSelectorAs
-  // Selector: nil matches nothing), {} matches everything.
+  // metav1.LabelSelector ({matchLabels, matchExpressions}); null gives Nothing
+  // (metav1.LabelSelectorAs Selector: nil matches nothing), {} matches everything.
   static absl::StatusOr<LabelSelector> FromJson(const json::Value& selector);
 
   bool MatchesNothing() const { return nothing_; }
@@ -39,7 +39,9 @@ class LabelSelector {
   // `labels` is a metadata.labels object (null: no labels).
   bool Matches(const json::Value& labels) const;
   const std::vector<Requirement>& requirements() const { return requirements_; }
-  // Canonical text; Parse(ToString()) is the same selector. Requirements sorted by key.
+  // Canonical text; Parse(ToString()) matches the same. Requirements sorted by key; sets of one
+  // value are written with = and !=; Nothing is written as a contradiction, since "" means
+  // everything.
   std::string ToString() const;
 
  private:

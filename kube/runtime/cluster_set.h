@@ -1,5 +1,5 @@
-// The member clusters' clients and informers: made when a cluster appears, rebuilt when its endpoint or
-// credentials change, stopped when it goes.
+// The member clusters' clients and informers: made when a cluster appears, rebuilt when its
+// endpoint or credentials change, stopped when it goes.
 #ifndef KUBE_RUNTIME_CLUSTER_SET_H_
 #define KUBE_RUNTIME_CLUSTER_SET_H_
 
@@ -13,6 +13,7 @@
 #include "base/metrics.h"
 #include "kube/cache/cluster_client.h"
 #include "kube/client/kubeconfig.h"
+#include "kube/client/transport.h"
 
 namespace kube {
 
@@ -32,6 +33,7 @@ class MemberCluster {
   virtual ClusterClient& client() = 0;
 };
 
+// Thread-safe. Nothing here is called from an informer's handler of the same member.
 class ClusterSet {
  public:
   struct Options {
@@ -39,17 +41,22 @@ class ClusterSet {
     int burst = 0;
     // Called with each new member before anybody else sees it (sets informer defaults). Optional.
     std::function<void(MemberCluster&)> on_new;
+    // How to speak HTTP to a member. Optional: NewHttpTransport.
+    std::function<absl::StatusOr<std::shared_ptr<Transport>>(const ConnectionConfig&)>
+        new_transport;
   };
+  // REQUIRES: source, clock and registry (may be null) outlive the set and its members.
   ClusterSet(Options options, ClusterConfigSource& source, const base::Clock& clock,
              metrics::Registry* registry);
   ~ClusterSet();
 
-  // The member, connected if need be (no network traffic yet). A changed configuration (Refresh) gives a new
-  // MemberCluster.
+  // The member, connected if need be (no network traffic yet). A changed configuration (Refresh)
+  // gives a new MemberCluster.
   absl::StatusOr<std::shared_ptr<MemberCluster>> Get(const std::string& cluster);
   // nullptr when not connected.
   std::shared_ptr<MemberCluster> Find(const std::string& cluster) const;
-  // Compares the configuration with the one in use; reconnects when it differs.
+  // Compares the configuration with the one in use; reconnects when it differs. OK when the cluster
+  // is not connected; the source's error leaves the connection as it is.
   absl::Status Refresh(const std::string& cluster);
   // Stops and forgets.
   void Remove(const std::string& cluster);

@@ -1,5 +1,6 @@
-// core/v1 Events, written in the background with client-go's aggregation: an equal event becomes a count on
-// the first one, many similar ones become one, a noisy source is limited. Recording never blocks or fails.
+// core/v1 Events, written in the background with client-go's aggregation: an equal event becomes a
+// count on the first one, many similar ones become one, a noisy source is limited. Recording never
+// blocks or fails.
 #ifndef KUBE_RUNTIME_EVENTS_H_
 #define KUBE_RUNTIME_EVENTS_H_
 
@@ -23,16 +24,20 @@ struct ObjectReference {
 
 enum class EventType { kNormal, kWarning };
 
+// Thread-safe.
 class EventSink {
  public:
   virtual ~EventSink() = default;
-  // `source` is the component ("binding-controller"). An event equal to the last one about the same object
-  // from the same source is not repeated (design: none repeated without a change).
+  // `source` is the component ("binding-controller"). An event equal to the last one of the same
+  // source, object and reason is dropped for ten minutes while the object's resourceVersion stays
+  // the same: repeating it would tell nothing new.
   virtual void Record(absl::string_view source, const ObjectReference& about, EventType type,
                       absl::string_view reason, absl::string_view message) = 0;
 };
 
-// Writes through `client`. Events still queued when it is destroyed are flushed for at most 2 s.
+// Writes through `client`, from one thread of its own. At most 1000 events wait; more are dropped.
+// Events still queued when it is destroyed are flushed for at most 2 s. REQUIRES: client and clock
+// outlive the sink.
 std::unique_ptr<EventSink> NewEventSink(Client& client, const base::Clock& clock);
 // Drops everything.
 std::unique_ptr<EventSink> NewNullEventSink();

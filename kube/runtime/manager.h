@@ -1,5 +1,5 @@
-// Starts and stops everything in order: servers, caches, leader election, then the loops; on a stop the
-// loops drain first and servers go last.
+// Starts and stops everything in order: servers, caches, leader election, then the loops; on a stop
+// the loops drain first and servers go last.
 #ifndef KUBE_RUNTIME_MANAGER_H_
 #define KUBE_RUNTIME_MANAGER_H_
 
@@ -24,11 +24,13 @@ class Runnable {
   virtual std::string name() const = 0;
   // Returns when stopped (OK) or when it cannot go on (an error, which stops the manager).
   virtual absl::Status Run(const base::StopToken& stop) = 0;
+  // Called before each scrape of /metrics, on a server's thread: for gauges that time alone moves.
+  virtual void UpdateMetrics() {}
 };
 
 struct ManagerOptions {
-  std::string health_address = ":10357";   // "" or "0": none. /healthz, /readyz, /livez
-  std::string metrics_address = ":8080";   // "" or "0": none. /metrics
+  std::string health_address = ":10357";  // "" or "0": none. /healthz, /readyz, /livez
+  std::string metrics_address = ":8080";  // "" or "0": none. /metrics
   bool leader_elect = true;
   std::string lease_namespace = "karmada-system";
   std::string lease_name = "karmada-controller-manager";
@@ -37,14 +39,15 @@ struct ManagerOptions {
   absl::Duration renew_deadline = absl::Seconds(10);
   absl::Duration retry_period = absl::Seconds(2);
   absl::Duration cache_sync_timeout = absl::Minutes(2);
-  absl::Duration graceful_stop = absl::Seconds(30);
+  absl::Duration graceful_stop = absl::Seconds(30);  // Of everything together.
 };
 
+// Thread-safe.
 class Manager {
  public:
   // REQUIRES: all outlive the manager.
-  Manager(ManagerOptions options, ClusterClient& cluster, EventSink& events, const base::Clock& clock,
-          metrics::Registry& registry);
+  Manager(ManagerOptions options, ClusterClient& cluster, EventSink& events,
+          const base::Clock& clock, metrics::Registry& registry);
   ~Manager();
 
   ClusterClient& cluster();
@@ -57,10 +60,19 @@ class Manager {
   // Before Run, or later (then it starts at once if its group runs).
   void Add(std::unique_ptr<Runnable> runnable, Group group = Group::kLeader);
 
-  // Blocks until `stop`, a lost lease (kAborted) or a failed runnable. All threads have ended on return,
-  // unless the graceful period was exceeded (kDeadlineExceeded).
+  // Blocks until `stop`, a lost lease (kAborted) or a failed runnable. All threads have ended on
+  // return, unless the graceful period was exceeded (kDeadlineExceeded, naming who still runs; the
+  // destructor then waits for them). Call it once. kInvalidArgument: timings of the election;
+  // kUnavailable: an address cannot be bound.
   absl::Status Run(const base::StopToken& stop);
+  // True without leader election, too.
   bool IsLeader() const;
+  // Stopped when work in progress must end at once: the lease was lost, or two thirds of the
+  // graceful period have gone by.
+  base::StopToken abort_token() const;
+  // Where the servers listen, for addresses with port 0; 0 while (or when) there is no server.
+  int health_port() const;
+  int metrics_port() const;
 
  private:
   struct Impl;

@@ -12,13 +12,14 @@
 
 namespace kube {
 
-// What to reconcile. Loops over one kind of one server fill in `key` only; loops over any kind add `gvk`,
-// loops over members' objects add `cluster`.
+// What to reconcile. Loops over one kind of one server fill in `key` only; loops over any kind add
+// `gvk`, loops over members' objects add `cluster`.
 struct Request {
   ObjectKey key;
   Gvk gvk;
   std::string cluster;
-  // Detector only: the change that led here was made by Karmada itself (propagation.md 2.2).
+  // Detector only: the change that led here was made by Karmada itself, so a lazily activated
+  // policy may act on it.
   bool changed_by_karmada = false;
 
   std::string ToString() const;  // "[cluster/][Kind ]ns/name"
@@ -56,8 +57,9 @@ bool IsTerminal(const absl::Status& status);
 class Reconciler {
  public:
   virtual ~Reconciler() = default;
-  // Runs on one of the controller's workers; never twice at once for equal requests. An error requeues
-  // with back-off; kAborted (a write conflict) does so silently; kCancelled after a stop is dropped.
+  // Runs on one of the controller's workers; never twice at once for equal requests. An error
+  // requeues with back-off; kAborted (a write conflict) does so silently; kCancelled after a stop
+  // is dropped.
   virtual absl::StatusOr<Action> Reconcile(const Request& request, const base::StopToken& stop) = 0;
 };
 

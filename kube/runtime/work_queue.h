@@ -1,8 +1,9 @@
-// The queue between event handlers and workers: de-duplicating, delaying, rate-limited, with priorities.
+// The queue between event handlers and workers: de-duplicating, delaying, rate-limited, with
+// priorities.
 //
-// Promises (as client-go's): fair among equal priorities; an item queued many times before it is taken is
-// handed out once; an item is never handed to two workers at once, one added while being processed comes
-// again afterwards; after ShutDown the rest is drained, then Get returns nullopt.
+// Promises (as client-go's): fair among equal priorities; an item queued many times before it is
+// taken is handed out once; an item is never handed to two workers at once, one added while being
+// processed comes again afterwards; after ShutDown the rest is drained, then Get returns nullopt.
 #ifndef KUBE_RUNTIME_WORK_QUEUE_H_
 #define KUBE_RUNTIME_WORK_QUEUE_H_
 
@@ -20,10 +21,12 @@ class Registry;
 
 namespace kube {
 
-// Items of an informer's first list wait behind fresh changes (operations.md 1.7).
+// Items of an informer's first list wait behind fresh changes.
 inline constexpr int kInitialListPriority = -100;
 inline constexpr int kNormalPriority = 0;
 
+// How long a failed item waits: the longer of its own exponential back-off and of a token bucket
+// shared by all items.
 struct RateLimiterOptions {
   absl::Duration base_delay = absl::Milliseconds(5);
   absl::Duration max_delay = absl::Seconds(1000);
@@ -31,23 +34,28 @@ struct RateLimiterOptions {
   int burst = 100;
 };
 
+// Threads: all methods may be called from any thread.
 class WorkQueue {
  public:
   struct Options {
-    std::string name;
+    std::string name;  // Labels `name` and `controller` of the workqueue_* metrics.
     RateLimiterOptions limiter;
-    metrics::Registry* registry = nullptr;
+    metrics::Registry* registry = nullptr;  // Null: no metrics.
   };
+  // REQUIRES: clock and registry outlive the queue.
   WorkQueue(Options options, const base::Clock& clock);
   ~WorkQueue();
   WorkQueue(const WorkQueue&) = delete;
 
-  // An item added twice takes the higher priority and the earlier time.
+  // An item added twice takes the higher priority and the earlier time. After ShutDown nothing is
+  // added.
   void Add(const Request& item, int priority = kNormalPriority);
   void AddAfter(const Request& item, absl::Duration delay, int priority = kNormalPriority);
   // After the item's back-off, which doubles each time until Forget.
   void AddRateLimited(const Request& item, int priority = kNormalPriority);
+  // Ends the item's back-off.
   void Forget(const Request& item);
+  // How many times in a row it was added rate-limited.
   int Requeues(const Request& item) const;
 
   struct Taken {
@@ -63,6 +71,9 @@ class WorkQueue {
   void ShutDown();
   size_t size() const;  // Due and delayed items.
   bool Idle() const;    // Nothing due, nothing being processed (delayed items do not count).
+
+  // Brings the gauges that move with time alone (work in progress) up to date.
+  void UpdateMetrics();
 
  private:
   struct Impl;

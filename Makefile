@@ -1,0 +1,107 @@
+# Everything a user or a developer does from the command line; 'make help' lists it. Each target installs
+# the Debian packages it needs (scripts/packages.txt) and builds what it runs.
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+
+JOBS ?= $(shell nproc)
+PREFIX ?= /usr/local
+DESTDIR ?=
+FUZZ_SECONDS ?= 60
+# Debian's own Python: the one that Debian's python3-yaml belongs to.
+PYTHON ?= /usr/bin/python3
+
+BIN := build/release/bin
+BINARIES := karmada-controller-manager karmada-sandbox
+CTEST := ctest --output-on-failure --timeout 300 --no-tests=error -j $(JOBS)
+empty :=
+export NINJA_STATUS := [%f/%t, %es] $(empty)
+
+.PHONY: help
+help: ## Show this list
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+# $(call build,preset,targets): configures and builds a preset of CMakePresets.json.
+define build
+	@echo "== build ($(1)), $(JOBS) jobs"
+	@cmake --preset $(1) > build/$(1)-configure.log 2>&1 || { cat build/$(1)-configure.log; \
+	  echo "make: cmake could not configure the build, see above"; exit 1; }
+	@cmake --build --preset $(1) -j $(JOBS) $(if $(2),--target $(2))
+endef
+
+.PHONY: setup
+setup: ## Install the Debian packages that the build needs (asks for root only if one is missing)
+	@scripts/setup.sh build
+	@mkdir -p build
+
+.PHONY: build
+build: setup ## Build the programs and tests into build/release
+	$(call build,release)
+
+.PHONY: run
+run: setup ## See a Deployment land in three clusters
+	$(call build,release,$(BINARIES))
+	@$(BIN)/karmada-sandbox demo
+
+.PHONY: test
+test: build ## Run the unit tests, the behaviour tests on the sandbox and the lint
+	@echo "== test"
+	@cd build/release && $(CTEST)
+
+.PHONY: e2e
+e2e: build ## Run the tests on real Kubernetes and Karmada servers (needs Go 1.25.10 or newer)
+	@scripts/setup.sh e2e
+	@echo "== e2e"
+	@$(PYTHON) -u tests/e2e/run.py
+
+.PHONY: bench
+bench: setup ## Measure against upstream's controller manager on real servers (needs Go; N apps: make bench N=300)
+	$(call build,release,$(BINARIES))
+	@scripts/setup.sh e2e
+	@echo "== bench"
+	@$(PYTHON) -u tests/bench/run.py $(if $(N),--apps $(N))
+
+.PHONY: asan
+asan: setup ## Run the unit and sandbox tests under AddressSanitizer and UBSan
+	$(call build,asan)
+	@echo "== test (asan)"
+	@cd build/asan && UBSAN_OPTIONS=print_stacktrace=1 \
+	  ASAN_OPTIONS=detect_leaks=1:strict_string_checks=1:check_initialization_order=1 $(CTEST) -LE lint
+
+.PHONY: tsan
+tsan: setup ## Run the unit and sandbox tests under ThreadSanitizer
+	$(call build,tsan)
+	@echo "== test (tsan)"
+	@cd build/tsan && TSAN_OPTIONS=suppressions=$(CURDIR)/tests/tsan.supp:second_deadlock_stack=1 $(CTEST) -LE lint
+
+.PHONY: fuzz
+fuzz: setup ## Fuzz each parser for a minute (make fuzz FUZZ_SECONDS=600 for longer)
+	@scripts/setup.sh fuzz
+	$(call build,fuzz,fuzz_targets)
+	@tests/fuzz/run.sh build/fuzz/bin $(FUZZ_SECONDS)
+
+.PHONY: lint
+lint: setup ## Check the rules of docs/development.md and the formatting, without building
+	@$(PYTHON) tests/lint/lint_tree.py
+	@tests/lint/check_format.sh
+
+.PHONY: tidy
+tidy: setup ## Run clang-tidy over the sources (slow)
+	@scripts/setup.sh tidy
+	$(call build,release)
+	@git ls-files '*.cc' | xargs -P $(JOBS) -n 1 clang-tidy-19 -p build/release --quiet
+
+.PHONY: format
+format: setup ## Format the C++ sources in place
+	@tests/lint/check_format.sh --fix
+
+.PHONY: install
+install: setup ## Install the programs and CRDs under PREFIX (default /usr/local; DESTDIR is honoured)
+	$(call build,release,$(BINARIES))
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/karmada/crds
+	install -m 755 $(BINARIES:%=$(BIN)/%) $(DESTDIR)$(PREFIX)/bin/
+	install -m 644 config/crds/*.yaml $(DESTDIR)$(PREFIX)/share/karmada/crds/
+
+.PHONY: clean
+clean: ## Remove everything that was built
+	rm -rf build

@@ -1,0 +1,168 @@
+#include "api/binding.h"
+
+#include <algorithm>
+
+#include "api/keys.h"
+
+namespace api {
+
+namespace {
+
+template <class T>
+std::vector<T> ListFromJson(const json::Value& list) {
+  std::vector<T> out;
+  out.reserve(list.size());
+  for (const json::Value& item : list.items()) out.push_back(T::FromJson(item));
+  return out;
+}
+
+bool Contains(const std::vector<TargetCluster>& clusters, absl::string_view name) {
+  return std::any_of(clusters.begin(), clusters.end(),
+                     [&](const TargetCluster& c) { return c.name == name; });
+}
+
+}  // namespace
+
+TargetCluster TargetCluster::FromJson(const json::Value& item) {
+  return {item["name"].ToString(), item["replicas"].AsInt()};
+}
+
+json::Value TargetCluster::ToJson() const {
+  json::Value out = json::Value::Object({{"name", name}});
+  if (replicas != 0) out.Set("replicas", replicas);
+  return out;
+}
+
+std::vector<TargetCluster> TargetClustersFromJson(const json::Value& list) {
+  return ListFromJson<TargetCluster>(list);
+}
+
+json::Value TargetClustersToJson(absl::Span<const TargetCluster> clusters) {
+  if (clusters.empty()) return nullptr;
+  json::Value out = json::Value::Array();
+  for (const TargetCluster& cluster : clusters) out.Append(cluster.ToJson());
+  return out;
+}
+
+BindingSnapshot BindingSnapshot::FromJson(const json::Value& item) {
+  return {item["namespace"].ToString(), item["name"].ToString(),
+          TargetClustersFromJson(item["clusters"])};
+}
+
+json::Value BindingSnapshot::ToJson() const {
+  json::Value out = json::Value::Object({{"name", name}});
+  if (!ns.empty()) out.Set("namespace", ns);
+  if (!clusters.empty()) out.Set("clusters", TargetClustersToJson(clusters));
+  return out;
+}
+
+EvictionTask EvictionTask::FromJson(const json::Value& item) {
+  return {item["fromCluster"].ToString(), item["purgeMode"].ToString(), item};
+}
+
+bool EvictionTask::PurgesAtOnce() const {
+  return purge_mode == "Directly" || purge_mode == "Immediately";
+}
+
+AggregatedStatusItem AggregatedStatusItem::FromJson(const json::Value& item) {
+  return {item["clusterName"].ToString(), item["status"], item["applied"].AsBool(),
+          item["appliedMessage"].ToString(), item["health"].ToString()};
+}
+
+json::Value AggregatedStatusItem::ToJson() const {
+  json::Value out = json::Value::Object({{"clusterName", cluster_name}});
+  if (!status.is_null()) out.Set("status", status);
+  if (applied) out.Set("applied", true);
+  if (!applied_message.empty()) out.Set("appliedMessage", applied_message);
+  if (!health.empty()) out.Set("health", health);
+  return out;
+}
+
+absl::string_view BindingView::PermanentId() const {
+  return object_.Label(object_.ns().empty() ? kClusterResourceBindingIdLabel
+                                            : kResourceBindingIdLabel);
+}
+
+bool BindingView::IsDivided() const {
+  return Placement().Get({"replicaScheduling", "replicaSchedulingType"}).AsString() == "Divided";
+}
+
+bool BindingView::IsWorkload() const {
+  return Replicas() > 0 || !ReplicaRequirements().is_null() || !Components().empty();
+}
+
+absl::string_view BindingView::ConflictResolution() const {
+  const absl::string_view value = spec()["conflictResolution"].AsString();
+  return value == kResolveOverwrite ? kResolveOverwrite : kResolveAbort;
+}
+
+std::optional<bool> BindingView::PreserveResourcesOnDeletion() const {
+  const json::Value& preserve = spec()["preserveResourcesOnDeletion"];
+  if (!preserve.is_bool()) return std::nullopt;
+  return preserve.AsBool();
+}
+
+std::vector<TargetCluster> BindingView::Clusters() const {
+  return TargetClustersFromJson(spec()["clusters"]);
+}
+
+std::vector<BindingSnapshot> BindingView::RequiredBy() const {
+  return ListFromJson<BindingSnapshot>(spec()["requiredBy"]);
+}
+
+std::vector<EvictionTask> BindingView::EvictionTasks() const {
+  return ListFromJson<EvictionTask>(spec()["gracefulEvictionTasks"]);
+}
+
+std::vector<TargetCluster> BindingView::DispatchTargets() const {
+  std::vector<TargetCluster> targets = Clusters();
+  for (const BindingSnapshot& referrer : RequiredBy()) {
+    for (const TargetCluster& cluster : referrer.clusters) {
+      if (!Contains(targets, cluster.name)) targets.push_back(cluster);
+    }
+  }
+  return targets;
+}
+
+std::set<std::string> BindingView::ExpectedClusters() const {
+  std::set<std::string> expected;
+  for (TargetCluster& target : DispatchTargets()) expected.insert(std::move(target.name));
+  for (const EvictionTask& task : EvictionTasks()) {
+    if (!task.PurgesAtOnce()) expected.insert(task.from_cluster);
+  }
+  return expected;
+}
+
+std::set<std::string> BindingView::ClustersPurgedAtOnce() const {
+  std::set<std::string> clusters;
+  for (const EvictionTask& task : EvictionTasks()) {
+    if (task.PurgesAtOnce()) clusters.insert(task.from_cluster);
+  }
+  return clusters;
+}
+
+bool BindingView::IsSchedulingSuspended() const {
+  return object_.Get({"spec", "suspension", "scheduling"}).AsBool();
+}
+
+bool BindingView::IsDispatchingSuspended(absl::string_view cluster) const {
+  const json::Value& suspension = spec()["suspension"];
+  if (suspension["dispatching"].AsBool()) return true;
+  const auto names = suspension.Get({"dispatchingOnClusters", "clusterNames"}).items();
+  return std::any_of(names.begin(), names.end(),
+                     [&](const json::Value& name) { return name.AsString() == cluster; });
+}
+
+std::vector<AggregatedStatusItem> BindingView::AggregatedItems() const {
+  return ListFromJson<AggregatedStatusItem>(AggregatedStatus());
+}
+
+absl::string_view BindingView::LastScheduledTime() const {
+  return object_.status()["lastScheduledTime"].AsString();
+}
+
+int64_t BindingView::SchedulerObservedGeneration() const {
+  return object_.status()["schedulerObservedGeneration"].AsInt();
+}
+
+}  // namespace api

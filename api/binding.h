@@ -1,0 +1,136 @@
+// ResourceBinding and ClusterResourceBinding (work.karmada.io/v1alpha2): which template goes to
+// which clusters with how many replicas.
+//
+// BindingView reads one binding; the structs below are codecs of its parts. Nobody writes a binding
+// as a whole: writers patch the fields they own, so fields this program does not know survive.
+//
+//   api::BindingView binding(*object);
+//   for (const std::string& cluster : binding.ExpectedClusters()) ...
+#ifndef API_BINDING_H_
+#define API_BINDING_H_
+
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "api/object_reference.h"
+#include "base/json.h"
+#include "kube/meta/object.h"
+
+namespace api {
+
+// An item of spec.clusters. Replicas 0 is absent in JSON.
+struct TargetCluster {
+  std::string name;
+  int64_t replicas = 0;
+
+  static TargetCluster FromJson(const json::Value& item);
+  json::Value ToJson() const;
+  friend bool operator==(const TargetCluster&, const TargetCluster&) = default;
+};
+std::vector<TargetCluster> TargetClustersFromJson(const json::Value& list);
+// Null for an empty list, so that a merge patch removes the field.
+json::Value TargetClustersToJson(absl::Span<const TargetCluster> clusters);
+
+// An item of spec.requiredBy: where a binding that depends on this one is scheduled.
+struct BindingSnapshot {
+  std::string ns, name;
+  std::vector<TargetCluster> clusters;
+
+  static BindingSnapshot FromJson(const json::Value& item);
+  json::Value ToJson() const;
+};
+
+// An item of spec.gracefulEvictionTasks, read-only; `json` keeps everything it has.
+struct EvictionTask {
+  std::string from_cluster;
+  std::string purge_mode;
+  json::Value json;
+
+  static EvictionTask FromJson(const json::Value& item);
+  // Whether the Work goes before its replacement is healthy (purge mode Directly, or Immediately).
+  bool PurgesAtOnce() const;
+};
+
+// An item of status.aggregatedStatus.
+struct AggregatedStatusItem {
+  std::string cluster_name;
+  json::Value status;  // Null when there is none.
+  bool applied = false;
+  std::string applied_message;
+  std::string health;  // "Healthy", "Unhealthy", "Unknown" or "".
+
+  static AggregatedStatusItem FromJson(const json::Value& item);
+  json::Value ToJson() const;
+  friend bool operator==(const AggregatedStatusItem&, const AggregatedStatusItem&) = default;
+};
+// Values of AggregatedStatusItem::health and of a Work's manifestStatuses[].health.
+inline constexpr char kHealthy[] = "Healthy";
+inline constexpr char kUnhealthy[] = "Unhealthy";
+inline constexpr char kHealthUnknown[] = "Unknown";
+
+// Values of spec.conflictResolution.
+inline constexpr char kResolveAbort[] = "Abort";
+inline constexpr char kResolveOverwrite[] = "Overwrite";
+
+// Reads one binding of either scope. The object must outlive the view and stay unchanged.
+class BindingView {
+ public:
+  explicit BindingView(const kube::Object& object) : object_(object) {}
+  explicit BindingView(kube::Object&&) = delete;
+
+  const kube::Object& object() const { return object_; }
+  // The label the admission webhook set, which the binding's Works carry too; "" when missing.
+  absl::string_view PermanentId() const;
+
+  ObjectReference Resource() const { return ObjectReference::FromJson(spec()["resource"]); }
+  bool PropagateDeps() const { return spec()["propagateDeps"].AsBool(); }
+  const json::Value& Placement() const { return spec()["placement"]; }
+  // Whether spec.placement divides replicas. A missing replicaScheduling duplicates.
+  bool IsDivided() const;
+  int64_t Replicas() const { return spec()["replicas"].AsInt(); }
+  const json::Value& ReplicaRequirements() const { return spec()["replicaRequirements"]; }
+  const json::Value& Components() const { return spec()["components"]; }
+  // Has replicas, requirements or components. A Deployment of 0 replicas without requests is none.
+  bool IsWorkload() const;
+  absl::string_view SchedulerName() const { return spec()["schedulerName"].AsString(); }
+  // kResolveAbort or kResolveOverwrite.
+  absl::string_view ConflictResolution() const;
+  // Absent means: delete the member objects.
+  std::optional<bool> PreserveResourcesOnDeletion() const;
+
+  std::vector<TargetCluster> Clusters() const;
+  std::vector<BindingSnapshot> RequiredBy() const;
+  std::vector<EvictionTask> EvictionTasks() const;
+  // Clusters that get a Work: spec.clusters, then those of requiredBy not yet present; the first
+  // occurrence of a cluster decides its replicas.
+  std::vector<TargetCluster> DispatchTargets() const;
+  // Clusters whose Work may exist: the targets, and those being evicted gracefully.
+  std::set<std::string> ExpectedClusters() const;
+  // Clusters whose Work has to go before other Works are written.
+  std::set<std::string> ClustersPurgedAtOnce() const;
+
+  bool IsSchedulingSuspended() const;
+  // For this cluster, or for all.
+  bool IsDispatchingSuspended(absl::string_view cluster) const;
+
+  const json::Value& Conditions() const { return object_.status()["conditions"]; }
+  const json::Value& AggregatedStatus() const { return object_.status()["aggregatedStatus"]; }
+  std::vector<AggregatedStatusItem> AggregatedItems() const;
+  // "" until the scheduler has first placed it.
+  absl::string_view LastScheduledTime() const;
+  int64_t SchedulerObservedGeneration() const;
+
+ private:
+  const json::Value& spec() const { return object_.spec(); }
+
+  const kube::Object& object_;
+};
+
+}  // namespace api
+
+#endif  // API_BINDING_H_

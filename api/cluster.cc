@@ -1,0 +1,67 @@
+#include "api/cluster.h"
+
+#include <algorithm>
+
+#include "api/keys.h"
+
+namespace api {
+
+Taint Taint::FromJson(const json::Value& item) {
+  return {item["key"].ToString(), item["value"].ToString(), item["effect"].ToString(),
+          item["timeAdded"].ToString()};
+}
+
+json::Value Taint::ToJson() const {
+  json::Value out = json::Value::Object({{"key", key}, {"effect", effect}});
+  if (!value.empty()) out.Set("value", value);
+  if (!time_added.empty()) out.Set("timeAdded", time_added);
+  return out;
+}
+
+kube::ObjectKey ClusterView::SecretRef() const {
+  const json::Value& ref = spec()["secretRef"];
+  return {ref["namespace"].ToString(), ref["name"].ToString()};
+}
+
+std::map<std::string, std::string> ClusterView::ProxyHeader() const {
+  std::map<std::string, std::string> headers;
+  for (const json::Member& member : spec()["proxyHeader"].members()) {
+    headers[std::string(member.name())] = member.value.ToString();
+  }
+  return headers;
+}
+
+std::vector<std::string> ClusterView::Zones() const {
+  std::vector<std::string> zones;
+  for (const json::Value& zone : spec()["zones"].items()) zones.push_back(zone.ToString());
+  const absl::string_view zone = spec()["zone"].AsString();
+  if (zones.empty() && !zone.empty()) zones.emplace_back(zone);
+  return zones;
+}
+
+std::vector<Taint> ClusterView::Taints() const {
+  std::vector<Taint> taints;
+  for (const json::Value& item : spec()["taints"].items()) taints.push_back(Taint::FromJson(item));
+  return taints;
+}
+
+bool ClusterView::IsReady() const { return kube::IsConditionTrue(Conditions(), kClusterReady); }
+
+absl::string_view ClusterView::ReadyStatus() const {
+  const json::Value* ready = kube::FindCondition(Conditions(), kClusterReady);
+  return ready == nullptr ? absl::string_view() : (*ready)["status"].AsString();
+}
+
+bool ClusterView::HasApi(const kube::Gvk& gvk) const {
+  const std::string group_version = gvk.ApiVersion();
+  for (const json::Value& enablement : object_.status()["apiEnablements"].items()) {
+    if (enablement["groupVersion"].AsString() != group_version) continue;
+    const auto resources = enablement["resources"].items();
+    return std::any_of(resources.begin(), resources.end(), [&](const json::Value& resource) {
+      return resource["kind"].AsString() == gvk.kind;
+    });
+  }
+  return false;
+}
+
+}  // namespace api

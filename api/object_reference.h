@@ -1,0 +1,34 @@
+// The reference to a template that bindings carry in spec.resource.
+#ifndef API_OBJECT_REFERENCE_H_
+#define API_OBJECT_REFERENCE_H_
+
+#include <string>
+
+#include "base/json.h"
+#include "kube/meta/names.h"
+#include "kube/meta/object.h"
+
+namespace api {
+
+// work/v1alpha2 ObjectReference. Empty members are absent in JSON.
+struct ObjectReference {
+  std::string api_version, kind, ns, name, uid, resource_version;
+
+  // Refers to `object` as it is now: uid and resourceVersion included.
+  static ObjectReference Of(const kube::Object& object);
+  static ObjectReference FromJson(const json::Value& reference);
+  json::Value ToJson() const;
+
+  // Parts are empty when apiVersion is malformed.
+  kube::Gvk gvk() const;
+  kube::ObjectKey key() const { return {ns, name}; }
+  // "Deployment default/web".
+  std::string Describe() const;
+  // Whether `object` has this apiVersion, kind, namespace and name; uids are not compared.
+  bool Names(const kube::Object& object) const;
+  friend bool operator==(const ObjectReference&, const ObjectReference&) = default;
+};
+
+}  // namespace api
+
+#endif  // API_OBJECT_REFERENCE_H_

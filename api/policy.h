@@ -1,0 +1,58 @@
+// PropagationPolicy and ClusterPropagationPolicy (policy.karmada.io/v1alpha1).
+#ifndef API_POLICY_H_
+#define API_POLICY_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "api/resource_selector.h"
+#include "base/json.h"
+#include "kube/meta/object.h"
+
+namespace api {
+
+// Reads one policy of either scope. The object must outlive the view and stay unchanged.
+class PolicyView {
+ public:
+  explicit PolicyView(const kube::Object& object) : object_(object) {}
+  explicit PolicyView(kube::Object&&) = delete;
+
+  const kube::Object& object() const { return object_; }
+  // The label the admission webhook set; templates and bindings it claims carry it too.
+  absl::string_view PermanentId() const;
+
+  // Parsed anew by each call: keep the result while matching many objects.
+  std::vector<ResourceSelector> ResourceSelectors() const {
+    return ResourceSelector::ListFromJson(spec()["resourceSelectors"]);
+  }
+  // Explicit priority; a higher one wins.
+  int64_t Priority() const { return spec()["priority"].AsInt(); }
+  // Whether it may take templates over from policies of lower priority.
+  bool Preempts() const { return spec()["preemption"].AsString() == "Always"; }
+  // Names of overrides that must exist before templates are propagated.
+  std::vector<std::string> DependentOverrides() const;
+  // Whether a change of the policy waits for the next change of each template.
+  bool IsLazy() const { return spec()["activationPreference"].AsString() == "Lazy"; }
+
+  // What bindings copy. Null or absent members stay absent there.
+  const json::Value& Placement() const { return spec()["placement"]; }
+  const json::Value& Failover() const { return spec()["failover"]; }
+  const json::Value& Suspension() const { return spec()["suspension"]; }
+  const json::Value& SchedulePriority() const { return spec()["schedulePriority"]; }
+  bool PropagateDeps() const { return spec()["propagateDeps"].AsBool(); }
+  absl::string_view SchedulerName() const { return spec()["schedulerName"].AsString(); }
+  absl::string_view ConflictResolution() const { return spec()["conflictResolution"].AsString(); }
+  std::optional<bool> PreserveResourcesOnDeletion() const;
+
+ private:
+  const json::Value& spec() const { return object_.spec(); }
+
+  const kube::Object& object_;
+};
+
+}  // namespace api
+
+#endif  // API_POLICY_H_

@@ -1,0 +1,57 @@
+// What differs between PropagationPolicy and ClusterPropagationPolicy: the claim a policy leaves on
+// the templates and bindings it governs. Loops over policies are templates over PolicyScope.
+#ifndef API_POLICY_SCOPE_H_
+#define API_POLICY_SCOPE_H_
+
+#include <string>
+
+#include "absl/strings/string_view.h"
+#include "api/keys.h"
+#include "api/resources.h"
+#include "kube/meta/names.h"
+#include "kube/meta/object.h"
+
+namespace api::policy_scope {
+
+// PropagationPolicy: governs templates of its own namespace.
+struct Namespaced {
+  static constexpr bool kNamespaced = true;
+  static constexpr absl::string_view kKind = "PropagationPolicy";
+  static constexpr absl::string_view kFinalizer = kPropagationPolicyFinalizer;
+  // The admission webhook sets it on the policy; templates and bindings get a copy.
+  static constexpr absl::string_view kIdLabel = kPropagationPolicyIdLabel;
+  // The name of the async queue of its reconciler, as the workqueue metrics' label.
+  static constexpr absl::string_view kQueue = "propagationPolicy reconciler";
+
+  static const kube::Resource& Policies() { return PropagationPolicies(); }
+  // The policy that claims `object`; name is "" unless the id label and all naming annotations are
+  // there.
+  static kube::ObjectKey ClaimOn(const kube::Object& object);
+  // Puts the claim of `policy` on `object` (id label and naming annotations). Whether anything
+  // changed.
+  static bool Claim(const kube::Object& policy, kube::Object& object);
+  // Removes any claim of this scope. Whether anything changed.
+  static bool Unclaim(kube::Object& object);
+  // "policy(ns/name)", as event messages call it.
+  static std::string Describe(const kube::ObjectKey& policy);
+};
+
+// ClusterPropagationPolicy: governs templates of every namespace and cluster-scoped ones.
+struct Cluster {
+  static constexpr bool kNamespaced = false;
+  static constexpr absl::string_view kKind = "ClusterPropagationPolicy";
+  static constexpr absl::string_view kFinalizer = kClusterPropagationPolicyFinalizer;
+  static constexpr absl::string_view kIdLabel = kClusterPropagationPolicyIdLabel;
+  static constexpr absl::string_view kQueue = "clusterPropagationPolicy reconciler";
+
+  static const kube::Resource& Policies() { return ClusterPropagationPolicies(); }
+  static kube::ObjectKey ClaimOn(const kube::Object& object);
+  static bool Claim(const kube::Object& policy, kube::Object& object);
+  static bool Unclaim(kube::Object& object);
+  // "cluster policy(name)".
+  static std::string Describe(const kube::ObjectKey& policy);
+};
+
+}  // namespace api::policy_scope
+
+#endif  // API_POLICY_SCOPE_H_

@@ -1,0 +1,136 @@
+#include "api/reasons.h"
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "api/keys.h"
+
+namespace api::message {
+
+namespace {
+
+// Upstream prints namespace and name with the slash also when there is no namespace.
+std::string Slashed(const kube::ObjectKey& key) { return absl::StrCat(key.ns, "/", key.name); }
+
+std::string ObjectWord(absl::string_view kind, const kube::ObjectKey& object) {
+  return absl::StrCat("object(", kind, "/", Slashed(object), ")");
+}
+
+std::string TaintWord(const Taint& taint) {
+  const std::string value = taint.value.empty() ? "" : absl::StrCat("Value:", taint.value, ",");
+  return absl::StrCat("{Key:", taint.key, ",", value, "Effect:", taint.effect, "}");
+}
+
+}  // namespace
+
+std::string PolicyApplied(absl::string_view policy) {
+  return absl::StrCat("Apply ", policy, " succeed");
+}
+
+std::string PolicyNotApplied(absl::string_view policy, const absl::Status& why) {
+  return absl::StrCat("Apply ", policy, " failed: ", why.message());
+}
+
+std::string WorksSynced(absl::string_view binding) {
+  return absl::StrCat("Sync work of ", binding, " successful.");
+}
+
+std::string BindingStatusAggregated(absl::string_view binding) {
+  return absl::StrCat("Update ", binding, " with AggregatedStatus successfully.");
+}
+
+std::string WorkSynced(const kube::ObjectKey& work, absl::string_view cluster) {
+  return absl::StrCat("Sync work(", Slashed(work), ") to cluster(", cluster, ") successful.");
+}
+
+std::string WorkNotSynced(const kube::ObjectKey& work, absl::string_view cluster,
+                          const absl::Status& why) {
+  return absl::StrCat("Failed to sync work(", Slashed(work), ") to cluster(", cluster,
+                      "), err: ", why.message());
+}
+
+std::string ManifestSynced(const kube::ObjectKey& object, absl::string_view cluster) {
+  return absl::StrCat("Successfully applied resource(", Slashed(object), ") to cluster ", cluster);
+}
+
+std::string ManifestNotSynced(const kube::ObjectKey& object, absl::string_view cluster,
+                              const absl::Status& why) {
+  return absl::StrCat("Failed to create or update resource(", Slashed(object),
+                      ") in member cluster(", cluster, "): ", why.message());
+}
+
+std::string ManifestsNotApplied(int applied, int total, const absl::Status& why) {
+  return absl::StrCat("Failed to apply all manifests (", applied, "/", total, "): ", why.message());
+}
+
+std::string ObjectExistsUnmanaged(absl::string_view kind, const kube::ObjectKey& object,
+                                  absl::string_view cluster) {
+  return absl::StrCat("resource(kind=", kind, ", ", Slashed(object),
+                      ") already exists in the cluster ", cluster, " and the ",
+                      kConflictResolutionAnnotation,
+                      " strategy value is empty, Karmada will not manage this resource");
+}
+
+std::string ClusterNotReadyError(absl::string_view cluster) {
+  return absl::StrCat("cluster(", cluster, ") not ready");
+}
+
+std::string StatusReflected(absl::string_view kind, const kube::ObjectKey& object) {
+  return absl::StrCat("Reflect status for ", ObjectWord(kind, object), " succeed.");
+}
+
+std::string StatusNotReflected(absl::string_view kind, const kube::ObjectKey& object,
+                               const absl::Status& why) {
+  return absl::StrCat("Reflect status for ", ObjectWord(kind, object),
+                      " failed, err: ", why.message());
+}
+
+std::string HealthInterpreted(absl::string_view kind, const kube::ObjectKey& object, bool healthy) {
+  return absl::StrCat("Interpret health of ", ObjectWord(kind, object), " as ",
+                      healthy ? "healthy." : "unhealthy.");
+}
+
+std::string HealthNotInterpreted(absl::string_view kind, const kube::ObjectKey& object,
+                                 const absl::Status& why) {
+  return absl::StrCat("Interpret health of ", ObjectWord(kind, object),
+                      " failed, err: ", why.message());
+}
+
+std::string ExecutionSpaceCreated(absl::string_view ns, absl::string_view cluster) {
+  return absl::StrCat("Created execution space(", ns, ") for cluster(", cluster, ").");
+}
+
+std::string ExecutionSpaceNotCreated(absl::string_view ns, const absl::Status& why) {
+  return absl::StrCat("Failed to create execution space(", ns, "): ", why.message());
+}
+
+std::string ExecutionSpaceRemoved(absl::string_view cluster) {
+  return absl::StrCat("Removed execution space for cluster(", cluster, ").");
+}
+
+std::string ExecutionSpaceNotRemoved(absl::string_view cluster, const absl::Status& why) {
+  return absl::StrCat("Failed to remove execution space for cluster(", cluster,
+                      "): ", why.message());
+}
+
+std::string ClusterTainted(absl::Span<const Taint> taints) {
+  if (taints.empty()) return "Taint cluster succeed: cluster now does not have taints.";
+  const auto append_taint = [](std::string* out, const Taint& taint) {
+    absl::StrAppend(out, TaintWord(taint));
+  };
+  return absl::StrCat("Taint cluster succeed: cluster now has taints([",
+                      absl::StrJoin(taints, ",", append_taint), "]).");
+}
+
+std::string ClusterNotTainted(const absl::Status& why) {
+  return absl::StrCat("Taint cluster failed: ", why.message());
+}
+
+std::string ClusterClientFailed(const absl::Status& why) {
+  return absl::StrCat("failed to create a ClusterClient: ", why.message());
+}
+
+std::string ApiEnablementsPartial(int groups) {
+  return absl::StrCat("might collect partial APIEnablements(", groups, ") from the cluster");
+}
+
+}  // namespace api::message

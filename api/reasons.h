@@ -1,0 +1,170 @@
+// Reasons and messages of conditions and events: the texts users and dashboards know from upstream.
+//
+// `binding`, `object` and similar parameters are the words of a scope's Describe() or an object's
+// key.
+#ifndef API_REASONS_H_
+#define API_REASONS_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "api/cluster.h"
+#include "kube/meta/names.h"
+
+namespace api {
+
+// Names of event sources that are not a scope's controller.
+inline constexpr char kDetectorSource[] = "resource-detector";
+inline constexpr char kExecutionController[] = "execution-controller";
+inline constexpr char kWorkStatusController[] = "work-status-controller";
+inline constexpr char kNamespaceSyncController[] = "namespace-sync-controller";
+inline constexpr char kClusterController[] = "cluster-controller";
+inline constexpr char kClusterStatusController[] = "cluster-status-controller";
+inline constexpr char kOverrideSource[] = "override-manager";
+inline constexpr char kDependenciesDistributor[] = "dependencies-distributor";
+
+namespace reason {
+
+// On the template, by the detector.
+inline constexpr char kApplyPolicySucceed[] = "ApplyPolicySucceed";
+inline constexpr char kApplyPolicyFailed[] = "ApplyPolicyFailed";
+inline constexpr char kGetReplicasSucceed[] = "GetReplicasSucceed";
+inline constexpr char kGetReplicasFailed[] = "GetReplicasFailed";
+inline constexpr char kGetComponentsSucceed[] = "GetComponentsSucceed";
+inline constexpr char kGetComponentsFailed[] = "GetComponentsFailed";
+inline constexpr char kPreemptPolicySucceed[] = "PreemptPolicySucceed";
+inline constexpr char kPreemptPolicyFailed[] = "PreemptPolicyFailed";
+
+// On binding and template, by the binding controllers.
+inline constexpr char kSyncWorkSucceed[] = "SyncWorkSucceed";
+inline constexpr char kSyncWorkFailed[] = "SyncWorkFailed";
+inline constexpr char kCleanupWorkFailed[] = "CleanupWorkFailed";
+inline constexpr char kAggregateStatusSucceed[] = "AggregateStatusSucceed";
+inline constexpr char kAggregateStatusFailed[] = "AggregateStatusFailed";
+inline constexpr char kApplyOverridePolicySucceed[] = "ApplyOverridePolicySucceed";
+inline constexpr char kApplyOverridePolicyFailed[] = "ApplyOverridePolicyFailed";
+
+// Condition FullyApplied of a binding.
+inline constexpr char kFullyAppliedSuccess[] = "FullyAppliedSuccess";
+inline constexpr char kFullyAppliedFailed[] = "FullyAppliedFailed";
+
+// On Work and template, by the execution controller.
+inline constexpr char kSyncSucceed[] = "SyncSucceed";
+inline constexpr char kSyncFailed[] = "SyncFailed";
+inline constexpr char kWorkDispatching[] = "WorkDispatching";
+
+// Conditions of a Work.
+inline constexpr char kDispatching[] = "Dispatching";
+inline constexpr char kSuspendDispatching[] = "SuspendDispatching";
+inline constexpr char kAppliedSuccessful[] = "AppliedSuccessful";
+inline constexpr char kAppliedFailed[] = "AppliedFailed";
+inline constexpr char kReCreateSuccessful[] = "ReCreateSuccessful";
+inline constexpr char kReCreateFailed[] = "ReCreateFailed";
+
+// On the Work, by the work status controller.
+inline constexpr char kReflectStatusSucceed[] = "ReflectStatusSucceed";
+inline constexpr char kReflectStatusFailed[] = "ReflectStatusFailed";
+inline constexpr char kInterpretHealthSucceed[] = "InterpretHealthSucceed";
+inline constexpr char kInterpretHealthFailed[] = "InterpretHealthFailed";
+
+// On the Cluster, by the cluster controller.
+inline constexpr char kCreateExecutionSpaceSucceed[] = "CreateExecutionSpaceSucceed";
+inline constexpr char kCreateExecutionSpaceFailed[] = "CreateExecutionSpaceFailed";
+inline constexpr char kRemoveExecutionSpaceSucceed[] = "RemoveExecutionSpaceSucceed";
+inline constexpr char kRemoveExecutionSpaceFailed[] = "RemoveExecutionSpaceFailed";
+inline constexpr char kTaintClusterSucceed[] = "TaintClusterSucceed";
+inline constexpr char kTaintClusterFailed[] = "TaintClusterFailed";
+
+// Conditions of a Cluster: Ready ...
+inline constexpr char kClusterReady[] = "ClusterReady";
+inline constexpr char kClusterNotReady[] = "ClusterNotReady";
+inline constexpr char kClusterNotReachable[] = "ClusterNotReachable";
+inline constexpr char kStatusCollectionFailed[] = "StatusCollectionFailed";
+inline constexpr char kClusterStatusNeverUpdated[] = "ClusterStatusNeverUpdated";
+inline constexpr char kClusterStatusUnknown[] = "ClusterStatusUnknown";
+// ... and CompleteAPIEnablements.
+inline constexpr char kComplete[] = "Complete";
+inline constexpr char kPartial[] = "Partial";
+inline constexpr char kEmpty[] = "Empty";
+
+}  // namespace reason
+
+namespace message {
+
+inline constexpr char kGetReplicasSucceed[] = "Get replicas of resource template successfully.";
+inline constexpr char kGetComponentsSucceed[] = "Get components of resource template successfully.";
+inline constexpr char kFullyAppliedSuccess[] = "All works have been successfully applied";
+inline constexpr char kFullyAppliedFailed[] =
+    "Failed to apply all works, see status.aggregatedStatus for details";
+// Of the event on a template whose status was written.
+inline constexpr char kTemplateStatusAggregated[] =
+    "Update Resource with AggregatedStatus successfully.";
+inline constexpr char kWorkSuspended[] = "Work dispatching is in a suspended state.";
+inline constexpr char kWorkDispatching[] = "Work is being dispatched to member clusters.";
+// Of conditions AppliedSuccessful and ReCreateSuccessful.
+inline constexpr char kManifestApplied[] = "Manifest has been successfully applied";
+inline constexpr char kClusterReady[] = "cluster is healthy and ready to accept workloads";
+inline constexpr char kClusterNotReady[] =
+    "cluster is reachable but health endpoint responded without ok";
+inline constexpr char kClusterNotReachable[] = "cluster is not reachable";
+inline constexpr char kClusterStatusNeverUpdated[] =
+    "Cluster status controller never posted cluster status.";
+inline constexpr char kClusterStatusUnknown[] =
+    "Cluster status controller stopped posting cluster status.";
+inline constexpr char kApiEnablementsComplete[] =
+    "collected complete APIEnablements from the cluster";
+inline constexpr char kApiEnablementsEmpty[] = "collected empty APIEnablements from the cluster";
+
+// "Apply policy(ns/n) succeed"; `policy` is a policy scope's Describe().
+std::string PolicyApplied(absl::string_view policy);
+std::string PolicyNotApplied(absl::string_view policy, const absl::Status& why);
+
+// "Sync work of ResourceBinding(ns/n) successful."; `binding` is a binding scope's Describe().
+std::string WorksSynced(absl::string_view binding);
+// "Update ResourceBinding(ns/n) with AggregatedStatus successfully."
+std::string BindingStatusAggregated(absl::string_view binding);
+
+// On the Work; `work` is its key.
+std::string WorkSynced(const kube::ObjectKey& work, absl::string_view cluster);
+std::string WorkNotSynced(const kube::ObjectKey& work, absl::string_view cluster,
+                          const absl::Status& why);
+// On the template; `object` is the manifest's key.
+std::string ManifestSynced(const kube::ObjectKey& object, absl::string_view cluster);
+std::string ManifestNotSynced(const kube::ObjectKey& object, absl::string_view cluster,
+                              const absl::Status& why);
+// Of condition AppliedFailed: "Failed to apply all manifests (1/2): <why>".
+std::string ManifestsNotApplied(int applied, int total, const absl::Status& why);
+// The error of a member object that somebody else owns.
+std::string ObjectExistsUnmanaged(absl::string_view kind, const kube::ObjectKey& object,
+                                  absl::string_view cluster);
+// The error of a member that is down: "cluster(c) not ready".
+std::string ClusterNotReadyError(absl::string_view cluster);
+
+// "Reflect status for object(Kind/ns/n) succeed."
+std::string StatusReflected(absl::string_view kind, const kube::ObjectKey& object);
+std::string StatusNotReflected(absl::string_view kind, const kube::ObjectKey& object,
+                               const absl::Status& why);
+// "Interpret health of object(Kind/ns/n) as healthy."
+std::string HealthInterpreted(absl::string_view kind, const kube::ObjectKey& object, bool healthy);
+std::string HealthNotInterpreted(absl::string_view kind, const kube::ObjectKey& object,
+                                 const absl::Status& why);
+
+std::string ExecutionSpaceCreated(absl::string_view ns, absl::string_view cluster);
+std::string ExecutionSpaceNotCreated(absl::string_view ns, const absl::Status& why);
+std::string ExecutionSpaceRemoved(absl::string_view cluster);
+std::string ExecutionSpaceNotRemoved(absl::string_view cluster, const absl::Status& why);
+// "Taint cluster succeed: cluster now has taints([{Key:k,Effect:e}])." with the taints it now has.
+std::string ClusterTainted(absl::Span<const Taint> taints);
+std::string ClusterNotTainted(const absl::Status& why);
+// Of condition StatusCollectionFailed.
+std::string ClusterClientFailed(const absl::Status& why);
+// Of condition Partial; `groups` were found.
+std::string ApiEnablementsPartial(int groups);
+
+}  // namespace message
+}  // namespace api
+
+#endif  // API_REASONS_H_

@@ -1,0 +1,113 @@
+#include "api/resources.h"
+
+namespace api {
+
+namespace {
+
+constexpr bool kClusterScoped = false;
+
+kube::Resource Make(kube::Gvk gvk, const char* plural, bool namespaced = true) {
+  return {std::move(gvk), plural, namespaced};
+}
+
+}  // namespace
+
+const kube::Resource& PropagationPolicies() {
+  static const auto& resource = *new kube::Resource(
+      Make({"policy.karmada.io", "v1alpha1", "PropagationPolicy"}, "propagationpolicies"));
+  return resource;
+}
+
+const kube::Resource& ClusterPropagationPolicies() {
+  static const auto& resource =
+      *new kube::Resource(Make({"policy.karmada.io", "v1alpha1", "ClusterPropagationPolicy"},
+                               "clusterpropagationpolicies", kClusterScoped));
+  return resource;
+}
+
+const kube::Resource& OverridePolicies() {
+  static const auto& resource = *new kube::Resource(
+      Make({"policy.karmada.io", "v1alpha1", "OverridePolicy"}, "overridepolicies"));
+  return resource;
+}
+
+const kube::Resource& ClusterOverridePolicies() {
+  static const auto& resource =
+      *new kube::Resource(Make({"policy.karmada.io", "v1alpha1", "ClusterOverridePolicy"},
+                               "clusteroverridepolicies", kClusterScoped));
+  return resource;
+}
+
+const kube::Resource& ResourceBindings() {
+  static const auto& resource = *new kube::Resource(
+      Make({"work.karmada.io", "v1alpha2", "ResourceBinding"}, "resourcebindings"));
+  return resource;
+}
+
+const kube::Resource& ClusterResourceBindings() {
+  static const auto& resource =
+      *new kube::Resource(Make({"work.karmada.io", "v1alpha2", "ClusterResourceBinding"},
+                               "clusterresourcebindings", kClusterScoped));
+  return resource;
+}
+
+const kube::Resource& Works() {
+  static const auto& resource =
+      *new kube::Resource(Make({"work.karmada.io", "v1alpha1", "Work"}, "works"));
+  return resource;
+}
+
+const kube::Resource& Clusters() {
+  static const auto& resource = *new kube::Resource(
+      Make({"cluster.karmada.io", "v1alpha1", "Cluster"}, "clusters", kClusterScoped));
+  return resource;
+}
+
+const kube::Resource& InterpreterCustomizations() {
+  static const auto& resource = *new kube::Resource(
+      Make({"config.karmada.io", "v1alpha1", "ResourceInterpreterCustomization"},
+           "resourceinterpretercustomizations", kClusterScoped));
+  return resource;
+}
+
+const kube::Resource& InterpreterWebhookConfigurations() {
+  static const auto& resource = *new kube::Resource(
+      Make({"config.karmada.io", "v1alpha1", "ResourceInterpreterWebhookConfiguration"},
+           "resourceinterpreterwebhookconfigurations", kClusterScoped));
+  return resource;
+}
+
+const kube::Resource& Namespaces() {
+  static const auto& resource =
+      *new kube::Resource(Make({"", "v1", "Namespace"}, "namespaces", kClusterScoped));
+  return resource;
+}
+
+const kube::Resource& Secrets() {
+  static const auto& resource = *new kube::Resource(Make({"", "v1", "Secret"}, "secrets"));
+  return resource;
+}
+
+const kube::Resource& Nodes() {
+  static const auto& resource =
+      *new kube::Resource(Make({"", "v1", "Node"}, "nodes", kClusterScoped));
+  return resource;
+}
+
+const kube::Resource& Pods() {
+  static const auto& resource = *new kube::Resource(Make({"", "v1", "Pod"}, "pods"));
+  return resource;
+}
+
+const kube::Resource& Leases() {
+  static const auto& resource =
+      *new kube::Resource(Make({"coordination.k8s.io", "v1", "Lease"}, "leases"));
+  return resource;
+}
+
+const kube::Resource& Events() {
+  static const auto& resource = *new kube::Resource(Make({"", "v1", "Event"}, "events"));
+  return resource;
+}
+
+}  // namespace api

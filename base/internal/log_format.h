@@ -1,0 +1,44 @@
+// How one log message is written. Private to base/.
+#ifndef BASE_INTERNAL_LOG_FORMAT_H_
+#define BASE_INTERNAL_LOG_FORMAT_H_
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "base/log.h"
+
+namespace base::internal {
+
+// `message key=value ...`. Values are bare where that is unambiguous, otherwise in double quotes with C
+// escapes, so that every message is one line.
+std::string FormatText(absl::string_view message, const LogFields& fields);
+
+struct JsonLine {
+  absl::Time time;
+  absl::string_view level;   // "info", "warning", "error".
+  absl::string_view caller;  // "file.cc:12".
+  absl::string_view message;
+};
+// One JSON object, as Kubernetes' components write with --logging-format=json (ts in milliseconds since
+// the epoch, caller, msg, then the fields), with the level added. Ends with a newline.
+std::string FormatJson(const JsonLine& line, const LogFields& fields);
+
+// File name patterns (* and ?) and the verbosity they set: "reflector=4,work*=2".
+class VerbosityRules {
+ public:
+  VerbosityRules() = default;
+  // Parts that are not pattern=number are left out.
+  explicit VerbosityRules(absl::string_view vmodule);
+  // The level of the first pattern that matches the file's base name without its extension, or `otherwise`.
+  int LevelFor(absl::string_view file, int otherwise) const;
+
+ private:
+  std::vector<std::pair<std::string, int>> rules_;
+};
+
+}  // namespace base::internal
+
+#endif  // BASE_INTERNAL_LOG_FORMAT_H_

@@ -1,0 +1,79 @@
+#include "base/log.h"
+
+#include <glog/logging.h>
+#include <unistd.h>
+
+#include "base/internal/log_format.h"
+
+namespace base {
+namespace {
+
+// What InitLogging was given. Written once, before threads start; glog itself is as global as this.
+struct Settings {
+  bool json = false;
+  int verbosity = 0;
+  internal::VerbosityRules rules;
+};
+
+Settings& GlobalSettings() {
+  static auto* const kSettings = new Settings;  // Never destroyed: the last thread may still log.
+  return *kSettings;
+}
+
+struct Severity {
+  int glog;
+  absl::string_view name;
+};
+constexpr Severity kInfo = {google::GLOG_INFO, "info"};
+constexpr Severity kWarning = {google::GLOG_WARNING, "warning"};
+constexpr Severity kError = {google::GLOG_ERROR, "error"};
+
+absl::string_view BaseName(absl::string_view path) {
+  const size_t slash = path.rfind('/');
+  return slash == absl::string_view::npos ? path : path.substr(slash + 1);
+}
+
+void WriteJson(const std::string& line) {
+  // One write per line keeps lines whole. There is nowhere to report a failure to.
+  [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, line.data(), line.size());
+}
+
+void Log(const Severity& severity, absl::string_view message, const LogFields& fields,
+         const std::source_location& where) {
+  if (GlobalSettings().json) {
+    const std::string caller = absl::StrCat(BaseName(where.file_name()), ":", where.line());
+    WriteJson(internal::FormatJson({absl::Now(), severity.name, caller, message}, fields));
+    return;
+  }
+  const std::string text = internal::FormatText(message, fields);
+  google::LogMessage(where.file_name(), static_cast<int>(where.line()), severity.glog).stream() << text;
+}
+
+}  // namespace
+
+void InitLogging(const char* program, const LogOptions& options) {
+  GlobalSettings() = {options.json, options.verbosity, internal::VerbosityRules(options.vmodule)};
+  FLAGS_v = options.verbosity;
+  FLAGS_logtostderr = true;
+  FLAGS_log_year_in_prefix = false;  // klog's prefix: I1120 15:31:30.361374 ...
+  if (!google::IsGoogleLoggingInitialized()) google::InitGoogleLogging(program);
+}
+
+void LogInfo(absl::string_view message, LogFields fields, std::source_location where) {
+  Log(kInfo, message, fields, where);
+}
+
+void LogWarning(absl::string_view message, LogFields fields, std::source_location where) {
+  Log(kWarning, message, fields, where);
+}
+
+void LogError(absl::string_view message, LogFields fields, std::source_location where) {
+  Log(kError, message, fields, where);
+}
+
+bool VlogOn(int level, std::source_location where) {
+  const Settings& settings = GlobalSettings();
+  return level <= settings.rules.LevelFor(where.file_name(), settings.verbosity);
+}
+
+}  // namespace base

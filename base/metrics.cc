@@ -1,0 +1,181 @@
+#include "base/metrics.h"
+
+#include <prometheus/counter.h>
+#include <prometheus/gauge.h>
+#include <prometheus/histogram.h>
+#include <prometheus/metric_family.h>
+#include <prometheus/text_serializer.h>
+
+#include <cstdlib>
+#include <utility>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/strings/str_replace.h"
+#include "absl/synchronization/mutex.h"
+#include "base/internal/process_stats.h"
+#include "base/log.h"
+
+namespace metrics {
+namespace {
+
+using prometheus::MetricType;
+
+class Series {
+ public:
+  virtual ~Series() = default;
+  virtual prometheus::ClientMetric Collect() const = 0;
+};
+
+class CounterSeries : public Series, public Counter {
+ public:
+  static constexpr MetricType kType = MetricType::Counter;
+  void Increment(double by) override { counter_.Increment(by); }
+  double Value() const override { return counter_.Value(); }
+  prometheus::ClientMetric Collect() const override { return counter_.Collect(); }
+
+ private:
+  prometheus::Counter counter_;
+};
+
+class GaugeSeries : public Series, public Gauge {
+ public:
+  static constexpr MetricType kType = MetricType::Gauge;
+  void Set(double value) override { gauge_.Set(value); }
+  void Add(double by) override { gauge_.Increment(by); }
+  double Value() const override { return gauge_.Value(); }
+  prometheus::ClientMetric Collect() const override { return gauge_.Collect(); }
+
+ private:
+  prometheus::Gauge gauge_;
+};
+
+class HistogramSeries : public Series, public Histogram {
+ public:
+  static constexpr MetricType kType = MetricType::Histogram;
+  explicit HistogramSeries(const std::vector<double>& buckets) : histogram_(buckets) {}
+  void Observe(double value) override { histogram_.Observe(value); }
+  prometheus::ClientMetric Collect() const override { return histogram_.Collect(); }
+
+ private:
+  prometheus::Histogram histogram_;
+};
+
+struct Family {
+  MetricType type;
+  std::string help;
+  std::vector<double> buckets;
+  std::map<Labels, std::unique_ptr<Series>> series;
+};
+
+[[noreturn]] void DieOfTypeClash(const std::string& name) {
+  base::LogError("metric is used with two types", {{"name", name}});
+  std::abort();
+}
+
+prometheus::MetricFamily Collect(const std::string& name, const Family& family) {
+  prometheus::MetricFamily result;
+  result.name = name;
+  result.help = absl::StrReplaceAll(family.help, {{"\\", "\\\\"}, {"\n", "\\n"}});
+  result.type = family.type;
+  for (const auto& [labels, series] : family.series) {
+    prometheus::ClientMetric metric = series->Collect();
+    for (const auto& [label, value] : labels) metric.label.push_back({label, value});
+    result.metric.push_back(std::move(metric));
+  }
+  return result;
+}
+
+prometheus::MetricFamily Single(const char* name, MetricType type, double value, const char* help) {
+  prometheus::ClientMetric metric;
+  metric.counter.value = value;
+  metric.gauge.value = value;
+  return {name, help, type, {metric}};
+}
+
+void AppendProcess(std::vector<prometheus::MetricFamily>& families) {
+  const auto stats = base::internal::ReadProcessStats();
+  if (!stats) return;
+  const auto gauge = [&](const char* name, double value, const char* help) {
+    families.push_back(Single(name, MetricType::Gauge, value, help));
+  };
+  families.push_back(Single("process_cpu_seconds_total", MetricType::Counter, stats->cpu_seconds,
+                            "Total user and system CPU time spent in seconds."));
+  gauge("process_max_fds", stats->max_fds, "Maximum number of open file descriptors.");
+  gauge("process_open_fds", stats->open_fds, "Number of open file descriptors.");
+  gauge("process_resident_memory_bytes", stats->resident_bytes, "Resident memory size in bytes.");
+  gauge("process_start_time_seconds", stats->start_time_seconds,
+        "Start time of the process since unix epoch in seconds.");
+  gauge("process_virtual_memory_bytes", stats->virtual_bytes, "Virtual memory size in bytes.");
+}
+
+}  // namespace
+
+std::vector<double> ExponentialBuckets(double start, double factor, int n) {
+  std::vector<double> bounds;
+  for (int i = 0; i < n; ++i, start *= factor) bounds.push_back(start);
+  return bounds;
+}
+
+std::vector<double> DefaultBuckets() {
+  return {.005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10};
+}
+
+struct Registry::Impl {
+  // The series of `name` and `labels`, made by `make(family)` if it is the first of its kind.
+  template <class S, class Make>
+  S& Get(const std::string& name, Family prototype, const Labels& labels, Make make) {
+    absl::MutexLock lock(&mu);
+    Family& family = families.try_emplace(name, std::move(prototype)).first->second;
+    if (family.type != S::kType) DieOfTypeClash(name);
+    std::unique_ptr<Series>& series = family.series[labels];
+    if (series == nullptr) series = make(family);
+    return static_cast<S&>(*series);
+  }
+
+  mutable absl::Mutex mu;
+  std::map<std::string, Family> families ABSL_GUARDED_BY(mu);
+};
+
+Registry::Registry() : impl_(std::make_unique<Impl>()) {}
+Registry::~Registry() = default;
+
+Counter& Registry::GetCounter(const std::string& name, const std::string& help, const Labels& labels) {
+  return impl_->Get<CounterSeries>(name, {CounterSeries::kType, help}, labels,
+                                   [](const Family&) { return std::make_unique<CounterSeries>(); });
+}
+
+Gauge& Registry::GetGauge(const std::string& name, const std::string& help, const Labels& labels) {
+  return impl_->Get<GaugeSeries>(name, {GaugeSeries::kType, help}, labels,
+                                 [](const Family&) { return std::make_unique<GaugeSeries>(); });
+}
+
+Histogram& Registry::GetHistogram(const std::string& name, const std::string& help,
+                                  const std::vector<double>& buckets, const Labels& labels) {
+  return impl_->Get<HistogramSeries>(
+      name, {HistogramSeries::kType, help, buckets}, labels,
+      [](const Family& family) { return std::make_unique<HistogramSeries>(family.buckets); });
+}
+
+void Registry::RemoveSeries(const std::string& label, const std::string& value) {
+  absl::MutexLock lock(&impl_->mu);
+  for (auto& [name, family] : impl_->families) {
+    std::erase_if(family.series, [&](const auto& entry) {
+      const auto it = entry.first.find(label);
+      return it != entry.first.end() && it->second == value;
+    });
+  }
+}
+
+std::string Registry::Expose() const {
+  std::vector<prometheus::MetricFamily> families;
+  {
+    absl::MutexLock lock(&impl_->mu);
+    for (const auto& [name, family] : impl_->families) {
+      if (!family.series.empty()) families.push_back(Collect(name, family));
+    }
+  }
+  AppendProcess(families);
+  return prometheus::TextSerializer().Serialize(families);
+}
+
+}  // namespace metrics

@@ -1,0 +1,45 @@
+#include "base/status.h"
+
+#include "base/log.h"
+
+namespace base {
+namespace {
+
+absl::Status WithMessage(const absl::Status& status, absl::string_view message) {
+  absl::Status result(status.code(), message);
+  status.ForEachPayload([&](absl::string_view type_url, const absl::Cord& payload) {
+    result.SetPayload(type_url, payload);
+  });
+  return result;
+}
+
+}  // namespace
+
+absl::Status AnnotateMessage(const absl::Status& status, absl::string_view context) {
+  if (status.ok() || context.empty()) return status;
+  return WithMessage(status, absl::StrCat(context, ": ", status.message()));
+}
+
+void IgnoreError(const absl::Status& status, absl::string_view why) {
+  if (status.ok() || !VlogOn(1)) return;
+  LogInfo("error ignored", {{"why", why}, {"err", status}});
+}
+
+void ErrorList::Add(const absl::Status& status) {
+  if (status.ok()) return;
+  // Messages are remembered between NUL bytes, which no message contains.
+  const std::string mark = absl::StrCat(absl::string_view("\0", 1), status.message(),
+                                        absl::string_view("\0", 1));
+  if (seen_.find(mark) != std::string::npos) return;
+  if (first_.ok()) first_ = status;
+  absl::StrAppend(&joined_, count_ == 0 ? "" : ", ", status.message());
+  seen_ += mark;
+  ++count_;
+}
+
+absl::Status ErrorList::Join() const {
+  if (count_ <= 1) return first_;
+  return WithMessage(first_, absl::StrCat("[", joined_, "]"));
+}
+
+}  // namespace base

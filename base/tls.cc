@@ -1,0 +1,111 @@
+#include "base/tls.h"
+
+#include <utility>
+
+#include "base/internal/openssl.h"
+#include "base/internal/system_roots.h"
+#include "base/status.h"
+
+namespace tls {
+namespace {
+
+using internal::CertPtr;
+using internal::Identity;
+using internal::StorePtr;
+
+class SharedCredentials : public ClientCredentials {
+ public:
+  // `roots` empty: the system's. `identity` without chain: no client certificate.
+  SharedCredentials(StorePtr roots, bool skip_verify, Identity identity)
+      : roots_(std::move(roots)), skip_verify_(skip_verify), identity_(std::move(identity)) {}
+
+  absl::Status Apply(ssl_ctx_st* ctx) const override {
+    internal::SetCommonOptions(ctx);
+    // The callback stays: the HTTP library puts its host name check there.
+    SSL_CTX_set_verify(ctx, skip_verify_ ? SSL_VERIFY_NONE : SSL_VERIFY_PEER,
+                       SSL_CTX_get_verify_callback(ctx));
+    if (!skip_verify_) {
+      SSL_CTX_set1_cert_store(ctx, roots_ ? roots_.get() : internal::SystemRoots());
+    }
+    return identity_.chain.empty() ? absl::OkStatus() : identity_.Apply(ctx);
+  }
+
+ private:
+  const StorePtr roots_;
+  const bool skip_verify_;
+  const Identity identity_;
+};
+
+absl::StatusOr<StorePtr> ParseRoots(absl::string_view pem) {
+  auto certificates = internal::ParseCertificates(pem);
+  if (!certificates.ok()) return base::Annotate(certificates.status(), "certificate authority");
+  return internal::NewStore(*certificates);
+}
+
+// All values of one kind of name part, such as the organizations of a subject.
+std::vector<std::string> NameParts(const X509_NAME* name, int nid) {
+  std::vector<std::string> parts;
+  for (int i = -1; (i = X509_NAME_get_index_by_NID(name, nid, i)) >= 0;) {
+    unsigned char* text = nullptr;
+    const ASN1_STRING* data = X509_NAME_ENTRY_get_data(X509_NAME_get_entry(name, i));
+    const int size = ASN1_STRING_to_UTF8(&text, data);
+    if (size < 0) continue;
+    parts.emplace_back(reinterpret_cast<const char*>(text), size);
+    OPENSSL_free(text);
+  }
+  return parts;
+}
+
+// Asks for, but does not insist on, client certificates of `ca_pem`.
+absl::Status AcceptClientCertificates(SSL_CTX* ctx, absl::string_view ca_pem) {
+  auto certificates = internal::ParseCertificates(ca_pem);
+  if (!certificates.ok()) return base::Annotate(certificates.status(), "client authority");
+  ASSIGN_OR_RETURN(const StorePtr store, internal::NewStore(*certificates));
+  SSL_CTX_set1_cert_store(ctx, store.get());
+  for (const CertPtr& certificate : *certificates) SSL_CTX_add_client_CA(ctx, certificate.get());
+  SSL_CTX_set_verify(ctx, SSL_VERIFY_PEER, nullptr);
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<std::shared_ptr<const ClientCredentials>> ClientCredentials::Create(
+    const Options& options) {
+  StorePtr roots;
+  if (!options.ca_pem.empty()) {
+    ASSIGN_OR_RETURN(roots, ParseRoots(options.ca_pem));
+  }
+  Identity identity;
+  if (!options.client.cert_pem.empty() || !options.client.key_pem.empty()) {
+    auto parsed = Identity::Parse(options.client);
+    if (!parsed.ok()) return base::Annotate(parsed.status(), "client certificate");
+    identity = std::move(*parsed);
+  }
+  return std::make_shared<SharedCredentials>(std::move(roots), options.skip_verify,
+                                             std::move(identity));
+}
+
+absl::Status ConfigureServer(ssl_ctx_st* ctx, const ServerOptions& options) {
+  internal::SetCommonOptions(ctx);
+  auto identity = Identity::Parse(options.server);
+  if (!identity.ok()) return base::Annotate(identity.status(), "server certificate");
+  RETURN_IF_ERROR(identity->Apply(ctx));
+  // Without a context id, OpenSSL refuses to resume sessions when client certificates are checked.
+  constexpr unsigned char kSessionContext[] = "base";
+  SSL_CTX_set_session_id_context(ctx, kSessionContext, sizeof(kSessionContext) - 1);
+  if (options.client_ca_pem.empty()) return absl::OkStatus();
+  return AcceptClientCertificates(ctx, options.client_ca_pem);
+}
+
+PeerIdentity PeerOf(const ssl_st* ssl) {
+  PeerIdentity peer;
+  const X509* certificate = SSL_get0_peer_certificate(ssl);
+  if (certificate == nullptr || SSL_get_verify_result(ssl) != X509_V_OK) return peer;
+  const X509_NAME* subject = X509_get_subject_name(certificate);
+  const std::vector<std::string> names = NameParts(subject, NID_commonName);
+  if (!names.empty()) peer.common_name = names.back();
+  peer.organizations = NameParts(subject, NID_organizationName);
+  return peer;
+}
+
+}  // namespace tls

@@ -1,0 +1,58 @@
+// Secret, ServiceAccount.
+#include <algorithm>
+#include <utility>
+
+#include "absl/container/flat_hash_set.h"
+#include "base/status.h"
+#include "interpreter/native/handler_table.h"
+#include "interpreter/native/typed_fields.h"
+
+namespace interpreter::native {
+
+namespace {
+
+// The token the member made for its own service account.
+absl::StatusOr<kube::Object> RetainSecret(const kube::Object& desired,
+                                          const kube::Object& observed) {
+  if (desired.root()["type"].AsString() != "kubernetes.io/service-account-token") return desired;
+  ASSIGN_OR_RETURN(const json::Value* data, json::FindObject(observed.root(), {"data"}));
+  if (data == nullptr) return desired;
+  kube::Object retained = desired;
+  retained.Set({"data"}, *data);
+  return retained;
+}
+
+// Appends the observed references whose name is new.
+absl::Status MergeReferences(absl::string_view field, const kube::Object& observed,
+                             kube::Object& retained) {
+  ASSIGN_OR_RETURN(const json::Value* desired, json::FindArray(retained.root(), {field}));
+  ASSIGN_OR_RETURN(const json::Value* found, json::FindArray(observed.root(), {field}));
+  if (found == nullptr || found->empty()) return absl::OkStatus();
+  json::Value merged = desired == nullptr ? json::Value::Array() : *desired;
+  absl::flat_hash_set<std::string> names;
+  for (const json::Value& reference : merged.items()) names.insert(reference["name"].ToString());
+  for (const json::Value& reference : found->items()) {
+    if (names.insert(reference["name"].ToString()).second) merged.Append(reference);
+  }
+  retained.Set({field}, std::move(merged));
+  return absl::OkStatus();
+}
+
+// The references the member's controllers added. (Where neither side has any, upstream writes an
+// explicit null; here the field stays as it is.)
+absl::StatusOr<kube::Object> RetainServiceAccount(const kube::Object& desired,
+                                                  const kube::Object& observed) {
+  kube::Object retained = desired;
+  RETURN_IF_ERROR(MergeReferences("secrets", observed, retained));
+  RETURN_IF_ERROR(MergeReferences("imagePullSecrets", observed, retained));
+  return retained;
+}
+
+}  // namespace
+
+void RegisterCredentials(HandlerTable& table) {
+  table.Add({"", "v1", "Secret"}, {.retain = RetainSecret});
+  table.Add({"", "v1", "ServiceAccount"}, {.retain = RetainServiceAccount});
+}
+
+}  // namespace interpreter::native

@@ -1,0 +1,224 @@
+// Job, CronJob.
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "base/status.h"
+#include "interpreter/native/handler_table.h"
+#include "interpreter/native/pod_dependencies.h"
+#include "interpreter/native/replicas.h"
+#include "interpreter/native/times.h"
+#include "interpreter/native/typed_fields.h"
+
+namespace interpreter::native {
+
+namespace {
+
+constexpr absl::string_view kComplete = "Complete";
+constexpr absl::string_view kFailed = "Failed";
+constexpr absl::string_view kSuccessCriteriaMet = "SuccessCriteriaMet";
+
+absl::StatusOr<Replicas> JobReplicas(const kube::Object& object) {
+  Fields spec(object.spec(), "spec");
+  const int64_t parallelism = spec.Int("parallelism");
+  const std::optional<int64_t> completions = spec.OptionalInt("completions");
+  RETURN_IF_ERROR(spec.error());
+  Replicas out;
+  out.replicas = std::min(parallelism, completions.value_or(parallelism));
+  ASSIGN_OR_RETURN(out.requirements, RequirementsOf(object.Get({"spec", "template", "spec"})));
+  return out;
+}
+
+absl::StatusOr<kube::Object> ReviseParallelism(const kube::Object& object, int64_t replicas) {
+  return ReviseSpecField(object, "parallelism", replicas);
+}
+
+absl::Status CopyLabels(const kube::Object& from, json::Path path, kube::Object& to) {
+  ASSIGN_OR_RETURN(const json::Value* labels, json::FindObject(from.root(), path));
+  if (labels != nullptr) to.Set(path, *labels);
+  return absl::OkStatus();
+}
+
+// The labels by which the member's job controller knows the pods.
+absl::StatusOr<kube::Object> RetainJob(const kube::Object& desired, const kube::Object& observed) {
+  kube::Object retained = desired;
+  RETURN_IF_ERROR(CopyLabels(observed, {"spec", "selector", "matchLabels"}, retained));
+  RETURN_IF_ERROR(CopyLabels(observed, {"spec", "template", "metadata", "labels"}, retained));
+  return retained;
+}
+
+// A condition as its typed struct writes it: times are always there.
+json::Value TypedCondition(const json::Value& condition) {
+  json::Value out = json::Value::Object({{"type", condition["type"].AsString()},
+                                         {"status", condition["status"].AsString()},
+                                         {"lastProbeTime", condition["lastProbeTime"]},
+                                         {"lastTransitionTime", condition["lastTransitionTime"]}});
+  for (const char* text : {"reason", "message"}) {
+    if (!condition[text].AsString().empty()) out.Set(text, condition[text]);
+  }
+  return out;
+}
+
+absl::StatusOr<json::Value> ReflectJob(const kube::Object& object) {
+  Fields status(object.status(), "status");
+  json::Value out = json::Value::Object();
+  for (const char* counter : {"active", "succeeded", "failed"}) {
+    SetOrOmit(out, counter, status.Int(counter));
+  }
+  for (const char* time : {"startTime", "completionTime"}) {
+    if (!status.String(time).empty()) out.Set(time, status.String(time));
+  }
+  const auto conditions = status.Array("conditions");
+  RETURN_IF_ERROR(status.error());
+  if (!conditions.empty()) {
+    json::Value& list = out.Mutable("conditions");
+    for (const json::Value& condition : conditions) list.Append(TypedCondition(condition));
+  }
+  return out;
+}
+
+bool HasTrue(absl::Span<const json::Value> conditions, absl::string_view type) {
+  return std::any_of(conditions.begin(), conditions.end(), [&](const json::Value& c) {
+    return c["type"].AsString() == type && c["status"].AsString() == "True";
+  });
+}
+
+// "Complete", "Failed" or "": the type of the first condition that ends a Job.
+absl::string_view FinishOf(absl::Span<const json::Value> conditions) {
+  for (const json::Value& condition : conditions) {
+    const absl::string_view type = condition["type"].AsString();
+    if (condition["status"].AsString() != "True") continue;
+    if (type == kComplete || type == kFailed) return type;
+  }
+  return "";
+}
+
+// What the members' Jobs say together.
+struct JobTotals {
+  int64_t items = 0, active = 0, succeeded = 0, failed = 0;
+  int64_t complete = 0, criteria_met = 0;
+  std::vector<absl::string_view> failed_clusters;
+  LatestTime completion;
+  EarliestTime start;
+};
+
+absl::Status AddJob(const json::Value& item, JobTotals& totals) {
+  ++totals.items;
+  if (item["status"].is_null()) return absl::OkStatus();
+  Fields status(item["status"], "status");
+  totals.active += status.Int("active");
+  totals.succeeded += status.Int("succeeded");
+  totals.failed += status.Int("failed");
+  const auto conditions = status.Array("conditions");
+  const absl::string_view finish = FinishOf(conditions);
+  if (finish == kComplete) ++totals.complete;
+  if (finish == kFailed) totals.failed_clusters.push_back(item["clusterName"].AsString());
+  if (HasTrue(conditions, kSuccessCriteriaMet)) ++totals.criteria_met;
+  RETURN_IF_ERROR(totals.start.Add(status.String("startTime")));
+  RETURN_IF_ERROR(totals.completion.Add(status.String("completionTime")));
+  return status.error();
+}
+
+json::Value NewCondition(absl::string_view type, absl::string_view reason,
+                         absl::string_view message, absl::Time now) {
+  const std::string time = kube::FormatTime(now);
+  return json::Value::Object({{"type", type},
+                              {"status", "True"},
+                              {"reason", reason},
+                              {"message", message},
+                              {"lastProbeTime", time},
+                              {"lastTransitionTime", time}});
+}
+
+json::Value JobConditions(const JobTotals& totals, absl::Time now) {
+  json::Value out;
+  if (!totals.failed_clusters.empty()) {
+    out.Append(NewCondition(kFailed, "JobFailed",
+                            absl::StrCat("Job executed failed in member clusters ",
+                                         absl::StrJoin(totals.failed_clusters, ",")),
+                            now));
+  }
+  if (totals.items > 0 && totals.complete == totals.items) {
+    out.Append(NewCondition(kComplete, "Completed", "Job completed", now));
+    // Newer API servers accept Complete only together with it.
+    if (totals.criteria_met == totals.items) {
+      out.Append(NewCondition(kSuccessCriteriaMet, "CompletionsReached",
+                              "All member clusters have met success criteria", now));
+    }
+  }
+  return out;
+}
+
+absl::StatusOr<kube::Object> AggregateJob(const kube::Object& object, const AggregatedItems& items,
+                                          absl::Time now) {
+  const json::Value& old = object.status();
+  if (!FinishOf(old["conditions"].items()).empty()) return object;  // Once finished, for ever.
+  JobTotals totals;
+  for (const json::Value& item : items.items()) {
+    RETURN_IF_ERROR(
+        base::Annotate(AddJob(item, totals), "cluster ", item["clusterName"].AsString()));
+  }
+  json::Value status = json::Value::Object();
+  SetOrOmit(status, "active", totals.active);
+  SetOrOmit(status, "succeeded", totals.succeeded);
+  SetOrOmit(status, "failed", totals.failed);
+  if (json::Value conditions = JobConditions(totals, now); !conditions.is_null()) {
+    status.Set("conditions", std::move(conditions));
+  }
+  if (!old["startTime"].AsString().empty()) {
+    status.Set("startTime", old["startTime"]);
+  } else if (totals.items > 0 && totals.start.count() == totals.items) {
+    status.Set("startTime", totals.start.text());
+  }
+  if (totals.items > 0 && totals.completion.count() == totals.items) {
+    status.Set("completionTime", totals.completion.text());
+  }
+  if (SameTyped(status, old)) return object;
+  kube::Object out = object;
+  out.Set({"status"}, std::move(status));
+  return out;
+}
+
+absl::StatusOr<kube::Object> AggregateCronJob(const kube::Object& object,
+                                              const AggregatedItems& items, absl::Time) {
+  json::Value active;
+  LatestTime scheduled, successful;
+  for (const json::Value& item : items.items()) {
+    Fields status(item["status"], "status");
+    for (const json::Value& job : status.Array("active")) active.Append(job);
+    RETURN_IF_ERROR(scheduled.Add(status.String("lastScheduleTime")));
+    RETURN_IF_ERROR(successful.Add(status.String("lastSuccessfulTime")));
+    RETURN_IF_ERROR(base::Annotate(status.error(), "cluster ", item["clusterName"].AsString()));
+  }
+  json::Value status = json::Value::Object();
+  if (!active.is_null()) status.Set("active", std::move(active));
+  if (scheduled.count() > 0) status.Set("lastScheduleTime", scheduled.text());
+  if (successful.count() > 0) status.Set("lastSuccessfulTime", successful.text());
+  if (SameTyped(status, object.status())) return object;
+  kube::Object out = object;
+  out.Set({"status"}, std::move(status));
+  return out;
+}
+
+absl::StatusOr<json::Value> CronJobDependencies(const kube::Object& object) {
+  return DependenciesIn(
+      object.ns(), ReferencesOf(object.Get({"spec", "jobTemplate", "spec", "template", "spec"})));
+}
+
+}  // namespace
+
+void RegisterJobs(HandlerTable& table) {
+  table.Add({"batch", "v1", "Job"}, {.get_replicas = JobReplicas,
+                                     .revise_replica = ReviseParallelism,
+                                     .retain = RetainJob,
+                                     .aggregate_status = AggregateJob,
+                                     .get_dependencies = TemplateDependencies,
+                                     .reflect_status = ReflectJob});
+  table.Add({"batch", "v1", "CronJob"},
+            {.aggregate_status = AggregateCronJob, .get_dependencies = CronJobDependencies});
+}
+
+}  // namespace interpreter::native

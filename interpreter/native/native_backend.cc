@@ -1,0 +1,121 @@
+// The layer of built-in handlers.
+#include <memory>
+
+#include "absl/strings/str_cat.h"
+#include "base/status.h"
+#include "interpreter/interpreter.h"
+#include "interpreter/native/handler_table.h"
+
+namespace interpreter {
+
+namespace {
+
+using native::Handlers;
+using native::HandlerTable;
+
+class NativeBackend : public Backend {
+ public:
+  explicit NativeBackend(const base::Clock& clock) : clock_(clock) {
+    native::RegisterWorkloads(table_);
+    native::RegisterJobs(table_);
+    native::RegisterPods(table_);
+    native::RegisterNetwork(table_);
+    native::RegisterVolumes(table_);
+    native::RegisterCredentials(table_);
+    native::RegisterScaling(table_);
+  }
+
+  absl::string_view layer() const override { return "native"; }
+
+  bool Has(const kube::Gvk& gvk, Operation op) const override {
+    if (op == Operation::kInterpretStatus) return true;
+    const Handlers* handlers = table_.Find(gvk);
+    return handlers != nullptr && HasHandler(*handlers, op);
+  }
+
+  absl::StatusOr<Replicas> GetReplicas(const kube::Object& object) const override {
+    return Call(&Handlers::get_replicas, object);
+  }
+
+  absl::StatusOr<json::Value> GetComponents(const kube::Object& object) const override {
+    return NoRule(object);
+  }
+
+  absl::StatusOr<kube::Object> ReviseReplica(const kube::Object& object,
+                                             int64_t replicas) const override {
+    return Call(&Handlers::revise_replica, object, replicas);
+  }
+
+  absl::StatusOr<kube::Object> Retain(const kube::Object& desired,
+                                      const kube::Object& observed) const override {
+    return Call(&Handlers::retain, desired, observed);
+  }
+
+  absl::StatusOr<kube::Object> AggregateStatus(const kube::Object& object,
+                                               const AggregatedItems& items) const override {
+    return Call(&Handlers::aggregate_status, object, items, clock_.Now());
+  }
+
+  absl::StatusOr<json::Value> GetDependencies(const kube::Object& object) const override {
+    return Call(&Handlers::get_dependencies, object);
+  }
+
+  absl::StatusOr<json::Value> ReflectStatus(const kube::Object& object) const override {
+    ASSIGN_OR_RETURN(const json::Value* status, json::FindObject(object.root(), {"status"}));
+    if (status == nullptr) return json::Value();
+    const Handlers* handlers = table_.FindFor(object);
+    if (handlers == nullptr || handlers->reflect_status == nullptr) return *status;
+    return handlers->reflect_status(object);
+  }
+
+  absl::StatusOr<bool> InterpretHealth(const kube::Object& object) const override {
+    return Call(&Handlers::interpret_health, object);
+  }
+
+ private:
+  static bool HasHandler(const Handlers& handlers, Operation op) {
+    switch (op) {
+      case Operation::kInterpretReplica:
+        return handlers.get_replicas != nullptr;
+      case Operation::kReviseReplica:
+        return handlers.revise_replica != nullptr;
+      case Operation::kRetain:
+        return handlers.retain != nullptr;
+      case Operation::kAggregateStatus:
+        return handlers.aggregate_status != nullptr;
+      case Operation::kInterpretDependency:
+        return handlers.get_dependencies != nullptr;
+      case Operation::kInterpretStatus:
+        return true;
+      case Operation::kInterpretHealth:
+        return handlers.interpret_health != nullptr;
+      case Operation::kInterpretComponent:
+        return false;
+    }
+    return false;
+  }
+
+  static absl::Status NoRule(const kube::Object& object) {
+    return absl::UnimplementedError(
+        absl::StrCat("no built-in handler for \"", object.gvk().ToString(), "\""));
+  }
+
+  template <class Result, class... Params, class... Args>
+  Result Call(Result (*Handlers::*handler)(const kube::Object&, Params...),
+              const kube::Object& object, Args&&... args) const {
+    const Handlers* handlers = table_.FindFor(object);
+    if (handlers == nullptr || handlers->*handler == nullptr) return NoRule(object);
+    return (handlers->*handler)(object, std::forward<Args>(args)...);
+  }
+
+  const base::Clock& clock_;
+  HandlerTable table_;
+};
+
+}  // namespace
+
+std::unique_ptr<Backend> NewNativeBackend(const base::Clock& clock) {
+  return std::make_unique<NativeBackend>(clock);
+}
+
+}  // namespace interpreter

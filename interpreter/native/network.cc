@@ -1,0 +1,98 @@
+// Service, Ingress, ServiceImport.
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/status.h"
+#include "interpreter/native/handler_table.h"
+#include "interpreter/native/load_balancer.h"
+#include "interpreter/native/typed_fields.h"
+
+namespace interpreter::native {
+
+namespace {
+
+bool IsLoadBalancer(const kube::Object& service) {
+  return service.spec()["type"].AsString() == "LoadBalancer";
+}
+
+// The addresses and ports the member gave the Service.
+absl::StatusOr<kube::Object> RetainService(const kube::Object& desired,
+                                           const kube::Object& observed) {
+  Fields spec(observed.spec(), "spec");
+  const int64_t port = spec.Int("healthCheckNodePort");
+  const absl::string_view address = spec.String("clusterIP");
+  RETURN_IF_ERROR(spec.error());
+  kube::Object retained = desired;
+  if (port > 0) retained.Set({"spec", "healthCheckNodePort"}, port);
+  if (!address.empty()) retained.Set({"spec", "clusterIP"}, address);
+  return retained;
+}
+
+absl::StatusOr<kube::Object> AggregateService(const kube::Object& object,
+                                              const AggregatedItems& items, absl::Time) {
+  if (!IsLoadBalancer(object)) return object;
+  return AggregateLoadBalancer(object, items);
+}
+
+absl::StatusOr<json::Value> ReflectService(const kube::Object& object) {
+  if (!IsLoadBalancer(object)) return json::Value();
+  return ReflectLoadBalancer(object);
+}
+
+absl::StatusOr<bool> ServiceHealth(const kube::Object& object) {
+  if (!IsLoadBalancer(object)) return true;
+  return HasLoadBalancer(object);
+}
+
+absl::StatusOr<kube::Object> AggregateIngress(const kube::Object& object,
+                                              const AggregatedItems& items, absl::Time) {
+  return AggregateLoadBalancer(object, items);
+}
+
+// The secrets of its certificates. An entry without one is an error of the whole list (the chain
+// checks names), as upstream has it.
+absl::StatusOr<json::Value> IngressDependencies(const kube::Object& object) {
+  json::Value out;
+  for (const json::Value& tls : object.spec()["tls"].items()) {
+    json::Value reference = json::Value::Object({{"apiVersion", "v1"}, {"kind", "Secret"}});
+    if (!object.ns().empty()) reference.Set("namespace", object.ns());
+    const absl::string_view name = tls["secretName"].AsString();
+    if (!name.empty()) reference.Set("name", name);
+    out.Append(std::move(reference));
+  }
+  return out;
+}
+
+// The Service derived from the import, and the slices of its endpoints.
+absl::StatusOr<json::Value> ServiceImportDependencies(const kube::Object& object) {
+  const std::string derived = absl::StrCat("derived-", object.name());
+  json::Value service =
+      json::Value::Object({{"apiVersion", "v1"}, {"kind", "Service"}, {"name", derived}});
+  json::Value slices = json::Value::Object(
+      {{"apiVersion", "discovery.k8s.io/v1"},
+       {"kind", "EndpointSlice"},
+       {"labelSelector",
+        json::Value::Object(
+            {{"matchLabels", json::Value::Object({{"kubernetes.io/service-name", derived}})}})}});
+  if (!object.ns().empty()) {
+    service.Set("namespace", object.ns());
+    slices.Set("namespace", object.ns());
+  }
+  return json::Value::Array({std::move(service), std::move(slices)});
+}
+
+}  // namespace
+
+void RegisterNetwork(HandlerTable& table) {
+  table.Add({"", "v1", "Service"}, {.retain = RetainService,
+                                    .aggregate_status = AggregateService,
+                                    .reflect_status = ReflectService,
+                                    .interpret_health = ServiceHealth});
+  table.Add({"networking.k8s.io", "v1", "Ingress"}, {.aggregate_status = AggregateIngress,
+                                                     .get_dependencies = IngressDependencies,
+                                                     .interpret_health = HasLoadBalancer});
+  table.Add({"multicluster.x-k8s.io", "v1alpha1", "ServiceImport"},
+            {.get_dependencies = ServiceImportDependencies});
+}
+
+}  // namespace interpreter::native

@@ -1,0 +1,26 @@
+// Replica counts and what one replica needs, from pod templates.
+#ifndef INTERPRETER_NATIVE_REPLICAS_H_
+#define INTERPRETER_NATIVE_REPLICAS_H_
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "base/json.h"
+#include "interpreter/interpreter.h"
+#include "kube/meta/object.h"
+
+namespace interpreter::native {
+
+// ReplicaRequirements of a pod spec: node claim, and the resources one pod requests. Null when it
+// states neither. kInvalidArgument for a malformed quantity.
+absl::StatusOr<json::Value> RequirementsOf(const json::Value& pod_spec);
+
+// Replicas from spec.replicas (absent: 0), requirements from spec.template.
+absl::StatusOr<Replicas> WorkloadReplicas(const kube::Object& object);
+
+// Sets the integer `spec.<field>` if it exists. kInvalidArgument when it is no integer.
+absl::StatusOr<kube::Object> ReviseSpecField(const kube::Object& object, absl::string_view field,
+                                             int64_t value);
+
+}  // namespace interpreter::native
+
+#endif  // INTERPRETER_NATIVE_REPLICAS_H_

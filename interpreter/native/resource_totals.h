@@ -1,0 +1,19 @@
+// The resources a pod requests, accounted as the Kubernetes scheduler does.
+#ifndef INTERPRETER_NATIVE_RESOURCE_TOTALS_H_
+#define INTERPRETER_NATIVE_RESOURCE_TOTALS_H_
+
+#include "absl/status/statusor.h"
+#include "base/json.h"
+
+namespace interpreter::native {
+
+// A map of resource name to quantity: per resource the sum over the containers, at least what any
+// init container requests, plus the overhead. A limit stands in for a missing request. CPU counts
+// in thousandths, everything else in whole units, each rounded up. Only cpu, memory,
+// ephemeral-storage, pods and scalar resources (extended, hugepages-, attachable-volumes-,
+// kubernetes.io ones) count, and only amounts above 0. Null when nothing is left.
+absl::StatusOr<json::Value> RequestOfPod(const json::Value& pod_spec);
+
+}  // namespace interpreter::native
+
+#endif  // INTERPRETER_NATIVE_RESOURCE_TOTALS_H_

@@ -1,0 +1,111 @@
+#include "interpreter/native/workload_status.h"
+
+#include <array>
+#include <utility>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "api/keys.h"
+#include "base/status.h"
+#include "interpreter/native/typed_fields.h"
+
+namespace interpreter::native {
+
+namespace {
+
+constexpr size_t kMaxCounters = 8;
+using Sums = std::array<int64_t, kMaxCounters>;
+
+constexpr absl::string_view kObserved = "observedGeneration";
+constexpr absl::string_view kGeneration = "generation";
+constexpr absl::string_view kTemplateGeneration = "resourceTemplateGeneration";
+
+absl::StatusOr<int64_t> TemplateGenerationOf(const kube::Object& object) {
+  const absl::string_view text = object.Annotation(api::kTemplateGenerationAnnotation);
+  int64_t generation = 0;
+  if (!absl::SimpleAtoi(text, &generation)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("strconv.ParseInt: parsing \"", text, "\": invalid syntax"));
+  }
+  return generation;
+}
+
+void SetCounter(json::Value& status, const Counter& counter, int64_t value) {
+  if (counter.always) {
+    status.Set(counter.name, value);
+  } else {
+    SetOrOmit(status, counter.name, value);
+  }
+}
+
+bool PassesGate(Fields& status, int64_t template_generation, GenerationGate gate) {
+  const int64_t member = status.Int(kGeneration);
+  const int64_t wanted = gate == GenerationGate::kTemplate ? template_generation : member;
+  return status.Int(kObserved) >= member && status.Int(kTemplateGeneration) >= wanted;
+}
+
+struct Totals {
+  Sums sums{};
+  bool all_up_to_date = true;
+};
+
+absl::StatusOr<Totals> AddUp(const AggregatedItems& items, absl::Span<const Counter> counters,
+                             int64_t template_generation, GenerationGate gate) {
+  Totals totals;
+  for (const json::Value& item : items.items()) {
+    if (item["status"].is_null()) {
+      totals.all_up_to_date = false;
+      continue;
+    }
+    Fields status(item["status"], "status");
+    for (size_t i = 0; i < counters.size(); ++i) totals.sums[i] += status.Int(counters[i].name);
+    if (!PassesGate(status, template_generation, gate)) totals.all_up_to_date = false;
+    RETURN_IF_ERROR(base::Annotate(status.error(), "cluster ", item["clusterName"].AsString()));
+  }
+  return totals;
+}
+
+}  // namespace
+
+json::Value NamesOf(absl::Span<const Counter> counters) {
+  json::Value names = json::Value::Object({{kGeneration, 0}, {kTemplateGeneration, 0}});
+  for (const Counter& counter : counters) names.Set(counter.name, 0);
+  return names;
+}
+
+absl::StatusOr<json::Value> ReflectCounters(const kube::Object& object,
+                                            absl::Span<const Counter> counters,
+                                            const json::Value& names) {
+  ASSIGN_OR_RETURN(const int64_t template_generation, TemplateGenerationOf(object));
+  Fields status(object.status(), "status");
+  json::Value out = names;
+  SetOrOmit(out, kGeneration, object.generation());
+  SetOrOmit(out, kTemplateGeneration, template_generation);
+  for (const Counter& counter : counters) SetCounter(out, counter, status.Int(counter.name));
+  RETURN_IF_ERROR(status.error());
+  return out;
+}
+
+absl::StatusOr<kube::Object> AggregateCounters(const kube::Object& object,
+                                               const AggregatedItems& items,
+                                               absl::Span<const Counter> counters,
+                                               GenerationGate gate) {
+  ASSIGN_OR_RETURN(const Totals totals, AddUp(items, counters, object.generation(), gate));
+  Fields old(object.status(), "status");
+  const int64_t observed = totals.all_up_to_date ? object.generation() : old.Int(kObserved);
+  bool changed = observed != old.Int(kObserved);
+  for (size_t i = 0; i < counters.size(); ++i) {
+    changed |= totals.sums[i] != old.Int(counters[i].name);
+  }
+  RETURN_IF_ERROR(old.error());
+  if (!changed) return object;
+
+  kube::Object out = object;
+  json::Value& status = out.mutable_root().Mutable("status");
+  if (!status.is_object()) status = json::Value::Object();
+  for (size_t i = 0; i < counters.size(); ++i) SetCounter(status, counters[i], totals.sums[i]);
+  SetOrOmit(status, kObserved, observed);
+  return out;
+}
+
+}  // namespace interpreter::native

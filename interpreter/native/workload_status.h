@@ -1,0 +1,51 @@
+// Status of kinds that count replicas: reflecting a member's counters and adding them up.
+//
+// The loops write the template's generation into the annotation
+// resourcetemplate.karmada.io/generation of each member object; these kinds report it back, so that
+// the aggregated observedGeneration moves only when every member runs the current template.
+#ifndef INTERPRETER_NATIVE_WORKLOAD_STATUS_H_
+#define INTERPRETER_NATIVE_WORKLOAD_STATUS_H_
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "interpreter/interpreter.h"
+#include "kube/meta/object.h"
+
+namespace interpreter::native {
+
+// A number in the status. `always`: it is written even when 0.
+struct Counter {
+  absl::string_view name;
+  bool always = false;
+};
+
+// The counters of the member object's status plus `generation` and `resourceTemplateGeneration`.
+// `names` is NamesOf(counters). kInvalidArgument when the annotation is no number.
+absl::StatusOr<json::Value> ReflectCounters(const kube::Object& object,
+                                            absl::Span<const Counter> counters,
+                                            const json::Value& names);
+// An object with every member ReflectCounters may write: made once and copied for each answer,
+// which spares building the names anew.
+json::Value NamesOf(absl::Span<const Counter> counters);
+
+// When a member counts as running the template's current generation.
+enum class GenerationGate {
+  kTemplate,  // It observed its own generation, and was made from the template's generation or a
+              // later one.
+  // As upstream's StatefulSet: the template generation is compared with the member's own
+  // generation.
+  kMember,
+};
+
+// Sums of the counters over the items that have a status; the rest of the status stays.
+// observedGeneration becomes the template's generation once every item, those without status
+// included, passes the gate.
+absl::StatusOr<kube::Object> AggregateCounters(const kube::Object& object,
+                                               const AggregatedItems& items,
+                                               absl::Span<const Counter> counters,
+                                               GenerationGate gate);
+
+}  // namespace interpreter::native
+
+#endif  // INTERPRETER_NATIVE_WORKLOAD_STATUS_H_

@@ -1,0 +1,197 @@
+// Deployment, ReplicaSet, StatefulSet, DaemonSet.
+#include <algorithm>
+#include <optional>
+
+#include "absl/strings/str_cat.h"
+#include "api/keys.h"
+#include "base/status.h"
+#include "interpreter/native/handler_table.h"
+#include "interpreter/native/pod_dependencies.h"
+#include "interpreter/native/replicas.h"
+#include "interpreter/native/typed_fields.h"
+#include "interpreter/native/workload_status.h"
+
+namespace interpreter::native {
+
+namespace {
+
+constexpr bool kAlways = true;
+
+constexpr Counter kDeploymentSums[] = {{"replicas"},
+                                       {"readyReplicas"},
+                                       {"updatedReplicas"},
+                                       {"availableReplicas"},
+                                       {"unavailableReplicas"}};
+constexpr Counter kDeploymentReflected[] = {{"observedGeneration"}, {"replicas"},
+                                            {"updatedReplicas"},    {"readyReplicas"},
+                                            {"availableReplicas"},  {"unavailableReplicas"}};
+
+constexpr Counter kReplicaSetSums[] = {
+    {"replicas", kAlways}, {"readyReplicas"}, {"availableReplicas"}};
+constexpr Counter kReplicaSetReflected[] = {
+    {"replicas", kAlways}, {"readyReplicas"}, {"availableReplicas"}, {"observedGeneration"}};
+
+// Upstream's StatefulSet does not report observedGeneration, so its aggregated one stands still
+// while there are members; kept, because users see the same.
+constexpr Counter kStatefulSetCounters[] = {{"replicas", kAlways},
+                                            {"availableReplicas", kAlways},
+                                            {"currentReplicas"},
+                                            {"readyReplicas"},
+                                            {"updatedReplicas"}};
+
+constexpr Counter kDaemonSetSums[] = {{"currentNumberScheduled", kAlways},
+                                      {"numberMisscheduled", kAlways},
+                                      {"desiredNumberScheduled", kAlways},
+                                      {"numberReady", kAlways},
+                                      {"updatedNumberScheduled"},
+                                      {"numberAvailable"},
+                                      {"numberUnavailable"}};
+constexpr Counter kDaemonSetReflected[] = {{"currentNumberScheduled", kAlways},
+                                           {"numberMisscheduled", kAlways},
+                                           {"desiredNumberScheduled", kAlways},
+                                           {"numberReady", kAlways},
+                                           {"updatedNumberScheduled"},
+                                           {"numberAvailable"},
+                                           {"numberUnavailable"},
+                                           {"observedGeneration"}};
+
+absl::StatusOr<kube::Object> ReviseReplicas(const kube::Object& object, int64_t replicas) {
+  return ReviseSpecField(object, "replicas", replicas);
+}
+
+// Keeps the replicas the member chose (an autoscaler's, say) when the template asks for it by
+// label.
+absl::StatusOr<kube::Object> RetainReplicas(const kube::Object& desired,
+                                            const kube::Object& observed) {
+  if (desired.Label(api::kRetainReplicasLabel) != api::kRetainReplicasValue) return desired;
+  ASSIGN_OR_RETURN(const std::optional<int64_t> replicas,
+                   json::FindInt(observed.root(), {"spec", "replicas"}));
+  if (!replicas.has_value()) {
+    return absl::InvalidArgumentError(absl::StrCat("failed to get spec.replicas from ",
+                                                   observed.kind(), " ", observed.ns(), "/",
+                                                   observed.name()));
+  }
+  kube::Object retained = desired;
+  retained.Set({"spec", "replicas"}, *replicas);
+  return retained;
+}
+
+absl::StatusOr<json::Value> ReflectDeployment(const kube::Object& object) {
+  static const json::Value& names = *new json::Value(NamesOf(kDeploymentReflected));
+  ASSIGN_OR_RETURN(json::Value status, ReflectCounters(object, kDeploymentReflected, names));
+  if (status.empty()) return json::Value();
+  return status;
+}
+
+absl::StatusOr<json::Value> ReflectReplicaSet(const kube::Object& object) {
+  static const json::Value& names = *new json::Value(NamesOf(kReplicaSetReflected));
+  return ReflectCounters(object, kReplicaSetReflected, names);
+}
+
+absl::StatusOr<json::Value> ReflectStatefulSet(const kube::Object& object) {
+  static const json::Value& names = *new json::Value(NamesOf(kStatefulSetCounters));
+  return ReflectCounters(object, kStatefulSetCounters, names);
+}
+
+absl::StatusOr<json::Value> ReflectDaemonSet(const kube::Object& object) {
+  static const json::Value& names = *new json::Value(NamesOf(kDaemonSetReflected));
+  return ReflectCounters(object, kDaemonSetReflected, names);
+}
+
+absl::StatusOr<kube::Object> AggregateDeployment(const kube::Object& object,
+                                                 const AggregatedItems& items, absl::Time) {
+  return AggregateCounters(object, items, kDeploymentSums, GenerationGate::kTemplate);
+}
+
+absl::StatusOr<kube::Object> AggregateReplicaSet(const kube::Object& object,
+                                                 const AggregatedItems& items, absl::Time) {
+  return AggregateCounters(object, items, kReplicaSetSums, GenerationGate::kTemplate);
+}
+
+absl::StatusOr<kube::Object> AggregateStatefulSet(const kube::Object& object,
+                                                  const AggregatedItems& items, absl::Time) {
+  return AggregateCounters(object, items, kStatefulSetCounters, GenerationGate::kMember);
+}
+
+absl::StatusOr<kube::Object> AggregateDaemonSet(const kube::Object& object,
+                                                const AggregatedItems& items, absl::Time) {
+  return AggregateCounters(object, items, kDaemonSetSums, GenerationGate::kTemplate);
+}
+
+// Deployment and StatefulSet: all wanted replicas run the current template and are available.
+absl::StatusOr<bool> RolloutHealth(const kube::Object& object) {
+  Fields spec(object.spec(), "spec");
+  Fields status(object.status(), "status");
+  const bool observed = status.Int("observedGeneration") == object.generation();
+  const std::optional<int64_t> wanted = spec.OptionalInt("replicas");
+  const int64_t updated = status.Int("updatedReplicas");
+  const int64_t available = status.Int("availableReplicas");
+  RETURN_IF_ERROR(spec.error());
+  RETURN_IF_ERROR(status.error());
+  return observed && updated >= wanted.value_or(updated) && available >= updated;
+}
+
+absl::StatusOr<bool> ReplicaSetHealth(const kube::Object& object) {
+  Fields spec(object.spec(), "spec");
+  Fields status(object.status(), "status");
+  const bool observed = status.Int("observedGeneration") == object.generation();
+  const std::optional<int64_t> wanted = spec.OptionalInt("replicas");
+  const int64_t available = status.Int("availableReplicas");
+  RETURN_IF_ERROR(spec.error());
+  RETURN_IF_ERROR(status.error());
+  return observed && available >= wanted.value_or(available);
+}
+
+absl::StatusOr<bool> DaemonSetHealth(const kube::Object& object) {
+  Fields status(object.status(), "status");
+  const bool observed = status.Int("observedGeneration") == object.generation();
+  const int64_t updated = status.Int("updatedNumberScheduled");
+  const bool complete =
+      updated >= status.Int("desiredNumberScheduled") && status.Int("numberAvailable") >= updated;
+  RETURN_IF_ERROR(status.error());
+  return observed && complete;
+}
+
+// Claims made from the set's own claim templates are the set's business.
+absl::StatusOr<json::Value> StatefulSetDependencies(const kube::Object& object) {
+  PodReferences references = ReferencesOf(object.Get({"spec", "template", "spec"}));
+  const auto templates = object.spec()["volumeClaimTemplates"].items();
+  const auto is_own = [&](absl::string_view claim) {
+    return std::any_of(templates.begin(), templates.end(), [&](const json::Value& t) {
+      return t["metadata"]["name"].AsString() == claim;
+    });
+  };
+  auto& claims = references.volume_claims;
+  claims.erase(std::remove_if(claims.begin(), claims.end(), is_own), claims.end());
+  return DependenciesIn(object.ns(), references);
+}
+
+}  // namespace
+
+void RegisterWorkloads(HandlerTable& table) {
+  table.Add({"apps", "v1", "Deployment"}, {.get_replicas = WorkloadReplicas,
+                                           .revise_replica = ReviseReplicas,
+                                           .retain = RetainReplicas,
+                                           .aggregate_status = AggregateDeployment,
+                                           .get_dependencies = TemplateDependencies,
+                                           .reflect_status = ReflectDeployment,
+                                           .interpret_health = RolloutHealth});
+  table.Add({"apps", "v1", "ReplicaSet"}, {.get_replicas = WorkloadReplicas,
+                                           .revise_replica = ReviseReplicas,
+                                           .aggregate_status = AggregateReplicaSet,
+                                           .get_dependencies = TemplateDependencies,
+                                           .reflect_status = ReflectReplicaSet,
+                                           .interpret_health = ReplicaSetHealth});
+  table.Add({"apps", "v1", "StatefulSet"}, {.get_replicas = WorkloadReplicas,
+                                            .revise_replica = ReviseReplicas,
+                                            .aggregate_status = AggregateStatefulSet,
+                                            .get_dependencies = StatefulSetDependencies,
+                                            .reflect_status = ReflectStatefulSet,
+                                            .interpret_health = RolloutHealth});
+  table.Add({"apps", "v1", "DaemonSet"}, {.aggregate_status = AggregateDaemonSet,
+                                          .get_dependencies = TemplateDependencies,
+                                          .reflect_status = ReflectDaemonSet,
+                                          .interpret_health = DaemonSetHealth});
+}
+
+}  // namespace interpreter::native

@@ -1,0 +1,86 @@
+#include <algorithm>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "interpreter/interpreter.h"
+
+namespace interpreter {
+
+namespace {
+
+void PruneMetadata(kube::Object& manifest) {
+  for (const absl::string_view field :
+       {"creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "generation",
+        "managedFields", "resourceVersion", "selfLink", "uid", "ownerReferences", "finalizers"}) {
+    if (manifest.metadata().Has(field)) manifest.Erase({"metadata", field});
+  }
+}
+
+// Erasing a path that is not there must not copy its parents.
+void EraseIfThere(kube::Object& manifest, json::Path path) {
+  if (manifest.root().FindPath(path) != nullptr) manifest.Erase(path);
+}
+
+void PruneDeployment(kube::Object& deployment) {
+  deployment.EraseAnnotation("deployment.kubernetes.io/revision");
+  deployment.EraseAnnotation("deployment.kubernetes.io/revision-history");
+}
+
+// The job controller of a member makes these labels from the uid it gives the Job.
+void PruneJob(kube::Object& job) {
+  EraseIfThere(job, {"spec", "ttlSecondsAfterFinished"});
+  if (job.spec()["manualSelector"].AsBool()) return;
+  for (const absl::string_view label : {"controller-uid", "batch.kubernetes.io/controller-uid"}) {
+    EraseIfThere(job, {"spec", "selector", "matchLabels", label});
+  }
+  for (const absl::string_view label : {"controller-uid", "batch.kubernetes.io/controller-uid",
+                                        "job-name", "batch.kubernetes.io/job-name"}) {
+    EraseIfThere(job, {"spec", "template", "metadata", "labels", label});
+  }
+}
+
+void PruneSecret(kube::Object& secret) {
+  if (secret.root()["type"].AsString() != "kubernetes.io/service-account-token") return;
+  secret.EraseAnnotation("kubernetes.io/service-account.uid");
+  secret.Set({"data"}, nullptr);
+}
+
+// Upstream keeps every second of several adjacent token secrets; here all of them go.
+void PruneServiceAccount(kube::Object& account) {
+  const std::string prefix = absl::StrCat(account.name(), "-token-");
+  const auto is_token = [&](const json::Value& entry) {
+    return absl::StartsWith(entry["name"].AsString(), prefix);
+  };
+  const auto secrets = account.root()["secrets"].items();
+  if (std::none_of(secrets.begin(), secrets.end(), is_token)) return;
+  json::Value kept = json::Value::Array();
+  for (const json::Value& entry : secrets) {
+    if (!is_token(entry)) kept.Append(entry);
+  }
+  account.Set({"secrets"}, std::move(kept));
+}
+
+void PruneService(kube::Object& service) {
+  if (service.spec()["clusterIP"].AsString() == "None") return;  // Headless everywhere.
+  EraseIfThere(service, {"spec", "clusterIP"});
+  EraseIfThere(service, {"spec", "clusterIPs"});
+}
+
+}  // namespace
+
+void Prune(kube::Object& manifest) {
+  PruneMetadata(manifest);
+  EraseIfThere(manifest, {"status"});
+  // By kind name alone, as upstream does.
+  const absl::string_view kind = manifest.kind();
+  if (kind == "Deployment") return PruneDeployment(manifest);
+  if (kind == "Job") return PruneJob(manifest);
+  if (kind == "Secret") return PruneSecret(manifest);
+  if (kind == "ServiceAccount") return PruneServiceAccount(manifest);
+  if (kind == "Service") return PruneService(manifest);
+  if (kind == "PersistentVolumeClaim") {
+    manifest.EraseAnnotation("volume.kubernetes.io/selected-node");
+  }
+}
+
+}  // namespace interpreter

@@ -1,0 +1,118 @@
+#include "kube/cache/cluster_client.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/status.h"
+#include "kube/meta/patch.h"
+
+namespace kube {
+namespace {
+
+// What the server alone writes: a difference here is no wish of the caller's.
+constexpr absl::string_view kServerOwnedMetadata[] = {
+    "creationTimestamp", "deletionGracePeriodSeconds",
+    "deletionTimestamp", "generation",
+    "managedFields",     "resourceVersion",
+    "selfLink",          "uid"};
+
+json::Value StatusOnly(const Object& object) {
+  json::Value part = json::Value::Object();
+  if (object.root().Has("status")) part.Set("status", object.status());
+  return part;
+}
+
+json::Value WithoutStatus(const Object& object) {
+  json::Value part = object.root();
+  part.Erase("status");
+  return part;
+}
+
+// The merge patch from `before` to `after` in what this write may change; null when there is none.
+json::Value OwnPatch(const Object& before, const Object& after, const std::string& subresource) {
+  if (subresource == "status") return DiffMergePatch(StatusOnly(before), StatusOnly(after));
+  json::Value patch = DiffMergePatch(WithoutStatus(before), WithoutStatus(after));
+  if (!patch.Has("metadata")) return patch;
+  json::Value& metadata = patch.Mutable("metadata");
+  for (const absl::string_view field : kServerOwnedMetadata) metadata.Erase(field);
+  if (metadata.empty()) patch.Erase("metadata");
+  return patch.empty() ? json::Value() : patch;
+}
+
+bool NeedsPrecondition(const json::Value& patch, UpdateOptions::Precondition precondition) {
+  switch (precondition) {
+    case UpdateOptions::Precondition::kAlways:
+      return true;
+    case UpdateOptions::Precondition::kNever:
+      return false;
+    case UpdateOptions::Precondition::kWhenListsChange:
+      return PatchTouchesList(patch);
+  }
+  return true;
+}
+
+}  // namespace
+
+ClusterClient::ClusterClient(Client& client, RestMapper& mapper, InformerSet& informers)
+    : client_(client), mapper_(mapper), informers_(informers) {}
+
+ObjectPtr ClusterClient::Find(const Resource& r, const ObjectKey& key) {
+  return informers_.Get(r)->store().Find(key);
+}
+
+absl::StatusOr<ObjectPtr> ClusterClient::Get(const Resource& r, const ObjectKey& key,
+                                             const base::StopToken& stop) {
+  const std::shared_ptr<Informer> informer = informers_.Find(r);
+  if (informer != nullptr && informer->HasSynced()) {
+    if (ObjectPtr held = informer->store().Find(key)) return held;
+    if (informer->HoldsAll()) {
+      return absl::NotFoundError(absl::StrCat(r.plural, r.gvk.group.empty() ? "" : ".", r.gvk.group,
+                                              " \"", key.ToString(), "\" not found"));
+    }
+  }
+  ASSIGN_OR_RETURN(Object object, client_.Get(r, key, stop));
+  return Share(std::move(object));
+}
+
+absl::StatusOr<ObjectPtr> ClusterClient::Create(const Resource& r, const Object& object,
+                                                const base::StopToken& stop) {
+  ASSIGN_OR_RETURN(Object created, client_.Create(r, object, {}, stop));
+  Remember(r, created);
+  return Share(std::move(created));
+}
+
+absl::StatusOr<ObjectPtr> ClusterClient::Update(const Resource& r, const ObjectPtr& before,
+                                                const Object& after, const UpdateOptions& options,
+                                                const base::StopToken& stop) {
+  json::Value patch = OwnPatch(*before, after, options.subresource);
+  if (patch.is_null()) return before;
+  if (NeedsPrecondition(patch, options.precondition)) {
+    patch.Set({"metadata", "resourceVersion"}, before->resource_version());
+  }
+  const WriteOptions write{.subresource = options.subresource};
+  ASSIGN_OR_RETURN(Object written,
+                   client_.Patch(r, before->key(), PatchType::kMerge, patch, write, stop));
+  Remember(r, written);
+  return Share(std::move(written));
+}
+
+absl::Status ClusterClient::Delete(const Resource& r, const ObjectKey& key,
+                                   const DeleteOptions& options, const base::StopToken& stop) {
+  const std::shared_ptr<Informer> informer = informers_.Find(r);
+  const ObjectPtr held = informer == nullptr ? nullptr : informer->store().Find(key);
+  const absl::StatusOr<Object> left = client_.Delete(r, key, options, stop);
+  if (!left.ok() && !absl::IsNotFound(left.status())) return left.status();
+  if (left.ok() && !left->empty()) {
+    Remember(r, *left);
+  } else if (held != nullptr) {
+    // Whoever has taken the name since is somebody else.
+    informer->WrittenDeleteOf(key, held->uid());
+  }
+  return absl::OkStatus();
+}
+
+void ClusterClient::Remember(const Resource& r, const Object& written) {
+  if (const std::shared_ptr<Informer> informer = informers_.Find(r)) informer->Written(written);
+}
+
+}  // namespace kube

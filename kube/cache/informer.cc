@@ -1,0 +1,122 @@
+#include "kube/cache/informer.h"
+
+#include <map>
+#include <utility>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/synchronization/mutex.h"
+#include "kube/cache/internal/reflector.h"
+#include "kube/cache/internal/task_pool.h"
+
+namespace kube {
+namespace {
+
+// A list waits on the network most of the time; a few at once fill one server's cache quickly
+// without asking it for everything at the same moment.
+constexpr int kListThreads = 4;
+// Longer than any write takes to be answered (see Store::AgeTombstones).
+constexpr absl::Duration kTombstoneAge = absl::Minutes(5);
+
+}  // namespace
+
+struct InformerSet::Impl {
+  Impl(Client& client, const base::Clock& clock)
+      : client(client), clock(clock), pool(clock, kListThreads) {}
+
+  using ReflectorPtr = std::shared_ptr<internal::Reflector>;
+
+  Client& client;
+  const base::Clock& clock;
+  internal::TaskPool pool;
+  mutable absl::Mutex mu;
+  InformerOptions default_options ABSL_GUARDED_BY(mu);
+  std::map<Gvr, InformerOptions> options ABSL_GUARDED_BY(mu);
+  std::map<Gvr, ReflectorPtr> informers ABSL_GUARDED_BY(mu);
+  bool ageing ABSL_GUARDED_BY(mu) = false;
+  bool stopped ABSL_GUARDED_BY(mu) = false;
+
+  ReflectorPtr Create(const Resource& r) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu) {
+    const auto own = options.find(r.gvr());
+    auto informer = std::make_shared<internal::Reflector>(
+        r, own == options.end() ? default_options : own->second,
+        internal::Reflector::Environment{client, clock, pool});
+    if (stopped) {
+      informer->Stop();
+      return informer;
+    }
+    if (!std::exchange(ageing, true)) ScheduleAgeing();
+    informer->Start();
+    return informer;
+  }
+
+  void ScheduleAgeing() {
+    pool.RunAt(clock.Now() + kTombstoneAge, [this] {
+      for (const ReflectorPtr& informer : Snapshot()) informer->AgeTombstones();
+      ScheduleAgeing();
+    });
+  }
+
+  std::vector<ReflectorPtr> Snapshot() const {
+    std::vector<ReflectorPtr> all;
+    absl::MutexLock lock(&mu);
+    all.reserve(informers.size());
+    for (const auto& [gvr, informer] : informers) all.push_back(informer);
+    return all;
+  }
+};
+
+InformerSet::InformerSet(Client& client, const base::Clock& clock)
+    : impl_(std::make_unique<Impl>(client, clock)) {}
+
+InformerSet::~InformerSet() { Stop(); }
+
+void InformerSet::SetDefaultOptions(const Resource& r, InformerOptions options) {
+  absl::MutexLock lock(&impl_->mu);
+  impl_->options[r.gvr()] = std::move(options);
+}
+
+void InformerSet::SetDefaultOptions(InformerOptions options) {
+  absl::MutexLock lock(&impl_->mu);
+  impl_->default_options = std::move(options);
+}
+
+std::shared_ptr<Informer> InformerSet::Get(const Resource& r) {
+  absl::MutexLock lock(&impl_->mu);
+  auto& informer = impl_->informers[r.gvr()];
+  if (informer == nullptr) informer = impl_->Create(r);
+  return informer;
+}
+
+std::shared_ptr<Informer> InformerSet::Find(const Resource& r) const {
+  absl::MutexLock lock(&impl_->mu);
+  const auto it = impl_->informers.find(r.gvr());
+  return it == impl_->informers.end() ? nullptr : it->second;
+}
+
+void InformerSet::Remove(const Resource& r) {
+  Impl::ReflectorPtr informer;
+  {
+    absl::MutexLock lock(&impl_->mu);
+    const auto it = impl_->informers.find(r.gvr());
+    if (it == impl_->informers.end()) return;
+    informer = std::move(it->second);
+    impl_->informers.erase(it);
+  }
+  informer->Stop();
+}
+
+std::vector<std::shared_ptr<Informer>> InformerSet::All() const {
+  const std::vector<Impl::ReflectorPtr> all = impl_->Snapshot();
+  return {all.begin(), all.end()};
+}
+
+void InformerSet::Stop() {
+  {
+    absl::MutexLock lock(&impl_->mu);
+    impl_->stopped = true;
+  }
+  for (const Impl::ReflectorPtr& informer : impl_->Snapshot()) informer->Stop();
+  impl_->pool.Stop();
+}
+
+}  // namespace kube

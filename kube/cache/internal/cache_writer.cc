@@ -1,0 +1,201 @@
+#include "kube/cache/internal/cache_writer.h"
+
+#include <utility>
+
+#include "absl/strings/numbers.h"
+
+namespace kube::internal {
+
+int64_t CacheWriter::AddHandler(EventHandler handler) {
+  int64_t id;
+  {
+    absl::MutexLock lock(&mu_);
+    id = next_id_++;
+    if (stopped_) return id;
+    auto shared = std::make_shared<const EventHandler>(std::move(handler));
+    // Changes queued before this are in the snapshot, later ones come behind the replay.
+    changes_.push_back(
+        {.action = [this, id, shared, objects = store_.List()] { Replay(id, shared, objects); }});
+  }
+  Dispatch();
+  absl::MutexLock lock(&mu_);
+  const auto replayed = [&]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
+    return last_replayed_ >= id || stopped_;
+  };
+  if (!DispatchesHere()) mu_.Await(absl::Condition(&replayed));
+  return id;
+}
+
+void CacheWriter::RemoveHandler(int64_t id) {
+  absl::MutexLock lock(&mu_);
+  handlers_.erase(id);
+  const auto returned = [&]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) { return called_ != id; };
+  if (!DispatchesHere()) mu_.Await(absl::Condition(&returned));
+}
+
+void CacheWriter::Apply(ObjectPtr object, bool initial) {
+  {
+    absl::MutexLock lock(&mu_);
+    ObjectPtr before;
+    if (stopped_ || !store_.Put(object, &before)) return;
+    if (before != nullptr && before->uid() != object->uid()) {
+      changes_.push_back({.before = std::move(before)});
+      before = nullptr;
+    }
+    changes_.push_back({.before = std::move(before), .after = object, .initial = initial});
+  }
+  Dispatch();
+}
+
+void CacheWriter::Delete(ObjectPtr last) {
+  {
+    absl::MutexLock lock(&mu_);
+    if (stopped_ || store_.Remove(last->key(), last.get()) == nullptr) return;
+    changes_.push_back({.before = std::move(last)});
+  }
+  Dispatch();
+}
+
+void CacheWriter::DeleteForGood(const ObjectKey& key, absl::string_view uid) {
+  {
+    absl::MutexLock lock(&mu_);
+    const ObjectPtr held = stopped_ ? nullptr : store_.Find(key);
+    if (held == nullptr || (!uid.empty() && held->uid() != uid)) return;
+    changes_.push_back({.before = store_.Remove(key, nullptr)});
+  }
+  Dispatch();
+}
+
+void CacheWriter::DeleteMissing(const absl::flat_hash_set<ObjectKey>& listed,
+                                absl::string_view list_version) {
+  int64_t list_number = -1;
+  const bool ordered = absl::SimpleAtoi(list_version, &list_number);
+  {
+    absl::MutexLock lock(&mu_);
+    if (stopped_) return;
+    for (const ObjectPtr& held : store_.List()) {
+      if (listed.contains(held->key())) continue;
+      if (ordered && ResourceVersionOf(*held) > list_number) continue;
+      Object gone = *held;
+      gone.Set({"metadata", "resourceVersion"}, list_version);
+      store_.Remove(held->key(), &gone);
+      changes_.push_back({.before = held});
+    }
+  }
+  Dispatch();
+}
+
+void CacheWriter::MarkSynced() {
+  {
+    absl::MutexLock lock(&mu_);
+    if (synced_ || stopped_) return;
+    changes_.push_back({.action = [this] {
+      absl::MutexLock lock(&mu_);
+      synced_ = true;
+    }});
+  }
+  Dispatch();
+}
+
+bool CacheWriter::HasSynced() const {
+  absl::MutexLock lock(&mu_);
+  return synced_;
+}
+
+bool CacheWriter::AwaitSynced(const base::Clock& clock, absl::Time deadline,
+                              const base::StopToken& stop) const {
+  bool cancelled = false;
+  base::StopCallback wake(stop, [&] {
+    absl::MutexLock lock(&mu_);
+    cancelled = true;
+  });
+  // Released before `wake` is destroyed, which waits for a callback that is running.
+  absl::MutexLock lock(&mu_);
+  const auto settled = [&]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
+    return synced_ || stopped_ || cancelled;
+  };
+  clock.AwaitUntil(mu_, absl::Condition(&settled), deadline);
+  return synced_;
+}
+
+void CacheWriter::Stop() {
+  std::deque<Change> dropped;  // Destroyed without the lock.
+  absl::MutexLock lock(&mu_);
+  stopped_ = true;
+  dropped.swap(changes_);
+  const auto idle = [&]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
+    return dispatcher_ == std::thread::id();
+  };
+  if (!DispatchesHere()) mu_.Await(absl::Condition(&idle));
+}
+
+void CacheWriter::Dispatch() {
+  absl::MutexLock lock(&mu_);
+  if (dispatcher_ != std::thread::id()) return;  // Whoever it is will get to the change.
+  dispatcher_ = std::this_thread::get_id();
+  while (!changes_.empty()) {
+    Change change = std::move(changes_.front());
+    changes_.pop_front();
+    mu_.Unlock();
+    if (change.action) {
+      change.action();
+    } else {
+      Tell(change);
+    }
+    change = Change();  // The last reference may free a whole object.
+    mu_.Lock();
+  }
+  dispatcher_ = std::thread::id();
+}
+
+void CacheWriter::Replay(int64_t id, HandlerPtr handler, const std::vector<ObjectPtr>& objects) {
+  {
+    absl::MutexLock lock(&mu_);
+    handlers_[id] = std::move(handler);
+  }
+  for (const ObjectPtr& object : objects) {
+    const HandlerPtr present = Begin(id);
+    if (present == nullptr) break;
+    if (present->on_add) present->on_add(object, true);
+    Finish();
+  }
+  absl::MutexLock lock(&mu_);
+  last_replayed_ = id;
+}
+
+void CacheWriter::Tell(const Change& change) {
+  int64_t id = 0;
+  while (const HandlerPtr handler = BeginNext(id)) {
+    if (change.before == nullptr) {
+      if (handler->on_add) handler->on_add(change.after, change.initial);
+    } else if (change.after == nullptr) {
+      if (handler->on_delete) handler->on_delete(change.before);
+    } else if (handler->on_update) {
+      handler->on_update(change.before, change.after);
+    }
+    Finish();
+  }
+}
+
+CacheWriter::HandlerPtr CacheWriter::BeginNext(int64_t& id) {
+  absl::MutexLock lock(&mu_);
+  const auto it = handlers_.upper_bound(id);
+  if (stopped_ || it == handlers_.end()) return nullptr;
+  called_ = id = it->first;
+  return it->second;
+}
+
+CacheWriter::HandlerPtr CacheWriter::Begin(int64_t id) {
+  absl::MutexLock lock(&mu_);
+  const auto it = handlers_.find(id);
+  if (stopped_ || it == handlers_.end()) return nullptr;
+  called_ = id;
+  return it->second;
+}
+
+void CacheWriter::Finish() {
+  absl::MutexLock lock(&mu_);
+  called_ = 0;
+}
+
+}  // namespace kube::internal

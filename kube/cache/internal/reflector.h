@@ -1,0 +1,95 @@
+// The informer of one resource: lists, watches, and lists again when the watch cannot go on.
+#ifndef KUBE_CACHE_INTERNAL_REFLECTOR_H_
+#define KUBE_CACHE_INTERNAL_REFLECTOR_H_
+
+#include <memory>
+#include <string>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/synchronization/mutex.h"
+#include "kube/cache/informer.h"
+#include "kube/cache/internal/backoff.h"
+#include "kube/cache/internal/cache_writer.h"
+#include "kube/cache/internal/task_pool.h"
+#include "kube/client/client.h"
+#include "kube/meta/selector.h"
+
+namespace kube::internal {
+
+// Thread-safe. Lists and (re)starts of the watch are tasks of the pool, one at a time; the watch
+// calls back on the transport's threads.
+class Reflector final : public Informer,
+                        public WatchHandler,
+                        public std::enable_shared_from_this<Reflector> {
+ public:
+  struct Environment {
+    Client& client;
+    const base::Clock& clock;
+    TaskPool& pool;
+  };
+  // REQUIRES: the environment outlives Stop; the object is owned by a shared_ptr.
+  Reflector(Resource resource, InformerOptions options, Environment environment);
+  ~Reflector() override;
+
+  void Start();
+  // Idempotent. REQUIRES: not called from a handler.
+  void Stop();
+  void AgeTombstones() { writer_.mutable_store().AgeTombstones(); }
+
+  const Resource& resource() const override { return resource_; }
+  const Store& store() const override { return writer_.store(); }
+  bool HoldsAll() const override { return options_.label_selector.empty(); }
+  void AddIndex(const std::string& name, IndexFn fn) override;
+  int64_t AddHandler(EventHandler handler) override;
+  void RemoveHandler(int64_t id) override;
+  bool HasSynced() const override { return writer_.HasSynced(); }
+  absl::Status WaitForSync(absl::Time deadline, const base::StopToken& stop) const override;
+  absl::Status last_error() const override;
+  void Written(const Object& object) override;
+  void WrittenDelete(const ObjectKey& key) override { writer_.DeleteForGood(key, ""); }
+  void WrittenDeleteOf(const ObjectKey& key, absl::string_view uid) override {
+    writer_.DeleteForGood(key, uid);
+  }
+
+  void OnEvent(EventType type, Object object) override;
+  void OnEnd(absl::Status status) override;
+
+ private:
+  enum class Step { kList, kWatch };
+
+  void RunAfter(absl::Duration delay, Step step);
+  void ListThenWatch();
+  absl::Status List();
+  absl::Status ListPages();
+  void StartWatch();
+  ObjectPtr Prepare(Object object) const;
+  std::string Name() const;
+  bool stopped() const { return stop_.stop_requested(); }
+
+  // Keeps the error and logs it when it differs from the last one.
+  void Failed(const absl::Status& status);
+  void Succeeded();
+  // Whether the watch that has just ended was of use, so that the failures before it count no more.
+  bool WatchWasHealthy() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+
+  const Resource resource_;
+  const InformerOptions options_;
+  const LabelSelector selector_;
+  const Environment env_;
+  CacheWriter writer_;
+  base::StopSource stop_;
+
+  absl::Mutex watch_mu_;  // Taken by tasks and Stop only, never by a callback of the watch.
+  std::unique_ptr<Watch> watch_ ABSL_GUARDED_BY(watch_mu_);
+
+  mutable absl::Mutex mu_;
+  std::string version_ ABSL_GUARDED_BY(mu_);  // Where the watch resumes.
+  absl::Status last_error_ ABSL_GUARDED_BY(mu_);
+  Backoff backoff_ ABSL_GUARDED_BY(mu_);
+  absl::Time watch_started_ ABSL_GUARDED_BY(mu_);
+  bool watch_delivered_ ABSL_GUARDED_BY(mu_) = false;
+};
+
+}  // namespace kube::internal
+
+#endif  // KUBE_CACHE_INTERNAL_REFLECTOR_H_

@@ -1,0 +1,135 @@
+#include "kube/client/internal/api_error.h"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/cord.h"
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "base/status.h"
+
+namespace kube {
+namespace {
+
+constexpr absl::string_view kFailurePayload = "type.kube/api-failure";
+constexpr absl::string_view kNotProcessedPayload = "type.kube/not-processed";
+constexpr size_t kQuotedBodyBytes = 200;
+
+void Attach(const ApiFailure& failure, absl::Status& status) {
+  // The message comes last: it is the only part that may hold a line break.
+  status.SetPayload(kFailurePayload,
+                    absl::Cord(absl::StrCat(failure.code, "\n", failure.reason, "\n",
+                                            failure.retry_after_seconds, "\n", failure.message)));
+}
+
+// What to say for an answer without a Status object: its first line, if that is readable text.
+std::string DescribeBody(const HttpResponse& response) {
+  absl::string_view line = absl::StripAsciiWhitespace(response.body);
+  line = line.substr(0, std::min(line.find('\n'), kQuotedBodyBytes));
+  const bool readable = std::all_of(line.begin(), line.end(),
+                                    [](char c) { return absl::ascii_isprint(c) || c == '\t'; });
+  if (line.empty() || !readable) return absl::StrCat("the server answered ", response.code);
+  return absl::StrCat("the server answered ", response.code, ": ", line);
+}
+
+absl::Status MakeError(const ApiFailure& failure) {
+  absl::Status status(CodeOf(failure.code, failure.reason), failure.message);
+  Attach(failure, status);
+  return status;
+}
+
+}  // namespace
+
+absl::Status NotProcessed(absl::Status error) {
+  if (!error.ok()) error.SetPayload(kNotProcessedPayload, absl::Cord("1"));
+  return error;
+}
+
+bool WasNotProcessed(const absl::Status& error) {
+  return error.GetPayload(kNotProcessedPayload).has_value();
+}
+
+absl::StatusCode CodeOf(int http_code, absl::string_view reason) {
+  if (http_code >= 500) return absl::StatusCode::kUnavailable;
+  switch (http_code) {
+    case 401:
+      return absl::StatusCode::kUnauthenticated;
+    case 403:
+      return absl::StatusCode::kPermissionDenied;
+    case 404:
+      return absl::StatusCode::kNotFound;
+    case 405:
+      return absl::StatusCode::kUnimplemented;
+    case 409:
+      return reason == "AlreadyExists" ? absl::StatusCode::kAlreadyExists
+                                       : absl::StatusCode::kAborted;
+    case 410:
+      return absl::StatusCode::kOutOfRange;
+    case 413:
+      return absl::StatusCode::kResourceExhausted;
+    case 429:
+      return absl::StatusCode::kUnavailable;
+    default:
+      // Redirects and the like: nothing that an API server says to us.
+      return http_code >= 400 ? absl::StatusCode::kInvalidArgument : absl::StatusCode::kUnknown;
+  }
+}
+
+ApiFailure FailureOf(const absl::Status& status) {
+  ApiFailure failure;
+  const auto payload = status.GetPayload(kFailurePayload);
+  if (!payload.has_value()) return failure;
+  const std::string text(*payload);
+  const std::vector<std::string> parts = absl::StrSplit(text, absl::MaxSplits('\n', 3));
+  if (parts.size() != 4 || !absl::SimpleAtoi(parts[0], &failure.code)) return {};
+  failure.reason = parts[1];
+  if (!absl::SimpleAtoi(parts[2], &failure.retry_after_seconds)) failure.retry_after_seconds = 0;
+  failure.message = parts[3];
+  return failure;
+}
+
+absl::Status ErrorOfStatusObject(const json::Value& status, int http_code) {
+  ApiFailure failure;
+  failure.code = static_cast<int>(status["code"].AsInt(http_code));
+  failure.reason = status["reason"].ToString();
+  failure.message = status["message"].ToString();
+  failure.retry_after_seconds =
+      static_cast<int>(status.Get({"details", "retryAfterSeconds"}).AsInt());
+  if (failure.message.empty()) {
+    failure.message = absl::StrCat("the server answered ", failure.code, " ", failure.reason);
+  }
+  return MakeError(failure);
+}
+
+absl::Status ErrorOfResponse(const HttpResponse& response, absl::string_view what) {
+  absl::Status error;
+  // Only what looks like an object is worth a parser's error.
+  auto body = absl::StartsWith(response.body, "{") ? json::Parse(response.body)
+                                                   : absl::StatusOr<json::Value>(json::Value());
+  if (body.ok() && (*body)["kind"].AsString() == "Status") {
+    error = ErrorOfStatusObject(*body, response.code);
+  } else {
+    error = MakeError({.code = response.code, .message = DescribeBody(response)});
+  }
+  if (const int seconds = RetryAfterSeconds(response); seconds > 0) {
+    ApiFailure failure = FailureOf(error);
+    failure.retry_after_seconds = seconds;
+    Attach(failure, error);
+  }
+  return base::Annotate(error, what);
+}
+
+int RetryAfterSeconds(const HttpResponse& response) {
+  const auto found = response.headers.find("retry-after");
+  if (found == response.headers.end()) return 0;
+  int seconds = 0;
+  return absl::SimpleAtoi(found->second, &seconds) && seconds >= 0 ? seconds : 1;
+}
+
+}  // namespace kube

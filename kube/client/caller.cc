@@ -1,0 +1,115 @@
+#include "kube/client/internal/caller.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "absl/strings/str_cat.h"
+#include "base/random.h"
+#include "base/status.h"
+#include "kube/client/internal/api_error.h"
+
+namespace kube {
+namespace {
+
+// For failures without a Retry-After: 50 ms, 100 ms, ... 800 ms, each plus up to half of it. A
+// server that is down for longer is its caller's affair, who has a back-off of its own.
+constexpr int kMaxBackoffs = 5;
+constexpr absl::Duration kFirstBackoff = absl::Milliseconds(50);
+constexpr double kBackoffJitter = 0.5;
+// The server that says 429 without saying when.
+constexpr absl::Duration kDefaultRetryAfter = absl::Seconds(1);
+
+bool IsRead(const HttpRequest& request) { return request.method == "GET"; }
+
+absl::Duration Backoff(int attempt) {
+  return base::Jitter(kFirstBackoff * std::exp2(attempt), kBackoffJitter);
+}
+
+ConcurrencyLimiter::Outcome OutcomeOf(const absl::StatusOr<HttpResponse>& answer) {
+  using Outcome = ConcurrencyLimiter::Outcome;
+  if (!answer.ok()) {
+    return absl::IsDeadlineExceeded(answer.status()) ? Outcome::kOverloaded : Outcome::kNeutral;
+  }
+  const bool overloaded = answer->code == 429 || answer->code == 503 || answer->code == 504;
+  return overloaded ? Outcome::kOverloaded : Outcome::kGood;
+}
+
+}  // namespace
+
+Caller::Caller(std::shared_ptr<Transport> transport, const ClientOptions& options,
+               const base::Clock& clock, metrics::Registry* registry)
+    : transport_(std::move(transport)),
+      options_(options),
+      clock_(clock),
+      registry_(registry),
+      concurrency_(clock),
+      rate_(options.qps > 0 ? std::make_unique<TokenBucket>(clock, options.qps, options.burst)
+                            : nullptr) {}
+
+void Caller::Count(const std::string& method, const std::string& code) {
+  if (registry_ == nullptr) return;
+  metrics::Counter* counter = nullptr;
+  {
+    absl::MutexLock lock(&mu_);
+    metrics::Counter*& slot = counters_[{method, code}];
+    if (slot == nullptr) {
+      slot = &registry_->GetCounter(
+          "rest_client_requests_total",
+          "Number of HTTP requests, partitioned by status code, method, and host.",
+          {{"code", code}, {"method", method}, {"host", options_.host}});
+    }
+    counter = slot;
+  }
+  counter->Increment();
+}
+
+absl::StatusOr<HttpResponse> Caller::Attempt(HttpRequest& request, absl::Time deadline,
+                                             const base::StopToken& stop) {
+  if (rate_ != nullptr) RETURN_IF_ERROR(rate_->Take(deadline, stop));
+  RETURN_IF_ERROR(concurrency_.Acquire(deadline, stop));
+  const absl::Time started = clock_.Now();
+  request.timeout = std::max(deadline - started, absl::Milliseconds(1));
+  absl::StatusOr<HttpResponse> answer = transport_->Send(request, stop);
+  concurrency_.Release(OutcomeOf(answer), started);
+  // As client-go's metric names what never got an answer.
+  Count(request.method, answer.ok() ? absl::StrCat(answer->code) : "<error>");
+  return answer;
+}
+
+Caller::Verdict Caller::Judge(const HttpRequest& request,
+                              const absl::StatusOr<HttpResponse>& answer, Answers answers,
+                              int attempt) const {
+  const Verdict back_off{attempt < kMaxBackoffs, Backoff(attempt)};
+  if (!answer.ok()) {
+    if (!absl::IsUnavailable(answer.status())) return {};
+    return IsRead(request) || WasNotProcessed(answer.status()) ? back_off : Verdict{};
+  }
+  const int code = answer->code;
+  const int retry_after = RetryAfterSeconds(*answer);
+  if (code == 429) {
+    return {true, retry_after > 0 ? absl::Seconds(retry_after) : kDefaultRetryAfter};
+  }
+  if (code < 500 || answers == Answers::kRaw) return {};
+  if (code == 503 && retry_after > 0) return {true, absl::Seconds(retry_after)};
+  return IsRead(request) ? back_off : Verdict{};
+}
+
+absl::StatusOr<HttpResponse> Caller::Call(HttpRequest request, const std::string& what,
+                                          Answers answers, const base::StopToken& stop) {
+  const absl::Time deadline = clock_.Now() + options_.timeout;
+  request.user_agent = options_.user_agent;
+  for (int attempt = 0;; ++attempt) {
+    absl::StatusOr<HttpResponse> answer = Attempt(request, deadline, stop);
+    const Verdict verdict = Judge(request, answer, answers, attempt);
+    const bool again = verdict.again && clock_.Now() + verdict.wait < deadline;
+    if (again && !clock_.SleepFor(verdict.wait, stop)) {
+      return absl::CancelledError(absl::StrCat(what, ": stopped"));
+    }
+    if (again) continue;
+    if (!answer.ok()) return base::Annotate(answer.status(), what);
+    if (answers == Answers::kRaw || (answer->code >= 200 && answer->code < 300)) return answer;
+    return ErrorOfResponse(*answer, what);
+  }
+}
+
+}  // namespace kube

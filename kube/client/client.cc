@@ -1,0 +1,235 @@
+#include "kube/client/client.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/clock.h"
+#include "base/metrics.h"
+#include "base/status.h"
+#include "kube/client/internal/caller.h"
+#include "kube/client/internal/client_watch.h"
+#include "kube/client/internal/payload.h"
+#include "kube/client/internal/url.h"
+
+namespace kube {
+namespace {
+
+// kube-apiservers send a bookmark about every minute; a watch silent for three is broken, or of a
+// server without bookmarks, whose watches resume at no cost.
+constexpr absl::Duration kWatchSilence = absl::Seconds(180);
+
+const char* ContentTypeOf(PatchType type) {
+  switch (type) {
+    case PatchType::kMerge:
+      return "application/merge-patch+json";
+    case PatchType::kJson:
+      return "application/json-patch+json";
+    case PatchType::kStrategic:
+      return "application/strategic-merge-patch+json";
+    case PatchType::kApply:
+      return "application/apply-patch+yaml";
+  }
+  return "";
+}
+
+// "patch Work karmada-es-m1/web (status)"
+std::string Describe(absl::string_view verb, const Resource& r, const ObjectKey& key,
+                     absl::string_view subresource = "") {
+  std::string what = absl::StrCat(verb, " ", r.gvk.kind, " ", key.ToString());
+  if (!subresource.empty()) absl::StrAppend(&what, " (", subresource, ")");
+  return what;
+}
+
+// "list deployments.apps in default"
+std::string Describe(absl::string_view verb, const Resource& r, absl::string_view ns) {
+  std::string what = absl::StrCat(verb, " ", r.plural);
+  if (!r.gvk.group.empty()) absl::StrAppend(&what, ".", r.gvk.group);
+  if (r.namespaced && !ns.empty()) absl::StrAppend(&what, " in ", ns);
+  return what;
+}
+
+std::string WriteQuery(const WriteOptions& options) {
+  Query query;
+  query.Add("dryRun", options.dry_run ? "All" : "").Add("fieldManager", options.field_manager);
+  return query.text();
+}
+
+json::Value DeleteBody(const DeleteOptions& options) {
+  json::Value body = json::Value::Object({{"apiVersion", "v1"}, {"kind", "DeleteOptions"}});
+  if (!options.propagation.empty()) body.Set("propagationPolicy", options.propagation);
+  if (!options.uid.empty()) body.Set({"preconditions", "uid"}, options.uid);
+  if (!options.resource_version.empty()) {
+    body.Set({"preconditions", "resourceVersion"}, options.resource_version);
+  }
+  return body;
+}
+
+std::string ListPath(const Resource& r, absl::string_view ns, const ListOptions& options) {
+  Query query;
+  query.Add("labelSelector", options.label_selector)
+      .Add("fieldSelector", options.field_selector)
+      .Add("limit", options.limit > 0 ? absl::StrCat(options.limit) : "")
+      .Add("continue", options.continue_token)
+      // A continue token names its version itself.
+      .Add("resourceVersion", options.continue_token.empty() ? options.resource_version : "");
+  return absl::StrCat(CollectionPath(r, ns), query.text());
+}
+
+}  // namespace
+
+struct Client::Impl {
+  Caller caller;
+
+  // Of calls whose answer is one object.
+  absl::StatusOr<Object> Call(HttpRequest request, const Resource& r, const std::string& what,
+                              const base::StopToken& stop) {
+    ASSIGN_OR_RETURN(const HttpResponse answer,
+                     caller.Call(std::move(request), what, Caller::Answers::kErrors, stop));
+    auto object = ParseObject(answer.body, r.gvk);
+    if (!object.ok()) return base::Annotate(object.status(), what);
+    return object;
+  }
+};
+
+Client::Client(std::shared_ptr<Transport> transport, ClientOptions options,
+               const base::Clock& clock, metrics::Registry* registry)
+    : impl_(new Impl{Caller(std::move(transport), options, clock, registry)}) {}
+
+Client::~Client() = default;
+
+const std::string& Client::name() const { return impl_->caller.options().name; }
+
+absl::StatusOr<Object> Client::Get(const Resource& r, const ObjectKey& key,
+                                   const base::StopToken& stop) {
+  const std::string what = Describe("get", r, key);
+  auto path = ObjectPath(r, key, "");
+  if (!path.ok()) return base::Annotate(path.status(), what);
+  return impl_->Call({.method = "GET", .path = *std::move(path)}, r, what, stop);
+}
+
+absl::StatusOr<ListPage> Client::List(const Resource& r, absl::string_view ns,
+                                      const ListOptions& options, const base::StopToken& stop) {
+  const std::string what = Describe("list", r, ns);
+  ASSIGN_OR_RETURN(const HttpResponse answer,
+                   impl_->caller.Call({.method = "GET", .path = ListPath(r, ns, options)}, what,
+                                      Caller::Answers::kErrors, stop));
+  auto page = ParseList(answer.body, r.gvk);
+  if (!page.ok()) return base::Annotate(page.status(), what);
+  return page;
+}
+
+absl::StatusOr<ListPage> Client::ListAll(const Resource& r, absl::string_view ns,
+                                         ListOptions options, const base::StopToken& stop) {
+  ListPage all;
+  for (bool started_over = false;;) {
+    auto page = List(r, ns, options, stop);
+    const bool half_way = !options.continue_token.empty();
+    if (absl::IsOutOfRange(page.status()) && half_way && !started_over) {
+      started_over = true;
+      options.continue_token.clear();
+      all.items.clear();
+      continue;
+    }
+    RETURN_IF_ERROR(page.status());
+    if (all.items.empty()) {
+      all.items = std::move(page->items);
+    } else {
+      for (Object& item : page->items) all.items.push_back(std::move(item));
+    }
+    all.resource_version = std::move(page->resource_version);
+    if (page->continue_token.empty()) return all;
+    options.continue_token = std::move(page->continue_token);
+  }
+}
+
+absl::StatusOr<Object> Client::Create(const Resource& r, const Object& object,
+                                      const WriteOptions& options, const base::StopToken& stop) {
+  const std::string what = Describe("create", r, object.key(), options.subresource);
+  if (r.namespaced && object.ns().empty()) {
+    return absl::InvalidArgumentError(absl::StrCat(what, ": the namespace is empty"));
+  }
+  std::string path = CollectionPath(r, object.ns());
+  if (!options.subresource.empty()) {
+    auto object_path = ObjectPath(r, object.key(), options.subresource);
+    if (!object_path.ok()) return base::Annotate(object_path.status(), what);
+    path = *std::move(object_path);
+  }
+  return impl_->Call({.method = "POST",
+                      .path = absl::StrCat(path, WriteQuery(options)),
+                      .content_type = "application/json",
+                      .body = json::Write(object.root())},
+                     r, what, stop);
+}
+
+absl::StatusOr<Object> Client::Patch(const Resource& r, const ObjectKey& key, PatchType type,
+                                     const json::Value& patch, const WriteOptions& options,
+                                     const base::StopToken& stop) {
+  const std::string what = Describe("patch", r, key, options.subresource);
+  auto path = ObjectPath(r, key, options.subresource);
+  if (!path.ok()) return base::Annotate(path.status(), what);
+  if (type == PatchType::kApply && options.field_manager.empty()) {
+    return absl::InvalidArgumentError(absl::StrCat(what, ": apply needs a field manager"));
+  }
+  return impl_->Call({.method = "PATCH",
+                      .path = absl::StrCat(*path, WriteQuery(options)),
+                      .content_type = ContentTypeOf(type),
+                      .body = json::Write(patch)},
+                     r, what, stop);
+}
+
+absl::StatusOr<Object> Client::Replace(const Resource& r, const Object& object,
+                                       const WriteOptions& options, const base::StopToken& stop) {
+  const std::string what = Describe("replace", r, object.key(), options.subresource);
+  auto path = ObjectPath(r, object.key(), options.subresource);
+  if (!path.ok()) return base::Annotate(path.status(), what);
+  return impl_->Call({.method = "PUT",
+                      .path = absl::StrCat(*path, WriteQuery(options)),
+                      .content_type = "application/json",
+                      .body = json::Write(object.root())},
+                     r, what, stop);
+}
+
+absl::StatusOr<Object> Client::Delete(const Resource& r, const ObjectKey& key,
+                                      const DeleteOptions& options, const base::StopToken& stop) {
+  const std::string what = Describe("delete", r, key);
+  auto path = ObjectPath(r, key, "");
+  if (!path.ok()) return base::Annotate(path.status(), what);
+  ASSIGN_OR_RETURN(Object answer, impl_->Call({.method = "DELETE",
+                                               .path = *std::move(path),
+                                               .content_type = "application/json",
+                                               .body = json::Write(DeleteBody(options))},
+                                              r, what, stop));
+  // Gone at once: the server answers with a Status, or with the object as it was last.
+  const bool lingers = answer.kind() != "Status" && answer.IsDeleting();
+  return lingers ? answer : Object();
+}
+
+std::unique_ptr<Watch> Client::StartWatch(const Resource& r, absl::string_view ns,
+                                          const WatchOptions& options, WatchHandler& handler) {
+  Query query;
+  query.Add("watch", "true")
+      .Add("allowWatchBookmarks", "true")
+      .Add("timeoutSeconds", absl::StrCat(absl::ToInt64Seconds(options.server_timeout)))
+      .Add("labelSelector", options.label_selector)
+      .Add("fieldSelector", options.field_selector)
+      .Add("resourceVersion", options.resource_version);
+  HttpRequest request{.method = "GET", .path = absl::StrCat(CollectionPath(r, ns), query.text())};
+  request.timeout = kWatchSilence;
+  request.user_agent = impl_->caller.options().user_agent;
+  auto watch =
+      std::make_unique<ClientWatch>(impl_->caller, r.gvk, Describe("watch", r, ns), handler);
+  watch->Start(request);
+  return watch;
+}
+
+absl::StatusOr<HttpResponse> Client::GetRaw(const std::string& path, const base::StopToken& stop) {
+  return GetRaw(path, "application/json", stop);
+}
+
+absl::StatusOr<HttpResponse> Client::GetRaw(const std::string& path, const std::string& accept,
+                                            const base::StopToken& stop) {
+  return impl_->caller.Call({.method = "GET", .path = path, .accept = accept},
+                            absl::StrCat("get ", path), Caller::Answers::kRaw, stop);
+}
+
+}  // namespace kube

@@ -1,0 +1,81 @@
+#include "kube/client/internal/client_watch.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/status.h"
+#include "kube/client/internal/api_error.h"
+#include "kube/client/internal/payload.h"
+
+namespace kube {
+namespace {
+
+// An error's Status object is small; whoever sends more is cut off there.
+constexpr size_t kMaxErrorBody = 64 << 10;
+
+WatchHandler::EventType TypeOf(WatchEvent::Type type) {
+  switch (type) {
+    case WatchEvent::Type::kModified:
+      return WatchHandler::EventType::kModified;
+    case WatchEvent::Type::kDeleted:
+      return WatchHandler::EventType::kDeleted;
+    case WatchEvent::Type::kBookmark:
+      return WatchHandler::EventType::kBookmark;
+    default:
+      return WatchHandler::EventType::kAdded;
+  }
+}
+
+}  // namespace
+
+ClientWatch::ClientWatch(Caller& caller, Gvk gvk, std::string what, WatchHandler& handler)
+    : caller_(caller), gvk_(std::move(gvk)), what_(std::move(what)), handler_(handler) {}
+
+void ClientWatch::Start(const HttpRequest& request) {
+  StreamCallbacks callbacks;
+  callbacks.on_head = [this](const HttpResponse& head) { OnHead(head); };
+  callbacks.on_data = [this](absl::string_view bytes) { OnData(bytes); };
+  callbacks.on_end = [this](absl::Status status) { OnEnd(std::move(status)); };
+  stream_ = caller_.transport().Open(request, std::move(callbacks));
+}
+
+void ClientWatch::OnHead(const HttpResponse& head) {
+  caller_.Count("GET", absl::StrCat(head.code));
+  if (head.code != 200) error_answer_ = head;
+}
+
+void ClientWatch::OnData(absl::string_view bytes) {
+  if (ended_) return;
+  if (error_answer_.code != 0) {
+    if (error_answer_.body.size() < kMaxErrorBody) absl::StrAppend(&error_answer_.body, bytes);
+    return;
+  }
+  const absl::Status status =
+      decoder_.Feed(bytes, [this](absl::string_view line) { return OnLine(line); });
+  if (!status.ok()) End(status);
+}
+
+absl::Status ClientWatch::OnLine(absl::string_view line) {
+  auto event = ParseWatchEvent(line);
+  if (!event.ok()) return base::Annotate(event.status(), "malformed watch event");
+  if (event->type == WatchEvent::Type::kError) return ErrorOfStatusObject(event->object, 500);
+  handler_.OnEvent(TypeOf(event->type), TakeObject(std::move(event->object), gvk_));
+  return absl::OkStatus();
+}
+
+void ClientWatch::OnEnd(absl::Status status) {
+  if (error_answer_.code != 0) {
+    if (!ended_) handler_.OnEnd(ErrorOfResponse(error_answer_, what_));
+    ended_ = true;
+    return;
+  }
+  if (absl::IsCancelled(status)) status = absl::UnavailableError(status.message());
+  End(status.ok() ? decoder_.Finish() : status);
+}
+
+void ClientWatch::End(const absl::Status& status) {
+  if (std::exchange(ended_, true)) return;
+  handler_.OnEnd(base::Annotate(status, what_));
+}
+
+}  // namespace kube

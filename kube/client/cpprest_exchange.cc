@@ -1,0 +1,199 @@
+#include "kube/client/internal/cpprest_exchange.h"
+
+#include <algorithm>
+#include <chrono>
+#include <string>
+#include <utility>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "base/clock.h"
+#include "kube/client/internal/cpprest_sink.h"
+
+namespace kube {
+namespace {
+
+// No object of an API server is larger than a few MB, no page of a list than some dozen.
+constexpr size_t kMaxBodyBytes = 64 << 20;
+// Memory is not reserved on the server's word alone.
+constexpr size_t kMaxReserve = 1 << 20;
+
+thread_local bool in_stream_callback = false;
+
+HttpResponse HeadOf(const web::http::http_response& response) {
+  HttpResponse head;
+  head.code = response.status_code();
+  for (const auto& [name, value] : response.headers()) {
+    head.headers.emplace(absl::AsciiStrToLower(name), value);
+  }
+  return head;
+}
+
+}  // namespace
+
+void PostToPool(std::function<void()> function) {
+  boost::asio::post(crossplat::threadpool::shared_instance().service(), std::move(function));
+}
+
+void Exchange::Start(web::http::client::http_client& client, web::http::http_request request,
+                     std::function<std::string()> verdict) {
+  verdict_ = std::move(verdict);
+  const auto self = shared_from_this();
+  try {
+    request.set_response_stream(
+        MakeSinkStream([self](absl::string_view bytes) { return self->OnData(bytes); }));
+    client.request(std::move(request), cancel_.get_token())
+        .then([self](pplx::task<web::http::http_response> head) { self->HeadArrived(head); },
+              RunInline());
+  } catch (...) {
+    Fail(std::current_exception());
+  }
+}
+
+void Exchange::HeadArrived(const pplx::task<web::http::http_response>& head) {
+  const auto self = shared_from_this();
+  try {
+    const web::http::http_response response = head.get();
+    OnHead(HeadOf(response));
+    // Not inline: by the time a posted continuation runs, the connection is back in its pool, so
+    // the caller's next request can use it.
+    pplx::create_task(response._get_impl()->_get_data_available())
+        .then([self](pplx::task<utility::size64_t> body) {
+          try {
+            body.get();
+            self->OnEnd(absl::OkStatus());
+          } catch (...) {
+            self->Fail(std::current_exception());
+          }
+        });
+  } catch (...) {
+    Fail(std::current_exception());
+  }
+}
+
+void Exchange::Fail(const std::exception_ptr& exception) {
+  OnEnd(ErrorOfException(exception, verdict_()));
+}
+
+void Exchange::Cancel() const {
+  PostToPool([source = cancel_] { source.cancel(); });
+}
+
+absl::StatusOr<HttpResponse> UnaryExchange::Await(absl::Time deadline,
+                                                  const base::StopToken& stop) {
+  bool stopped = false;
+  base::StopCallback wake(stop, [&] {
+    absl::MutexLock lock(&mu_);
+    stopped = true;
+  });
+  {
+    absl::MutexLock lock(&mu_);
+    auto over = [&]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) { return done_ || stopped; };
+    base::RealClock().AwaitUntil(mu_, absl::Condition(&over), deadline);
+    if (done_ && !status_.ok()) return status_;
+    if (done_) return std::move(response_);
+  }
+  Cancel();
+  if (stopped) return absl::CancelledError("stopped while waiting for an answer");
+  return absl::DeadlineExceededError("no answer in time");
+}
+
+void UnaryExchange::OnHead(HttpResponse head) {
+  const auto length = head.headers.find("content-length");
+  uint64_t bytes = 0;
+  if (length != head.headers.end() && absl::SimpleAtoi(length->second, &bytes)) {
+    head.body.reserve(std::min<uint64_t>(bytes, kMaxReserve));
+  }
+  response_ = std::move(head);
+}
+
+absl::Status UnaryExchange::OnData(absl::string_view bytes) {
+  if (response_.body.size() + bytes.size() > kMaxBodyBytes) {
+    too_large_ = absl::ResourceExhaustedError(
+        absl::StrCat("the answer is larger than ", kMaxBodyBytes, " bytes"));
+    return too_large_;
+  }
+  absl::StrAppend(&response_.body, bytes);
+  return absl::OkStatus();
+}
+
+void UnaryExchange::OnEnd(absl::Status status) {
+  absl::MutexLock lock(&mu_);
+  status_ = too_large_.ok() ? std::move(status) : too_large_;
+  done_ = true;
+}
+
+StreamExchange::StreamExchange(StreamCallbacks callbacks, absl::Duration longest_silence)
+    : callbacks_(std::move(callbacks)),
+      longest_silence_(longest_silence),
+      timer_(crossplat::threadpool::shared_instance().service()),
+      last_data_(base::RealClock().Now()) {}
+
+bool StreamExchange::InCallback() { return in_stream_callback; }
+
+void StreamExchange::Deliver(const std::function<void()>& callback, bool last) {
+  {
+    absl::MutexLock lock(&mu_);
+    // Only a pool of more than one thread ever waits here.
+    mu_.Await(absl::Condition(
+        +[](bool* busy) { return !*busy; }, &busy_));
+    if (closed_) return;
+    busy_ = true;
+    last_data_ = base::RealClock().Now();
+  }
+  in_stream_callback = true;
+  callback();
+  in_stream_callback = false;
+  absl::MutexLock lock(&mu_);
+  busy_ = false;
+  if (last) closed_ = true;
+}
+
+void StreamExchange::OnHead(HttpResponse head) {
+  Deliver([&] { callbacks_.on_head(head); });
+}
+
+absl::Status StreamExchange::OnData(absl::string_view bytes) {
+  Deliver([&] { callbacks_.on_data(bytes); });
+  return absl::OkStatus();
+}
+
+void StreamExchange::OnEnd(absl::Status status) {
+  timer_.cancel();
+  Deliver([&] { callbacks_.on_end(std::move(status)); }, /*last=*/true);
+}
+
+void StreamExchange::StartTimer() {
+  absl::Duration left;
+  {
+    absl::MutexLock lock(&mu_);
+    if (closed_) return;
+    left = last_data_ + longest_silence_ - base::RealClock().Now();
+  }
+  if (left <= absl::ZeroDuration()) {
+    Cancel();
+    OnEnd(absl::UnavailableError(
+        absl::StrCat("no data for ", absl::FormatDuration(longest_silence_))));
+    return;
+  }
+  // Data does not move the timer, it only makes the next look come later.
+  timer_.expires_after(absl::ToChronoMilliseconds(left) + std::chrono::milliseconds(1));
+  timer_.async_wait([this, weak = weak_from_this()](const boost::system::error_code& cancelled) {
+    const auto self = weak.lock();
+    if (self != nullptr && !cancelled) StartTimer();
+  });
+}
+
+void StreamExchange::Close() {
+  {
+    absl::MutexLock lock(&mu_);
+    closed_ = true;
+    mu_.Await(absl::Condition(
+        +[](bool* busy) { return !*busy; }, &busy_));
+  }
+  Cancel();
+  PostToPool([self = shared_from_this(), this] { timer_.cancel(); });
+}
+
+}  // namespace kube

@@ -1,0 +1,188 @@
+#include "kube/client/internal/credentials.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "base/log.h"
+#include "base/status.h"
+#include "kube/client/internal/exec_plugin.h"
+#include "kube/client/internal/kubeconfig_files.h"
+
+namespace kube {
+namespace {
+
+constexpr absl::Duration kFileRecheck = absl::Seconds(10);
+constexpr absl::Duration kPluginTimeout = absl::Seconds(30);
+// A plugin that fails is not run again by every request, nor one whose credentials are refused.
+constexpr absl::Duration kFailureKept = absl::Seconds(2);
+constexpr absl::Duration kRejectInterval = absl::Seconds(5);
+
+std::string StaticAuthorization(const ConnectionConfig& config) {
+  if (!config.token.empty()) return absl::StrCat("Bearer ", config.token);
+  if (config.username.empty() && config.password.empty()) return "";
+  return absl::StrCat("Basic ",
+                      absl::Base64Escape(absl::StrCat(config.username, ":", config.password)));
+}
+
+bool SamePair(const tls::KeyPair& a, const tls::KeyPair& b) {
+  return a.cert_pem == b.cert_pem && a.key_pem == b.key_pem;
+}
+
+absl::Status Unobtainable(const absl::Status& why) {
+  return absl::UnauthenticatedError(why.message());
+}
+
+}  // namespace
+
+CredentialSource::CredentialSource(const ConnectionConfig& config, const base::Clock& clock)
+    : config_(config), clock_(clock) {}
+
+absl::StatusOr<std::unique_ptr<CredentialSource>> CredentialSource::Create(
+    const ConnectionConfig& config, const base::Clock& clock) {
+  std::unique_ptr<CredentialSource> source(new CredentialSource(config, clock));
+  ASSIGN_OR_RETURN(const CredentialsPtr checked,
+                   source->MakeCredentials({.certificate = config.client_certificate}, nullptr));
+  absl::MutexLock lock(&source->mu_);
+  source->current_ = checked;  // Its parsed roots are taken over by what the first Get() loads.
+  return source;
+}
+
+absl::Status CredentialSource::LoadFiles(Loaded& loaded) const {
+  if (!config_.token_file.empty()) {
+    auto token = ReadFile(config_.token_file);
+    if (!token.ok()) return base::Annotate(token.status(), "token file");
+    const absl::string_view trimmed = absl::StripAsciiWhitespace(*token);
+    if (trimmed.empty()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("token file: ", config_.token_file, " is empty"));
+    }
+    loaded.authorization = absl::StrCat("Bearer ", trimmed);
+    loaded.fresh_until = clock_.Now() + kFileRecheck;
+  }
+  if (!config_.client_certificate_file.empty()) {
+    ASSIGN_OR_RETURN(loaded.certificate.cert_pem, ReadFile(config_.client_certificate_file));
+    ASSIGN_OR_RETURN(loaded.certificate.key_pem, ReadFile(config_.client_key_file));
+    loaded.fresh_until = clock_.Now() + kFileRecheck;
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<CredentialSource::Loaded> CredentialSource::Load(absl::Time deadline,
+                                                                const base::StopToken& stop) const {
+  Loaded loaded;
+  loaded.authorization = StaticAuthorization(config_);
+  loaded.certificate = config_.client_certificate;
+  RETURN_IF_ERROR(LoadFiles(loaded));
+  if (config_.exec == nullptr || !loaded.authorization.empty()) return loaded;
+
+  const absl::Duration timeout = std::min(kPluginTimeout, deadline - clock_.Now());
+  ASSIGN_OR_RETURN(ExecCredential given, RunExecPlugin(config_, timeout, stop));
+  if (!given.token.empty()) loaded.authorization = absl::StrCat("Bearer ", given.token);
+  if (!given.certificate.cert_pem.empty()) loaded.certificate = std::move(given.certificate);
+  loaded.fresh_until = std::min(loaded.fresh_until, given.expires);
+  return loaded;
+}
+
+absl::StatusOr<CredentialsPtr> CredentialSource::MakeCredentials(
+    Loaded loaded, const CredentialsPtr& before) const {
+  const bool same_certificate =
+      before != nullptr && SamePair(before->certificate, loaded.certificate);
+  if (same_certificate && before->authorization == loaded.authorization) return before;
+  auto made = std::make_shared<Credentials>();
+  made->authorization = std::move(loaded.authorization);
+  made->certificate = std::move(loaded.certificate);
+  if (same_certificate) {
+    made->tls = before->tls;
+  } else {
+    ASSIGN_OR_RETURN(
+        made->tls, tls::ClientCredentials::Create({.ca_pem = config_.ca_pem,
+                                                   .skip_verify = config_.insecure_skip_tls_verify,
+                                                   .client = made->certificate}));
+  }
+  return made;
+}
+
+void CredentialSource::Refresh(absl::Time deadline, const base::StopToken& stop) {
+  CredentialsPtr before;
+  {
+    absl::MutexLock lock(&mu_);
+    before = current_;
+  }
+  auto loaded = Load(deadline, stop);
+  const absl::Time fresh_until = loaded.ok() ? loaded->fresh_until : absl::InfinitePast();
+  absl::StatusOr<CredentialsPtr> made = loaded.ok()
+                                            ? MakeCredentials(std::move(*loaded), before)
+                                            : absl::StatusOr<CredentialsPtr>(loaded.status());
+  absl::MutexLock lock(&mu_);
+  refreshing_ = false;
+  failure_ = made.status();
+  if (made.ok()) {
+    current_ = *std::move(made);
+    fresh_until_ = fresh_until;
+    loaded_before_ = true;
+    return;
+  }
+  // Cancelled or out of time: the caller's affair, which says nothing to the others.
+  const absl::Time now = clock_.Now();
+  if (stop.stop_requested() || now >= deadline) return;
+  if (loaded_before_ && config_.exec == nullptr) {
+    // Files in the middle of a rotation: what we have may still be good, and if not a 401 tells.
+    base::LogWarning("credentials cannot be read again, keeping the old ones",
+                     {{"server", config_.server}, {"error", failure_}});
+    failure_ = absl::OkStatus();
+    fresh_until_ = now + kFileRecheck;
+    return;
+  }
+  failure_until_ = now + kFailureKept;
+}
+
+absl::Status CredentialSource::AwaitOtherRefresh(absl::Time deadline, const base::StopToken& stop) {
+  bool stopped = false;
+  base::StopCallback wake(stop, [&] {
+    absl::MutexLock lock(&mu_);
+    stopped = true;
+  });
+  absl::MutexLock lock(&mu_);
+  auto done = [&]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) { return stopped || !refreshing_; };
+  if (!clock_.AwaitUntil(mu_, absl::Condition(&done), deadline)) {
+    return absl::DeadlineExceededError("waiting for credentials");
+  }
+  return stopped ? absl::CancelledError("stopped while waiting for credentials") : absl::OkStatus();
+}
+
+absl::StatusOr<CredentialsPtr> CredentialSource::Get(absl::Time deadline,
+                                                     const base::StopToken& stop) {
+  while (true) {
+    bool ours = false;
+    {
+      absl::MutexLock lock(&mu_);
+      const absl::Time now = clock_.Now();
+      if (now < fresh_until_) return current_;
+      if (now < failure_until_) return Unobtainable(failure_);
+      if (now >= deadline) return absl::DeadlineExceededError("waiting for credentials");
+      if (!refreshing_) ours = refreshing_ = true;
+    }
+    if (!ours) {
+      RETURN_IF_ERROR(AwaitOtherRefresh(deadline, stop));
+      continue;
+    }
+    Refresh(deadline, stop);
+    absl::MutexLock lock(&mu_);
+    if (failure_.ok()) return current_;
+    return absl::IsCancelled(failure_) ? failure_ : Unobtainable(failure_);
+  }
+}
+
+void CredentialSource::Reject(const CredentialsPtr& rejected) {
+  absl::MutexLock lock(&mu_);
+  const absl::Time now = clock_.Now();
+  if (current_ != rejected) return;
+  if (config_.exec != nullptr && now - last_reject_ < kRejectInterval) return;
+  last_reject_ = now;
+  fresh_until_ = absl::InfinitePast();
+}
+
+}  // namespace kube

@@ -1,0 +1,312 @@
+#include "kube/client/http_transport.h"
+
+#include <cpprest/http_client.h>
+#include <openssl/ssl.h>
+#include <openssl/x509_vfy.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <mutex>
+#include <stdexcept>
+#include <utility>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "absl/synchronization/mutex.h"
+#include "base/clock.h"
+#include "base/status.h"
+#include "kube/client/internal/cpprest_exchange.h"
+#include "kube/client/internal/credentials.h"
+#include "kube/client/internal/proxy.h"
+
+namespace kube {
+namespace {
+
+using web::http::client::http_client;
+using web::http::client::http_client_config;
+
+// The library's inactivity timers. Calls and streams have shorter times of their own; these end
+// what those cannot reach, such as a proxy that never answers.
+constexpr auto kUnarySilence = std::chrono::seconds(120);
+constexpr auto kStreamSilence = std::chrono::minutes(10);
+// A pool may hold several connections that the server closed at the same time.
+constexpr int kMaxResends = 4;
+
+// Why a server certificate was refused last. The library says only that it was.
+class Verdict {
+ public:
+  void Set(std::string text) {
+    absl::MutexLock lock(&mu_);
+    text_ = std::move(text);
+  }
+  std::string Get() const {
+    absl::MutexLock lock(&mu_);
+    return text_;
+  }
+
+ private:
+  mutable absl::Mutex mu_;
+  std::string text_ ABSL_GUARDED_BY(mu_);
+};
+
+// Stands in for OpenSSL's verification of a chain; `verdict` is the Verdict to fill.
+int VerifyAndExplain(X509_STORE_CTX* chain, void* verdict) {
+  const int ok = X509_verify_cert(chain);
+  if (ok > 0) return ok;
+  const int error = X509_STORE_CTX_get_error(chain);
+  // The library checks the name in a callback that gives no reason.
+  const bool by_callback = error == X509_V_OK || error == X509_V_ERR_UNSPECIFIED;
+  static_cast<Verdict*>(verdict)->Set(by_callback ? "it is not valid for this host name"
+                                                  : X509_verify_cert_error_string(error));
+  return ok;
+}
+
+// The URL as the library wants it. It hands the host to the resolver as it stands, so the brackets
+// of an IPv6 address must go; its parser finds the port after the last colon all the same.
+absl::StatusOr<web::uri> LibraryUri(const std::string& url) {
+  const std::string host = HostOf(url);
+  std::string plain = url;
+  if (absl::StrContains(host, ':')) {
+    plain = absl::StrReplaceAll(url, {{absl::StrCat("[", host, "]"), host}});
+  }
+  try {
+    web::uri uri(plain);
+    const bool http = uri.scheme() == "https" || uri.scheme() == "http";
+    if (http && !host.empty() && uri.host() == host && uri.port() >= 0) return uri;
+  } catch (const std::exception&) {
+    // Told below.
+  }
+  return absl::InvalidArgumentError(absl::StrCat("\"", url, "\" is no usable http or https URL"));
+}
+
+class CpprestTransport : public Transport {
+ public:
+  static absl::StatusOr<std::shared_ptr<Transport>> Create(const ConnectionConfig& config);
+
+  absl::StatusOr<HttpResponse> Send(const HttpRequest& request,
+                                    const base::StopToken& stop) override;
+  std::unique_ptr<HttpStream> Open(const HttpRequest& request, StreamCallbacks callbacks) override;
+
+ private:
+  // Connections made with one set of TLS credentials. Watches keep theirs for minutes; apart, they
+  // do not disturb the reuse of the others.
+  struct Lanes {
+    std::shared_ptr<const tls::ClientCredentials> tls;
+    std::shared_ptr<http_client> unary, streams;
+  };
+
+  CpprestTransport(const ConnectionConfig& config, web::uri uri,
+                   std::unique_ptr<CredentialSource> credentials);
+  http_client_config ClientConfig(const std::shared_ptr<const tls::ClientCredentials>& tls) const;
+  Lanes LanesFor(const Credentials& credentials);
+  absl::StatusOr<web::http::http_request> MakeRequest(const HttpRequest& request,
+                                                      const Credentials& credentials) const;
+  absl::StatusOr<HttpResponse> SendOnce(const HttpRequest& request, const Credentials& credentials,
+                                        absl::Time deadline, const base::StopToken& stop);
+  std::function<std::string()> VerdictReader() const;
+  absl::Status Explain(const absl::Status& status) const;
+  absl::Status StartStream(const HttpRequest& request, const CredentialsPtr& credentials,
+                           const std::shared_ptr<StreamExchange>& exchange);
+
+  const std::string server_;
+  const web::uri uri_;
+  const std::string host_header_;  // "": the library's.
+  const std::string impersonate_user_;
+  const bool verify_;
+  web::web_proxy proxy_;  // Set once, before the first request.
+  const std::shared_ptr<Verdict> verdict_ = std::make_shared<Verdict>();
+  // Shared with the callbacks of streams, which may outlive this object by a moment.
+  const std::shared_ptr<CredentialSource> credentials_;
+  absl::Mutex mu_;
+  Lanes lanes_ ABSL_GUARDED_BY(mu_);
+};
+
+class CpprestStream : public HttpStream {
+ public:
+  explicit CpprestStream(std::shared_ptr<StreamExchange> exchange)
+      : exchange_(std::move(exchange)) {}
+  ~CpprestStream() override { exchange_->Close(); }
+
+ private:
+  const std::shared_ptr<StreamExchange> exchange_;
+};
+
+CpprestTransport::CpprestTransport(const ConnectionConfig& config, web::uri uri,
+                                   std::unique_ptr<CredentialSource> credentials)
+    : server_(config.server),
+      uri_(std::move(uri)),
+      // The library checks the certificate against this header when there is one.
+      host_header_(absl::StartsWith(config.server, "https:") ? config.tls_server_name : ""),
+      impersonate_user_(config.impersonate_user),
+      verify_(!config.insecure_skip_tls_verify),
+      credentials_(std::move(credentials)) {}
+
+absl::StatusOr<std::shared_ptr<Transport>> CpprestTransport::Create(
+    const ConnectionConfig& config) {
+  InitializeHttp();
+  ASSIGN_OR_RETURN(auto credentials, CredentialSource::Create(config, base::RealClock()));
+  ASSIGN_OR_RETURN(ProxySettings proxy, ProxySettingsOf(config, [](const char* name) {
+                     const char* value = std::getenv(name);
+                     return std::string(value == nullptr ? "" : value);
+                   }));
+  ASSIGN_OR_RETURN(web::uri uri, LibraryUri(config.server));
+  std::shared_ptr<CpprestTransport> transport(
+      new CpprestTransport(config, std::move(uri), std::move(credentials)));
+  if (!proxy.url.empty()) {
+    const auto address = LibraryUri(proxy.url);
+    if (!address.ok()) return base::Annotate(address.status(), "proxy");
+    transport->proxy_ = web::web_proxy(*address);
+    if (!proxy.username.empty()) {
+      transport->proxy_.set_credentials(web::credentials(proxy.username, proxy.password));
+    }
+  }
+  return transport;
+}
+
+http_client_config CpprestTransport::ClientConfig(
+    const std::shared_ptr<const tls::ClientCredentials>& tls) const {
+  http_client_config config;
+  config.set_max_redirects(0);
+  config.set_validate_certificates(verify_);
+  // IP addresses are no server names.
+  if (host_header_.empty() && IsIpAddress(HostOf(server_))) config.set_tlsext_sni_enabled(false);
+  config.set_proxy(proxy_);
+  config.set_ssl_context_callback([tls, verdict = verdict_](boost::asio::ssl::context& context) {
+    const absl::Status applied = tls->Apply(context.native_handle());
+    if (!applied.ok()) throw std::runtime_error(applied.ToString());
+    SSL_CTX_set_cert_verify_callback(context.native_handle(), &VerifyAndExplain, verdict.get());
+  });
+  return config;
+}
+
+CpprestTransport::Lanes CpprestTransport::LanesFor(const Credentials& credentials) {
+  absl::MutexLock lock(&mu_);
+  if (lanes_.tls == credentials.tls) return lanes_;
+  // Connections that showed an older certificate are not used again.
+  http_client_config config = ClientConfig(credentials.tls);
+  lanes_.tls = credentials.tls;
+  config.set_timeout(kUnarySilence);
+  lanes_.unary = std::make_shared<http_client>(uri_, config);
+  config.set_timeout(kStreamSilence);
+  lanes_.streams = std::make_shared<http_client>(uri_, config);
+  return lanes_;
+}
+
+absl::StatusOr<web::http::http_request> CpprestTransport::MakeRequest(
+    const HttpRequest& request, const Credentials& credentials) const {
+  try {
+    web::http::http_request out(request.method);
+    out.set_request_uri(web::uri(request.path));
+    auto& headers = out.headers();
+    headers.add("Accept", request.accept);
+    if (!request.user_agent.empty()) headers.add("User-Agent", request.user_agent);
+    if (!credentials.authorization.empty()) {
+      headers.add("Authorization", credentials.authorization);
+    }
+    if (!impersonate_user_.empty()) headers.add("Impersonate-User", impersonate_user_);
+    if (!host_header_.empty()) headers.add("Host", host_header_);
+    if (!request.body.empty()) out.set_body(std::string(request.body), request.content_type);
+    return out;
+  } catch (const std::exception& e) {
+    return absl::InvalidArgumentError(absl::StrCat("request for ", request.path, ": ", e.what()));
+  }
+}
+
+std::function<std::string()> CpprestTransport::VerdictReader() const {
+  return [verdict = verdict_] { return verdict->Get(); };
+}
+
+absl::Status CpprestTransport::Explain(const absl::Status& status) const {
+  return base::Annotate(status, server_);
+}
+
+absl::StatusOr<HttpResponse> CpprestTransport::SendOnce(const HttpRequest& request,
+                                                        const Credentials& credentials,
+                                                        absl::Time deadline,
+                                                        const base::StopToken& stop) {
+  for (int sent = 1;; ++sent) {
+    ASSIGN_OR_RETURN(web::http::http_request message, MakeRequest(request, credentials));
+    const auto exchange = std::make_shared<UnaryExchange>();
+    exchange->Start(*LanesFor(credentials).unary, std::move(message), VerdictReader());
+    auto answer = exchange->Await(deadline, stop);
+    // Written into a kept connection that the server had closed; the library itself sends again
+    // only when it finds that out while reading.
+    const bool stale = WasNotProcessed(answer.status()) &&
+                       absl::StrContains(answer.status().message(), "before the request was sent");
+    if (!stale || sent > kMaxResends) return answer;
+  }
+}
+
+absl::StatusOr<HttpResponse> CpprestTransport::Send(const HttpRequest& request,
+                                                    const base::StopToken& stop) {
+  if (StreamExchange::InCallback()) {
+    return absl::InternalError("a blocking call inside a stream's callback would never end");
+  }
+  const absl::Time deadline = base::RealClock().Now() + request.timeout;
+  ASSIGN_OR_RETURN(const CredentialsPtr first, credentials_->Get(deadline, stop));
+  auto answer = SendOnce(request, *first, deadline, stop);
+  if (!answer.ok()) return Explain(answer.status());
+  if (answer->code != 401) return answer;
+  credentials_->Reject(first);
+  ASSIGN_OR_RETURN(const CredentialsPtr second, credentials_->Get(deadline, stop));
+  if (second == first) return answer;
+  answer = SendOnce(request, *second, deadline, stop);
+  if (!answer.ok()) return Explain(answer.status());
+  if (answer->code == 401) credentials_->Reject(second);
+  return answer;
+}
+
+absl::Status CpprestTransport::StartStream(const HttpRequest& request,
+                                           const CredentialsPtr& credentials,
+                                           const std::shared_ptr<StreamExchange>& exchange) {
+  ASSIGN_OR_RETURN(web::http::http_request message, MakeRequest(request, *credentials));
+  // On the pool, so that no callback can come before Open() has returned to its caller's locks.
+  PostToPool(
+      [exchange, message, client = LanesFor(*credentials).streams, verdict = VerdictReader()] {
+        exchange->StartTimer();
+        exchange->Start(*client, message, verdict);
+      });
+  return absl::OkStatus();
+}
+
+std::unique_ptr<HttpStream> CpprestTransport::Open(const HttpRequest& request,
+                                                   StreamCallbacks callbacks) {
+  const absl::Time deadline = base::RealClock().Now() + request.timeout;
+  auto used = credentials_->Get(deadline, {});
+  if (used.ok()) {
+    callbacks.on_head = [source = credentials_, used = *used,
+                         on_head = std::move(callbacks.on_head)](const HttpResponse& head) {
+      if (head.code == 401) source->Reject(used);
+      on_head(head);
+    };
+  }
+  callbacks.on_end = [server = server_, on_end = std::move(callbacks.on_end)](absl::Status status) {
+    on_end(base::Annotate(status, server));
+  };
+  const auto exchange = std::make_shared<StreamExchange>(std::move(callbacks), request.timeout);
+  absl::Status started =
+      used.ok() ? StartStream(request, *used, exchange) : std::move(used).status();
+  if (!started.ok()) PostToPool([exchange, started] { exchange->OnEnd(started); });
+  return std::make_unique<CpprestStream>(exchange);
+}
+
+}  // namespace
+
+void InitializeHttp(int threads) {
+  static std::once_flag once;
+  std::call_once(once, [threads] {
+    try {
+      crossplat::threadpool::initialize_with_threads(threads);
+    } catch (const std::exception&) {
+      // Somebody else in this process uses the library; its pool serves us as well.
+    }
+  });
+}
+
+absl::StatusOr<std::shared_ptr<Transport>> NewHttpTransport(const ConnectionConfig& config) {
+  return CpprestTransport::Create(config);
+}
+
+}  // namespace kube

@@ -1,0 +1,71 @@
+// Sends one request after another to an API server: paced, counted, and again where that is safe.
+#ifndef KUBE_CLIENT_INTERNAL_CALLER_H_
+#define KUBE_CLIENT_INTERNAL_CALLER_H_
+
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
+#include "base/clock.h"
+#include "base/metrics.h"
+#include "base/stop_token.h"
+#include "kube/client/client.h"
+#include "kube/client/internal/limiter.h"
+#include "kube/client/transport.h"
+
+namespace kube {
+
+// Thread-safe.
+class Caller {
+ public:
+  // How an answer that is an error is treated.
+  enum class Answers {
+    kErrors,  // Retried where it helps, else an absl::Status.
+    kRaw,     // Handed over whatever its code, but for 429.
+  };
+
+  // `registry` may be null. REQUIRES: clock and registry outlive the caller.
+  Caller(std::shared_ptr<Transport> transport, const ClientOptions& options,
+         const base::Clock& clock, metrics::Registry* registry);
+
+  // `what` ("get Deployment default/web") precedes every error's message. Sent again until the
+  // deadline: what the server refused to process (429, 503 with Retry-After, no connection); reads
+  // also after other 5xx answers and broken connections.
+  absl::StatusOr<HttpResponse> Call(HttpRequest request, const std::string& what, Answers answers,
+                                    const base::StopToken& stop);
+
+  // Adds to rest_client_requests_total. For streams, which are not paced (as in client-go).
+  void Count(const std::string& method, const std::string& code);
+  Transport& transport() { return *transport_; }
+  const ClientOptions& options() const { return options_; }
+
+ private:
+  // What to do after one attempt.
+  struct Verdict {
+    bool again = false;
+    absl::Duration wait;
+  };
+
+  absl::StatusOr<HttpResponse> Attempt(HttpRequest& request, absl::Time deadline,
+                                       const base::StopToken& stop);
+  Verdict Judge(const HttpRequest& request, const absl::StatusOr<HttpResponse>& answer,
+                Answers answers, int attempt) const;
+
+  const std::shared_ptr<Transport> transport_;
+  const ClientOptions options_;
+  const base::Clock& clock_;
+  metrics::Registry* const registry_;
+  ConcurrencyLimiter concurrency_;
+  const std::unique_ptr<TokenBucket> rate_;  // Null: no fixed rate.
+  absl::Mutex mu_;
+  std::map<std::pair<std::string, std::string>, metrics::Counter*> counters_ ABSL_GUARDED_BY(mu_);
+};
+
+}  // namespace kube
+
+#endif  // KUBE_CLIENT_INTERNAL_CALLER_H_

@@ -1,0 +1,104 @@
+// One HTTP exchange over cpprestsdk: what unary calls and streams have in common.
+//
+// The library runs everything on its pool (one thread); nothing here blocks there. A request is
+// cancelled by a function posted to the pool, because the library lets a cancellation on another
+// thread race with its own change of connections.
+#ifndef KUBE_CLIENT_INTERNAL_CPPREST_EXCHANGE_H_
+#define KUBE_CLIENT_INTERNAL_CPPREST_EXCHANGE_H_
+
+#include <cpprest/http_client.h>
+#include <pplx/threadpool.h>
+
+#include <exception>
+#include <functional>
+#include <memory>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
+#include "base/stop_token.h"
+#include "kube/client/transport.h"
+
+namespace kube {
+
+// Runs `function` on the library's pool.
+void PostToPool(std::function<void()> function);
+
+// What a library exception means. `verdict` is why the last server certificate was refused ("" if
+// none was).
+absl::Status ErrorOfException(const std::exception_ptr& exception, absl::string_view verdict);
+
+// Keeps itself alive while the library works for it. Subclasses' On... functions come on the pool,
+// in order, OnEnd once and last; they must not block.
+class Exchange : public std::enable_shared_from_this<Exchange> {
+ public:
+  virtual ~Exchange() = default;
+  // `verdict` is asked when the exchange fails. Once.
+  void Start(web::http::client::http_client& client, web::http::http_request request,
+             std::function<std::string()> verdict);
+  void Cancel() const;
+
+  virtual void OnHead(HttpResponse head) = 0;
+  // An error ends the exchange.
+  virtual absl::Status OnData(absl::string_view bytes) = 0;
+  virtual void OnEnd(absl::Status status) = 0;
+
+ private:
+  void HeadArrived(const pplx::task<web::http::http_response>& head);
+  void Fail(const std::exception_ptr& exception);
+
+  pplx::cancellation_token_source cancel_;
+  std::function<std::string()> verdict_;
+};
+
+// Collects a whole answer for a caller that waits. Thread-safe.
+class UnaryExchange : public Exchange {
+ public:
+  // kDeadlineExceeded and kCancelled leave the request to be cancelled in the background.
+  absl::StatusOr<HttpResponse> Await(absl::Time deadline, const base::StopToken& stop);
+
+  void OnHead(HttpResponse head) override;
+  absl::Status OnData(absl::string_view bytes) override;
+  void OnEnd(absl::Status status) override;
+
+ private:
+  HttpResponse response_;   // The pool's until done_, the waiting caller's afterwards.
+  absl::Status too_large_;  // The pool's.
+  absl::Mutex mu_;
+  bool done_ ABSL_GUARDED_BY(mu_) = false;
+  absl::Status status_ ABSL_GUARDED_BY(mu_);
+};
+
+// Hands a body to callbacks as it arrives, and gives up after a long silence. Thread-safe.
+class StreamExchange : public Exchange {
+ public:
+  StreamExchange(StreamCallbacks callbacks, absl::Duration longest_silence);
+  // Looks for silence now and whenever it may have lasted too long. Call on the pool, once.
+  void StartTimer();
+  // Waits for a running callback; afterwards none is called.
+  void Close();
+
+  void OnHead(HttpResponse head) override;
+  absl::Status OnData(absl::string_view bytes) override;
+  void OnEnd(absl::Status status) override;
+  // Whether this thread runs a callback of some stream now.
+  static bool InCallback();
+
+ private:
+  void Deliver(const std::function<void()>& callback, bool last = false);
+
+  const StreamCallbacks callbacks_;
+  const absl::Duration longest_silence_;
+  boost::asio::steady_timer timer_;  // The pool's.
+  absl::Mutex mu_;
+  bool busy_ ABSL_GUARDED_BY(mu_) = false;
+  bool closed_ ABSL_GUARDED_BY(mu_) = false;  // Nothing is delivered any more.
+  absl::Time last_data_ ABSL_GUARDED_BY(mu_);
+};
+
+}  // namespace kube
+
+#endif  // KUBE_CLIENT_INTERNAL_CPPREST_EXCHANGE_H_

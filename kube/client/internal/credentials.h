@@ -1,0 +1,75 @@
+// Who we are towards one API server: loaded when first needed, kept, renewed in time.
+#ifndef KUBE_CLIENT_INTERNAL_CREDENTIALS_H_
+#define KUBE_CLIENT_INTERNAL_CREDENTIALS_H_
+
+#include <memory>
+#include <string>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
+#include "base/clock.h"
+#include "base/stop_token.h"
+#include "base/tls.h"
+#include "kube/client/kubeconfig.h"
+
+namespace kube {
+
+// An immutable snapshot. Equal credentials are the same object, so pointers tell a change.
+struct Credentials {
+  std::string authorization;  // The header's value; "" sends none.
+  tls::KeyPair certificate;
+  // Shared between the snapshots that have the same certificate; connections made with another one
+  // must not be used any more.
+  std::shared_ptr<const tls::ClientCredentials> tls;
+};
+using CredentialsPtr = std::shared_ptr<const Credentials>;
+
+// Thread-safe.
+class CredentialSource {
+ public:
+  // kInvalidArgument when the CA, certificate or key is unusable. Neither the token file is read
+  // nor the plugin run yet. REQUIRES: the clock outlives the source.
+  static absl::StatusOr<std::unique_ptr<CredentialSource>> Create(const ConnectionConfig& config,
+                                                                  const base::Clock& clock);
+
+  // The current credentials. Files are looked at again every 10 s, an exec plugin is run when what
+  // it gave has expired; one caller does it, the others wait. kUnauthenticated when there are none
+  // to be had, kDeadlineExceeded, kCancelled.
+  absl::StatusOr<CredentialsPtr> Get(absl::Time deadline, const base::StopToken& stop);
+
+  // The server answered 401 to these: the next Get() loads anew.
+  void Reject(const CredentialsPtr& rejected);
+
+ private:
+  struct Loaded {
+    std::string authorization;
+    tls::KeyPair certificate;
+    absl::Time fresh_until = absl::InfiniteFuture();
+  };
+
+  CredentialSource(const ConnectionConfig& config, const base::Clock& clock);
+  absl::StatusOr<Loaded> Load(absl::Time deadline, const base::StopToken& stop) const;
+  absl::Status LoadFiles(Loaded& loaded) const;
+  absl::StatusOr<CredentialsPtr> MakeCredentials(Loaded loaded, const CredentialsPtr& before) const;
+  // Loads, with mu_ released, and stores the result or the failure.
+  void Refresh(absl::Time deadline, const base::StopToken& stop);
+  absl::Status AwaitOtherRefresh(absl::Time deadline, const base::StopToken& stop);
+
+  const ConnectionConfig config_;
+  const base::Clock& clock_;
+  absl::Mutex mu_;
+  bool refreshing_ ABSL_GUARDED_BY(mu_) = false;
+  bool loaded_before_ ABSL_GUARDED_BY(mu_) = false;
+  CredentialsPtr current_ ABSL_GUARDED_BY(mu_);
+  absl::Time fresh_until_ ABSL_GUARDED_BY(mu_) = absl::InfinitePast();
+  absl::Time last_reject_ ABSL_GUARDED_BY(mu_) = absl::InfinitePast();
+  absl::Status failure_ ABSL_GUARDED_BY(mu_);  // Of the last refresh.
+  absl::Time failure_until_ ABSL_GUARDED_BY(mu_) = absl::InfinitePast();
+};
+
+}  // namespace kube
+
+#endif  // KUBE_CLIENT_INTERNAL_CREDENTIALS_H_

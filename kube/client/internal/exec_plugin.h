@@ -1,0 +1,36 @@
+// Credentials from a program (client-go credential plugins).
+#ifndef KUBE_CLIENT_INTERNAL_EXEC_PLUGIN_H_
+#define KUBE_CLIENT_INTERNAL_EXEC_PLUGIN_H_
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "base/stop_token.h"
+#include "base/tls.h"
+#include "kube/client/kubeconfig.h"
+
+namespace kube {
+
+struct ExecCredential {
+  std::string token;
+  tls::KeyPair certificate;
+  absl::Time expires = absl::InfiniteFuture();
+};
+
+// Runs `config.exec`. All errors but kCancelled are kUnauthenticated, name the program and never
+// quote its output.
+absl::StatusOr<ExecCredential> RunExecPlugin(const ConnectionConfig& config, absl::Duration timeout,
+                                             const base::StopToken& stop);
+
+// The plugin's output. kInvalidArgument says what is wrong with it without quoting it.
+absl::StatusOr<ExecCredential> ParseExecCredential(absl::string_view text,
+                                                   absl::string_view api_version);
+
+// $KUBERNETES_EXEC_INFO for the plugin.
+std::string ExecInfo(const ConnectionConfig& config);
+
+}  // namespace kube
+
+#endif  // KUBE_CLIENT_INTERNAL_EXEC_PLUGIN_H_

@@ -1,0 +1,60 @@
+// The pieces of loading a kubeconfig, apart so that tests need no files in fixed places.
+#ifndef KUBE_CLIENT_INTERNAL_KUBECONFIG_FILES_H_
+#define KUBE_CLIENT_INTERNAL_KUBECONFIG_FILES_H_
+
+#include <functional>
+#include <map>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "base/json.h"
+#include "kube/client/kubeconfig.h"
+
+namespace kube {
+
+// What LoadConnectionConfig reads besides files.
+struct ConfigEnvironment {
+  std::function<std::string(const char* name)> variable;  // "" when unset.
+  std::string service_account_directory = "/var/run/secrets/kubernetes.io/serviceaccount";
+};
+absl::StatusOr<ConnectionConfig> LoadConnectionConfigFrom(const KubeconfigOptions& options,
+                                                          const ConfigEnvironment& environment);
+
+// The named entries of one or several kubeconfigs, each with the directory its relative file names
+// start from.
+class KubeconfigEntries {
+ public:
+  struct Entry {
+    json::Value value;
+    std::string directory;
+  };
+
+  // Adds a file's text; what is defined already stays. kInvalidArgument.
+  absl::Status Merge(absl::string_view text, const std::string& directory);
+  // The connection that a context ("" the current one) stands for. kInvalidArgument.
+  absl::StatusOr<ConnectionConfig> Resolve(const std::string& context) const;
+
+ private:
+  using Section = std::map<std::string, Entry, std::less<>>;
+  static absl::Status MergeSection(const json::Value& list, const char* field,
+                                   const std::string& directory, Section& section);
+
+  std::string current_context_;
+  Section clusters_, users_, contexts_;
+};
+
+// A whole file; kNotFound, or kInvalidArgument when it cannot be read.
+absl::StatusOr<std::string> ReadFile(const std::string& path);
+
+// `path` itself when absolute or empty, else under `directory`.
+std::string ResolvePath(absl::string_view path, const std::string& directory);
+
+// Fill the cluster's or the user's part of `config`. kInvalidArgument names the field.
+absl::Status ApplyCluster(const KubeconfigEntries::Entry& cluster, ConnectionConfig& config);
+absl::Status ApplyUser(const KubeconfigEntries::Entry& user, ConnectionConfig& config);
+
+}  // namespace kube
+
+#endif  // KUBE_CLIENT_INTERNAL_KUBECONFIG_FILES_H_

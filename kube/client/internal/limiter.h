@@ -1,0 +1,79 @@
+// Keeps a client from overrunning its API server.
+#ifndef KUBE_CLIENT_INTERNAL_LIMITER_H_
+#define KUBE_CLIENT_INTERNAL_LIMITER_H_
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
+#include "base/clock.h"
+#include "base/stop_token.h"
+
+namespace kube {
+
+// How many calls may be under way at once: grows by one for each window of good answers while the
+// limit is what holds calls back, shrinks when the server shows overload (additive increase,
+// multiplicative decrease). Thread-safe.
+class ConcurrencyLimiter {
+ public:
+  struct Options {
+    double initial = 20;
+    double min = 1;
+    double max = 400;  // What a kube-apiserver takes by default (--max-requests-inflight).
+    // Calls that started before the last decrease say nothing new; nor do several within this time.
+    absl::Duration decrease_interval = absl::Milliseconds(500);
+    // Slower than this and than `slow_factor` times the best seen counts as overload.
+    absl::Duration slow = absl::Seconds(2);
+    double slow_factor = 10;
+  };
+  enum class Outcome { kGood, kOverloaded, kNeutral };
+
+  // REQUIRES: the clock outlives the limiter.
+  explicit ConcurrencyLimiter(const base::Clock& clock) : ConcurrencyLimiter(clock, Options()) {}
+  ConcurrencyLimiter(const base::Clock& clock, const Options& options);
+
+  // Waits for a free place. kDeadlineExceeded, kCancelled.
+  absl::Status Acquire(absl::Time deadline, const base::StopToken& stop);
+  // Gives the place back. `started` is when the call was sent; kNeutral for calls whose duration
+  // and result say nothing about load (they broke or were cancelled).
+  void Release(Outcome outcome, absl::Time started);
+
+  int limit() const;
+
+ private:
+  bool HasPlace() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  bool IsSlow(absl::Duration took) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+
+  const base::Clock& clock_;
+  const Options options_;
+  mutable absl::Mutex mu_;
+  double limit_ ABSL_GUARDED_BY(mu_);
+  int in_flight_ ABSL_GUARDED_BY(mu_) = 0;
+  absl::Time last_decrease_ ABSL_GUARDED_BY(mu_) = absl::InfinitePast();
+  absl::Duration best_ ABSL_GUARDED_BY(mu_) = absl::InfiniteDuration();
+};
+
+// `qps` calls a second, `burst` at once (as client-go's flow control). Thread-safe.
+class TokenBucket {
+ public:
+  // REQUIRES: qps > 0; the clock outlives the bucket. A burst below 1 counts as 1.
+  TokenBucket(const base::Clock& clock, double qps, int burst);
+  // Waits for a token. kDeadlineExceeded at once when none would come in time; kCancelled.
+  absl::Status Take(absl::Time deadline, const base::StopToken& stop);
+
+ private:
+  // How long to wait for the token that is taken with this call.
+  absl::StatusOr<absl::Duration> Reserve(absl::Time deadline);
+
+  const base::Clock& clock_;
+  const double qps_;
+  const double burst_;
+  absl::Mutex mu_;
+  double tokens_ ABSL_GUARDED_BY(mu_);  // Negative: promised to callers that wait.
+  absl::Time updated_ ABSL_GUARDED_BY(mu_);
+};
+
+}  // namespace kube
+
+#endif  // KUBE_CLIENT_INTERNAL_LIMITER_H_

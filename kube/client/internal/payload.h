@@ -1,0 +1,24 @@
+// JSON bodies to objects.
+#ifndef KUBE_CLIENT_INTERNAL_PAYLOAD_H_
+#define KUBE_CLIENT_INTERNAL_PAYLOAD_H_
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "base/json.h"
+#include "kube/client/client.h"
+#include "kube/meta/names.h"
+#include "kube/meta/object.h"
+
+namespace kube {
+
+// An object as it came from the server, without managedFields; apiVersion and kind are filled in
+// where missing (items of lists).
+Object TakeObject(json::Value root, const Gvk& gvk);
+
+// The body of a successful answer. kInternal: it is no JSON object.
+absl::StatusOr<Object> ParseObject(absl::string_view body, const Gvk& gvk);
+absl::StatusOr<ListPage> ParseList(absl::string_view body, const Gvk& gvk);
+
+}  // namespace kube
+
+#endif  // KUBE_CLIENT_INTERNAL_PAYLOAD_H_

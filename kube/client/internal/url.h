@@ -1,0 +1,40 @@
+// Paths of the Kubernetes API.
+#ifndef KUBE_CLIENT_INTERNAL_URL_H_
+#define KUBE_CLIENT_INTERNAL_URL_H_
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "kube/meta/names.h"
+
+namespace kube {
+
+// Percent-encodes everything that may not stand literally in one path segment or query value.
+std::string EscapeSegment(absl::string_view text);
+std::string EscapeQuery(absl::string_view text);
+
+// "/api/v1" or "/apis/apps/v1".
+std::string GroupVersionPath(absl::string_view group, absl::string_view version);
+
+// Of all objects, or of those of one namespace.
+std::string CollectionPath(const Resource& r, absl::string_view ns);
+
+// kInvalidArgument when the name, or the namespace of a namespaced resource, is missing or would
+// change the path's meaning ("" addresses the collection, ".." another resource).
+absl::StatusOr<std::string> ObjectPath(const Resource& r, const ObjectKey& key,
+                                       absl::string_view subresource);
+
+// Builds "?a=b&c=d"; empty values are left out.
+class Query {
+ public:
+  Query& Add(absl::string_view name, absl::string_view value);
+  const std::string& text() const { return text_; }
+
+ private:
+  std::string text_;
+};
+
+}  // namespace kube
+
+#endif  // KUBE_CLIENT_INTERNAL_URL_H_

@@ -1,0 +1,217 @@
+#include "kube/client/kubeconfig.h"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "absl/status/status.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "base/status.h"
+#include "base/yaml.h"
+#include "kube/client/internal/kubeconfig_files.h"
+
+namespace kube {
+namespace {
+
+std::string DirectoryOf(const std::string& path) {
+  const size_t slash = path.rfind('/');
+  if (slash == std::string::npos) return ".";
+  return slash == 0 ? "/" : path.substr(0, slash);
+}
+
+absl::Status MergeFile(const std::string& path, KubeconfigEntries& entries) {
+  ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
+  return base::Annotate(entries.Merge(text, DirectoryOf(path)), "kubeconfig ", path);
+}
+
+absl::StatusOr<ConnectionConfig> LoadFile(const std::string& path, const std::string& context) {
+  KubeconfigEntries entries;
+  RETURN_IF_ERROR(MergeFile(path, entries));
+  auto config = entries.Resolve(context);
+  if (!config.ok()) return base::Annotate(config.status(), "kubeconfig ", path);
+  return config;
+}
+
+// $KUBECONFIG: files that do not exist are passed over, as long as one does.
+absl::StatusOr<ConnectionConfig> LoadList(const std::string& list, const std::string& context) {
+  KubeconfigEntries entries;
+  bool found = false;
+  for (const absl::string_view part : absl::StrSplit(list, ':', absl::SkipEmpty())) {
+    const absl::Status merged = MergeFile(std::string(part), entries);
+    if (absl::IsNotFound(merged)) continue;
+    RETURN_IF_ERROR(merged);
+    found = true;
+  }
+  if (!found) {
+    return absl::NotFoundError(
+        absl::StrCat("none of the files in $KUBECONFIG (", list, ") exists"));
+  }
+  auto config = entries.Resolve(context);
+  if (!config.ok()) return base::Annotate(config.status(), "kubeconfig ", list);
+  return config;
+}
+
+absl::StatusOr<ConnectionConfig> InCluster(const ConfigEnvironment& environment) {
+  const std::string host = environment.variable("KUBERNETES_SERVICE_HOST");
+  const std::string port = environment.variable("KUBERNETES_SERVICE_PORT");
+  ConnectionConfig config;
+  const bool is_ipv6 = absl::StrContains(host, ':');
+  config.server = absl::StrCat("https://", is_ipv6 ? "[" : "", host, is_ipv6 ? "]" : "", ":", port);
+  config.token_file = absl::StrCat(environment.service_account_directory, "/token");
+  auto ca = ReadFile(absl::StrCat(environment.service_account_directory, "/ca.crt"));
+  if (!ca.ok()) return base::Annotate(ca.status(), "in-cluster configuration");
+  config.ca_pem = std::move(*ca);
+  RETURN_IF_ERROR(base::Annotate(ReadFile(config.token_file).status(), "in-cluster configuration"));
+  return config;
+}
+
+}  // namespace
+
+ConnectionConfig::ConnectionConfig(const ConnectionConfig& other) { *this = other; }
+
+ConnectionConfig& ConnectionConfig::operator=(const ConnectionConfig& other) {
+  if (this == &other) return *this;
+  server = other.server;
+  ca_pem = other.ca_pem;
+  insecure_skip_tls_verify = other.insecure_skip_tls_verify;
+  tls_server_name = other.tls_server_name;
+  proxy_url = other.proxy_url;
+  proxy_headers = other.proxy_headers;
+  client_certificate = other.client_certificate;
+  token = other.token;
+  token_file = other.token_file;
+  username = other.username;
+  password = other.password;
+  exec = other.exec == nullptr ? nullptr : std::make_unique<ExecPlugin>(*other.exec);
+  impersonate_user = other.impersonate_user;
+  client_certificate_file = other.client_certificate_file;
+  client_key_file = other.client_key_file;
+  return *this;
+}
+
+absl::StatusOr<std::string> ReadFile(const std::string& path) {
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rb"),
+                                                             &std::fclose);
+  if (file == nullptr && errno == ENOENT) {
+    return absl::NotFoundError(absl::StrCat(path, " does not exist"));
+  }
+  std::string text;
+  char block[4096];
+  size_t got = 0;
+  while (file != nullptr && (got = std::fread(block, 1, sizeof block, file.get())) > 0) {
+    text.append(block, got);
+  }
+  if (file == nullptr || std::ferror(file.get())) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(path, " cannot be read: ", std::strerror(errno)));
+  }
+  return text;
+}
+
+std::string ResolvePath(absl::string_view path, const std::string& directory) {
+  if (path.empty() || directory.empty() || absl::StartsWith(path, "/")) return std::string(path);
+  return absl::StrCat(directory, "/", path);
+}
+
+absl::Status KubeconfigEntries::MergeSection(const json::Value& list, const char* field,
+                                             const std::string& directory, Section& section) {
+  if (!list.is_null() && !list.is_array()) {
+    return absl::InvalidArgumentError(absl::StrCat("field ", field, "s is not a list"));
+  }
+  for (const json::Value& item : list.items()) {
+    const std::string name = item["name"].ToString();
+    section.try_emplace(name, Entry{item[field], directory});
+  }
+  return absl::OkStatus();
+}
+
+absl::Status KubeconfigEntries::Merge(absl::string_view text, const std::string& directory) {
+  auto parsed = yaml::ParseAll(text);
+  RETURN_IF_ERROR(parsed.status());
+  if (parsed->empty()) return absl::OkStatus();  // An empty file is a legal part of a list.
+  const json::Value& root = parsed->front();
+  if (!root.is_object()) return absl::InvalidArgumentError("not a kubeconfig: not a mapping");
+  if (const auto kind = root["kind"].AsString("Config"); kind != "Config") {
+    return absl::InvalidArgumentError(absl::StrCat("not a kubeconfig: kind is \"", kind, "\""));
+  }
+  if (current_context_.empty()) current_context_ = root["current-context"].ToString();
+  RETURN_IF_ERROR(MergeSection(root["clusters"], "cluster", directory, clusters_));
+  RETURN_IF_ERROR(MergeSection(root["users"], "user", directory, users_));
+  return MergeSection(root["contexts"], "context", directory, contexts_);
+}
+
+absl::StatusOr<ConnectionConfig> KubeconfigEntries::Resolve(const std::string& context) const {
+  const std::string& name = context.empty() ? current_context_ : context;
+  if (name.empty()) return absl::InvalidArgumentError("current-context is not set");
+  const auto found = contexts_.find(name);
+  if (found == contexts_.end()) {
+    return absl::InvalidArgumentError(absl::StrCat("context \"", name, "\" does not exist"));
+  }
+  const std::string cluster_name = found->second.value["cluster"].ToString();
+  const auto cluster = clusters_.find(cluster_name);
+  if (cluster == clusters_.end()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("context \"", name, "\": cluster \"", cluster_name, "\" does not exist"));
+  }
+  ConnectionConfig config;
+  RETURN_IF_ERROR(base::Annotate(ApplyCluster(cluster->second, config), "context \"", name,
+                                 "\": cluster \"", cluster_name, "\""));
+  const std::string user_name = found->second.value["user"].ToString();
+  if (user_name.empty()) return config;  // An anonymous context, as kubectl allows.
+  const auto user = users_.find(user_name);
+  if (user == users_.end()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("context \"", name, "\": user \"", user_name, "\" does not exist"));
+  }
+  RETURN_IF_ERROR(base::Annotate(ApplyUser(user->second, config), "context \"", name, "\": user \"",
+                                 user_name, "\""));
+  if (config.exec != nullptr) {
+    for (const json::Value& extension : cluster->second.value["extensions"].items()) {
+      if (extension["name"].AsString() != "client.authentication.k8s.io/exec") continue;
+      config.exec->cluster_config = extension["extension"];
+    }
+  }
+  return config;
+}
+
+absl::StatusOr<ConnectionConfig> ParseKubeconfig(absl::string_view text,
+                                                 const std::string& directory,
+                                                 const std::string& context) {
+  KubeconfigEntries entries;
+  RETURN_IF_ERROR(entries.Merge(text, directory));
+  return entries.Resolve(context);
+}
+
+absl::StatusOr<ConnectionConfig> LoadConnectionConfigFrom(const KubeconfigOptions& options,
+                                                          const ConfigEnvironment& environment) {
+  if (!options.path.empty()) return LoadFile(options.path, options.context);
+  const std::string list = environment.variable("KUBECONFIG");
+  if (!list.empty()) return LoadList(list, options.context);
+  if (!environment.variable("KUBERNETES_SERVICE_HOST").empty() &&
+      !environment.variable("KUBERNETES_SERVICE_PORT").empty()) {
+    return InCluster(environment);
+  }
+  const std::string home = environment.variable("HOME");
+  const std::string path = absl::StrCat(home, "/.kube/config");
+  auto config = LoadFile(path, options.context);
+  if (absl::IsNotFound(config.status())) {
+    return absl::NotFoundError(absl::StrCat(
+        "no kubeconfig: neither --kubeconfig nor $KUBECONFIG is set, this is no pod, and ", path,
+        " does not exist"));
+  }
+  return config;
+}
+
+absl::StatusOr<ConnectionConfig> LoadConnectionConfig(const KubeconfigOptions& options) {
+  ConfigEnvironment environment;
+  environment.variable = [](const char* name) {
+    const char* value = std::getenv(name);
+    return std::string(value == nullptr ? "" : value);
+  };
+  return LoadConnectionConfigFrom(options, environment);
+}
+
+}  // namespace kube

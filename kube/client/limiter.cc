@@ -1,0 +1,102 @@
+#include "kube/client/internal/limiter.h"
+
+#include <algorithm>
+
+#include "base/status.h"
+
+namespace kube {
+namespace {
+
+// Strong on refusals; latency alone is the weaker sign.
+constexpr double kDecreaseOnOverload = 0.5;
+constexpr double kDecreaseOnSlowness = 0.8;
+// The best latency seen is forgotten little by little, so that a server that moved is not compared
+// with its past for ever.
+constexpr double kBestDecay = 1.001;
+
+}  // namespace
+
+ConcurrencyLimiter::ConcurrencyLimiter(const base::Clock& clock, const Options& options)
+    : clock_(clock), options_(options), limit_(options.initial) {}
+
+bool ConcurrencyLimiter::HasPlace() const { return in_flight_ < static_cast<int>(limit_); }
+
+absl::Status ConcurrencyLimiter::Acquire(absl::Time deadline, const base::StopToken& stop) {
+  {
+    absl::MutexLock lock(&mu_);
+    if (HasPlace()) {
+      ++in_flight_;
+      return absl::OkStatus();
+    }
+  }
+  bool stopped = false;
+  base::StopCallback wake(stop, [&] {
+    absl::MutexLock lock(&mu_);
+    stopped = true;
+  });
+  // Let go before `wake` is destroyed, which waits for a callback that is running.
+  absl::MutexLock lock(&mu_);
+  auto ready = [&]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) { return stopped || HasPlace(); };
+  if (!clock_.AwaitUntil(mu_, absl::Condition(&ready), deadline)) {
+    return absl::DeadlineExceededError("waiting for a free connection slot");
+  }
+  if (stopped) return absl::CancelledError("stopped while waiting for a free connection slot");
+  ++in_flight_;
+  return absl::OkStatus();
+}
+
+bool ConcurrencyLimiter::IsSlow(absl::Duration took) {
+  best_ = std::min(took, best_ == absl::InfiniteDuration() ? took : best_ * kBestDecay);
+  return took > options_.slow && took > best_ * options_.slow_factor;
+}
+
+void ConcurrencyLimiter::Release(Outcome outcome, absl::Time started) {
+  const absl::Time now = clock_.Now();
+  absl::MutexLock lock(&mu_);
+  const bool was_holding_back = in_flight_ >= static_cast<int>(limit_);
+  --in_flight_;
+  if (outcome == Outcome::kNeutral) return;
+  const bool slow = outcome == Outcome::kGood && IsSlow(now - started);
+  if (outcome == Outcome::kGood && !slow) {
+    if (was_holding_back) limit_ = std::min(options_.max, limit_ + 1 / limit_);
+    return;
+  }
+  if (started <= last_decrease_ || now - last_decrease_ < options_.decrease_interval) return;
+  last_decrease_ = now;
+  limit_ = std::max(options_.min, limit_ * (slow ? kDecreaseOnSlowness : kDecreaseOnOverload));
+}
+
+int ConcurrencyLimiter::limit() const {
+  absl::MutexLock lock(&mu_);
+  return static_cast<int>(limit_);
+}
+
+TokenBucket::TokenBucket(const base::Clock& clock, double qps, int burst)
+    : clock_(clock),
+      qps_(qps),
+      burst_(std::max(1, burst)),
+      tokens_(burst_),
+      updated_(clock.Now()) {}
+
+absl::StatusOr<absl::Duration> TokenBucket::Reserve(absl::Time deadline) {
+  absl::MutexLock lock(&mu_);
+  const absl::Time now = clock_.Now();
+  tokens_ = std::min(burst_, tokens_ + absl::ToDoubleSeconds(now - updated_) * qps_);
+  updated_ = now;
+  const double missing = std::max(0.0, 1 - tokens_);
+  const absl::Duration wait = absl::Seconds(missing / qps_);
+  if (now + wait > deadline) {
+    return absl::DeadlineExceededError(
+        "the client's rate limit leaves no call before the deadline");
+  }
+  tokens_ -= 1;
+  return wait;
+}
+
+absl::Status TokenBucket::Take(absl::Time deadline, const base::StopToken& stop) {
+  ASSIGN_OR_RETURN(const absl::Duration wait, Reserve(deadline));
+  if (wait <= absl::ZeroDuration() || clock_.SleepFor(wait, stop)) return absl::OkStatus();
+  return absl::CancelledError("stopped while waiting for the client's rate limit");
+}
+
+}  // namespace kube

@@ -1,0 +1,79 @@
+#include "kube/client/watch_decoder.h"
+
+#include <optional>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/status.h"
+
+namespace kube {
+namespace {
+
+// Of the buffer for split lines; hundreds of watches hold one each.
+constexpr size_t kKeptCapacity = 64 << 10;
+
+std::optional<WatchEvent::Type> TypeNamed(absl::string_view name) {
+  if (name == "ADDED") return WatchEvent::Type::kAdded;
+  if (name == "MODIFIED") return WatchEvent::Type::kModified;
+  if (name == "DELETED") return WatchEvent::Type::kDeleted;
+  if (name == "BOOKMARK") return WatchEvent::Type::kBookmark;
+  if (name == "ERROR") return WatchEvent::Type::kError;
+  return std::nullopt;
+}
+
+}  // namespace
+
+absl::Status WatchDecoder::Feed(absl::string_view bytes,
+                                absl::FunctionRef<absl::Status(absl::string_view)> on_line) {
+  RETURN_IF_ERROR(failed_);
+  while (!bytes.empty()) {
+    const size_t end = bytes.find('\n');
+    const absl::string_view piece = bytes.substr(0, end);
+    if (partial_.size() + piece.size() > max_line_bytes_) {
+      partial_.clear();
+      failed_ = absl::ResourceExhaustedError(
+          absl::StrCat("a watch event is longer than ", max_line_bytes_, " bytes"));
+      return failed_;
+    }
+    if (end == absl::string_view::npos) {
+      absl::StrAppend(&partial_, piece);
+      return absl::OkStatus();
+    }
+    bytes.remove_prefix(end + 1);
+    failed_ = FeedLine(piece, on_line);
+    RETURN_IF_ERROR(failed_);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status WatchDecoder::FeedLine(absl::string_view line,
+                                    absl::FunctionRef<absl::Status(absl::string_view)> on_line) {
+  if (partial_.empty()) return line.empty() ? absl::OkStatus() : on_line(line);
+  absl::StrAppend(&partial_, line);
+  const absl::Status status = on_line(partial_);
+  partial_.clear();
+  if (partial_.capacity() > kKeptCapacity) partial_.shrink_to_fit();
+  return status;
+}
+
+absl::Status WatchDecoder::Finish() const {
+  RETURN_IF_ERROR(failed_);
+  if (partial_.empty()) return absl::OkStatus();
+  return absl::UnavailableError("the watch ended inside an event");
+}
+
+absl::StatusOr<WatchEvent> ParseWatchEvent(absl::string_view line) {
+  ASSIGN_OR_RETURN(json::Value event, json::Parse(line));
+  const auto type = TypeNamed(event["type"].AsString());
+  if (!type.has_value()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("unknown watch event type \"", event["type"].AsString(), "\""));
+  }
+  json::Value& object = event.Mutable("object");
+  if (!object.is_object()) {
+    return absl::InvalidArgumentError("a watch event carries no object");
+  }
+  return WatchEvent{*type, std::move(object)};
+}
+
+}  // namespace kube

@@ -1,0 +1,58 @@
+// Splits the body of a watch into its events.
+//
+//   WatchDecoder decoder;
+//   RETURN_IF_ERROR(decoder.Feed(bytes, [&](absl::string_view line) { ... }));
+//   ... at the end of the body:
+//   RETURN_IF_ERROR(decoder.Finish());
+//
+// API servers write one JSON text per line; bytes arrive cut at any place.
+#ifndef KUBE_CLIENT_WATCH_DECODER_H_
+#define KUBE_CLIENT_WATCH_DECODER_H_
+
+#include <cstddef>
+#include <string>
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "base/json.h"
+
+namespace kube {
+
+// Not thread-safe.
+class WatchDecoder {
+ public:
+  // One event of the largest object an API server stores is a few MB.
+  explicit WatchDecoder(size_t max_line_bytes = 64 << 20) : max_line_bytes_(max_line_bytes) {}
+
+  // Calls `on_line` for every line that `bytes` completes, without its end; empty lines are left
+  // out. The view is valid during the call only. A whole line inside `bytes` is not copied.
+  // kResourceExhausted when a line is too long; an error of `on_line` ends the feeding and is
+  // returned. After any error the decoder refuses more.
+  absl::Status Feed(absl::string_view bytes,
+                    absl::FunctionRef<absl::Status(absl::string_view line)> on_line);
+
+  // kUnavailable when the body ended inside a line.
+  absl::Status Finish() const;
+
+ private:
+  absl::Status FeedLine(absl::string_view line,
+                        absl::FunctionRef<absl::Status(absl::string_view)> on_line);
+
+  const size_t max_line_bytes_;
+  std::string partial_;  // The beginning of a line whose end has not come yet.
+  absl::Status failed_;
+};
+
+struct WatchEvent {
+  enum class Type { kAdded, kModified, kDeleted, kBookmark, kError };
+  Type type;
+  json::Value object;  // A v1 Status for kError.
+};
+// kInvalidArgument when the text is not {"type": <known>, "object": {...}}.
+absl::StatusOr<WatchEvent> ParseWatchEvent(absl::string_view line);
+
+}  // namespace kube
+
+#endif  // KUBE_CLIENT_WATCH_DECODER_H_

@@ -1,0 +1,30 @@
+// Which lists of the built-in kinds strategic merge patch merges, and by which key: what the Go
+// types of k8s.io/api say in their patchStrategy and patchMergeKey tags.
+#ifndef KUBE_META_INTERNAL_STRATEGIC_SCHEMA_H_
+#define KUBE_META_INTERNAL_STRATEGIC_SCHEMA_H_
+
+#include "absl/strings/string_view.h"
+
+namespace kube::internal {
+
+enum class FieldStrategy {
+  kDefault,  // Objects merge, lists are replaced.
+  kMerge,    // Lists merge too.
+  kReplace,  // Objects are replaced as well.
+};
+
+struct FieldRule {
+  FieldStrategy strategy = FieldStrategy::kDefault;
+  absl::string_view merge_key;  // Of the list's objects; "" for lists of scalars.
+  absl::string_view type;  // Of the object, or of the list's objects; "" when nothing is known.
+};
+
+// The type of a whole object. Kinds that are not built in get the one that knows metadata only.
+absl::string_view RootType(absl::string_view group, absl::string_view kind);
+
+// The rule for a field of an object of that type; the default rule when nothing is known about it.
+FieldRule FindFieldRule(absl::string_view type, absl::string_view field);
+
+}  // namespace kube::internal
+
+#endif  // KUBE_META_INTERNAL_STRATEGIC_SCHEMA_H_

@@ -1,0 +1,89 @@
+// JSON merge patch: applying and computing (declared in patch.h).
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "kube/meta/patch.h"
+
+namespace kube {
+namespace {
+
+bool HasNullMember(const json::Value& value) {
+  const auto items = value.items();
+  const auto members = value.members();
+  return std::any_of(items.begin(), items.end(), HasNullMember) ||
+         std::any_of(members.begin(), members.end(), [](const json::Member& m) {
+           return m.value.is_null() || HasNullMember(m.value);
+         });
+}
+
+// A value as merge patches can express it: no object in it, at any depth, has null members.
+json::Value WithoutNulls(const json::Value& value) {
+  if (!HasNullMember(value)) return value;  // Usual, and keeps what copies share.
+  json::Value result = value;
+  for (size_t i = 0; i < value.items().size(); ++i) {
+    const json::Value& item = value.At(i);
+    if (item.is_object() || item.is_array()) result.MutableAt(i) = WithoutNulls(item);
+  }
+  for (const json::Member& m : value.members()) {
+    if (m.value.is_null()) {
+      result.Erase(m.name());
+    } else if (m.value.is_object() || m.value.is_array()) {
+      result.Set(m.name(), WithoutNulls(m.value));
+    }
+  }
+  return result;
+}
+
+std::optional<json::Value> DiffObjects(const json::Value& before, const json::Value& after);
+
+// What must stand in the patch for a member that is present (not null) in `after`.
+std::optional<json::Value> DiffMember(const json::Value& before, const json::Value& after) {
+  if (before.SharesWith(after)) return std::nullopt;
+  if (before.is_object() && after.is_object()) return DiffObjects(before, after);
+  if (before == after) return std::nullopt;
+  json::Value wanted = WithoutNulls(after);
+  if (wanted == WithoutNulls(before)) return std::nullopt;
+  return wanted;
+}
+
+std::optional<json::Value> DiffObjects(const json::Value& before, const json::Value& after) {
+  json::Value patch = json::Value::Object();
+  for (const json::Member& m : before.members()) {
+    if (!m.value.is_null() && after[m.name()].is_null()) patch.Set(m.name(), nullptr);
+  }
+  for (const json::Member& m : after.members()) {
+    if (m.value.is_null()) continue;
+    if (auto diff = DiffMember(before[m.name()], m.value)) patch.Set(m.name(), *std::move(diff));
+  }
+  if (patch.empty()) return std::nullopt;
+  return patch;
+}
+
+}  // namespace
+
+json::Value ApplyMergePatch(const json::Value& target, const json::Value& patch) {
+  if (!patch.is_object()) return WithoutNulls(patch);
+  json::Value result = target.is_object() ? target : json::Value::Object();
+  for (const json::Member& m : patch.members()) {
+    if (m.value.is_null()) {
+      result.Erase(m.name());
+    } else {
+      result.Set(m.name(), ApplyMergePatch(target[m.name()], m.value));
+    }
+  }
+  return result;
+}
+
+json::Value DiffMergePatch(const json::Value& before, const json::Value& after) {
+  return DiffMember(before, after).value_or(nullptr);
+}
+
+bool PatchTouchesList(const json::Value& patch) {
+  if (patch.is_array()) return true;
+  const auto members = patch.members();
+  return std::any_of(members.begin(), members.end(),
+                     [](const json::Member& m) { return PatchTouchesList(m.value); });
+}
+
+}  // namespace kube

@@ -1,0 +1,40 @@
+#include "kube/meta/names.h"
+
+#include <algorithm>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+
+namespace kube {
+namespace {
+
+std::string JoinGroupVersion(absl::string_view group, absl::string_view version) {
+  return group.empty() ? std::string(version) : absl::StrCat(group, "/", version);
+}
+
+}  // namespace
+
+std::string Gvk::ApiVersion() const { return JoinGroupVersion(group, version); }
+
+std::string Gvk::ToString() const { return absl::StrCat(group, "/", version, ", Kind=", kind); }
+
+absl::StatusOr<Gvk> ParseGvk(absl::string_view api_version, absl::string_view kind) {
+  if (std::count(api_version.begin(), api_version.end(), '/') > 1) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("unexpected GroupVersion string: ", api_version));
+  }
+  const size_t slash = api_version.find('/');
+  if (slash == absl::string_view::npos) {
+    return Gvk{"", std::string(api_version), std::string(kind)};
+  }
+  return Gvk{std::string(api_version.substr(0, slash)), std::string(api_version.substr(slash + 1)),
+             std::string(kind)};
+}
+
+std::string Gvr::ApiVersion() const { return JoinGroupVersion(group, version); }
+
+std::string Gvr::ToString() const { return absl::StrCat(ApiVersion(), "/", resource); }
+
+std::string ObjectKey::ToString() const { return ns.empty() ? name : absl::StrCat(ns, "/", name); }
+
+}  // namespace kube

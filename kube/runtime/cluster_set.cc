@@ -1,0 +1,185 @@
+#include "kube/runtime/cluster_set.h"
+
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/synchronization/mutex.h"
+#include "base/log.h"
+#include "base/status.h"
+#include "kube/client/http_transport.h"
+
+namespace kube {
+namespace {
+
+bool SameExec(const std::unique_ptr<ExecPlugin>& a, const std::unique_ptr<ExecPlugin>& b) {
+  if (a == nullptr || b == nullptr) return a == b;
+  const auto parts = [](const ExecPlugin& p) {
+    return std::tie(p.api_version, p.command, p.args, p.env, p.install_hint,
+                    p.provide_cluster_info);
+  };
+  return parts(*a) == parts(*b);
+}
+
+// Whether both lead to the same server in the same way.
+bool SameConnection(const ConnectionConfig& a, const ConnectionConfig& b) {
+  const auto parts = [](const ConnectionConfig& c) {
+    return std::tie(c.server, c.ca_pem, c.insecure_skip_tls_verify, c.tls_server_name, c.proxy_url,
+                    c.proxy_headers, c.client_certificate.cert_pem, c.client_certificate.key_pem,
+                    c.token, c.token_file, c.username, c.password, c.impersonate_user);
+  };
+  return parts(a) == parts(b) && SameExec(a.exec, b.exec);
+}
+
+// "host:port" of "https://host:port/prefix", as rest_client_requests_total has it.
+std::string HostOf(const std::string& server) {
+  const size_t scheme = server.find("://");
+  const size_t begin = scheme == std::string::npos ? 0 : scheme + 3;
+  return server.substr(begin, server.find('/', begin) - begin);
+}
+
+class Member : public MemberCluster {
+ public:
+  struct Parts {
+    std::shared_ptr<Transport> transport;
+    ConnectionConfig config;
+    ClientOptions options;
+    const base::Clock& clock;
+    metrics::Registry* registry;
+  };
+  explicit Member(Parts parts)
+      : name_(parts.options.name),
+        config_(std::move(parts.config)),
+        raw_(std::move(parts.transport), std::move(parts.options), parts.clock, parts.registry),
+        mapper_(raw_, parts.clock),
+        informers_(raw_, parts.clock),
+        client_(raw_, mapper_, informers_) {}
+
+  const std::string& name() const override { return name_; }
+  ClusterClient& client() override { return client_; }
+  const ConnectionConfig& config() const { return config_; }
+  void Stop() { informers_.Stop(); }
+
+ private:
+  const std::string name_;
+  const ConnectionConfig config_;
+  Client raw_;
+  RestMapper mapper_;
+  InformerSet informers_;
+  ClusterClient client_;
+};
+
+}  // namespace
+
+struct ClusterSet::Impl {
+  Impl(Options given, ClusterConfigSource& source, const base::Clock& clock,
+       metrics::Registry* registry)
+      : options(std::move(given)), source(source), clock(clock), registry(registry) {
+    if (!options.new_transport) options.new_transport = NewHttpTransport;
+  }
+
+  using MemberPtr = std::shared_ptr<Member>;
+
+  Options options;
+  ClusterConfigSource& source;
+  const base::Clock& clock;
+  metrics::Registry* const registry;
+  mutable absl::Mutex mu;
+  std::map<std::string, MemberPtr> members ABSL_GUARDED_BY(mu);
+  int removals ABSL_GUARDED_BY(mu) = 0;
+
+  int Removals() const {
+    absl::MutexLock lock(&mu);
+    return removals;
+  }
+
+  MemberPtr Find(const std::string& cluster) const {
+    absl::MutexLock lock(&mu);
+    const auto it = members.find(cluster);
+    return it == members.end() ? nullptr : it->second;
+  }
+
+  absl::StatusOr<MemberPtr> Connect(const std::string& cluster, ConnectionConfig config) const {
+    ASSIGN_OR_RETURN(std::shared_ptr<Transport> transport, options.new_transport(config));
+    ClientOptions client{
+        .name = cluster, .host = HostOf(config.server), .qps = options.qps, .burst = options.burst};
+    auto member = std::make_shared<Member>(
+        Member::Parts{std::move(transport), std::move(config), std::move(client), clock, registry});
+    if (options.on_new) options.on_new(*member);
+    return member;
+  }
+
+  // Nothing when a cluster left the set since `removals_before` was read: the configuration may be
+  // that of a cluster that is gone.
+  MemberPtr Insert(MemberPtr member, int removals_before) {
+    absl::MutexLock lock(&mu);
+    if (removals != removals_before) return nullptr;
+    return members.try_emplace(member->name(), std::move(member)).first->second;
+  }
+
+  // Whether `old` was still the member.
+  bool Replace(const MemberPtr& old, MemberPtr member) {
+    absl::MutexLock lock(&mu);
+    const auto it = members.find(old->name());
+    if (it == members.end() || it->second != old) return false;
+    it->second = std::move(member);
+    return true;
+  }
+};
+
+ClusterSet::ClusterSet(Options options, ClusterConfigSource& source, const base::Clock& clock,
+                       metrics::Registry* registry)
+    : impl_(std::make_unique<Impl>(std::move(options), source, clock, registry)) {}
+
+ClusterSet::~ClusterSet() {
+  for (const std::string& name : Names()) Remove(name);
+}
+
+absl::StatusOr<std::shared_ptr<MemberCluster>> ClusterSet::Get(const std::string& cluster) {
+  for (;;) {
+    if (Impl::MemberPtr held = impl_->Find(cluster)) return held;
+    const int removals = impl_->Removals();
+    ASSIGN_OR_RETURN(ConnectionConfig config, impl_->source.ConfigFor(cluster));
+    ASSIGN_OR_RETURN(Impl::MemberPtr made, impl_->Connect(cluster, std::move(config)));
+    if (Impl::MemberPtr held = impl_->Insert(std::move(made), removals)) return held;
+  }
+}
+
+std::shared_ptr<MemberCluster> ClusterSet::Find(const std::string& cluster) const {
+  return impl_->Find(cluster);
+}
+
+absl::Status ClusterSet::Refresh(const std::string& cluster) {
+  const Impl::MemberPtr held = impl_->Find(cluster);
+  if (held == nullptr) return absl::OkStatus();
+  ASSIGN_OR_RETURN(ConnectionConfig config, impl_->source.ConfigFor(cluster));
+  if (SameConnection(config, held->config())) return absl::OkStatus();
+  ASSIGN_OR_RETURN(Impl::MemberPtr made, impl_->Connect(cluster, std::move(config)));
+  if (!impl_->Replace(held, std::move(made))) return absl::OkStatus();
+  base::LogInfo("connection to the cluster changed", {{"cluster", cluster}});
+  held->Stop();
+  return absl::OkStatus();
+}
+
+void ClusterSet::Remove(const std::string& cluster) {
+  Impl::MemberPtr member;
+  {
+    absl::MutexLock lock(&impl_->mu);
+    ++impl_->removals;
+    const auto it = impl_->members.find(cluster);
+    if (it == impl_->members.end()) return;
+    member = std::move(it->second);
+    impl_->members.erase(it);
+  }
+  member->Stop();
+}
+
+std::vector<std::string> ClusterSet::Names() const {
+  std::vector<std::string> names;
+  absl::MutexLock lock(&impl_->mu);
+  for (const auto& [name, member] : impl_->members) names.push_back(name);
+  return names;
+}
+
+}  // namespace kube

@@ -1,0 +1,165 @@
+#include "kube/runtime/events.h"
+
+#include <deque>
+#include <thread>
+#include <utility>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/synchronization/mutex.h"
+#include "base/log.h"
+#include "base/status.h"
+#include "kube/runtime/internal/event_correlator.h"
+
+namespace kube {
+namespace {
+
+using internal::EventCorrelator;
+using internal::EventNote;
+
+// client-go's numbers.
+constexpr size_t kMaxWaiting = 1000;
+constexpr int kMaxAttempts = 12;
+constexpr absl::Duration kRetryDelay = absl::Seconds(10);
+constexpr absl::Duration kFlushTime = absl::Seconds(2);
+
+const Resource& EventResource() {
+  static const auto& kEvents = *new Resource{{"", "v1", "Event"}, "events", /*namespaced=*/true};
+  return kEvents;
+}
+
+// Whether the server may take the event later: it could not be asked or was not able to.
+bool IsWorthRetrying(const absl::Status& status) {
+  return absl::IsUnavailable(status) || absl::IsDeadlineExceeded(status) ||
+         absl::IsUnauthenticated(status);
+}
+
+class BackgroundEventSink : public EventSink {
+ public:
+  BackgroundEventSink(Client& client, const base::Clock& clock)
+      : client_(client), clock_(clock), writer_([this] { Work(); }) {}
+  ~BackgroundEventSink() override;
+
+  void Record(absl::string_view source, const ObjectReference& about, EventType type,
+              absl::string_view reason, absl::string_view message) override;
+
+ private:
+  void Work();
+  void Write(const EventNote& note);
+  absl::Status WriteOnce(EventCorrelator::Decision& decision);
+
+  Client& client_;
+  const base::Clock& clock_;
+  base::StopSource closing_;    // No new attempts, no waiting.
+  base::StopSource abort_;      // Ends calls.
+  EventCorrelator correlator_;  // Of the writer's thread.
+  absl::Mutex mu_;
+  std::deque<EventNote> waiting_ ABSL_GUARDED_BY(mu_);
+  int dropped_ ABSL_GUARDED_BY(mu_) = 0;
+  bool closed_ ABSL_GUARDED_BY(mu_) = false;
+  bool finished_ ABSL_GUARDED_BY(mu_) = false;
+  std::thread writer_;  // Last: it uses all of the above.
+};
+
+BackgroundEventSink::~BackgroundEventSink() {
+  closing_.request_stop();
+  {
+    absl::MutexLock lock(&mu_);
+    closed_ = true;
+    clock_.AwaitUntil(mu_, absl::Condition(&finished_), clock_.Now() + kFlushTime);
+    waiting_.clear();
+  }
+  abort_.request_stop();
+  writer_.join();
+}
+
+void BackgroundEventSink::Record(absl::string_view source, const ObjectReference& about,
+                                 EventType type, absl::string_view reason,
+                                 absl::string_view message) {
+  EventNote note{std::string(source),  about,       type, std::string(reason),
+                 std::string(message), clock_.Now()};
+  absl::MutexLock lock(&mu_);
+  if (closed_) return;
+  if (waiting_.size() >= kMaxWaiting) {
+    ++dropped_;
+    return;
+  }
+  waiting_.push_back(std::move(note));
+}
+
+void BackgroundEventSink::Work() {
+  absl::MutexLock lock(&mu_);
+  const auto ready = [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
+    return closed_ || !waiting_.empty();
+  };
+  for (;;) {
+    mu_.Await(absl::Condition(&ready));
+    if (waiting_.empty()) break;  // Closed.
+    const EventNote note = std::move(waiting_.front());
+    waiting_.pop_front();
+    const int dropped = std::exchange(dropped_, 0);
+    mu_.Unlock();
+    if (dropped > 0) {
+      base::LogWarning("events dropped, too many were waiting", {{"count", dropped}});
+    }
+    Write(note);
+    mu_.Lock();
+  }
+  finished_ = true;
+}
+
+void BackgroundEventSink::Write(const EventNote& note) {
+  std::optional<EventCorrelator::Decision> decision = correlator_.Correlate(note);
+  if (!decision.has_value()) return;
+  for (int attempt = 1;; ++attempt) {
+    const absl::Status status = WriteOnce(*decision);
+    if (status.ok()) {
+      correlator_.Written(*decision);
+      return;
+    }
+    const bool again = IsWorthRetrying(status) && attempt < kMaxAttempts;
+    if (!again || !clock_.SleepFor(kRetryDelay, closing_.get_token())) {
+      base::LogWarning("event not written", {{"about", note.about.kind + " " + note.about.name},
+                                             {"reason", note.reason},
+                                             {"error", status}});
+      return;
+    }
+  }
+}
+
+absl::Status BackgroundEventSink::WriteOnce(EventCorrelator::Decision& decision) {
+  const Resource& events = EventResource();
+  if (!decision.patch.is_null()) {
+    const absl::Status patched = client_
+                                     .Patch(events, decision.event.key(), PatchType::kMerge,
+                                            decision.patch, {}, abort_.get_token())
+                                     .status();
+    if (!absl::IsNotFound(patched)) return patched;
+    decision.patch = json::Value();  // It has expired: the whole event again.
+  }
+  const absl::Status created =
+      client_.Create(events, decision.event, {}, abort_.get_token()).status();
+  // The answer to an earlier attempt may have got lost.
+  return absl::IsAlreadyExists(created) ? absl::OkStatus() : created;
+}
+
+class NullEventSink : public EventSink {
+ public:
+  void Record(absl::string_view, const ObjectReference&, EventType, absl::string_view,
+              absl::string_view) override {}
+};
+
+}  // namespace
+
+ObjectReference ObjectReference::Of(const Object& object) {
+  return {std::string(object.api_version()), std::string(object.kind()),
+          std::string(object.ns()),          std::string(object.name()),
+          std::string(object.uid()),         std::string(object.resource_version())};
+}
+
+std::unique_ptr<EventSink> NewEventSink(Client& client, const base::Clock& clock) {
+  return std::make_unique<BackgroundEventSink>(client, clock);
+}
+
+std::unique_ptr<EventSink> NewNullEventSink() { return std::make_unique<NullEventSink>(); }
+
+}  // namespace kube

@@ -1,0 +1,140 @@
+#include "kube/runtime/internal/event_correlator.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "base/random.h"
+#include "kube/meta/selector.h"
+
+namespace kube::internal {
+namespace {
+
+// client-go's defaults.
+constexpr size_t kCacheEntries = 4096;
+constexpr int kSpamBurst = 25;
+constexpr double kSpamQps = 1.0 / 300;
+constexpr size_t kMaxSimilar = 10;
+constexpr absl::Duration kSimilarInterval = absl::Minutes(10);
+constexpr char kCombined[] = "(combined from similar events): ";
+// Ours.
+constexpr absl::Duration kSilence = absl::Minutes(10);
+
+constexpr char kSeparator[] = "\x1f";  // Occurs in no field.
+
+template <class... Parts>
+std::string Key(const Parts&... parts) {
+  return absl::StrJoin({absl::string_view(parts)...}, kSeparator);
+}
+
+std::string ObjectKeyOf(const EventNote& note) {
+  const ObjectReference& about = note.about;
+  return Key(note.source, about.kind, about.ns, about.name, about.uid, about.api_version);
+}
+
+const char* TypeName(EventType type) { return type == EventType::kWarning ? "Warning" : "Normal"; }
+
+json::Value ReferenceJson(const ObjectReference& about) {
+  json::Value v = json::Value::Object();
+  const std::pair<const char*, const std::string&> fields[] = {
+      {"apiVersion", about.api_version},
+      {"kind", about.kind},
+      {"namespace", about.ns},
+      {"name", about.name},
+      {"uid", about.uid},
+      {"resourceVersion", about.resource_version}};
+  for (const auto& [name, value] : fields) {
+    if (!value.empty()) v.Set(name, value);
+  }
+  return v;
+}
+
+}  // namespace
+
+EventCorrelator::SpamBucket::SpamBucket() : tokens(kSpamQps, kSpamBurst) {}
+
+EventCorrelator::EventCorrelator()
+    : said_(kCacheEntries),
+      buckets_(kCacheEntries),
+      similar_(kCacheEntries),
+      observed_(kCacheEntries) {}
+
+std::optional<EventCorrelator::Decision> EventCorrelator::Correlate(const EventNote& note) {
+  if (IsRepetition(note) || IsSpam(note)) return std::nullopt;
+  Decision decision;
+  decision.event = NewEvent(note, Aggregate(note, decision.key));
+  const Observed& before = observed_[decision.key];
+  if (before.count == 0) return decision;
+  json::Value& root = decision.event.mutable_root();
+  root.Set({"metadata", "name"}, before.name);
+  root.Set("firstTimestamp", before.first_time);
+  root.Set("count", before.count + 1);
+  decision.patch = json::Value::Object({{"count", before.count + 1},
+                                        {"lastTimestamp", root["lastTimestamp"]},
+                                        {"message", root["message"]}});
+  return decision;
+}
+
+void EventCorrelator::Written(const Decision& decision) {
+  const json::Value& root = decision.event.root();
+  observed_[decision.key] = {std::string(decision.event.name()), root["firstTimestamp"].ToString(),
+                             root["count"].AsInt()};
+}
+
+bool EventCorrelator::IsRepetition(const EventNote& note) {
+  LastSaid& last = said_[Key(ObjectKeyOf(note), note.reason)];
+  const bool same = last.type == TypeName(note.type) && last.message == note.message &&
+                    last.resource_version == note.about.resource_version &&
+                    note.time - last.time < kSilence;
+  if (!same) last = {TypeName(note.type), note.message, note.about.resource_version, note.time};
+  return same;
+}
+
+bool EventCorrelator::IsSpam(const EventNote& note) {
+  return !buckets_[ObjectKeyOf(note)].tokens.TryTake(note.time);
+}
+
+std::string EventCorrelator::Aggregate(const EventNote& note, std::string& key) {
+  const std::string kind_of_event = Key(ObjectKeyOf(note), TypeName(note.type), note.reason);
+  Similar& similar = similar_[kind_of_event];
+  if (note.time - similar.last > kSimilarInterval) similar.messages.clear();
+  similar.last = note.time;
+  similar.messages.insert(note.message);
+  if (similar.messages.size() < kMaxSimilar) {
+    key = Key(kind_of_event, note.message);
+    return note.message;
+  }
+  // Stays at the limit: only so many messages are kept.
+  similar.messages.erase(similar.messages.begin());
+  key = kind_of_event;
+  return absl::StrCat(kCombined, note.message);
+}
+
+Object EventCorrelator::NewEvent(const EventNote& note, const std::string& message) {
+  const std::string time = kube::FormatTime(note.time);
+  const std::string ns = note.about.ns.empty() ? "default" : note.about.ns;
+  Object event = Object::Make({"", "v1", "Event"}, {ns, NewName(note)});
+  json::Value& root = event.mutable_root();
+  root.Set("involvedObject", ReferenceJson(note.about));
+  root.Set("reason", note.reason);
+  root.Set("message", message);
+  root.Set("type", TypeName(note.type));
+  root.Set({"source", "component"}, note.source);
+  root.Set("reportingComponent", note.source);
+  root.Set("reportingInstance", "");
+  root.Set("firstTimestamp", time);
+  root.Set("lastTimestamp", time);
+  root.Set("count", 1);
+  return event;
+}
+
+// "<object>.<hexadecimal nanoseconds>", never the same twice. An object whose name is no DNS
+// subdomain (a ClusterRole's may not be) gets a UUID, as client-go's GenerateEventName does.
+std::string EventCorrelator::NewName(const EventNote& note) {
+  last_nanos_ = std::max(absl::ToUnixNanos(note.time), last_nanos_ + 1);
+  std::string name = absl::StrCat(note.about.name, ".", absl::Hex(last_nanos_));
+  return ValidateDns1123Subdomain(name).ok() ? name : base::NewUuid();
+}
+
+}  // namespace kube::internal

@@ -1,0 +1,47 @@
+// How long a failed item waits before it is tried again.
+#ifndef KUBE_RUNTIME_INTERNAL_RATE_LIMITER_H_
+#define KUBE_RUNTIME_INTERNAL_RATE_LIMITER_H_
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/time/time.h"
+#include "kube/runtime/work_queue.h"
+
+namespace kube::internal {
+
+// A bucket that holds up to `burst` tokens and gains `qps` a second. A taker may run it into debt;
+// it is told how long to wait until its token exists.
+class TokenBucket {
+ public:
+  TokenBucket(double qps, int burst) : qps_(qps), burst_(burst), tokens_(burst) {}
+  // Takes a token; zero when there was one.
+  absl::Duration Reserve(absl::Time now);
+  // Takes a token only when there is one.
+  bool TryTake(absl::Time now);
+
+ private:
+  void Refill(absl::Time now);
+
+  double qps_;
+  double burst_;
+  double tokens_;
+  absl::Time refilled_at_ = absl::InfinitePast();
+};
+
+// Not thread-safe.
+class RateLimiter {
+ public:
+  explicit RateLimiter(const RateLimiterOptions& options);
+  // The delay of one more failure of `item`.
+  absl::Duration Next(const Request& item, absl::Time now);
+  void Forget(const Request& item) { failures_.erase(item); }
+  int Failures(const Request& item) const;
+
+ private:
+  const RateLimiterOptions options_;
+  TokenBucket bucket_;
+  absl::flat_hash_map<Request, int> failures_;
+};
+
+}  // namespace kube::internal
+
+#endif  // KUBE_RUNTIME_INTERNAL_RATE_LIMITER_H_

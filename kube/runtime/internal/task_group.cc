@@ -1,0 +1,90 @@
+#include "kube/runtime/internal/task_group.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/status.h"
+
+namespace kube::internal {
+
+TaskGroup::~TaskGroup() {
+  RequestStop();
+  // The tasks are destroyed only after all threads have ended: they may know of each other.
+  std::list<Task> tasks;
+  {
+    absl::MutexLock lock(&mu_);
+    for (Task& task : tasks_) {
+      if (!task.thread.joinable()) continue;
+      mu_.Unlock();
+      task.thread.join();
+      mu_.Lock();
+    }
+    tasks.swap(tasks_);
+  }
+}
+
+void TaskGroup::Add(std::unique_ptr<Runnable> runnable) {
+  absl::MutexLock lock(&mu_);
+  Task& task = tasks_.emplace_back();
+  task.runnable = std::move(runnable);
+  if (started_) StartTask(task);
+}
+
+void TaskGroup::Start() {
+  absl::MutexLock lock(&mu_);
+  if (std::exchange(started_, true)) return;
+  for (Task& task : tasks_) StartTask(task);
+}
+
+void TaskGroup::StartTask(Task& task) {
+  if (stop_.stop_requested()) return;
+  task.running = true;
+  task.thread = std::thread([this, &task] { Run(task); });
+}
+
+void TaskGroup::Run(Task& task) {
+  const absl::Status status = task.runnable->Run(stop_.get_token());
+  const bool stopped = absl::IsCancelled(status) && stop_.stop_requested();
+  if (!status.ok() && !stopped) on_failure_(base::Annotate(status, task.runnable->name()));
+  absl::MutexLock lock(&mu_);
+  task.running = false;
+}
+
+void TaskGroup::RequestStop() {
+  {
+    absl::MutexLock lock(&mu_);
+    started_ = true;  // A Start still to come must not start anything.
+  }
+  stop_.request_stop();
+}
+
+bool TaskGroup::Ended() const {
+  return std::none_of(tasks_.begin(), tasks_.end(), [](const Task& t) { return t.running; });
+}
+
+bool TaskGroup::AwaitEnd(const base::Clock& clock, absl::Time deadline) {
+  absl::MutexLock lock(&mu_);
+  const auto ended = [&]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) { return Ended(); };
+  const bool in_time = clock.AwaitUntil(mu_, absl::Condition(&ended), deadline);
+  for (Task& task : tasks_) {
+    // A thread that has set `running` back needs the lock no more, only a moment to return.
+    if (!task.running && task.thread.joinable()) task.thread.join();
+  }
+  return in_time;
+}
+
+std::vector<std::string> TaskGroup::Running() const {
+  std::vector<std::string> names;
+  absl::MutexLock lock(&mu_);
+  for (const Task& task : tasks_) {
+    if (task.running) names.push_back(task.runnable->name());
+  }
+  return names;
+}
+
+void TaskGroup::UpdateMetrics() {
+  absl::MutexLock lock(&mu_);
+  for (const Task& task : tasks_) task.runnable->UpdateMetrics();
+}
+
+}  // namespace kube::internal

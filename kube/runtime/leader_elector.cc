@@ -1,0 +1,265 @@
+#include "kube/runtime/leader_elector.h"
+
+#include <unistd.h>
+
+#include <atomic>
+#include <thread>
+#include <utility>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/strings/str_cat.h"
+#include "absl/synchronization/mutex.h"
+#include "base/log.h"
+#include "base/random.h"
+#include "kube/runtime/events.h"
+
+namespace kube {
+namespace {
+
+// client-go spreads the attempts of the contenders by this much of the retry period.
+constexpr double kJitterFactor = 1.2;
+
+const Resource& LeaseResource() {
+  static const auto& kLease =
+      *new Resource{{"coordination.k8s.io", "v1", "Lease"}, "leases", /*namespaced=*/true};
+  return kLease;
+}
+
+std::string NewIdentity() {
+  char host[256] = "";
+  if (gethostname(host, sizeof(host) - 1) != 0) host[0] = '\0';
+  return absl::StrCat(host, "_", base::NewUuid());
+}
+
+absl::string_view HolderOf(const Object& lease) {
+  return lease.spec()["holderIdentity"].AsString();
+}
+
+absl::Status Validate(const LeaderElectionOptions& options) {
+  if (options.lease_duration <= options.renew_deadline) {
+    return absl::InvalidArgumentError(
+        "leader election: the lease duration must be greater than the renew deadline");
+  }
+  if (options.renew_deadline <= options.retry_period * kJitterFactor) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "leader election: the renew deadline must be greater than the retry period times ",
+        kJitterFactor));
+  }
+  if (options.retry_period <= absl::ZeroDuration()) {
+    return absl::InvalidArgumentError("leader election: the retry period must be positive");
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+struct LeaderElector::Impl {
+  Impl(LeaderElectionOptions given, Environment environment)
+      : options(std::move(given)),
+        env(environment),
+        master_status(env.registry.GetGauge(
+            "leader_election_master_status",
+            "Gauge of if the reporting system is master of the relevant lease, 0 indicates backup, "
+            "1 indicates master. 'name' is the string used to identify the lease. Please make sure "
+            "to group by name.",
+            {{"name", options.lease_name}})) {}
+
+  const LeaderElectionOptions options;
+  const Environment env;
+  metrics::Gauge& master_status;
+  std::atomic<bool> leading = false;
+
+  // The Lease as last seen, and when (on our clock) it was last seen to change. Used by the thread
+  // of Run only.
+  Object observed;
+  absl::Time observed_at;
+  absl::Status last_error;
+
+  // What the watchdog of Renew looks at.
+  absl::Mutex mu;
+  absl::Time renewed_at ABSL_GUARDED_BY(mu);
+  bool finished ABSL_GUARDED_BY(mu) = false;
+
+  // Whether we hold the Lease after this attempt. An error: it could not be read or written.
+  absl::StatusOr<bool> Attempt(const base::StopToken& stop);
+  absl::StatusOr<bool> Settle(absl::StatusOr<Object> written);
+  // As Attempt, noting when the Lease was renewed and logging errors.
+  bool TryToHold(const base::StopToken& stop);
+  bool Acquire(const base::StopToken& stop);
+  void Renew(const base::StopToken& stop);
+  void RenewUntil(const base::StopToken& stop);
+  void Watchdog(base::StopSource& calls);
+
+  void Observe(Object lease);
+  bool HeldByOther() const;
+  Object Claim(const Object& lease) const;
+  std::string WhyLost() const;
+  void Announce(bool elected);
+  void Note(const absl::Status& error);
+};
+
+void LeaderElector::Impl::Observe(Object lease) {
+  if (observed.empty() || observed.spec() != lease.spec()) observed_at = env.clock.Now();
+  observed = std::move(lease);
+}
+
+bool LeaderElector::Impl::HeldByOther() const {
+  const absl::string_view holder = HolderOf(observed);
+  if (holder.empty() || holder == options.identity) return false;
+  const absl::Duration duration = absl::Seconds(observed.spec()["leaseDurationSeconds"].AsInt());
+  return env.clock.Now() < observed_at + duration;
+}
+
+// `lease` with us as its holder as of now.
+Object LeaderElector::Impl::Claim(const Object& lease) const {
+  Object claim = lease;
+  const std::string now = kube::FormatMicroTime(env.clock.Now());
+  if (HolderOf(lease) != options.identity) {
+    const json::Value& transitions = lease.spec()["leaseTransitions"];
+    claim.Set({"spec", "acquireTime"}, now);
+    claim.Set({"spec", "leaseTransitions"},
+              lease.resource_version().empty() ? 0 : transitions.AsInt() + 1);
+  }
+  claim.Set({"spec", "holderIdentity"}, options.identity);
+  claim.Set({"spec", "leaseDurationSeconds"}, absl::ToInt64Seconds(options.lease_duration));
+  claim.Set({"spec", "renewTime"}, now);
+  return claim;
+}
+
+absl::StatusOr<bool> LeaderElector::Impl::Attempt(const base::StopToken& stop) {
+  const Resource& leases = LeaseResource();
+  if (leading && !observed.empty()) {
+    absl::StatusOr<Object> renewed = env.client.Replace(leases, Claim(observed), {}, stop);
+    if (!absl::IsAborted(renewed.status())) return Settle(std::move(renewed));
+    // Somebody touched the Lease: see who.
+  }
+  const ObjectKey key{options.lease_namespace, options.lease_name};
+  absl::StatusOr<Object> found = env.client.Get(leases, key, stop);
+  if (absl::IsNotFound(found.status())) {
+    const Object fresh = Object::Make(leases.gvk, key);
+    return Settle(env.client.Create(leases, Claim(fresh), {}, stop));
+  }
+  if (!found.ok()) return found.status();
+  Observe(*std::move(found));
+  if (HeldByOther()) return false;
+  return Settle(env.client.Replace(leases, Claim(observed), {}, stop));
+}
+
+absl::StatusOr<bool> LeaderElector::Impl::Settle(absl::StatusOr<Object> written) {
+  if (!written.ok()) return written.status();
+  Observe(*std::move(written));
+  return true;
+}
+
+bool LeaderElector::Impl::TryToHold(const base::StopToken& stop) {
+  const absl::Time sent = env.clock.Now();
+  const absl::StatusOr<bool> held = Attempt(stop);
+  if (!stop.stop_requested()) Note(held.status());
+  if (!held.ok() || !*held) return false;
+  absl::MutexLock lock(&mu);
+  renewed_at = sent;
+  return true;
+}
+
+void LeaderElector::Impl::Note(const absl::Status& error) {
+  // Losing a race for the Lease is the ordinary course of an election.
+  const bool lost_race = absl::IsAborted(error) || absl::IsAlreadyExists(error);
+  if (error == last_error || lost_race) return;
+  last_error = error;
+  if (error.ok()) return;
+  base::LogError("leader election cannot use its lease, trying again",
+                 {{"lease", absl::StrCat(options.lease_namespace, "/", options.lease_name)},
+                  {"error", error}});
+}
+
+bool LeaderElector::Impl::Acquire(const base::StopToken& stop) {
+  base::LogInfo("waiting for the leader lease",
+                {{"lease", absl::StrCat(options.lease_namespace, "/", options.lease_name)},
+                 {"identity", options.identity}});
+  while (!stop.stop_requested()) {
+    if (TryToHold(stop)) return true;
+    env.clock.SleepFor(base::Jitter(options.retry_period, kJitterFactor), stop);
+  }
+  return false;
+}
+
+// Returns when the Lease is lost or `stop` is requested.
+void LeaderElector::Impl::Renew(const base::StopToken& stop) {
+  base::StopSource calls;  // Ends also a call that has not been answered by the deadline.
+  base::StopCallback forward(stop, [&calls] { calls.request_stop(); });
+  std::thread watchdog([this, &calls] { Watchdog(calls); });
+  RenewUntil(calls.get_token());
+  {
+    absl::MutexLock lock(&mu);
+    finished = true;
+  }
+  watchdog.join();
+}
+
+void LeaderElector::Impl::RenewUntil(const base::StopToken& stop) {
+  while (env.clock.SleepFor(options.retry_period, stop)) {
+    if (!TryToHold(stop) && HeldByOther()) return;
+  }
+}
+
+// Requests the stop once the Lease has not been renewed for the renew deadline.
+void LeaderElector::Impl::Watchdog(base::StopSource& calls) {
+  {
+    absl::MutexLock lock(&mu);
+    while (!finished) {
+      const absl::Time last = renewed_at;
+      const absl::Time deadline = last + options.renew_deadline;
+      if (env.clock.Now() >= deadline) break;
+      const auto changed = [&]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu) {
+        return finished || renewed_at != last;
+      };
+      env.clock.AwaitUntil(mu, absl::Condition(&changed), deadline);
+    }
+  }
+  calls.request_stop();
+}
+
+std::string LeaderElector::Impl::WhyLost() const {
+  if (HeldByOther()) return absl::StrCat("the lease is held by ", HolderOf(observed));
+  return absl::StrCat("the lease could not be renewed within ",
+                      absl::FormatDuration(options.renew_deadline), last_error.ok() ? "" : ": ",
+                      last_error.message());
+}
+
+void LeaderElector::Impl::Announce(bool elected) {
+  leading = elected;
+  master_status.Set(elected ? 1 : 0);
+  const std::string message =
+      absl::StrCat(options.identity, elected ? " became leader" : " stopped leading");
+  env.events.Record(options.identity, ObjectReference::Of(observed), EventType::kNormal,
+                    "LeaderElection", message);
+  base::LogInfo(elected ? "became leader" : "stopped leading", {{"identity", options.identity}});
+}
+
+LeaderElector::LeaderElector(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+LeaderElector::~LeaderElector() = default;
+
+absl::StatusOr<std::unique_ptr<LeaderElector>> LeaderElector::Create(LeaderElectionOptions options,
+                                                                     Environment environment) {
+  if (absl::Status status = Validate(options); !status.ok()) return status;
+  if (options.identity.empty()) options.identity = NewIdentity();
+  return std::unique_ptr<LeaderElector>(
+      new LeaderElector(std::make_unique<Impl>(std::move(options), environment)));
+}
+
+absl::Status LeaderElector::Run(const base::StopToken& stop,
+                                const std::function<void()>& on_elected) {
+  if (!impl_->Acquire(stop)) return absl::OkStatus();
+  impl_->Announce(true);
+  on_elected();
+  impl_->Renew(stop);
+  impl_->Announce(false);
+  if (stop.stop_requested()) return absl::OkStatus();
+  return absl::AbortedError(absl::StrCat("leader election lost: ", impl_->WhyLost()));
+}
+
+bool LeaderElector::IsLeader() const { return impl_->leading; }
+
+const std::string& LeaderElector::identity() const { return impl_->options.identity; }
+
+}  // namespace kube

@@ -1,0 +1,63 @@
+// Leader election on a coordination.k8s.io/v1 Lease, compatible with client-go's: both may contend
+// for the same Lease.
+//
+// Clocks of the contenders need not agree: a Lease counts as given up when it has not changed for
+// its duration on the local clock.
+#ifndef KUBE_RUNTIME_LEADER_ELECTOR_H_
+#define KUBE_RUNTIME_LEADER_ELECTOR_H_
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "base/clock.h"
+#include "base/metrics.h"
+#include "base/stop_token.h"
+#include "kube/client/client.h"
+
+namespace kube {
+
+class EventSink;
+
+struct LeaderElectionOptions {
+  std::string lease_namespace;
+  std::string lease_name;
+  std::string identity;                               // Empty: <hostname>_<uuid>.
+  absl::Duration lease_duration = absl::Seconds(15);  // A stand-by takes over after this silence.
+  absl::Duration renew_deadline = absl::Seconds(10);  // The leader gives up after this.
+  absl::Duration retry_period = absl::Seconds(2);     // Between attempts.
+};
+
+class LeaderElector {
+ public:
+  struct Environment {
+    Client& client;
+    EventSink& events;
+    const base::Clock& clock;
+    metrics::Registry& registry;
+  };
+  // kInvalidArgument unless lease_duration > renew_deadline > 1.2 * retry_period > 0.
+  // REQUIRES: the environment outlives the elector.
+  static absl::StatusOr<std::unique_ptr<LeaderElector>> Create(LeaderElectionOptions options,
+                                                               Environment environment);
+  ~LeaderElector();
+
+  // Blocks: contends for the Lease, calls `on_elected` once it is held, and renews it. OK when
+  // stopped (the Lease is not released: a stand-by waits its duration out), kAborted when it was
+  // lost. Call it once.
+  absl::Status Run(const base::StopToken& stop, const std::function<void()>& on_elected);
+  bool IsLeader() const;  // Thread-safe.
+  const std::string& identity() const;
+
+ private:
+  struct Impl;
+  explicit LeaderElector(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace kube
+
+#endif  // KUBE_RUNTIME_LEADER_ELECTOR_H_

@@ -1,0 +1,233 @@
+#include "kube/runtime/manager.h"
+
+#include <utility>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/synchronization/mutex.h"
+#include "base/http_server.h"
+#include "base/log.h"
+#include "base/status.h"
+#include "kube/runtime/internal/http_endpoints.h"
+#include "kube/runtime/internal/task_group.h"
+#include "kube/runtime/leader_elector.h"
+
+namespace kube {
+namespace {
+
+bool IsAddress(const std::string& address) { return !address.empty() && address != "0"; }
+
+absl::StatusOr<std::unique_ptr<base::HttpServer>> Serve(
+    const std::string& address,
+    std::function<base::HttpResponse(const base::HttpRequest&)> answer) {
+  return base::HttpServer::Start(
+      {.address = address},
+      [answer = std::move(answer)](base::HttpRequest request,
+                                   std::shared_ptr<base::HttpResponder> responder) {
+        responder->Send(answer(request));
+      });
+}
+
+// Contends for the lease for as long as it runs, and starts the leader's group when elected.
+class Candidate : public Runnable {
+ public:
+  Candidate(std::unique_ptr<LeaderElector> elector, std::function<void()> on_elected)
+      : elector_(std::move(elector)), on_elected_(std::move(on_elected)) {}
+  std::string name() const override { return "leader election"; }
+  absl::Status Run(const base::StopToken& stop) override {
+    return elector_->Run(stop, on_elected_);
+  }
+
+ private:
+  std::unique_ptr<LeaderElector> elector_;
+  std::function<void()> on_elected_;
+};
+
+}  // namespace
+
+struct Manager::Impl {
+  Impl(ManagerOptions given, ClusterClient& cluster, EventSink& events, const base::Clock& clock,
+       metrics::Registry& registry)
+      : options(std::move(given)),
+        cluster(cluster),
+        events(events),
+        clock(clock),
+        registry(registry) {}
+
+  const ManagerOptions options;
+  ClusterClient& cluster;
+  EventSink& events;
+  const base::Clock& clock;
+  metrics::Registry& registry;
+  base::StopSource abort;
+
+  mutable absl::Mutex mu;
+  bool stopping ABSL_GUARDED_BY(mu) = false;
+  bool leader ABSL_GUARDED_BY(mu) = false;
+  absl::Status failure ABSL_GUARDED_BY(mu);  // The first of all.
+  std::unique_ptr<base::HttpServer> health_server ABSL_GUARDED_BY(mu);
+  std::unique_ptr<base::HttpServer> metrics_server ABSL_GUARDED_BY(mu);
+
+  // In the order of starting. What is declared later is destroyed first.
+  internal::TaskGroup always{[this](const absl::Status& status) { Fail(status); }};
+  internal::TaskGroup election{[this](const absl::Status& status) {
+    abort.request_stop();  // Somebody else may act from now on.
+    Fail(status);
+  }};
+  internal::TaskGroup leaders{[this](const absl::Status& status) { Fail(status); }};
+
+  void Fail(const absl::Status& status);
+  absl::Status StartServers();
+  void StopServers();
+  absl::Status Start();
+  void BecomeLeader();
+  void AwaitStop(const base::StopToken& stop);
+  absl::Status StopAll();
+  std::string Metrics();
+};
+
+void Manager::Impl::Fail(const absl::Status& status) {
+  absl::MutexLock lock(&mu);
+  failure.Update(status);
+}
+
+std::string Manager::Impl::Metrics() {
+  always.UpdateMetrics();
+  leaders.UpdateMetrics();
+  return registry.Expose();
+}
+
+absl::Status Manager::Impl::StartServers() {
+  std::unique_ptr<base::HttpServer> health, metrics;
+  if (IsAddress(options.health_address)) {
+    ASSIGN_OR_RETURN(health, Serve(options.health_address, internal::AnswerHealth));
+  }
+  if (IsAddress(options.metrics_address)) {
+    ASSIGN_OR_RETURN(metrics,
+                     Serve(options.metrics_address, [this](const base::HttpRequest& request) {
+                       return internal::AnswerMetrics(request, [this] { return Metrics(); });
+                     }));
+  }
+  absl::MutexLock lock(&mu);
+  health_server = std::move(health);
+  metrics_server = std::move(metrics);
+  return absl::OkStatus();
+}
+
+void Manager::Impl::StopServers() {
+  std::unique_ptr<base::HttpServer> health, metrics;
+  absl::MutexLock lock(&mu);
+  health.swap(health_server);
+  metrics.swap(metrics_server);
+}
+
+void Manager::Impl::BecomeLeader() {
+  {
+    absl::MutexLock lock(&mu);
+    leader = true;
+  }
+  leaders.Start();
+}
+
+absl::Status Manager::Impl::Start() {
+  std::unique_ptr<LeaderElector> elector;
+  if (options.leader_elect) {
+    ASSIGN_OR_RETURN(elector, LeaderElector::Create({.lease_namespace = options.lease_namespace,
+                                                     .lease_name = options.lease_name,
+                                                     .identity = options.identity,
+                                                     .lease_duration = options.lease_duration,
+                                                     .renew_deadline = options.renew_deadline,
+                                                     .retry_period = options.retry_period},
+                                                    {cluster.raw(), events, clock, registry}));
+  }
+  RETURN_IF_ERROR(StartServers());
+  always.Start();
+  if (elector == nullptr) {
+    BecomeLeader();
+    return absl::OkStatus();
+  }
+  election.Add(std::make_unique<Candidate>(std::move(elector), [this] { BecomeLeader(); }));
+  election.Start();
+  return absl::OkStatus();
+}
+
+void Manager::Impl::AwaitStop(const base::StopToken& stop) {
+  base::StopCallback wake(stop, [this] {
+    absl::MutexLock lock(&mu);
+    stopping = true;
+  });
+  // Released before `wake` is destroyed, which waits for a callback that is running.
+  absl::MutexLock lock(&mu);
+  const auto over = [this]()
+                        ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu) { return stopping || !failure.ok(); };
+  mu.Await(absl::Condition(&over));
+}
+
+// The loops end first, while we still hold the lease; the servers answer to the last.
+absl::Status Manager::Impl::StopAll() {
+  const absl::Time deadline = clock.Now() + options.graceful_stop;
+  const absl::Time abort_at = clock.Now() + options.graceful_stop * 2 / 3;
+  std::vector<std::string> running;
+  for (internal::TaskGroup* group : {&leaders, &election, &always}) {
+    group->RequestStop();
+    if (group->AwaitEnd(clock, abort_at)) continue;
+    abort.request_stop();
+    if (group->AwaitEnd(clock, deadline)) continue;
+    for (std::string& name : group->Running()) running.push_back(std::move(name));
+  }
+  StopServers();
+  absl::MutexLock lock(&mu);
+  leader = false;
+  if (running.empty()) return absl::OkStatus();
+  return absl::DeadlineExceededError(absl::StrCat("still running after the graceful period of ",
+                                                  absl::FormatDuration(options.graceful_stop), ": ",
+                                                  absl::StrJoin(running, ", ")));
+}
+
+Manager::Manager(ManagerOptions options, ClusterClient& cluster, EventSink& events,
+                 const base::Clock& clock, metrics::Registry& registry)
+    : impl_(std::make_unique<Impl>(std::move(options), cluster, events, clock, registry)) {}
+
+Manager::~Manager() {
+  impl_->abort.request_stop();
+  impl_->StopServers();
+}
+
+ClusterClient& Manager::cluster() { return impl_->cluster; }
+EventSink& Manager::events() { return impl_->events; }
+const base::Clock& Manager::clock() const { return impl_->clock; }
+metrics::Registry& Manager::registry() { return impl_->registry; }
+const ManagerOptions& Manager::options() const { return impl_->options; }
+base::StopToken Manager::abort_token() const { return impl_->abort.get_token(); }
+
+void Manager::Add(std::unique_ptr<Runnable> runnable, Group group) {
+  (group == Group::kLeader ? impl_->leaders : impl_->always).Add(std::move(runnable));
+}
+
+absl::Status Manager::Run(const base::StopToken& stop) {
+  RETURN_IF_ERROR(impl_->Start());
+  impl_->AwaitStop(stop);
+  base::LogInfo("stopping");
+  const absl::Status stopped = impl_->StopAll();
+  absl::MutexLock lock(&impl_->mu);
+  return impl_->failure.ok() ? stopped : impl_->failure;
+}
+
+bool Manager::IsLeader() const {
+  absl::MutexLock lock(&impl_->mu);
+  return impl_->leader;
+}
+
+int Manager::health_port() const {
+  absl::MutexLock lock(&impl_->mu);
+  return impl_->health_server == nullptr ? 0 : impl_->health_server->port();
+}
+
+int Manager::metrics_port() const {
+  absl::MutexLock lock(&impl_->mu);
+  return impl_->metrics_server == nullptr ? 0 : impl_->metrics_server->port();
+}
+
+}  // namespace kube

@@ -1,0 +1,132 @@
+#include "sandbox/api_server.h"
+
+#include <functional>
+#include <utility>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/strings/str_cat.h"
+#include "absl/synchronization/mutex.h"
+#include "base/clock.h"
+#include "base/http_server.h"
+#include "base/status.h"
+#include "sandbox/authentication.h"
+#include "sandbox/fault_injection.h"
+#include "sandbox/front_end.h"
+#include "sandbox/request_counts.h"
+#include "sandbox/server_backend.h"
+#include "sandbox/timers.h"
+
+namespace sandbox {
+namespace {
+
+constexpr int kThreads = 2;
+constexpr size_t kMaxReceivedBytes = 16 << 20;  // The front end answers 413 well below.
+
+class ServerImpl : public ApiServer {
+ public:
+  explicit ServerImpl(ApiServerOptions options)
+      : options_(std::move(options)),
+        backend_(options_.history_events),
+        authentication_(options_.tokens, options_.allow_anonymous),
+        faults_({[this] { front_end_.DropWatches(); },
+                 [this] { backend_.store().ExpireHistory(); },
+                 [this](bool on) { SetPartitioned(on); }}),
+        timers_(base::RealClock()),
+        front_end_({backend_, authentication_, faults_, counts_, timers_, options_.git_version}) {}
+
+  ~ServerImpl() override {
+    StopListening();
+    timers_.Stop();
+  }
+
+  absl::Status Open() {
+    RETURN_IF_ERROR(Listen());
+    ScheduleBookmarks();
+    return absl::OkStatus();
+  }
+
+  Backend& backend() override { return backend_; }
+  Faults& faults() override { return faults_; }
+  int port() const override {
+    absl::MutexLock lock(&mu_);
+    return port_;
+  }
+  std::string url() const override { return absl::StrCat("https://127.0.0.1:", port()); }
+  std::vector<RequestCount> Requests() const override { return counts_.All(); }
+  absl::Status RestartFrontEnd() override {
+    StopListening();
+    return Listen();
+  }
+  void AddToken(std::string token, std::string user) override {
+    authentication_.AddToken(std::move(token), std::move(user));
+  }
+  void RevokeToken(const std::string& token) override { authentication_.RevokeToken(token); }
+
+ private:
+  absl::Status Listen() {
+    absl::MutexLock lock(&mu_);
+    if (http_ != nullptr) return absl::OkStatus();
+    base::HttpServerOptions http;
+    http.address = absl::StrCat("127.0.0.1:", port_ == 0 ? options_.port : port_);
+    http.tls = options_.tls;
+    http.threads = kThreads;
+    http.max_body_bytes = kMaxReceivedBytes;
+    ASSIGN_OR_RETURN(
+        http_, base::HttpServer::Start(std::move(http),
+                                       [this](base::HttpRequest request,
+                                              std::shared_ptr<base::HttpResponder> responder) {
+                                         front_end_.Handle(std::move(request), std::move(responder));
+                                       }));
+    port_ = http_->port();
+    return absl::OkStatus();
+  }
+
+  void StopListening() {
+    std::unique_ptr<base::HttpServer> http;
+    {
+      absl::MutexLock lock(&mu_);
+      http = std::move(http_);
+    }
+    // Outside the lock: handlers may still be running.
+    if (http != nullptr) http->Stop();
+    front_end_.DropWatches();
+  }
+
+  void SetPartitioned(bool on) {
+    if (on) {
+      StopListening();
+      return;
+    }
+    base::IgnoreError(Listen(), "the port was ours a moment ago; a test that cannot reach the "
+                                "server again will say so");
+  }
+
+  void ScheduleBookmarks() {
+    timers_.After(options_.bookmark_period, [this] {
+      backend_.store().Bookmark();
+      ScheduleBookmarks();
+    });
+  }
+
+  const ApiServerOptions options_;
+  ServerBackend backend_;
+  Authentication authentication_;
+  FaultInjection faults_;
+  RequestCounts counts_;
+  Timers timers_;
+  FrontEnd front_end_;
+  mutable absl::Mutex mu_;
+  int port_ ABSL_GUARDED_BY(mu_) = 0;
+  std::unique_ptr<base::HttpServer> http_ ABSL_GUARDED_BY(mu_);
+};
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<ApiServer>> ApiServer::Start(ApiServerOptions options) {
+  const std::string name = options.name;
+  auto server = std::make_unique<ServerImpl>(std::move(options));
+  RETURN_IF_ERROR(base::Annotate(server->Open(), "starting API server ", name));
+  return server;
+}
+
+}  // namespace sandbox

@@ -1,0 +1,38 @@
+// Who a request comes from: client certificate, bearer token, or nobody.
+#ifndef SANDBOX_AUTHENTICATION_H_
+#define SANDBOX_AUTHENTICATION_H_
+
+#include <map>
+#include <string>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
+#include "base/http_server.h"
+
+namespace sandbox {
+
+// Thread-safe.
+class Authentication {
+ public:
+  Authentication(std::map<std::string, std::string> tokens, bool allow_anonymous)
+      : allow_anonymous_(allow_anonymous), tokens_(std::move(tokens)) {}
+
+  // The user's name; 401 when the request shows nothing valid. A wrong token is refused even where
+  // anonymous requests are welcome.
+  absl::StatusOr<std::string> UserOf(const base::HttpRequest& request) const;
+  // Health checks are open to everybody.
+  static bool IsOpenPath(absl::string_view path);
+
+  void AddToken(std::string token, std::string user);
+  void RevokeToken(const std::string& token);
+
+ private:
+  const bool allow_anonymous_;
+  mutable absl::Mutex mu_;
+  std::map<std::string, std::string> tokens_ ABSL_GUARDED_BY(mu_);
+};
+
+}  // namespace sandbox
+
+#endif  // SANDBOX_AUTHENTICATION_H_

@@ -1,0 +1,20 @@
+// Basic validation of built-in kinds: what users run into most, worded as kube-apiserver words it.
+#ifndef SANDBOX_BUILTIN_VALIDATION_H_
+#define SANDBOX_BUILTIN_VALIDATION_H_
+
+#include "kube/meta/object.h"
+#include "sandbox/api_errors.h"
+#include "sandbox/resource_info.h"
+
+namespace sandbox {
+
+void ValidateBuiltin(const ResourceInfo& info, const kube::Object& object, FieldErrors& errors);
+// Immutable fields.
+void ValidateBuiltinUpdate(const ResourceInfo& info, const kube::Object& old_object,
+                           const kube::Object& object, FieldErrors& errors);
+// 400 for fields whose JSON type no decoder would take ("replicas": "two").
+absl::Status CheckBuiltinTypes(const ResourceInfo& info, const kube::Object& object);
+
+}  // namespace sandbox
+
+#endif  // SANDBOX_BUILTIN_VALIDATION_H_

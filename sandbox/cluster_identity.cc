@@ -1,0 +1,87 @@
+#include "sandbox/cluster_identity.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <memory>
+#include <utility>
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "base/json.h"
+#include "base/status.h"
+#include "base/yaml.h"
+
+namespace sandbox {
+namespace {
+
+absl::Status FileError(const std::string& what, const std::string& path) {
+  return absl::ErrnoToStatus(errno, absl::StrCat(what, " ", path));
+}
+
+absl::Status WriteAll(int fd, const std::string& path, absl::string_view contents) {
+  while (!contents.empty()) {
+    const ssize_t n = write(fd, contents.data(), contents.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return FileError("writing", path);
+    contents.remove_prefix(static_cast<size_t>(n));
+  }
+  return absl::OkStatus();
+}
+
+json::Value Named(absl::string_view field, const std::string& name, json::Value value) {
+  return json::Value::Object({{"name", name}, {field, std::move(value)}});
+}
+
+}  // namespace
+
+absl::StatusOr<ClusterIdentity> MakeIdentity(const std::string& cluster) {
+  ASSIGN_OR_RETURN(const auto ca, tls::CertificateAuthority::Create(cluster + "-ca"));
+  ClusterIdentity identity;
+  identity.ca_pem = ca->cert_pem();
+  tls::CertificateAuthority::LeafOptions server;
+  server.common_name = cluster;
+  server.dns_names = {"localhost", cluster};
+  server.ip_addresses = {"127.0.0.1"};
+  ASSIGN_OR_RETURN(identity.server, ca->Issue(server));
+  tls::CertificateAuthority::LeafOptions admin;
+  admin.common_name = "kubernetes-admin";
+  admin.organizations = {"system:masters"};
+  ASSIGN_OR_RETURN(identity.admin, ca->Issue(admin));
+  return identity;
+}
+
+std::string AdminKubeconfig(const std::string& cluster, const std::string& url,
+                            const ClusterIdentity& identity) {
+  const std::string user = cluster + "-admin";
+  const json::Value server = json::Value::Object(
+      {{"server", url}, {"certificate-authority-data", absl::Base64Escape(identity.ca_pem)}});
+  const json::Value credentials = json::Value::Object(
+      {{"client-certificate-data", absl::Base64Escape(identity.admin.cert_pem)},
+       {"client-key-data", absl::Base64Escape(identity.admin.key_pem)}});
+  const json::Value context = json::Value::Object({{"cluster", cluster}, {"user", user}});
+  return yaml::Write(json::Value::Object(
+      {{"apiVersion", "v1"},
+       {"kind", "Config"},
+       {"current-context", cluster},
+       {"clusters", json::Value::Array({Named("cluster", cluster, server)})},
+       {"users", json::Value::Array({Named("user", user, credentials)})},
+       {"contexts", json::Value::Array({Named("context", cluster, context)})}}));
+}
+
+absl::Status WritePrivateFile(const std::string& path, const std::string& contents) {
+  const std::string temporary = path + ".new";
+  unlink(temporary.c_str());  // Left over by a crash, perhaps with other permissions.
+  const int fd = open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR);
+  if (fd < 0) return FileError("creating", temporary);
+  const absl::Status written = WriteAll(fd, temporary, contents);
+  close(fd);
+  RETURN_IF_ERROR(written);
+  if (rename(temporary.c_str(), path.c_str()) != 0) return FileError("renaming to", path);
+  return absl::OkStatus();
+}
+
+}  // namespace sandbox

@@ -1,0 +1,29 @@
+// Who a simulated cluster is: its certificate authority, its server's certificate, its administrator.
+#ifndef SANDBOX_CLUSTER_IDENTITY_H_
+#define SANDBOX_CLUSTER_IDENTITY_H_
+
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "base/tls.h"
+
+namespace sandbox {
+
+struct ClusterIdentity {
+  std::string ca_pem;
+  tls::KeyPair server;  // For 127.0.0.1 and localhost.
+  tls::KeyPair admin;   // Group system:masters.
+};
+absl::StatusOr<ClusterIdentity> MakeIdentity(const std::string& cluster);
+
+// A kubeconfig with one context, called like the cluster, for the administrator.
+std::string AdminKubeconfig(const std::string& cluster, const std::string& url,
+                            const ClusterIdentity& identity);
+
+// Replaces the file in one step; only its owner can read it. kPermissionDenied or kNotFound name the path.
+absl::Status WritePrivateFile(const std::string& path, const std::string& contents);
+
+}  // namespace sandbox
+
+#endif  // SANDBOX_CLUSTER_IDENTITY_H_

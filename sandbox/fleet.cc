@@ -1,0 +1,183 @@
+#include "sandbox/fleet.h"
+
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/strings/str_cat.h"
+#include "absl/synchronization/mutex.h"
+#include "api/keys.h"
+#include "base/clock.h"
+#include "base/status.h"
+#include "kube/meta/selector.h"
+#include "sandbox/cluster_identity.h"
+#include "sandbox/definition_files.h"
+#include "sandbox/member_joining.h"
+#include "sandbox/sim/cluster_controllers.h"
+#include "sandbox/sim/event_loop.h"
+#include "sandbox/sim/karmada_admission.h"
+
+namespace sandbox {
+namespace {
+
+constexpr char kControlPlane[] = "karmada-apiserver";
+constexpr char kControlPlaneFile[] = "karmada";  // Its short name.
+
+// A server and who it is.
+struct Cluster {
+  ClusterIdentity identity;
+  std::unique_ptr<ApiServer> server;
+};
+
+absl::StatusOr<Cluster> StartCluster(const std::string& name, int port) {
+  Cluster cluster;
+  ASSIGN_OR_RETURN(cluster.identity, MakeIdentity(name));
+  ApiServerOptions options;
+  options.name = name;
+  options.port = port;
+  options.tls.server = cluster.identity.server;
+  options.tls.client_ca_pem = cluster.identity.ca_pem;
+  ASSIGN_OR_RETURN(cluster.server, ApiServer::Start(std::move(options)));
+  return cluster;
+}
+
+class FleetImpl : public Fleet {
+ public:
+  explicit FleetImpl(const FleetOptions& options) : options_(options) {}
+  ~FleetImpl() override { loop_.Stop(); }
+
+  absl::Status Open() {
+    RETURN_IF_ERROR(OpenControlPlane());
+    for (int i = 1; i <= options_.members; ++i) {
+      RETURN_IF_ERROR(AddMember("").status());
+    }
+    return absl::OkStatus();
+  }
+
+  ApiServer& control_plane() override { return *control_plane_.server; }
+
+  std::vector<std::string> member_names() const override {
+    absl::MutexLock lock(&mu_);
+    return names_;
+  }
+
+  ApiServer* member(absl::string_view name) override {
+    const Cluster* found = FindMember(name);
+    return found == nullptr ? nullptr : found->server.get();
+  }
+
+  absl::StatusOr<std::string> Kubeconfig(absl::string_view name) override {
+    if (name == kControlPlaneFile || name == kControlPlane) {
+      return AdminKubeconfig(kControlPlane, control_plane_.server->url(), control_plane_.identity);
+    }
+    const Cluster* found = FindMember(name);
+    if (found == nullptr) return absl::NotFoundError(absl::StrCat("no cluster \"", name, "\""));
+    return AdminKubeconfig(std::string(name), found->server->url(), found->identity);
+  }
+
+  absl::Status WriteKubeconfigs(const std::string& directory) override {
+    std::vector<std::string> names = member_names();
+    names.push_back(kControlPlaneFile);
+    for (const std::string& name : names) {
+      ASSIGN_OR_RETURN(const std::string text, Kubeconfig(name));
+      RETURN_IF_ERROR(
+          WritePrivateFile(absl::StrCat(directory, "/", name, ".kubeconfig"), text));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<std::string> AddMember(absl::string_view wanted) override {
+    absl::MutexLock adding(&add_mu_);  // One at a time; readers are not kept waiting.
+    ASSIGN_OR_RETURN(const std::string name, NewName(wanted));
+    ASSIGN_OR_RETURN(std::unique_ptr<Member> member, StartMember(name));
+    if (options_.join_members && options_.with_crds) {
+      RETURN_IF_ERROR(base::Annotate(
+          JoinMember(control_plane_.server->backend(),
+                     {name, *member->cluster.server, member->cluster.identity.ca_pem}),
+          "joining ", name));
+    }
+    absl::MutexLock lock(&mu_);
+    names_.push_back(name);
+    members_[name] = std::move(member);
+    return name;
+  }
+
+ private:
+  struct Member {
+    Cluster cluster;
+    std::optional<MemberControllers> controllers;  // Go before the server.
+  };
+
+  absl::Status OpenControlPlane() {
+    ASSIGN_OR_RETURN(control_plane_, StartCluster(kControlPlane, options_.first_port));
+    Backend& backend = control_plane_.server->backend();
+    backend.AddAdmission(KarmadaAdmission(base::RealClock()));
+    if (options_.with_crds) {
+      ASSIGN_OR_RETURN(const std::string directory,
+                       FindDefinitionDirectory(options_.crd_directory));
+      RETURN_IF_ERROR(LoadDefinitions(directory, backend));
+    }
+    for (const char* ns : {api::kSystemNamespace, api::kClusterNamespace}) {
+      RETURN_IF_ERROR(EnsureNamespace(backend, ns));
+    }
+    controllers_.emplace(backend, loop_);
+    if (options_.with_scheduler && options_.with_crds) scheduler_.emplace(backend, loop_);
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<std::unique_ptr<Member>> StartMember(const std::string& name) {
+    int port = 0;
+    if (options_.first_port != 0) {
+      port = options_.first_port + 1 + static_cast<int>(member_names().size());
+    }
+    auto member = std::make_unique<Member>();
+    ASSIGN_OR_RETURN(member->cluster, StartCluster(name, port));
+    Backend& backend = member->cluster.server->backend();
+    RETURN_IF_ERROR(CreateNodes(backend, name, options_.nodes_per_member, loop_.clock().Now()));
+    member->controllers.emplace(backend, loop_,
+                                PodTimes{options_.ready_delay, options_.job_duration});
+    return member;
+  }
+
+  // `wanted`, or the next free "memberN".
+  absl::StatusOr<std::string> NewName(absl::string_view wanted) {
+    absl::MutexLock lock(&mu_);
+    std::string name(wanted);
+    for (int i = 1; name.empty(); ++i) {
+      const std::string candidate = absl::StrCat("member", i);
+      if (members_.count(candidate) == 0) name = candidate;
+    }
+    RETURN_IF_ERROR(base::Annotate(kube::ValidateDns1123Label(name), "member name \"", name, "\""));
+    if (members_.count(name) > 0 || name == kControlPlaneFile || name == kControlPlane) {
+      return absl::AlreadyExistsError(absl::StrCat("there is a cluster \"", name, "\" already"));
+    }
+    return name;
+  }
+
+  const Cluster* FindMember(absl::string_view name) const {
+    absl::MutexLock lock(&mu_);
+    const auto found = members_.find(name);
+    return found == members_.end() ? nullptr : &found->second->cluster;
+  }
+
+  const FleetOptions options_;
+  EventLoop loop_;
+  Cluster control_plane_;
+  std::optional<ControlPlaneControllers> controllers_;
+  std::optional<KarmadaScheduler> scheduler_;
+  absl::Mutex add_mu_;
+  mutable absl::Mutex mu_;
+  std::vector<std::string> names_ ABSL_GUARDED_BY(mu_);  // In order of appearance.
+  std::map<std::string, std::unique_ptr<Member>, std::less<>> members_ ABSL_GUARDED_BY(mu_);
+};
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Fleet>> Fleet::Start(const FleetOptions& options) {
+  auto fleet = std::make_unique<FleetImpl>(options);
+  RETURN_IF_ERROR(fleet->Open());
+  return fleet;
+}
+
+}  // namespace sandbox

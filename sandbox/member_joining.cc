@@ -1,0 +1,88 @@
+#include "sandbox/member_joining.h"
+
+#include <utility>
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "api/cluster.h"
+#include "api/keys.h"
+#include "api/resources.h"
+#include "base/random.h"
+#include "base/status.h"
+#include "sandbox/sim/kinds.h"
+#include "sandbox/sim/writes.h"
+
+namespace sandbox {
+namespace {
+
+json::Value Reference(const std::string& name) {
+  return json::Value::Object({{"namespace", api::kClusterNamespace}, {"name", name}});
+}
+
+// A token for the service account; no two are alike.
+std::string IssueToken(ApiServer& server, absl::string_view account) {
+  std::string token = absl::StrCat(base::NewUuid(), ".", base::NewUuid());
+  server.AddToken(token, absl::StrCat("system:serviceaccount:", api::kClusterNamespace, ":", account));
+  return token;
+}
+
+absl::Status CreateSecret(Backend& control_plane, const kube::Object& cluster,
+                          const std::string& name, json::Value data) {
+  kube::Object secret = kube::Object::Make(kinds::Secrets().gvk, {api::kClusterNamespace, name});
+  secret.Set({"type"}, "Opaque");
+  secret.Set({"data"}, std::move(data));
+  secret.Set({"metadata", "ownerReferences"}, json::Value::Array({ControllerRefTo(cluster)}));
+  return EnsureObject(control_plane, kinds::Secrets().gvr(), std::move(secret));
+}
+
+kube::Object ClusterFor(const JoiningMember& member, absl::string_view id) {
+  kube::Object cluster = kube::Object::Make(api::Clusters().gvk, {"", member.name});
+  cluster.Set({"spec"},
+              json::Value::Object({{"id", id},
+                                   {"syncMode", "Push"},
+                                   {"apiEndpoint", member.server.url()},
+                                   {"secretRef", Reference(member.name)},
+                                   {"impersonatorSecretRef",
+                                    Reference(member.name + "-impersonator")}}));
+  return cluster;
+}
+
+absl::Status CreateAccounts(Backend& member, const std::string& name) {
+  RETURN_IF_ERROR(EnsureNamespace(member, api::kClusterNamespace));
+  for (const std::string& account : {absl::StrCat("karmada-", name),
+                                     std::string("karmada-impersonator")}) {
+    RETURN_IF_ERROR(EnsureObject(
+        member, kinds::ServiceAccounts().gvr(),
+        kube::Object::Make(kinds::ServiceAccounts().gvk, {api::kClusterNamespace, account})));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status EnsureNamespace(Backend& backend, const std::string& name) {
+  return EnsureObject(backend, kinds::Namespaces().gvr(),
+                      kube::Object::Make(kinds::Namespaces().gvk, {"", name}));
+}
+
+absl::Status JoinMember(Backend& control_plane, const JoiningMember& member) {
+  Backend& backend = member.server.backend();
+  RETURN_IF_ERROR(CreateAccounts(backend, member.name));
+  // Upstream knows a cluster again by this uid.
+  ASSIGN_OR_RETURN(const kube::ObjectPtr system,
+                   backend.Get(kinds::Namespaces().gvr(), {"", "kube-system"}));
+  ASSIGN_OR_RETURN(
+      const kube::ObjectPtr cluster,
+      control_plane.Create(api::Clusters().gvr(), ClusterFor(member, system->uid())));
+  const std::string token = IssueToken(member.server, absl::StrCat("karmada-", member.name));
+  RETURN_IF_ERROR(CreateSecret(
+      control_plane, *cluster, member.name,
+      json::Value::Object({{api::kSecretToken, absl::Base64Escape(token)},
+                           {api::kSecretCaBundle, absl::Base64Escape(member.ca_pem)}})));
+  const std::string impersonator = IssueToken(member.server, "karmada-impersonator");
+  return CreateSecret(
+      control_plane, *cluster, member.name + "-impersonator",
+      json::Value::Object({{api::kSecretToken, absl::Base64Escape(impersonator)}}));
+}
+
+}  // namespace sandbox

@@ -1,0 +1,25 @@
+// OpenAPI documents, as far as kubectl looks at them: which kinds there are, that patches take
+// fieldValidation, and the schemas of custom resources. Built-in kinds have no field descriptions here.
+#ifndef SANDBOX_OPENAPI_H_
+#define SANDBOX_OPENAPI_H_
+
+#include <string>
+
+#include "absl/strings/string_view.h"
+#include "base/json.h"
+#include "sandbox/discovery.h"
+
+namespace sandbox {
+
+// GET /openapi/v3: one path for each group and version.
+json::Value OpenApiV3Index(const ServedResources& served);
+// GET /openapi/v3/apis/GROUP/VERSION; null when there is none.
+json::Value OpenApiV3Document(const ServedResources& served, const std::string& group,
+                              const std::string& version);
+// GET /openapi/v2: a document without definitions, as JSON or as gnostic's protobuf message.
+std::string OpenApiV2Json();
+std::string OpenApiV2Protobuf();
+
+}  // namespace sandbox
+
+#endif  // SANDBOX_OPENAPI_H_

@@ -1,0 +1,235 @@
+#include "sandbox/sim/binding_scheduler.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "api/binding.h"
+#include "api/cluster_affinity.h"
+#include "api/keys.h"
+#include "api/resources.h"
+#include "base/status.h"
+#include "kube/meta/patch.h"
+#include "kube/meta/selector.h"
+#include "sandbox/sim/writes.h"
+
+namespace sandbox {
+namespace {
+
+using Outcome = Placement::Outcome;
+
+constexpr char kSchedulerName[] = "default-scheduler";
+
+// Bindings of policies only: those that merely follow another binding get their clusters from it.
+bool IsOurs(const kube::Object& binding) {
+  const api::BindingView view(binding);
+  const absl::string_view name = view.SchedulerName();
+  if (!name.empty() && name != kSchedulerName) return false;
+  if (view.IsSchedulingSuspended() || binding.IsDeleting()) return false;
+  return !binding.Label(api::kPropagationPolicyIdLabel).empty() ||
+         !binding.Label(api::kClusterPropagationPolicyIdLabel).empty() ||
+         !binding.Label(api::kBindingManagedByLabel).empty();
+}
+
+const json::Value& TermNamed(const json::Value& placement, absl::string_view name) {
+  static const auto& none = *new json::Value();
+  for (const json::Value& term : placement["clusterAffinities"].items()) {
+    if (term["affinityName"].AsString() == name) return term;
+  }
+  return none;
+}
+
+// Whether the placement differs from the one applied last in a way that matters.
+bool PlacementChanged(const kube::Object& binding) {
+  const absl::string_view text = binding.Annotation(api::kAppliedPlacementAnnotation);
+  if (text.empty()) return true;
+  const auto applied = json::Parse(text);
+  const json::Value& wanted = binding.spec()["placement"];
+  if (!applied.ok() || *applied == wanted) return false;
+  for (const char* field :
+       {"clusterAffinity", "clusterTolerations", "spreadConstraints", "replicaScheduling"}) {
+    if ((*applied)[field] != wanted[field]) return true;
+  }
+  const json::Value& observed = binding.status()["schedulerObservingAffinityName"];
+  if (observed.AsString().empty()) return true;
+  const json::Value& term = TermNamed(wanted, observed.AsString());
+  return term.is_null() || term != TermNamed(*applied, observed.AsString());
+}
+
+bool ReplicasChanged(const api::BindingView& binding) {
+  if (binding.Placement()["replicaScheduling"].is_null()) return false;
+  int64_t sum = 0;
+  for (const api::TargetCluster& target : binding.Clusters()) {
+    if (!binding.IsDivided() && target.replicas != binding.Replicas()) return true;
+    sum += target.replicas;
+  }
+  return binding.IsDivided() && sum != binding.Replicas();
+}
+
+bool RescheduleAsked(const kube::Object& binding) {
+  const auto asked = kube::ParseTime(binding.spec()["rescheduleTriggeredAt"].AsString());
+  const auto done = kube::ParseTime(binding.status()["lastScheduledTime"].AsString());
+  return asked.ok() && done.ok() && *asked > *done;
+}
+
+// A change of a Cluster that may move bindings.
+bool Matters(const Event& event) {
+  if (event.type == Event::Type::kDeleted) return true;
+  if (event.previous == nullptr) return false;
+  return event.previous->generation() != event.object->generation() ||
+         event.previous->labels() != event.object->labels() ||
+         event.previous->IsDeleting() != event.object->IsDeleting();
+}
+
+const char* ReasonOf(Outcome outcome) {
+  switch (outcome) {
+    case Outcome::kSuccess:
+      return "Success";
+    case Outcome::kNoClusterFit:
+      return "NoClusterFit";
+    case Outcome::kUnschedulable:
+      return "Unschedulable";
+    case Outcome::kSchedulerError:
+      break;
+  }
+  return "SchedulerError";
+}
+
+}  // namespace
+
+ScheduleReason ReasonToSchedule(const kube::Object& binding) {
+  const api::BindingView view(binding);
+  if (PlacementChanged(binding)) return ScheduleReason::kPlacement;
+  if (ReplicasChanged(view)) return ScheduleReason::kReplicas;
+  if (RescheduleAsked(binding)) return ScheduleReason::kRescheduled;
+  return view.IsWorkload() && view.IsDivided() ? ScheduleReason::kNone : ScheduleReason::kAlways;
+}
+
+BindingScheduler::BindingScheduler(Backend& backend, EventLoop& loop,
+                                   const kube::Resource& bindings)
+    : backend_(backend),
+      bindings_(bindings),
+      clusters_("scheduler-clusters", backend, loop,
+                [this](const kube::ObjectKey& key) { return RequeueFor(key); }),
+      controller_("scheduler", backend, loop,
+                  [this](const kube::ObjectKey& key) { return Reconcile(key); }) {
+  controller_.Watch(bindings.gvr(), [this](const Event& event) { OnBinding(event); });
+  clusters_.Watch(api::Clusters().gvr(), [this](const Event& event) { OnCluster(event); });
+}
+
+void BindingScheduler::OnBinding(const Event& event) {
+  if (event.type == Event::Type::kDeleted) return;
+  const bool same_spec = event.previous != nullptr &&
+                         event.previous->generation() == event.object->generation();
+  if (!same_spec) controller_.Enqueue(event.object->key());
+}
+
+void BindingScheduler::OnCluster(const Event& event) {
+  if (!Matters(event)) return;
+  const kube::ObjectKey key = event.object->key();
+  {
+    absl::MutexLock lock(&mu_);
+    changed_[key].push_back(event.object);
+    if (event.previous != nullptr) changed_[key].push_back(event.previous);
+  }
+  clusters_.Enqueue(key);
+}
+
+absl::Status BindingScheduler::RequeueFor(const kube::ObjectKey& cluster) {
+  ASSIGN_OR_RETURN(const std::vector<kube::ObjectPtr> bindings,
+                   backend_.List(bindings_.gvr(), "", kube::LabelSelector()));
+  std::vector<kube::ObjectPtr> states;
+  {
+    absl::MutexLock lock(&mu_);
+    states = std::move(changed_[cluster]);
+    changed_.erase(cluster);
+  }
+  for (const kube::ObjectPtr& binding : bindings) {
+    const auto affinity = api::ClusterAffinity::FromJson(ObservedAffinity(*binding));
+    const bool concerned =
+        std::any_of(states.begin(), states.end(), [&](const kube::ObjectPtr& state) {
+          return affinity.Matches(api::ClusterView(*state));
+        });
+    if (concerned) controller_.Enqueue(binding->key());
+  }
+  return absl::OkStatus();
+}
+
+absl::Status BindingScheduler::Reconcile(const kube::ObjectKey& key) {
+  ASSIGN_OR_RETURN(const kube::ObjectPtr binding, FindObject(backend_, bindings_.gvr(), key));
+  if (binding == nullptr || !IsOurs(*binding)) return absl::OkStatus();
+  if (ReasonToSchedule(*binding) != ScheduleReason::kNone || IsTargetDeleted(*binding)) {
+    return Schedule(*binding);
+  }
+  if (binding->status()["schedulerObservedGeneration"].AsInt() == binding->generation()) {
+    return absl::OkStatus();
+  }
+  json::Value status = binding->status();
+  status.Set("schedulerObservedGeneration", binding->generation());
+  return WriteStatus(backend_, bindings_.gvr(), *binding, std::move(status));
+}
+
+bool BindingScheduler::IsTargetDeleted(const kube::Object& binding) {
+  for (const api::TargetCluster& target : api::BindingView(binding).Clusters()) {
+    const auto cluster = FindObject(backend_, api::Clusters().gvr(), {"", target.name});
+    if (cluster.ok() && (*cluster == nullptr || (*cluster)->IsDeleting())) return true;
+  }
+  return false;
+}
+
+absl::Status BindingScheduler::Schedule(const kube::Object& binding) {
+  ASSIGN_OR_RETURN(const std::vector<kube::ObjectPtr> clusters,
+                   backend_.List(api::Clusters().gvr(), "", kube::LabelSelector()));
+  const bool fresh = ReasonToSchedule(binding) == ScheduleReason::kRescheduled;
+  const Placement placement = Place(binding, clusters, fresh);
+  kube::ObjectPtr written = kube::Share(binding);
+  const bool decided = placement.outcome == Outcome::kSuccess ||
+                       placement.outcome == Outcome::kNoClusterFit;
+  if (decided) {
+    ASSIGN_OR_RETURN(written, WriteResult(binding, placement));
+  }
+  RETURN_IF_ERROR(WriteStatusOf(*written, binding.generation(), placement));
+  if (decided) return absl::OkStatus();
+  return absl::UnavailableError(placement.message);  // Tried again.
+}
+
+absl::StatusOr<kube::ObjectPtr> BindingScheduler::WriteResult(const kube::Object& binding,
+                                                              const Placement& placement) {
+  const json::Value& wanted = binding.spec()["placement"];
+  const auto applied = json::Parse(binding.Annotation(api::kAppliedPlacementAnnotation));
+  json::Value patch = json::Value::Object();
+  if (!applied.ok() || *applied != wanted) {
+    patch.Set({"metadata", "annotations", api::kAppliedPlacementAnnotation}, json::Write(wanted));
+  }
+  if (api::BindingView(binding).Clusters() != placement.clusters) {
+    patch.Set({"spec", "clusters"}, api::TargetClustersToJson(placement.clusters));
+  }
+  if (patch.empty()) return kube::Share(binding);
+  PatchRequest request;
+  request.patch = std::move(patch);
+  return backend_.Patch(bindings_.gvr(), binding.key(), request);
+}
+
+absl::Status BindingScheduler::WriteStatusOf(const kube::Object& binding, int64_t generation,
+                                             const Placement& placement) {
+  const bool success = placement.outcome == Outcome::kSuccess;
+  const absl::Time now = controller_.Now();
+  json::Value status = binding.status();
+  json::Value conditions = status["conditions"];
+  kube::SetCondition(conditions,
+                     {api::kBindingScheduled, success ? "True" : "False",
+                      ReasonOf(placement.outcome), placement.message},
+                     now);
+  status.Set("conditions", std::move(conditions));
+  if (success) {
+    status.Set("schedulerObservedGeneration", generation);
+    status.Set("lastScheduledTime", kube::FormatTime(now));
+    if (!placement.affinity_name.empty()) {
+      status.Set("schedulerObservingAffinityName", placement.affinity_name);
+    }
+  }
+  return WriteStatus(backend_, bindings_.gvr(), binding, std::move(status));
+}
+
+}  // namespace sandbox

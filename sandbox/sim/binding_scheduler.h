@@ -1,0 +1,55 @@
+// A small karmada-scheduler: decides spec.clusters of ResourceBindings or ClusterResourceBindings.
+//
+// It honours affinity (clusterAffinity, clusterAffinities in order), tolerations, API enablement, eviction
+// tasks, duplicated and divided replicas (static weights, AvailableReplicas, Aggregated) and spread
+// constraints by cluster. It does not know overflow affinities, workload affinity, spread by region, zone or
+// provider (such bindings get Scheduled=False) and resource models.
+#ifndef SANDBOX_SIM_BINDING_SCHEDULER_H_
+#define SANDBOX_SIM_BINDING_SCHEDULER_H_
+
+#include <map>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
+#include "kube/meta/object.h"
+#include "sandbox/sim/cluster_selection.h"
+#include "sandbox/sim/controller.h"
+
+namespace sandbox {
+
+class BindingScheduler {
+ public:
+  // `bindings` is ResourceBindings or ClusterResourceBindings; both references must outlive this, and the
+  // Karmada kinds must be served.
+  BindingScheduler(Backend& backend, EventLoop& loop, const kube::Resource& bindings);
+
+ private:
+  void OnBinding(const Event& event);
+  void OnCluster(const Event& event);
+  absl::Status RequeueFor(const kube::ObjectKey& cluster);
+  absl::Status Reconcile(const kube::ObjectKey& key);
+  absl::Status Schedule(const kube::Object& binding);
+  // Writes clusters and the applied placement when they differ; returns the binding as it is then.
+  absl::StatusOr<kube::ObjectPtr> WriteResult(const kube::Object& binding, const Placement& placement);
+  absl::Status WriteStatusOf(const kube::Object& binding, int64_t generation,
+                             const Placement& placement);
+  bool IsTargetDeleted(const kube::Object& binding);
+
+  Backend& backend_;
+  const kube::Resource bindings_;
+  absl::Mutex mu_;
+  // The states before and after of Clusters whose bindings have to be looked at again.
+  std::map<kube::ObjectKey, std::vector<kube::ObjectPtr>> changed_ ABSL_GUARDED_BY(mu_);
+  Controller clusters_;
+  Controller controller_;
+};
+
+// Why a binding needs scheduling now.
+enum class ScheduleReason { kNone, kPlacement, kReplicas, kRescheduled, kAlways };
+ScheduleReason ReasonToSchedule(const kube::Object& binding);
+
+}  // namespace sandbox
+
+#endif  // SANDBOX_SIM_BINDING_SCHEDULER_H_

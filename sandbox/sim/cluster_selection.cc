@@ -1,0 +1,335 @@
+#include "sandbox/sim/cluster_selection.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "api/cluster.h"
+#include "api/cluster_affinity.h"
+#include "base/status.h"
+#include "kube/meta/quantity.h"
+#include "sandbox/sim/replica_division.h"
+
+namespace sandbox {
+namespace {
+
+using Outcome = Placement::Outcome;
+
+constexpr int64_t kUnlimited = std::numeric_limits<int32_t>::max();
+
+struct Candidate {
+  kube::ObjectPtr cluster;
+  int64_t assigned = 0;
+  bool is_target = false;
+  int64_t room = 0;
+
+  std::string name() const { return std::string(cluster->name()); }
+  int64_t available() const { return room + assigned; }
+};
+using Candidates = std::vector<Candidate>;
+
+std::string UntoleratedTaint(const kube::Object& cluster, const json::Value& tolerations) {
+  for (const json::Value& taint : cluster.spec()["taints"].items()) {
+    const absl::string_view effect = taint["effect"].AsString();
+    if (effect != api::kNoSchedule && effect != api::kNoExecute) continue;
+    if (Tolerates(tolerations, taint)) continue;
+    return absl::StrCat("cluster(s) had untolerated taint {", taint["key"].ToString(), ": ",
+                        taint["value"].ToString(), "}");
+  }
+  return "";
+}
+
+std::string MissingTopology(const api::ClusterView& cluster, const json::Value& constraints) {
+  for (const json::Value& constraint : constraints.items()) {
+    const std::string field = constraint["spreadByField"].ToString();
+    const bool missing = (field == "provider" && cluster.Provider().empty()) ||
+                         (field == "region" && cluster.Region().empty()) ||
+                         (field == "zone" && cluster.Zones().empty());
+    if (missing) return absl::StrCat("cluster(s) did not have ", field, " property");
+  }
+  return "";
+}
+
+// Why the cluster cannot take the binding; empty when it can.
+std::string Obstacle(const api::BindingView& binding, const json::Value& affinity,
+                     const Candidate& candidate) {
+  const api::ClusterView cluster(*candidate.cluster);
+  const json::Value& placement = binding.Placement();
+  if (!candidate.is_target) {
+    if (!cluster.HasApi(binding.Resource().gvk())) {
+      return "cluster(s) did not have the API resource";
+    }
+    const std::string taint =
+        UntoleratedTaint(*candidate.cluster, placement["clusterTolerations"]);
+    if (!taint.empty()) return taint;
+  }
+  if (!api::ClusterAffinity::FromJson(affinity).Matches(cluster)) {
+    return "cluster(s) did not match the placement cluster affinity constraint";
+  }
+  const std::string topology = MissingTopology(cluster, placement["spreadConstraints"]);
+  if (!topology.empty()) return topology;
+  for (const api::EvictionTask& task : binding.EvictionTasks()) {
+    if (task.from_cluster == cluster.name()) return "cluster(s) is in the process of eviction";
+  }
+  return "";
+}
+
+int64_t Estimate(const api::BindingView& binding, const kube::Object& cluster) {
+  if (binding.Replicas() == 0 && binding.Components().empty()) return kUnlimited;
+  return RoomIn(cluster, binding.ReplicaRequirements());
+}
+
+// Best first: present targets, then room, then name.
+bool IsBetter(const Candidate& a, const Candidate& b) {
+  if (a.is_target != b.is_target) return a.is_target;
+  if (a.available() != b.available()) return a.available() > b.available();
+  return a.name() < b.name();
+}
+
+struct Filtered {
+  Candidates candidates;
+  std::string error;  // Why there are none.
+};
+
+Filtered Filter(const api::BindingView& binding, const json::Value& affinity,
+                const std::vector<kube::ObjectPtr>& clusters) {
+  Filtered out;
+  std::map<std::string, int> obstacles;
+  const std::vector<api::TargetCluster> targets = binding.Clusters();
+  for (const kube::ObjectPtr& cluster : clusters) {
+    if (cluster->IsDeleting()) continue;
+    Candidate candidate{cluster};
+    for (const api::TargetCluster& target : targets) {
+      if (target.name != cluster->name()) continue;
+      candidate.is_target = true;
+      candidate.assigned = target.replicas;
+    }
+    const std::string obstacle = Obstacle(binding, affinity, candidate);
+    if (!obstacle.empty()) {
+      ++obstacles[obstacle];
+      continue;
+    }
+    candidate.room = Estimate(binding, *cluster);
+    out.candidates.push_back(std::move(candidate));
+  }
+  std::sort(out.candidates.begin(), out.candidates.end(), IsBetter);
+  if (!out.candidates.empty()) return out;
+  std::vector<std::string> reasons;
+  for (const auto& [reason, count] : obstacles) reasons.push_back(absl::StrCat(count, " ", reason));
+  std::sort(reasons.begin(), reasons.end());
+  out.error = absl::StrCat("0/", clusters.size(), " clusters are available");
+  if (!reasons.empty()) absl::StrAppend(&out.error, ": ", absl::StrJoin(reasons, ", "), ".");
+  return out;
+}
+
+bool IsStaticWeight(const json::Value& placement) {
+  const json::Value& scheduling = placement["replicaScheduling"];
+  if (scheduling["replicaSchedulingType"].AsString() != "Divided") return false;
+  if (scheduling["replicaDivisionPreference"].AsString() == "Aggregated") return false;
+  return scheduling["weightPreference"]["dynamicWeight"].AsString().empty();
+}
+
+int64_t AvailableIn(const Candidates& chosen) {
+  int64_t sum = 0;
+  for (const Candidate& candidate : chosen) sum += std::min(candidate.available(), kUnlimited);
+  return sum;
+}
+
+// Exchanges the last ones chosen for clusters with more room until `replicas` fit.
+bool MakeRoom(Candidates& chosen, Candidates rest, int64_t replicas) {
+  for (auto last = chosen.rbegin(); last != chosen.rend() && AvailableIn(chosen) < replicas;
+       ++last) {
+    const auto most = std::max_element(
+        rest.begin(), rest.end(),
+        [](const Candidate& a, const Candidate& b) { return a.available() < b.available(); });
+    if (most == rest.end()) break;
+    if (most->available() > last->available()) std::swap(*most, *last);
+  }
+  return AvailableIn(chosen) >= replicas;
+}
+
+// Applies the spread constraint by cluster.
+absl::StatusOr<Candidates> Select(const api::BindingView& binding, Candidates candidates) {
+  const json::Value& placement = binding.Placement();
+  if (IsStaticWeight(placement)) return candidates;
+  for (const json::Value& constraint : placement["spreadConstraints"].items()) {
+    const std::string field = constraint["spreadByField"].ToString();
+    if (field == "cluster") continue;
+    return absl::UnimplementedError(
+        absl::StrCat("the sandbox's scheduler does not select clusters by ", field));
+  }
+  if (placement["spreadConstraints"].empty()) return candidates;
+  const json::Value& constraint = placement["spreadConstraints"].At(0);
+  const auto count = static_cast<int64_t>(candidates.size());
+  if (count < constraint["minGroups"].AsInt()) {
+    return absl::FailedPreconditionError(
+        "the number of feasible clusters is less than spreadConstraint.MinGroups");
+  }
+  const int64_t wanted = std::min(count, constraint["maxGroups"].AsInt());
+  if (wanted <= 0) return absl::FailedPreconditionError("spreadConstraint.MaxGroups is 0");
+  Candidates chosen(candidates.begin(), candidates.begin() + wanted);
+  if (!binding.IsDivided()) return chosen;
+  Candidates rest(candidates.begin() + wanted, candidates.end());
+  if (!MakeRoom(chosen, std::move(rest), binding.Replicas())) {
+    return absl::FailedPreconditionError("no enough resource when selecting " +
+                                         absl::StrCat(wanted, " clusters"));
+  }
+  return chosen;
+}
+
+std::vector<Party> StaticWeights(const json::Value& rules, const Candidates& candidates) {
+  std::vector<Party> parties;
+  bool any = false;
+  for (const Candidate& candidate : candidates) {
+    int64_t weight = 0;
+    for (const json::Value& rule : rules.items()) {
+      if (!api::ClusterAffinity::FromJson(rule["targetCluster"])
+               .Matches(api::ClusterView(*candidate.cluster))) {
+        continue;
+      }
+      weight = std::max(weight, rule["weight"].AsInt());
+    }
+    parties.push_back({candidate.name(), weight});
+    any = any || weight > 0;
+  }
+  if (!any) {
+    for (Party& party : parties) party.weight = 1;
+  }
+  return parties;
+}
+
+absl::StatusOr<std::vector<api::TargetCluster>> Divide(const api::BindingView& binding,
+                                                       const Candidates& candidates, bool fresh) {
+  const json::Value& scheduling = binding.Placement()["replicaScheduling"];
+  const std::string uid = binding.Resource().uid;
+  if (IsStaticWeight(binding.Placement())) {
+    const auto parties =
+        StaticWeights(scheduling["weightPreference"]["staticWeightList"], candidates);
+    return DivideByWeight(binding.Replicas(), parties, uid);
+  }
+  std::vector<Capacity> capacities;
+  for (const Candidate& candidate : candidates) {
+    const int64_t room = std::min(candidate.room, kUnlimited);
+    capacities.push_back({candidate.name(), room, candidate.assigned});
+  }
+  DynamicDivision how;
+  how.replicas = binding.Replicas();
+  how.aggregated = scheduling["replicaDivisionPreference"].AsString() == "Aggregated";
+  how.fresh = fresh;
+  how.tie_break = uid;
+  return DivideByRoom(std::move(capacities), how);
+}
+
+absl::StatusOr<std::vector<api::TargetCluster>> Assign(const api::BindingView& binding,
+                                                       const Candidates& candidates, bool fresh) {
+  const bool counted = binding.IsWorkload() && binding.Components().size() <= 1;
+  if (counted && binding.IsDivided()) return Divide(binding, candidates, fresh);
+  std::vector<api::TargetCluster> out;
+  for (const Candidate& candidate : candidates) {
+    if (counted && binding.Replicas() == 0) continue;
+    out.push_back({candidate.name(), counted ? binding.Replicas() : 0});
+  }
+  std::sort(out.begin(), out.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
+  return out;
+}
+
+Placement Failure(const absl::Status& status) {
+  const bool full = absl::IsResourceExhausted(status);
+  return {full ? Outcome::kUnschedulable : Outcome::kSchedulerError,
+          std::string(status.message()), {}, ""};
+}
+
+Placement PlaceByAffinity(const kube::Object& object, const json::Value& affinity,
+                          const std::vector<kube::ObjectPtr>& clusters, bool fresh) {
+  const api::BindingView binding(object);
+  Filtered filtered = Filter(binding, affinity, clusters);
+  if (filtered.candidates.empty()) return {Outcome::kNoClusterFit, filtered.error, {}, ""};
+  const auto chosen = Select(binding, std::move(filtered.candidates));
+  if (!chosen.ok()) return Failure(chosen.status());
+  auto targets = Assign(binding, *chosen, fresh);
+  if (!targets.ok()) return Failure(targets.status());
+  return {Outcome::kSuccess, "Binding has been scheduled successfully.", *std::move(targets),
+          affinity["affinityName"].ToString()};
+}
+
+// The index of the term of clusterAffinities that is in force.
+size_t ObservedTerm(const kube::Object& binding) {
+  const json::Value& terms = binding.spec()["placement"]["clusterAffinities"];
+  const json::Value& name = binding.status()["schedulerObservingAffinityName"];
+  for (size_t i = 0; i < terms.size(); ++i) {
+    if (terms.At(i)["affinityName"] == name) return i;
+  }
+  return 0;
+}
+
+}  // namespace
+
+json::Value ObservedAffinity(const kube::Object& binding) {
+  const json::Value& placement = binding.spec()["placement"];
+  const json::Value& terms = placement["clusterAffinities"];
+  return terms.empty() ? placement["clusterAffinity"] : terms.At(ObservedTerm(binding));
+}
+
+Placement Place(const kube::Object& binding, const std::vector<kube::ObjectPtr>& clusters,
+                bool fresh) {
+  const json::Value& placement = binding.spec()["placement"];
+  const json::Value& terms = placement["clusterAffinities"];
+  if (terms.empty()) return PlaceByAffinity(binding, placement["clusterAffinity"], clusters, fresh);
+  Placement first_failure;
+  const size_t start = ObservedTerm(binding);
+  for (size_t i = start; i < terms.size(); ++i) {
+    Placement result = PlaceByAffinity(binding, terms.At(i), clusters, fresh);
+    if (result.outcome == Outcome::kSuccess) return result;
+    if (i == start) first_failure = std::move(result);
+  }
+  return first_failure;
+}
+
+int64_t RoomIn(const kube::Object& cluster, const json::Value& replica_requirements) {
+  const json::Value& summary = cluster.status()["resourceSummary"];
+  if (summary.is_null()) return 0;
+  const auto free_of = [&](absl::string_view resource) {
+    const auto amount = [&](absl::string_view part) {
+      const json::Value& value = summary[part][resource];
+      const auto parsed = kube::Quantity::Parse(value.is_string() ? value.ToString()
+                                                                  : json::Write(value));
+      return parsed.ok() ? *parsed : kube::Quantity();
+    };
+    kube::Quantity left = amount("allocatable");
+    left.Sub(amount("allocated"));
+    left.Sub(amount("allocating"));
+    return left;
+  };
+  int64_t room = std::max<int64_t>(0, free_of("pods").Value());
+  for (const json::Member& request : replica_requirements["resourceRequest"].members()) {
+    const auto needed = kube::Quantity::Parse(request.value.is_string()
+                                                  ? request.value.ToString()
+                                                  : json::Write(request.value));
+    if (!needed.ok() || needed->Sign() <= 0) continue;
+    const kube::Quantity left = free_of(request.name());
+    const bool milli = request.name() == "cpu";
+    const int64_t have = milli ? left.MilliValue() : left.Value();
+    const int64_t each = milli ? needed->MilliValue() : needed->Value();
+    room = std::min(room, std::max<int64_t>(0, have) / each);
+  }
+  return room;
+}
+
+bool Tolerates(const json::Value& tolerations, const json::Value& taint) {
+  for (const json::Value& toleration : tolerations.items()) {
+    const absl::string_view effect = toleration["effect"].AsString();
+    if (!effect.empty() && effect != taint["effect"].AsString()) continue;
+    const absl::string_view key = toleration["key"].AsString();
+    if (!key.empty() && key != taint["key"].AsString()) continue;
+    const absl::string_view op = toleration["operator"].AsString();
+    if (op == "Exists") return true;
+    if (key.empty()) continue;  // Only Exists may go without a key.
+    if (toleration["value"].AsString() == taint["value"].AsString()) return true;
+  }
+  return false;
+}
+
+}  // namespace sandbox

@@ -1,0 +1,42 @@
+// Which clusters a binding may go to: the filters, the capacity estimate and the choice under a spread
+// constraint of karmada-scheduler, as pure functions.
+#ifndef SANDBOX_SIM_CLUSTER_SELECTION_H_
+#define SANDBOX_SIM_CLUSTER_SELECTION_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "api/binding.h"
+#include "base/json.h"
+#include "kube/meta/object.h"
+
+namespace sandbox {
+
+// Why nothing was chosen, or what was.
+struct Placement {
+  // The reasons of the Scheduled condition.
+  enum class Outcome { kSuccess, kNoClusterFit, kUnschedulable, kSchedulerError };
+  Outcome outcome = Outcome::kSuccess;
+  std::string message;
+  std::vector<api::TargetCluster> clusters;
+  std::string affinity_name;  // The term of clusterAffinities that won.
+};
+
+// Places the binding on the given Clusters. `fresh` forgets where it is now.
+Placement Place(const kube::Object& binding, const std::vector<kube::ObjectPtr>& clusters,
+                bool fresh);
+
+// The affinity by which a change of a Cluster concerns the binding: clusterAffinity, or the observed term of
+// clusterAffinities; null when every cluster does.
+json::Value ObservedAffinity(const kube::Object& binding);
+
+// How many more replicas with these requirements fit the Cluster, going by its resourceSummary.
+int64_t RoomIn(const kube::Object& cluster, const json::Value& replica_requirements);
+
+// Whether `tolerations` (core/v1) tolerate a taint.
+bool Tolerates(const json::Value& tolerations, const json::Value& taint);
+
+}  // namespace sandbox
+
+#endif  // SANDBOX_SIM_CLUSTER_SELECTION_H_

@@ -1,0 +1,77 @@
+// What every simulated controller is made of: the keys it still has to look at, and the subscriptions that
+// tell it which.
+//
+//   class ReplicaSets {
+//     ...
+//     Controller controller_;  // Last member: goes first.
+//   };
+//   ReplicaSets::ReplicaSets(...) : controller_(backend, loop, [this](const kube::ObjectKey& key) {
+//     return Reconcile(key);
+//   }) {
+//     controller_.WatchKeys(kReplicaSets);
+//   }
+#ifndef SANDBOX_SIM_CONTROLLER_H_
+#define SANDBOX_SIM_CONTROLLER_H_
+
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
+#include "kube/meta/names.h"
+#include "sandbox/backend.h"
+#include "sandbox/sim/event_loop.h"
+
+namespace sandbox {
+
+// Calls `reconcile` on the loop's thread for every key that was enqueued, once however often it was. A
+// reconcile that fails is tried again, after 5 ms first and at most after one second. Thread-safe.
+class Controller {
+ public:
+  using Reconcile = std::function<absl::Status(const kube::ObjectKey& key)>;
+
+  // Both must outlive the controller. `name` is for the log.
+  Controller(std::string name, Backend& backend, EventLoop& loop, Reconcile reconcile);
+  // Ends subscriptions and waits for a running reconcile.
+  ~Controller();
+  Controller(const Controller&) = delete;
+  Controller& operator=(const Controller&) = delete;
+
+  // Enqueues every object of `r` that is there or changes.
+  void WatchKeys(const kube::Gvr& r);
+  // Enqueues the controlling owner, when it is of `kind`, of every object of `r`.
+  void WatchOwned(const kube::Gvr& r, std::string kind);
+  // Calls `callback` for every object of `r` that is there or changes; on any thread, in order.
+  void Watch(const kube::Gvr& r, std::function<void(const Event&)> callback);
+
+  void Enqueue(const kube::ObjectKey& key);
+  // Enqueues later. The earliest of several delays of one key counts, so a reconcile that finds itself too
+  // early asks again.
+  void EnqueueAfter(const kube::ObjectKey& key, absl::Duration delay);
+
+  absl::Time Now() const { return loop_.clock().Now(); }
+
+ private:
+  void RunOnce(const kube::ObjectKey& key);
+  void TimerFired(const kube::ObjectKey& key, absl::Time due);
+
+  const std::string name_;
+  Backend& backend_;
+  EventLoop& loop_;
+  const Reconcile reconcile_;
+  std::vector<int64_t> subscriptions_;
+  absl::Mutex mu_;
+  std::set<kube::ObjectKey> pending_ ABSL_GUARDED_BY(mu_);
+  std::map<kube::ObjectKey, absl::Time> timers_ ABSL_GUARDED_BY(mu_);
+  std::map<kube::ObjectKey, int> failures_;  // On the loop's thread only.
+};
+
+}  // namespace sandbox
+
+#endif  // SANDBOX_SIM_CONTROLLER_H_

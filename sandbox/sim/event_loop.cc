@@ -1,0 +1,72 @@
+#include "sandbox/sim/event_loop.h"
+
+namespace sandbox {
+
+EventLoop::EventLoop(const base::Clock& clock) : clock_(clock), thread_([this] { Run(); }) {}
+
+EventLoop::~EventLoop() { Stop(); }
+
+void EventLoop::Post(const void* owner, std::function<void()> task, absl::Duration delay) {
+  const absl::Time due = clock_.Now() + delay;
+  absl::MutexLock lock(&mu_);
+  if (stopped_) return;
+  tasks_.emplace(Due{due, posted_++}, Task{owner, std::move(task)});
+}
+
+void EventLoop::Forget(const void* owner) {
+  absl::MutexLock lock(&mu_);
+  std::erase_if(tasks_, [&](const auto& item) { return item.second.owner == owner; });
+  if (std::this_thread::get_id() == thread_.get_id()) return;
+  auto idle = [&]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) { return running_ != owner; };
+  mu_.Await(absl::Condition(&idle));
+  // The task that just ended may have posted more.
+  std::erase_if(tasks_, [&](const auto& item) { return item.second.owner == owner; });
+}
+
+bool EventLoop::IsIdle() const {
+  const bool due = !tasks_.empty() && tasks_.begin()->first.first <= clock_.Now();
+  return running_ == nullptr && !due;
+}
+
+void EventLoop::WaitIdle() {
+  absl::MutexLock lock(&mu_, absl::Condition(this, &EventLoop::IsIdle));
+}
+
+void EventLoop::Stop() {
+  {
+    absl::MutexLock lock(&mu_);
+    stopped_ = true;
+    tasks_.clear();
+  }
+  if (thread_.joinable()) thread_.join();
+}
+
+bool EventLoop::SomethingChanged() const {
+  return stopped_ || (!tasks_.empty() && tasks_.begin()->first.first < wake_at_);
+}
+
+bool EventLoop::Next(Task& task) {
+  absl::MutexLock lock(&mu_);
+  running_ = nullptr;
+  while (!stopped_) {
+    const bool waiting = !tasks_.empty();
+    if (waiting && tasks_.begin()->first.first <= clock_.Now()) {
+      auto node = tasks_.extract(tasks_.begin());
+      task = std::move(node.mapped());
+      running_ = task.owner;
+      return true;
+    }
+    wake_at_ = waiting ? tasks_.begin()->first.first : absl::InfiniteFuture();
+    clock_.AwaitUntil(mu_, absl::Condition(this, &EventLoop::SomethingChanged), wake_at_);
+  }
+  return false;
+}
+
+void EventLoop::Run() {
+  for (Task task; Next(task);) {
+    task.run();
+    task.run = nullptr;  // What it captured goes before its owner may.
+  }
+}
+
+}  // namespace sandbox

@@ -1,0 +1,138 @@
+#include "sandbox/sim/namespace_lifecycle.h"
+
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "base/status.h"
+#include "kube/meta/selector.h"
+#include "sandbox/sim/kinds.h"
+#include "sandbox/sim/writes.h"
+
+namespace sandbox {
+namespace {
+
+constexpr char kFinalizer[] = "kubernetes";
+
+// Of several versions of a resource one is enough: they show the same objects.
+std::vector<kube::Resource> NamespacedResources(const Backend& backend) {
+  std::set<std::pair<std::string, std::string>> seen;
+  std::vector<kube::Resource> out;
+  for (kube::Resource& resource : backend.Resources()) {
+    if (!resource.namespaced) continue;
+    if (!seen.emplace(resource.gvk.group, resource.plural).second) continue;
+    out.push_back(std::move(resource));
+  }
+  return out;
+}
+
+std::string Listed(const std::map<std::string, int>& counts, absl::string_view middle) {
+  return absl::StrJoin(counts, ", ", [&](std::string* out, const auto& item) {
+    absl::StrAppend(out, item.first, middle, item.second, " resource instances");
+  });
+}
+
+}  // namespace
+
+NamespaceLifecycle::NamespaceLifecycle(Backend& backend, EventLoop& loop)
+    : backend_(backend),
+      controller_("namespace", backend, loop,
+                  [this](const kube::ObjectKey& key) { return Reconcile(key.name); }) {
+  controller_.Watch(kube::Gvr{}, [this](const Event& event) { OnEvent(event); });
+}
+
+void NamespaceLifecycle::OnEvent(const Event& event) {
+  const kube::Object& object = *event.object;
+  const bool is_namespace = object.kind() == "Namespace" && object.api_version() == "v1";
+  absl::MutexLock lock(&mu_);
+  if (!is_namespace) {
+    const std::string ns(object.ns());
+    if (event.type == Event::Type::kDeleted && terminating_.count(ns) > 0) {
+      controller_.Enqueue({"", ns});
+    }
+    return;
+  }
+  const std::string name(object.name());
+  if (event.type == Event::Type::kDeleted) terminating_.erase(name);
+  if (event.type == Event::Type::kDeleted || !object.IsDeleting()) return;
+  terminating_.insert(name);
+  controller_.Enqueue({"", name});
+}
+
+absl::Status NamespaceLifecycle::Reconcile(const std::string& name) {
+  ASSIGN_OR_RETURN(const kube::ObjectPtr ns,
+                   FindObject(backend_, kinds::Namespaces().gvr(), {"", name}));
+  if (ns == nullptr || !ns->IsDeleting() || ns->spec()["finalizers"].empty()) {
+    return absl::OkStatus();
+  }
+  const Remains remains = Empty(name);
+  if (remains.by_resource.empty()) return Finish(*ns);
+  RETURN_IF_ERROR(Report(*ns, remains));
+  return remains.refusal;
+}
+
+NamespaceLifecycle::Remains NamespaceLifecycle::Empty(const std::string& ns) {
+  Remains remains;
+  for (const kube::Resource& resource : NamespacedResources(backend_)) {
+    EmptyOf(resource, ns, remains);
+  }
+  return remains;
+}
+
+void NamespaceLifecycle::EmptyOf(const kube::Resource& resource, const std::string& ns,
+                                 Remains& remains) {
+  const auto objects = backend_.List(resource.gvr(), ns, kube::LabelSelector());
+  if (!objects.ok()) return;  // Reviews and the like hold nothing.
+  for (const kube::ObjectPtr& object : *objects) {
+    absl::StatusOr<kube::ObjectPtr> left = object;
+    if (!object->IsDeleting()) {
+      DeleteRequest request;
+      request.propagation = "Background";
+      request.uid = std::string(object->uid());
+      left = backend_.Delete(resource.gvr(), object->key(), request);
+    }
+    if (absl::IsNotFound(left.status()) || (left.ok() && *left == nullptr)) continue;
+    ++remains.by_resource[absl::StrCat(resource.plural, ".", resource.gvk.group)];
+    if (!left.ok() && remains.refusal.ok()) remains.refusal = left.status();
+    for (const json::Value& finalizer : object->metadata()["finalizers"].items()) {
+      ++remains.by_finalizer[finalizer.ToString()];
+    }
+  }
+}
+
+absl::Status NamespaceLifecycle::Finish(const kube::Object& ns) {
+  kube::Object finished = ns;
+  json::Value kept = json::Value::Array();
+  for (const json::Value& finalizer : ns.spec()["finalizers"].items()) {
+    if (finalizer.AsString() != kFinalizer) kept.Append(finalizer);
+  }
+  finished.Set({"spec", "finalizers"}, std::move(kept));
+  return UnlessGone(
+      backend_.Update(kinds::Namespaces().gvr(), std::move(finished), "finalize").status());
+}
+
+absl::Status NamespaceLifecycle::Report(const kube::Object& ns, const Remains& remains) {
+  json::Value status = ns.status();
+  // Said once, not for every object that goes.
+  if (kube::IsConditionTrue(status["conditions"], "NamespaceContentRemaining")) {
+    return absl::OkStatus();
+  }
+  json::Value conditions = status["conditions"];
+  kube::SetCondition(conditions,
+                     {"NamespaceContentRemaining", "True", "SomeResourcesRemain",
+                      absl::StrCat("Some resources are remaining: ",
+                                   Listed(remains.by_resource, " has "))},
+                     controller_.Now());
+  if (!remains.by_finalizer.empty()) {
+    kube::SetCondition(conditions,
+                       {"NamespaceFinalizersRemaining", "True", "SomeFinalizersRemain",
+                        absl::StrCat("Some content in the namespace has finalizers remaining: ",
+                                     Listed(remains.by_finalizer, " in "))},
+                       controller_.Now());
+  }
+  status.Set("conditions", std::move(conditions));
+  return WriteStatus(backend_, kinds::Namespaces().gvr(), ns, std::move(status));
+}
+
+}  // namespace sandbox

@@ -1,0 +1,55 @@
+// Which node has room for a pod: the sandbox's pod scheduler.
+#ifndef SANDBOX_SIM_NODE_LEDGER_H_
+#define SANDBOX_SIM_NODE_LEDGER_H_
+
+#include <map>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "kube/meta/object.h"
+#include "kube/meta/quantity.h"
+
+namespace sandbox {
+
+// Amounts by resource name ("cpu", "memory", "pods", ...).
+using Amounts = std::map<std::string, kube::Quantity>;
+
+// What a pod occupies: the sum over its containers, or the largest init container where that is more, plus
+// overhead, plus one of "pods".
+Amounts RequestsOf(const kube::Object& pod);
+
+// Not thread-safe.
+class NodeLedger {
+ public:
+  void SetNode(const kube::Object& node);
+  void RemoveNode(const std::string& name);
+
+  // Books the pod on its node; again does nothing.
+  void Charge(const kube::ObjectKey& pod, const std::string& node, const Amounts& amounts);
+  // Whether anything was booked.
+  bool Release(const kube::ObjectKey& pod);
+
+  // The emptiest node that is ready, schedulable, matches the pod's nodeSelector and has room. Else
+  // kResourceExhausted, worded as kube-scheduler words it: "0/3 nodes are available: 3 Insufficient cpu.".
+  absl::StatusOr<std::string> Choose(const kube::Object& pod) const;
+
+ private:
+  struct Node {
+    kube::Object object;
+    Amounts used;
+  };
+  struct Booking {
+    std::string node;
+    Amounts amounts;
+  };
+
+  // Empty when the pod fits.
+  static std::string Obstacle(const Node& node, const kube::Object& pod, const Amounts& amounts);
+
+  std::map<std::string, Node> nodes_;
+  std::map<kube::ObjectKey, Booking> bookings_;
+};
+
+}  // namespace sandbox
+
+#endif  // SANDBOX_SIM_NODE_LEDGER_H_

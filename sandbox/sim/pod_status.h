@@ -1,0 +1,34 @@
+// The status a kubelet writes, as pure functions.
+#ifndef SANDBOX_SIM_POD_STATUS_H_
+#define SANDBOX_SIM_POD_STATUS_H_
+
+#include <string>
+
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "base/json.h"
+#include "kube/meta/object.h"
+
+namespace sandbox {
+
+// Pending because no node takes it.
+json::Value UnschedulableStatus(const kube::Object& pod, absl::string_view message, absl::Time now);
+
+struct PodAddress {
+  std::string pod_ip;
+  std::string host_ip;
+};
+// Every container runs and is ready.
+json::Value RunningStatus(const kube::Object& pod, const PodAddress& address, absl::Time now);
+
+// Every container has ended with `exit_code`: phase Succeeded or Failed.
+json::Value FinishedStatus(const kube::Object& pod, int64_t exit_code, absl::Time now);
+
+// The exit code its containers end with: from a command such as `false` or `sh -c "...; exit 3"`, else 0.
+int64_t ExitCodeOf(const kube::Object& pod);
+// Whether its containers end at all: restartPolicy is not Always.
+bool RunsToCompletion(const kube::Object& pod);
+
+}  // namespace sandbox
+
+#endif  // SANDBOX_SIM_POD_STATUS_H_

@@ -1,0 +1,244 @@
+// Templates of other kinds and scopes, selectors, and objects that are not Karmada's.
+#include <string>
+
+#include <catch2/catch.hpp>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "tests/behaviour/manifests.h"
+#include "tests/support/control_plane.h"
+
+namespace tests {
+
+TEST_CASE("A cluster-scoped template follows its cluster policy") {
+  ControlPlane plane;
+  const std::string name = plane.UniqueNamespace("role");
+  const std::string yaml = In(name, R"(
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRole
+metadata: {name: $NS}
+rules:
+- {apiGroups: [""], resources: [pods], verbs: [get]}
+---
+apiVersion: policy.karmada.io/v1alpha1
+kind: ClusterPropagationPolicy
+metadata: {name: $NS}
+spec:
+  resourceSelectors:
+  - {apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, name: $NS}
+  placement:
+    clusterAffinity: {clusterNames: [member1, member2]}
+)");
+  plane.Apply("host", yaml);
+  REQUIRE(plane.Eventually([&] {
+    return plane.Exists("member1", kClusterRole, {"", name}) &&
+           plane.Exists("member2", kClusterRole, {"", name});
+  }));
+  CHECK(plane.Eventually([&] {
+    const auto binding = plane.Get("host", kClusterBinding, {"", name + "-clusterrole"});
+    return binding && kube::IsConditionTrue(binding->Get({"status", "conditions"}), "FullyApplied");
+  }));
+  plane.Delete("host", kClusterRole, {"", name});
+  CHECK(plane.Eventually([&] {
+    return !plane.Exists("member1", kClusterRole, {"", name}) &&
+           !plane.Exists("host", kClusterBinding, {"", name + "-clusterrole"});
+  }));
+  plane.Delete("host", kClusterPolicy, {"", name});
+  CHECK(plane.Eventually([&] { return !plane.Exists("host", kClusterPolicy, {"", name}); }));
+}
+
+TEST_CASE("Namespaces exist in every member, reserved and excluded ones do not") {
+  ControlPlane plane;
+  const std::string ns = plane.UniqueNamespace("everywhere");
+  const std::string skipped = plane.UniqueNamespace("skipped");
+  plane.Apply("host", In(ns, kNamespaceYaml));
+  plane.Apply("host", In(skipped, R"(
+apiVersion: v1
+kind: Namespace
+metadata: {name: $NS, labels: {namespace.karmada.io/skip-auto-propagation: "true"}}
+)"));
+  CHECK(plane.Eventually([&] {
+    return plane.Exists("member1", kNamespace, {"", ns}) &&
+           plane.Exists("member2", kNamespace, {"", ns});
+  }));
+  CHECK(plane.Always([&] { return !plane.Exists("member1", kNamespace, {"", skipped}); }));
+  CHECK_FALSE(plane.Exists("member1", kNamespace, {"", "karmada-es-member1"}));
+}
+
+TEST_CASE("A custom resource follows its definition into the members") {
+  ControlPlane plane;
+  const std::string ns = plane.UniqueNamespace("custom");
+  const std::string group = absl::StrCat(ns, ".example.io");
+  plane.Apply("host", In(ns, kNamespaceYaml));
+  plane.Apply("host", In(ns, R"(
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: foos.$NS.example.io}
+spec:
+  group: $NS.example.io
+  names: {kind: Foo, listKind: FooList, plural: foos, singular: foo}
+  scope: Namespaced
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    schema:
+      openAPIV3Schema:
+        type: object
+        properties:
+          spec: {type: object, x-kubernetes-preserve-unknown-fields: true}
+---
+apiVersion: policy.karmada.io/v1alpha1
+kind: ClusterPropagationPolicy
+metadata: {name: $NS}
+spec:
+  resourceSelectors:
+  - {apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, name: foos.$NS.example.io}
+  - {apiVersion: $NS.example.io/v1, kind: Foo, namespace: $NS}
+  placement: {clusterAffinity: {clusterNames: [member1]}}
+)"));
+  plane.Apply("host", In(ns, R"(
+apiVersion: $NS.example.io/v1
+kind: Foo
+metadata: {name: one, namespace: $NS}
+spec: {size: 3, nested: {list: [1, 2, 3]}}
+)"));
+  const kube::Gvk foo{group, "v1", "Foo"};
+  CHECK(plane.Eventually(
+      [&] {
+        const auto one = plane.Get("member1", foo, {ns, "one"});
+        return one && one->Get({"spec", "nested", "list"}).size() == 3;
+      },
+      absl::Seconds(90)));
+  CHECK_FALSE(plane.Exists("member2", foo, {ns, "one"}));
+}
+
+TEST_CASE("A job's completions are divided over its clusters") {
+  ControlPlane plane;
+  const std::string ns = plane.UniqueNamespace("job");
+  plane.Apply("host", In(ns, kNamespaceYaml));
+  plane.Apply("host", In(ns, R"(
+apiVersion: batch/v1
+kind: Job
+metadata: {name: pi, namespace: $NS}
+spec:
+  parallelism: 3
+  completions: 5
+  template:
+    spec:
+      restartPolicy: Never
+      containers: [{name: m, image: "nginx:1.25"}]
+---
+apiVersion: policy.karmada.io/v1alpha1
+kind: PropagationPolicy
+metadata: {name: p, namespace: $NS}
+spec:
+  resourceSelectors:
+  - {apiVersion: batch/v1, kind: Job, name: pi}
+  placement:
+    clusterAffinity: {clusterNames: [member1, member2]}
+    replicaScheduling:
+      replicaSchedulingType: Divided
+      replicaDivisionPreference: Weighted
+      weightPreference:
+        staticWeightList:
+        - {targetCluster: {clusterNames: [member1]}, weight: 2}
+        - {targetCluster: {clusterNames: [member2]}, weight: 1}
+)"));
+  REQUIRE(plane.Eventually([&] {
+    return plane.Exists("member1", kJob, {ns, "pi"}) && plane.Exists("member2", kJob, {ns, "pi"});
+  }));
+  const auto one = plane.Get("member1", kJob, {ns, "pi"});
+  const auto two = plane.Get("member2", kJob, {ns, "pi"});
+  CHECK(one->Get({"spec", "parallelism"}).AsInt() == 2);
+  CHECK(two->Get({"spec", "parallelism"}).AsInt() == 1);
+  CHECK(one->Get({"spec", "completions"}).AsInt() + two->Get({"spec", "completions"}).AsInt() == 5);
+}
+
+TEST_CASE("Policies select by label, and a name beats a label") {
+  ControlPlane plane;
+  const std::string ns = plane.UniqueNamespace("select");
+  plane.Apply("host", In(ns, kNamespaceYaml));
+  plane.Apply("host", In(ns, R"(
+apiVersion: policy.karmada.io/v1alpha1
+kind: PropagationPolicy
+metadata: {name: a-by-label, namespace: $NS}
+spec:
+  resourceSelectors:
+  - {apiVersion: v1, kind: ConfigMap, labelSelector: {matchLabels: {team: blue}}}
+  placement: {clusterAffinity: {clusterNames: [member1]}}
+---
+apiVersion: policy.karmada.io/v1alpha1
+kind: PropagationPolicy
+metadata: {name: b-by-name, namespace: $NS}
+spec:
+  resourceSelectors:
+  - {apiVersion: v1, kind: ConfigMap, name: special}
+  placement: {clusterAffinity: {clusterNames: [member2]}}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: plain, namespace: $NS, labels: {team: blue}}
+data: {k: v}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: special, namespace: $NS, labels: {team: blue}}
+data: {k: v}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: other, namespace: $NS, labels: {team: red}}
+data: {k: v}
+)"));
+  CHECK(plane.Eventually([&] {
+    return plane.Exists("member1", kConfigMap, {ns, "plain"}) &&
+           plane.Exists("member2", kConfigMap, {ns, "special"});
+  }));
+  CHECK_FALSE(plane.Exists("member1", kConfigMap, {ns, "special"}));
+  CHECK(plane.Always([&] { return !plane.Exists("host", kBinding, {ns, "other-configmap"}); }));
+}
+
+TEST_CASE("An object that is not Karmada's is left alone unless the template says overwrite") {
+  ControlPlane plane;
+  const std::string ns = plane.UniqueNamespace("foreign");
+  plane.Apply("host", In(ns, kNamespaceYaml));
+  REQUIRE(plane.Eventually([&] { return plane.Exists("member1", kNamespace, {"", ns}); }));
+  plane.Apply("member1", In(ns, R"(
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: mine, namespace: $NS}
+data: {owner: member}
+)"));
+  plane.Apply("host", In(ns, R"(
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: mine, namespace: $NS}
+data: {owner: template}
+---
+apiVersion: policy.karmada.io/v1alpha1
+kind: PropagationPolicy
+metadata: {name: p, namespace: $NS}
+spec:
+  resourceSelectors: [{apiVersion: v1, kind: ConfigMap, name: mine}]
+  placement: {clusterAffinity: {clusterNames: [member1]}}
+)"));
+  CHECK(plane.Eventually([&] {
+    const auto binding = plane.Get("host", kBinding, {ns, "mine-configmap"});
+    if (!binding) return false;
+    const json::Value& item = binding->Get({"status", "aggregatedStatus"}).At(0);
+    return absl::StrContains(item["appliedMessage"].AsString(),
+                             "already exists in the cluster member1");
+  }));
+  CHECK(plane.Get("member1", kConfigMap, {ns, "mine"})->Get({"data", "owner"}).AsString() ==
+        "member");
+  plane.Patch(
+      "host", kConfigMap, {ns, "mine"},
+      R"({"metadata":{"annotations":{"work.karmada.io/conflict-resolution":"overwrite"}}})");
+  CHECK(plane.Eventually([&] {
+    return plane.Get("member1", kConfigMap, {ns, "mine"})->Get({"data", "owner"}).AsString() ==
+           "template";
+  }));
+}
+
+}  // namespace tests

@@ -1,0 +1,68 @@
+// Manifests and kinds that the behaviour tests share.
+#ifndef TESTS_BEHAVIOUR_MANIFESTS_H_
+#define TESTS_BEHAVIOUR_MANIFESTS_H_
+
+#include <string>
+
+#include "absl/strings/str_replace.h"
+#include "kube/meta/names.h"
+
+namespace tests {
+
+inline const kube::Gvk kDeployment{"apps", "v1", "Deployment"};
+inline const kube::Gvk kJob{"batch", "v1", "Job"};
+inline const kube::Gvk kConfigMap{"", "v1", "ConfigMap"};
+inline const kube::Gvk kNamespace{"", "v1", "Namespace"};
+inline const kube::Gvk kClusterRole{"rbac.authorization.k8s.io", "v1", "ClusterRole"};
+inline const kube::Gvk kWork{"work.karmada.io", "v1alpha1", "Work"};
+inline const kube::Gvk kBinding{"work.karmada.io", "v1alpha2", "ResourceBinding"};
+inline const kube::Gvk kClusterBinding{"work.karmada.io", "v1alpha2", "ClusterResourceBinding"};
+inline const kube::Gvk kPolicy{"policy.karmada.io", "v1alpha1", "PropagationPolicy"};
+inline const kube::Gvk kClusterPolicy{"policy.karmada.io", "v1alpha1", "ClusterPropagationPolicy"};
+
+// $NS stands for the namespace.
+inline std::string In(const std::string& ns, const char* yaml) {
+  return absl::StrReplaceAll(yaml, {{"$NS", ns}});
+}
+
+inline constexpr char kNamespaceYaml[] = R"(
+apiVersion: v1
+kind: Namespace
+metadata: {name: $NS}
+)";
+
+inline constexpr char kWebYaml[] = R"(
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web, namespace: $NS, labels: {app: web}}
+spec:
+  replicas: 2
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec:
+      containers:
+      - {name: main, image: "nginx:1.25"}
+)";
+
+inline constexpr char kDividedPolicyYaml[] = R"(
+apiVersion: policy.karmada.io/v1alpha1
+kind: PropagationPolicy
+metadata: {name: web, namespace: $NS}
+spec:
+  resourceSelectors:
+  - {apiVersion: apps/v1, kind: Deployment, name: web}
+  placement:
+    clusterAffinity: {clusterNames: [member1, member2]}
+    replicaScheduling:
+      replicaSchedulingType: Divided
+      replicaDivisionPreference: Weighted
+      weightPreference:
+        staticWeightList:
+        - {targetCluster: {clusterNames: [member1]}, weight: 1}
+        - {targetCluster: {clusterNames: [member2]}, weight: 1}
+)";
+
+}  // namespace tests
+
+#endif  // TESTS_BEHAVIOUR_MANIFESTS_H_

@@ -1,0 +1,170 @@
+// A template and its policy, from creation to deletion.
+#include <string>
+
+#include <catch2/catch.hpp>
+
+#include "tests/behaviour/manifests.h"
+#include "tests/support/control_plane.h"
+
+namespace tests {
+namespace {
+
+int64_t ReplicasIn(ControlPlane& plane, const std::string& member, const std::string& ns) {
+  const auto web = plane.Get(member, kDeployment, {ns, "web"});
+  return web ? web->Get({"spec", "replicas"}).AsInt(-1) : -1;
+}
+
+std::string ImageIn(ControlPlane& plane, const std::string& member, const std::string& ns) {
+  const auto web = plane.Get(member, kDeployment, {ns, "web"});
+  if (!web) return "";
+  return web->Get({"spec", "template", "spec", "containers"}).At(0)["image"].ToString();
+}
+
+bool IsReadyEverywhere(ControlPlane& plane, const std::string& ns, int64_t ready) {
+  const auto binding = plane.Get("host", kBinding, {ns, "web-deployment"});
+  const auto web = plane.Get("host", kDeployment, {ns, "web"});
+  return binding && web && binding->Get({"status", "aggregatedStatus"}).size() == 2 &&
+         kube::IsConditionTrue(binding->Get({"status", "conditions"}), "FullyApplied") &&
+         web->Get({"status", "readyReplicas"}).AsInt() == ready &&
+         web->Get({"status", "observedGeneration"}).AsInt() == web->generation();
+}
+
+void ApplyWeb(ControlPlane& plane, const std::string& ns) {
+  plane.Apply("host", In(ns, kNamespaceYaml));
+  plane.Apply("host", In(ns, kWebYaml));
+  plane.Apply("host", In(ns, kDividedPolicyYaml));
+  REQUIRE(plane.Eventually([&] { return IsReadyEverywhere(plane, ns, 2); }));
+}
+
+}  // namespace
+
+TEST_CASE("A divided deployment lands in its members and its status comes back") {
+  ControlPlane plane;
+  const std::string ns = plane.UniqueNamespace("land");
+  ApplyWeb(plane, ns);
+  CHECK(ReplicasIn(plane, "member1", ns) == 1);
+  CHECK(ReplicasIn(plane, "member2", ns) == 1);
+  const auto binding = plane.Get("host", kBinding, {ns, "web-deployment"});
+  for (const json::Value& item : binding->Get({"status", "aggregatedStatus"}).items()) {
+    CHECK(item["applied"].AsBool());
+    CHECK(item["health"].AsString() == "Healthy");
+    CHECK(item.Get({"status", "readyReplicas"}).AsInt() == 1);
+  }
+
+  SECTION("scaling and a new image are rolled out") {
+    plane.Patch("host", kDeployment, {ns, "web"}, R"({"spec":{"replicas":5}})");
+    CHECK(plane.Eventually([&] {
+      return ReplicasIn(plane, "member1", ns) + ReplicasIn(plane, "member2", ns) == 5 &&
+             IsReadyEverywhere(plane, ns, 5);
+    }));
+    plane.Patch(
+        "host", kDeployment, {ns, "web"},
+        R"({"spec":{"template":{"spec":{"containers":[{"name":"main","image":"nginx:1.26"}]}}}})");
+    CHECK(plane.Eventually([&] {
+      return ImageIn(plane, "member1", ns) == "nginx:1.26" &&
+             ImageIn(plane, "member2", ns) == "nginx:1.26" && IsReadyEverywhere(plane, ns, 5);
+    }));
+  }
+  SECTION("a label of the template comes and goes") {
+    plane.Patch("host", kDeployment, {ns, "web"}, R"({"metadata":{"labels":{"x":"y"}}})");
+    CHECK(plane.Eventually([&] {
+      return plane.Get("member1", kDeployment, {ns, "web"})->Label("x") == "y";
+    }));
+    plane.Patch("host", kDeployment, {ns, "web"}, R"({"metadata":{"labels":{"x":null}}})");
+    CHECK(plane.Eventually([&] {
+      return plane.Get("member1", kDeployment, {ns, "web"})->Label("x").empty();
+    }));
+  }
+  SECTION("drift in a member is put back, what the member added stays") {
+    plane.Patch("member1", kDeployment, {ns, "web"},
+                R"({"metadata":{"labels":{"local":"yes"}},
+                    "spec":{"template":{"spec":{"containers":[{"name":"main","image":"nginx:0.1"}]}}}})");
+    CHECK(plane.Eventually([&] { return ImageIn(plane, "member1", ns) == "nginx:1.25"; }));
+    CHECK(plane.Get("member1", kDeployment, {ns, "web"})->Label("local") == "yes");
+  }
+  SECTION("an object deleted in a member comes back") {
+    const std::string uid(plane.Get("member2", kDeployment, {ns, "web"})->uid());
+    plane.Delete("member2", kDeployment, {ns, "web"});
+    CHECK(plane.Eventually([&] {
+      const auto web = plane.Get("member2", kDeployment, {ns, "web"});
+      return web && web->uid() != uid && IsReadyEverywhere(plane, ns, 2);
+    }));
+  }
+  SECTION("deleting the template takes everything with it") {
+    plane.Delete("host", kDeployment, {ns, "web"});
+    CHECK(plane.Eventually([&] {
+      return !plane.Exists("host", kBinding, {ns, "web-deployment"}) &&
+             !plane.Exists("member1", kDeployment, {ns, "web"}) &&
+             !plane.Exists("member2", kDeployment, {ns, "web"});
+    }));
+  }
+  SECTION("deleting the policy frees the template and leaves the members alone") {
+    plane.Delete("host", kPolicy, {ns, "web"});
+    CHECK(plane.Eventually([&] {
+      const auto web = plane.Get("host", kDeployment, {ns, "web"});
+      return !plane.Exists("host", kPolicy, {ns, "web"}) &&
+             web->Label("propagationpolicy.karmada.io/permanent-id").empty() &&
+             web->Annotation("propagationpolicy.karmada.io/name").empty();
+    }));
+    CHECK(plane.Exists("host", kBinding, {ns, "web-deployment"}));
+    CHECK(ReplicasIn(plane, "member1", ns) == 1);
+  }
+  SECTION("a cluster taken from the placement loses its object") {
+    plane.Patch("host", kPolicy, {ns, "web"},
+                R"({"spec":{"placement":{"clusterAffinity":{"clusterNames":["member1"]}}}})");
+    CHECK(plane.Eventually([&] {
+      return !plane.Exists("member2", kDeployment, {ns, "web"}) &&
+             ReplicasIn(plane, "member1", ns) == 2;
+    }));
+    CHECK(plane.Eventually([&] {
+      return plane.Get("host", kBinding, {ns, "web-deployment"})
+                 ->Get({"status", "aggregatedStatus"})
+                 .size() == 1;
+    }));
+  }
+}
+
+TEST_CASE("A restart with nothing to do changes nothing") {
+  ControlPlane plane;
+  const std::string ns = plane.UniqueNamespace("restart");
+  ApplyWeb(plane, ns);
+  const auto versions = [&] {
+    std::string all;
+    for (const auto& [gvk, key] :
+         std::vector<std::pair<kube::Gvk, kube::ObjectKey>>{{kDeployment, {ns, "web"}},
+                                                            {kBinding, {ns, "web-deployment"}},
+                                                            {kPolicy, {ns, "web"}}}) {
+      all += std::string(plane.Get("host", gvk, key)->resource_version()) + " ";
+    }
+    for (const std::string member : {"member1", "member2"}) {
+      all += std::string(plane.Get(member, kDeployment, {ns, "web"})->resource_version()) + " ";
+    }
+    return all;
+  };
+  REQUIRE(plane.Eventually([&] {
+    const std::string before = versions();
+    return plane.Always([&] { return versions() == before; }, absl::Seconds(2));
+  }));
+  plane.StopDaemon();
+  const std::string before = versions();
+  plane.StartDaemon();
+  CHECK(plane.Always([&] { return versions() == before; }, absl::Seconds(4)));
+}
+
+TEST_CASE("A change made while the controller manager was down is rolled out when it is back") {
+  ControlPlane plane;
+  const std::string ns = plane.UniqueNamespace("missed");
+  ApplyWeb(plane, ns);
+  plane.StopDaemon();
+  plane.Patch(
+      "host", kDeployment, {ns, "web"},
+      R"({"spec":{"template":{"spec":{"containers":[{"name":"main","image":"nginx:1.27"}]}}}})");
+  plane.Delete("member2", kDeployment, {ns, "web"});
+  plane.StartDaemon();
+  CHECK(plane.Eventually([&] {
+    return ImageIn(plane, "member1", ns) == "nginx:1.27" &&
+           ImageIn(plane, "member2", ns) == "nginx:1.27";
+  }));
+}
+
+}  // namespace tests

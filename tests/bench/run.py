@@ -1,0 +1,72 @@
+#!/usr/bin/env python3
+"""Measures our controller manager against upstream's, alternately, on one real control plane.
+
+    run.py [--apps N] [--rounds N] [--ours-only]
+
+Prints a table; leaves it with the raw numbers and a picture in build/bench.
+"""
+
+import argparse
+import json
+import pathlib
+import signal
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parent / "e2e")]
+sys.dont_write_bytecode = True
+
+import report  # noqa: E402  (the path has to be set first)
+from measure import measure  # noqa: E402
+from rig import paths  # noqa: E402
+from rig.plane import Plane  # noqa: E402
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--apps", type=int, default=300)
+    parser.add_argument("--rounds", type=int, default=1)
+    parser.add_argument("--ours-only", action="store_true")
+    options = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    if not paths.DAEMON.exists():
+        sys.exit(f"bench: {paths.DAEMON} is missing: make build")
+    testbed = paths.Testbed.build(with_upstream=not options.ours_only)
+    daemons = {"ours": str(paths.DAEMON)}
+    if not options.ours_only:
+        daemons["upstream"] = testbed.exe("upstream-controller-manager")
+    results = {name: [] for name in daemons}
+    folder = paths.BUILD / "bench"
+    with Plane(folder / "plane", testbed) as plane:
+        for number in range(options.rounds):
+            for name, exe in daemons.items():
+                print(f"bench: {name}, round {number + 1}: {options.apps} apps", flush=True)
+                results[name].append(measure(plane, exe, f"{name}-{number}", options.apps))
+    write(folder, results, options.apps)
+
+
+def write(folder, results, apps):
+    ours, theirs = results.get("ours", []), results.get("upstream", [])
+    lines = [f"{apps} Deployments, divided over two members; medians of {len(ours)} round(s)", ""]
+    lines += report.table(ours, theirs)
+    for name, measurements in results.items():
+        lines += ["", *report.requests_table(name, measurements)]
+    text = "\n".join(lines)
+    print(f"\n{text}\n")
+    (folder / "result.txt").write_text(text + "\n")
+    (folder / "result.json").write_text(json.dumps(
+        {name: [plain(m) for m in measurements] for name, measurements in results.items()}, indent=1))
+    if theirs:
+        title = f"{apps} Deployments over two members: ours against upstream"
+        (folder / "result.svg").write_text(report.svg(ours, theirs, title))
+    print(f"bench: table, raw numbers and picture are in {folder}")
+
+
+def plain(measurement):
+    """A measurement as JSON: counters' keys become words."""
+    return {name: {" ".join(words): n for words, n in value.items()} if isinstance(value, dict) else value
+            for name, value in vars(measurement).items()}
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""The end-to-end tests; run.py runs them."""

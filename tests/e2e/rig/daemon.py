@@ -1,0 +1,53 @@
+"""A controller manager on a plane: ours, or upstream's to compare with."""
+
+import urllib.request
+
+from . import metrics, paths
+from .process import free_port, wait_until
+
+USER = "system:karmada:karmada-controller-manager"
+
+
+class Daemon:
+    """A running karmada-controller-manager. Use as a context manager, or stop() it."""
+
+    def __init__(self, plane, exe=paths.DAEMON, name="controller-manager", flags=(), kubeconfig=None):
+        self.plane, self.exe, self.name = plane, exe, name
+        self.metrics_port, self.health_port = free_port(), free_port()
+        if kubeconfig is None:
+            kubeconfig = plane.folder / "controller-manager.kubeconfig"
+            if not kubeconfig.exists():
+                plane.user("controller-manager", USER)
+        self.process = plane.start(name, [
+            exe, f"--kubeconfig={kubeconfig}", "--cluster-status-update-frequency=10s",
+            f"--metrics-bind-address=127.0.0.1:{self.metrics_port}",
+            f"--health-probe-bind-address=127.0.0.1:{self.health_port}", "--v=2",
+            *([] if any(f.startswith("--leader-elect=") for f in flags) else ["--leader-elect=false"]), *flags])
+
+    def __enter__(self):
+        self.wait_healthy()
+        return self
+
+    def __exit__(self, *_):
+        self.stop()
+
+    def wait_healthy(self, timeout=60):
+        def healthy():
+            self.process.check_alive()
+            with urllib.request.urlopen(f"http://127.0.0.1:{self.health_port}/healthz", timeout=2) as answer:
+                return answer.status == 200
+        wait_until(f"{self.name} healthy", healthy, timeout)
+
+    def stop(self, timeout=35):
+        return self.process.stop(timeout)
+
+    def samples(self):
+        return metrics.scrape(self.metrics_port)
+
+    def value(self, metric, /, **labels):
+        """The sum of a metric's samples that have these labels."""
+        return sum(value for sample, have, value in self.samples()
+                   if sample == metric and labels.items() <= have.items())
+
+    def requests(self):
+        return metrics.client_requests(self.samples())

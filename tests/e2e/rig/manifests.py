@@ -1,0 +1,101 @@
+"""What the rig gives its servers to read: kwok's stages, the host's audit policy, member nodes."""
+
+# Fake nodes become Ready, fake pods run at once and go when they are deleted.
+KWOK_STAGES = """\
+kind: Stage
+apiVersion: kwok.x-k8s.io/v1alpha1
+metadata: {name: node-ready}
+spec:
+  resourceRef: {apiGroup: v1, kind: Node}
+  selector:
+    matchExpressions:
+    - key: '.status.conditions.[] | select( .type == "Ready" ) | .status'
+      operator: NotIn
+      values: ["True"]
+  next:
+    statusTemplate: |
+      {{ $now := Now }}
+      phase: Running
+      conditions:
+      - type: Ready
+        status: "True"
+        reason: KubeletReady
+        message: simulated
+        lastHeartbeatTime: {{ $now }}
+        lastTransitionTime: {{ $now }}
+---
+kind: Stage
+apiVersion: kwok.x-k8s.io/v1alpha1
+metadata: {name: pod-ready}
+spec:
+  resourceRef: {apiGroup: v1, kind: Pod}
+  selector:
+    matchExpressions:
+    - {key: '.metadata.deletionTimestamp', operator: DoesNotExist}
+    - {key: '.status.podIP', operator: DoesNotExist}
+  next:
+    statusTemplate: |
+      {{ $now := Now }}
+      phase: Running
+      hostIP: 127.0.0.1
+      podIP: 127.0.0.2
+      startTime: {{ $now }}
+      conditions:
+      - {type: Initialized, status: "True", lastTransitionTime: {{ $now }}}
+      - {type: Ready, status: "True", lastTransitionTime: {{ $now }}}
+      - {type: ContainersReady, status: "True", lastTransitionTime: {{ $now }}}
+      containerStatuses:
+      {{ range .spec.containers }}
+      - name: {{ .name }}
+        image: {{ .image }}
+        imageID: ""
+        ready: true
+        restartCount: 0
+        state: {running: {startedAt: {{ $now }}}}
+      {{ end }}
+---
+kind: Stage
+apiVersion: kwok.x-k8s.io/v1alpha1
+metadata: {name: pod-gone}
+spec:
+  resourceRef: {apiGroup: v1, kind: Pod}
+  selector:
+    matchExpressions: [{key: '.metadata.deletionTimestamp', operator: Exists}]
+  next: {delete: true, finalizers: {empty: true}}
+"""
+
+# Every write, once, without bodies.
+AUDIT_POLICY = """\
+apiVersion: audit.k8s.io/v1
+kind: Policy
+omitStages: [RequestReceived]
+omitManagedFields: true
+rules:
+- level: None
+  verbs: [get, list, watch]
+- level: Metadata
+"""
+
+
+def nodes(cluster, count):
+    """Member nodes for kwok to keep alive."""
+    room = {"cpu": "64", "memory": "256Gi", "pods": "500"}
+    for name in (f"{cluster}-node-{i}" for i in range(count)):
+        yield {"apiVersion": "v1", "kind": "Node",
+               "metadata": {"name": name, "annotations": {"kwok.x-k8s.io/node": "fake"},
+                            "labels": {"kubernetes.io/hostname": name, "type": "kwok"}},
+               "status": {"allocatable": room, "capacity": room}}
+
+
+def aggregated_api(port):
+    """Registers Karmada's aggregated API server, which listens on a port of this machine."""
+    name, namespace = "karmada-aggregated-apiserver", "karmada-system"
+    return [
+        {"apiVersion": "v1", "kind": "Service", "metadata": {"name": name, "namespace": namespace},
+         "spec": {"type": "ExternalName", "externalName": "localhost"}},
+        {"apiVersion": "apiregistration.k8s.io/v1", "kind": "APIService",
+         "metadata": {"name": "v1alpha1.cluster.karmada.io"},
+         "spec": {"group": "cluster.karmada.io", "version": "v1alpha1", "insecureSkipTLSVerify": True,
+                  "groupPriorityMinimum": 2000, "versionPriority": 10,
+                  "service": {"name": name, "namespace": namespace, "port": port}}},
+    ]

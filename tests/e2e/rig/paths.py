@@ -1,0 +1,47 @@
+"""Where things are."""
+
+import os
+import pathlib
+import subprocess
+
+E2E = pathlib.Path(__file__).resolve().parents[1]
+ROOT = E2E.parents[1]
+BUILD = ROOT / "build"
+BIN = pathlib.Path(os.environ.get("KARMADA_BIN", BUILD / "release" / "bin"))
+DAEMON = BIN / "karmada-controller-manager"
+SANDBOX = BIN / "karmada-sandbox"
+BEHAVIOUR_TEST = BIN / "behaviour_test"
+CRDS = ROOT / "config" / "crds"
+SAMPLES = ROOT / "config" / "samples"
+SCENARIOS = ROOT / "tests" / "data" / "scenarios"
+
+
+class Testbed:
+    """The folder of real servers that testbed/build.sh made."""
+
+    def __init__(self, folder):
+        self.folder = pathlib.Path(folder)
+
+    @staticmethod
+    def build(with_upstream=False):
+        """Builds what is missing; its progress goes to our stderr."""
+        command = [str(E2E / "testbed" / "build.sh")] + (["--upstream"] if with_upstream else [])
+        done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
+        if done.returncode:
+            raise SystemExit("rig: the testbed's servers could not be built, see above")
+        return Testbed(done.stdout.strip())
+
+    def exe(self, name):
+        """The path of one server."""
+        path = self.folder / "bin" / name
+        if not os.access(path, os.X_OK):
+            raise SystemExit(f"rig: {path} is missing: run tests/e2e/testbed/build.sh")
+        return str(path)
+
+    @property
+    def karmada_crds(self):
+        return self.folder / "karmada" / "crds"
+
+    @property
+    def webhook_configuration(self):
+        return self.folder / "karmada" / "webhook-configuration.yaml"

@@ -1,0 +1,117 @@
+#!/usr/bin/env python3
+"""The end-to-end tests: our daemon in a real Karmada control plane, our CRDs, kubectl on our sandbox.
+
+    run.py [PATTERN...]     runs the cases whose name contains one of the patterns (default: all)
+
+Builds the servers it needs (testbed/), brings a plane with two members up in build/e2e, runs the cases
+below cases/ and closes with one line. Logs of everything that ran stay in build/e2e/logs.
+"""
+
+import pathlib
+import signal
+import sys
+import time
+import unittest
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
+sys.dont_write_bytecode = True
+
+from rig import paths, suite  # noqa: E402  (the path has to be set first)
+from rig.plane import Plane  # noqa: E402
+
+
+class Progress(unittest.TestResult):
+    """One line per test with its time; the daemon's last words with each failure."""
+
+    def __init__(self, plane):
+        super().__init__()
+        self.plane, self.passed = plane, 0
+        self._began = time.monotonic()
+
+    def startTest(self, test):
+        super().startTest(test)
+        self._began = time.monotonic()
+
+    def addSuccess(self, test):
+        super().addSuccess(test)
+        self.passed += 1
+        self._say("ok", test)
+
+    def addSkip(self, test, reason):
+        super().addSkip(test, reason)
+        self._say("SKIPPED", test, [reason])
+
+    def addFailure(self, test, err):
+        super().addFailure(test, err)
+        self._say_failed(test, self.failures[-1][1])
+
+    def addError(self, test, err):
+        super().addError(test, err)
+        self._say_failed(test, self.errors[-1][1])
+
+    def addSubTest(self, test, subtest, err):
+        before = len(self.failures)
+        super().addSubTest(test, subtest, err)
+        if err is not None:
+            self._say_failed(subtest, (self.failures if len(self.failures) > before else self.errors)[-1][1])
+
+    def _say(self, outcome, test, details=()):
+        print(f"{outcome:7} {time.monotonic() - self._began:6.1f} s  {name_of(test)}", flush=True)
+        for line in details:
+            print(f"        {line}", flush=True)
+
+    def _say_failed(self, test, error):
+        self._say("FAILED", test, error.strip().splitlines()[-60:])
+        daemons = [p for p in self.plane.processes if p.command[0] == str(paths.DAEMON)]
+        for daemon in daemons[-1:]:
+            print(f"        -- the end of {daemon.log}:", flush=True)
+            for line in daemon.tail(12).splitlines():
+                print(f"        {line[:400]}", flush=True)
+
+
+def name_of(test):
+    """cases.test_samples.SamplesTest.test_it_lands -> samples: it lands; a sub-test with what it is about."""
+    case = getattr(test, "test_case", test)
+    about = f" {test._subDescription()}" if case is not test else ""
+    words = case.id().split(".")
+    if len(words) != 4:
+        return case.id() + about
+    return f"{words[1]}: {words[3]}".replace("test_", "").replace("_", " ") + about
+
+
+def load(patterns):
+    """The cases, those that need the shared daemon together."""
+    found = unittest.defaultTestLoader.discover(str(HERE / "cases"), top_level_dir=str(HERE))
+
+    def flatten(tests):
+        for test in tests:
+            if isinstance(test, unittest.TestSuite):
+                yield from flatten(test)
+            else:
+                yield test
+    tests = [t for t in flatten(found) if not patterns or any(p in t.id() for p in patterns)]
+    tests.sort(key=lambda t: not isinstance(t, suite.DaemonCase))
+    return unittest.TestSuite(tests)
+
+
+def main():
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    signal.signal(signal.SIGINT, lambda *_: sys.exit(130))
+    if not paths.DAEMON.exists():
+        sys.exit(f"e2e: {paths.DAEMON} is missing: make build")
+    tests = load(sys.argv[1:])
+    if not tests.countTestCases():
+        sys.exit("e2e: no test of that name")
+    testbed = paths.Testbed.build()
+    with Plane(paths.BUILD / "e2e", testbed) as plane, suite.on(plane):
+        result = Progress(plane)
+        tests.run(result)
+    failed = len({t.id() for t, _ in result.failures + result.errors})
+    print(f"\nlogs: {paths.BUILD / 'e2e' / 'logs'}")
+    print(f"{result.passed} passed, {failed} failed, {len(result.skipped)} skipped")
+    return 0 if result.wasSuccessful() and result.passed else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

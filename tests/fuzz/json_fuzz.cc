@@ -1,0 +1,16 @@
+// Whatever parses can be written, and what was written parses to an equal value.
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+
+#include "base/json.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const absl::StatusOr<json::Value> value =
+      json::Parse(absl::string_view(reinterpret_cast<const char*>(data), size));
+  if (!value.ok()) return 0;
+  const absl::StatusOr<json::Value> again = json::Parse(json::Write(*value));
+  if (!again.ok() || !(*again == *value)) std::abort();
+  if (!json::Parse(json::Write(*value, {.indent = 2, .html_escape = true})).ok()) std::abort();
+  return 0;
+}

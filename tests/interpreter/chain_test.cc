@@ -1,0 +1,144 @@
+// Which layer answers, and what errors say.
+#include <catch2/catch.hpp>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "interpreter/dependency_validation.h"
+#include "interpreter/interpreter.h"
+
+namespace {
+
+using interpreter::Operation;
+
+// Answers one operation of one kind; everything else is refused.
+class OneRule : public interpreter::Backend {
+ public:
+  OneRule(Operation op, absl::StatusOr<bool> healthy, json::Value dependencies = nullptr)
+      : op_(op), healthy_(std::move(healthy)), dependencies_(std::move(dependencies)) {}
+
+  absl::string_view layer() const override { return "customized"; }
+  bool Has(const kube::Gvk& gvk, Operation op) const override {
+    return gvk.kind == "Widget" && op == op_;
+  }
+  absl::StatusOr<interpreter::Replicas> GetReplicas(const kube::Object&) const override {
+    return Refused();
+  }
+  absl::StatusOr<json::Value> GetComponents(const kube::Object&) const override {
+    return Refused();
+  }
+  absl::StatusOr<kube::Object> ReviseReplica(const kube::Object&, int64_t) const override {
+    return Refused();
+  }
+  absl::StatusOr<kube::Object> Retain(const kube::Object&, const kube::Object&) const override {
+    return Refused();
+  }
+  absl::StatusOr<kube::Object> AggregateStatus(const kube::Object&,
+                                               const json::Value&) const override {
+    return Refused();
+  }
+  absl::StatusOr<json::Value> GetDependencies(const kube::Object&) const override {
+    return dependencies_;
+  }
+  absl::StatusOr<json::Value> ReflectStatus(const kube::Object&) const override {
+    return Refused();
+  }
+  absl::StatusOr<bool> InterpretHealth(const kube::Object&) const override { return healthy_; }
+
+ private:
+  static absl::Status Refused() { return absl::InternalError("must not be called"); }
+
+  const Operation op_;
+  const absl::StatusOr<bool> healthy_;
+  const json::Value dependencies_;
+};
+
+template <class... Layers>
+std::unique_ptr<interpreter::Interpreter> ChainOf(Layers... layers) {
+  std::vector<std::unique_ptr<interpreter::Backend>> backends;
+  (backends.push_back(std::move(layers)), ...);
+  return interpreter::NewChain(std::move(backends));
+}
+
+std::unique_ptr<interpreter::Backend> Health(absl::StatusOr<bool> healthy) {
+  return std::make_unique<OneRule>(Operation::kInterpretHealth, std::move(healthy));
+}
+
+const kube::Gvk kWidget{"example.io", "v1", "Widget"};
+
+kube::Object Widget() { return kube::Object::Make(kWidget, {"ns", "w"}); }
+
+}  // namespace
+
+TEST_CASE("the first layer with a rule decides alone") {
+  const auto chain = ChainOf(Health(true), Health(false), interpreter::NewNativeBackend());
+  CHECK(chain->InterpretHealth(Widget()).value());
+}
+
+TEST_CASE("an error of a layer ends the search and names layer, operation and object") {
+  const auto chain = ChainOf(Health(absl::UnavailableError("boom")), Health(true));
+  const absl::Status status = chain->InterpretHealth(Widget()).status();
+  CHECK(status.code() == absl::StatusCode::kUnavailable);
+  CHECK(status.message() == "InterpretHealth of Widget ns/w by the customized interpreter: boom");
+}
+
+TEST_CASE("a layer without a rule for the operation is passed over") {
+  const auto chain = ChainOf(Health(true), interpreter::NewNativeBackend());
+  kube::Object widget = Widget();
+  widget.Set({"status"}, json::Value::Object({{"size", 1}}));
+  CHECK(chain->ReflectStatus(widget).value() == widget.status());
+  CHECK(chain->HookEnabled(kWidget, Operation::kInterpretHealth));
+  CHECK(chain->HookEnabled(kWidget, Operation::kInterpretStatus));
+  CHECK_FALSE(chain->HookEnabled(kWidget, Operation::kRetain));
+}
+
+TEST_CASE("without any rule the error has upstream's words") {
+  const auto chain = ChainOf(interpreter::NewNativeBackend());
+  const kube::Object widget = Widget();
+  const kube::Object config = kube::Object::Make({"", "v1", "ConfigMap"}, {"ns", "c"});
+  CHECK(chain->GetReplicas(widget).status().message() ==
+        "default InterpretReplica interpreter for \"example.io/v1, Kind=Widget\" not found");
+  CHECK(chain->GetReplicas(widget).status().code() == absl::StatusCode::kUnimplemented);
+  CHECK(chain->ReviseReplica(config, 1).status().message() ==
+        "default ReviseReplica interpreter for \"/v1, Kind=ConfigMap\" not found");
+  CHECK(chain->Retain(config, config).status().message() ==
+        "default Retain interpreter for \"/v1, Kind=ConfigMap\" not found");
+  CHECK(chain->AggregateStatus(config, nullptr).status().message() ==
+        "default AggregateStatus interpreter for \"/v1, Kind=ConfigMap\" not found");
+  CHECK(chain->InterpretHealth(config).status().message() ==
+        "default InterpretHealth interpreter for \"/v1, Kind=ConfigMap\" not found");
+  CHECK(chain->GetDependencies(config).status().message() ==
+        "default interpreter for operation InterpretDependency not found");
+  CHECK(chain->GetComponents(config).status().message() ==
+        "interface GetComponents not implemented yet");
+  CHECK(chain->GetComponents(kube::Object()).status().message() == "nil object");
+}
+
+TEST_CASE("dependencies of any layer are checked") {
+  struct Case {
+    const char* dependencies;
+    const char* error;  // "": fine.
+  };
+  const Case cases[] = {
+      {R"([{"apiVersion":"v1","kind":"Secret","name":"s"}])", ""},
+      {R"([{"apiVersion":"v1","kind":"Secret","labelSelector":{}}])", ""},
+      {R"([{"apiVersion":"v1","kind":"Secret","namespace":"ns1"}])",
+       R"(dependencies[0]: Invalid value: {"apiVersion":"v1","kind":"Secret","namespace":"ns1"}: )"
+       "dependency can not leave name and labelSelector all empty"},
+      {R"([{"apiVersion":"v1","kind":"S","name":"s"},{"name":"s"}])",
+       R"([dependencies[1].apiVersion: Invalid value: "": missing required apiVersion, )"
+       R"(dependencies[1].kind: Invalid value: "": missing required kind])"},
+  };
+  for (const Case& c : cases) {
+    INFO(c.dependencies);
+    const json::Value dependencies = json::Parse(c.dependencies).value();
+    CHECK(interpreter::ValidateDependencies(dependencies).message() == c.error);
+    const auto chain =
+        ChainOf(std::make_unique<OneRule>(Operation::kInterpretDependency, false, dependencies));
+    CHECK(chain->GetDependencies(Widget()).ok() == (c.error[0] == '\0'));
+  }
+  const json::Value bad_selector =
+      json::Parse(R"([{"apiVersion":"v1","kind":"S","labelSelector":{"matchLabels":{"a":"b c"}}}])")
+          .value();
+  CHECK_FALSE(interpreter::ValidateDependencies(bad_selector).ok());
+}

@@ -1,0 +1,171 @@
+#include "kube/cache/cluster_client.h"
+
+#include <catch2/catch.hpp>
+
+#include "tests/support/fake_clock.h"
+#include "tests/support/fake_transport.h"
+#include "tests/support/pods.h"
+
+namespace kube {
+namespace {
+
+using tests::kPods;
+using tests::Pod;
+
+struct Fixture {
+  std::shared_ptr<tests::FakeApiServer> server = std::make_shared<tests::FakeApiServer>();
+  tests::FakeClock clock;
+  Client client{server, {.name = "fake"}, clock, nullptr};
+  RestMapper mapper{client, clock};
+  InformerSet informers{client, clock};
+  ClusterClient cluster{client, mapper, informers};
+  base::StopToken stop;
+  const ObjectKey key{"ns", "a"};
+
+  // Fills the cache and holds the watch back, so that only writes can change the cache.
+  void Sync() {
+    REQUIRE(informers.Get(kPods)->WaitForSync(absl::InfiniteFuture(), stop).ok());
+    REQUIRE(server->AwaitWatches(1));
+  }
+  ObjectPtr Before() { return Share(server->Find(kPods, key)); }
+  json::Value SentPatch() { return *json::Parse(server->last_body()); }
+};
+
+TEST_CASE_METHOD(Fixture, "an update sends only what changed") {
+  server->Put(kPods, Pod("a"));
+  Object after = *Before();
+  after.Set({"spec", "replicas"}, 3);
+  const auto now = cluster.Update(kPods, Before(), after, {}, stop);
+  REQUIRE(now.ok());
+  CHECK(SentPatch() == json::Value::Object({{"spec", json::Value::Object({{"replicas", 3}})}}));
+  CHECK(server->Find(kPods, key).spec()["replicas"].AsInt() == 3);
+  CHECK((*now)->resource_version() == "102");
+}
+
+TEST_CASE_METHOD(Fixture, "an update that changes nothing is not sent") {
+  server->Put(kPods, Pod("a"));
+  const ObjectPtr before = Before();
+  Object after = *before;
+  SECTION("nothing at all") {}
+  SECTION("what only the server writes") {
+    after.Set({"metadata", "generation"}, 7);
+    after.Erase({"metadata", "resourceVersion"});
+    after.Erase({"metadata", "uid"});
+  }
+  SECTION("status, which is not this write's") { after.Set({"status", "phase"}, "Running"); }
+  const auto now = cluster.Update(kPods, before, after, {}, stop);
+  REQUIRE(now.ok());
+  CHECK(*now == before);
+  CHECK(server->Requests("PATCH").empty());
+}
+
+TEST_CASE_METHOD(Fixture, "a status update sends the difference of the status alone") {
+  server->Put(kPods, Pod("a"));
+  Object after = *Before();
+  after.Set({"status", "phase"}, "Running");
+  after.Set({"spec", "replicas"}, 3);
+  REQUIRE(cluster.Update(kPods, Before(), after, {.subresource = "status"}, stop).ok());
+  CHECK(SentPatch() ==
+        json::Value::Object({{"status", json::Value::Object({{"phase", "Running"}})}}));
+  CHECK(server->Requests("PATCH").back() == "PATCH /api/v1/namespaces/ns/pods/a/status");
+  CHECK_FALSE(server->Find(kPods, key).root().Has("spec"));
+}
+
+TEST_CASE_METHOD(Fixture, "the precondition goes with patches that carry lists, or as asked") {
+  using Precondition = UpdateOptions::Precondition;
+  struct Case {
+    bool list;
+    Precondition precondition;
+    bool refused;
+  };
+  const Case c =
+      GENERATE(Case{false, Precondition::kWhenListsChange, false},
+               Case{true, Precondition::kWhenListsChange, true},
+               Case{false, Precondition::kAlways, true}, Case{true, Precondition::kNever, false});
+  server->Put(kPods, Pod("a"));
+  const ObjectPtr before = Before();
+  server->Put(kPods, Pod("a"));  // Somebody else writes in between.
+  Object after = *before;
+  if (c.list) {
+    after.AddFinalizer("x/y");
+  } else {
+    after.SetLabel("x", "y");
+  }
+  const auto now = cluster.Update(kPods, before, after, {.precondition = c.precondition}, stop);
+  CHECK(absl::IsAborted(now.status()) == c.refused);
+}
+
+TEST_CASE_METHOD(Fixture, "what was written is read at once") {
+  Sync();
+  server->Block("GET");  // Reads must come from the cache.
+  const auto created = cluster.Create(kPods, Pod("a"), stop);
+  REQUIRE(created.ok());
+  const ObjectPtr held = cluster.Find(kPods, key);
+  REQUIRE(held != nullptr);
+  CHECK(*held == **created);
+
+  Object after = *held;
+  after.SetLabel("x", "y");
+  REQUIRE(cluster.Update(kPods, held, after, {}, stop).ok());
+  CHECK(cluster.Find(kPods, key)->Label("x") == "y");
+
+  REQUIRE(cluster.Delete(kPods, key, {}, stop).ok());
+  CHECK(cluster.Find(kPods, key) == nullptr);
+  server->Unblock();
+}
+
+TEST_CASE_METHOD(Fixture, "a refused update leaves the cache as it was") {
+  server->Put(kPods, Pod("a"));
+  Sync();
+  const ObjectPtr held = cluster.Find(kPods, key);
+  Object after = *held;
+  after.SetLabel("x", "y");
+  server->FailNext("PATCH", 409, "Conflict");
+  CHECK(absl::IsAborted(cluster.Update(kPods, held, after, {}, stop).status()));
+  CHECK(cluster.Find(kPods, key) == held);
+}
+
+TEST_CASE_METHOD(Fixture, "a delete that finalizers hold up is seen as deleting") {
+  Object pod = Pod("a");
+  pod.AddFinalizer("x/y");
+  server->Put(kPods, pod);
+  Sync();
+  REQUIRE(cluster.Delete(kPods, key, {}, stop).ok());
+  REQUIRE(cluster.Find(kPods, key) != nullptr);
+  CHECK(cluster.Find(kPods, key)->IsDeleting());
+}
+
+TEST_CASE_METHOD(Fixture, "deleting what is gone is fine; other errors are not") {
+  CHECK(cluster.Delete(kPods, key, {}, stop).ok());
+  server->FailNext("DELETE", 403, "Forbidden");
+  CHECK(absl::IsPermissionDenied(cluster.Delete(kPods, key, {}, stop)));
+}
+
+TEST_CASE_METHOD(Fixture, "Get asks the server only when the cache cannot know") {
+  server->Put(kPods, Pod("a"));
+  SECTION("no informer: a live read, which starts none") {
+    REQUIRE(cluster.Get(kPods, key, stop).ok());
+    CHECK(absl::IsNotFound(cluster.Get(kPods, {"ns", "b"}, stop).status()));
+    CHECK(server->Requests("GET").size() == 2);
+    CHECK(informers.Find(kPods) == nullptr);
+  }
+  SECTION("a synced informer answers, also that there is none") {
+    Sync();
+    CHECK(cluster.Get(kPods, key, stop).ok());
+    CHECK(absl::IsNotFound(cluster.Get(kPods, {"ns", "b"}, stop).status()));
+    CHECK(server->Requests("GET").size() == 1);  // The list.
+  }
+  SECTION("a cache with a selector cannot know what it lacks") {
+    informers.SetDefaultOptions({.label_selector = "mine=true"});
+    Sync();
+    CHECK(cluster.Get(kPods, key, stop).ok());
+  }
+}
+
+TEST_CASE_METHOD(Fixture, "a write starts no informer") {
+  REQUIRE(cluster.Create(kPods, Pod("a"), stop).ok());
+  CHECK(informers.Find(kPods) == nullptr);
+}
+
+}  // namespace
+}  // namespace kube

@@ -1,0 +1,103 @@
+#include "kube/client/internal/api_error.h"
+
+#include <catch2/catch.hpp>
+#include <string>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "base/status.h"
+
+namespace kube {
+namespace {
+
+HttpResponse StatusAnswer(int code, const std::string& reason, const std::string& message) {
+  return {
+      .code = code,
+      .body = absl::StrCat(R"({"kind":"Status","apiVersion":"v1","status":"Failure","message":")",
+                           message, R"(","reason":")", reason, R"(","code":)", code, "}")};
+}
+
+}  // namespace
+
+TEST_CASE("Every HTTP code and reason has its status code") {
+  struct Case {
+    int http;
+    const char* reason;
+    absl::StatusCode want;
+  };
+  for (const Case& c : {
+           Case{400, "BadRequest", absl::StatusCode::kInvalidArgument},
+           Case{401, "Unauthorized", absl::StatusCode::kUnauthenticated},
+           Case{403, "Forbidden", absl::StatusCode::kPermissionDenied},
+           Case{404, "NotFound", absl::StatusCode::kNotFound},
+           Case{405, "MethodNotAllowed", absl::StatusCode::kUnimplemented},
+           Case{409, "AlreadyExists", absl::StatusCode::kAlreadyExists},
+           Case{409, "Conflict", absl::StatusCode::kAborted},
+           Case{410, "Expired", absl::StatusCode::kOutOfRange},
+           Case{410, "Gone", absl::StatusCode::kOutOfRange},
+           Case{413, "RequestEntityTooLarge", absl::StatusCode::kResourceExhausted},
+           Case{415, "UnsupportedMediaType", absl::StatusCode::kInvalidArgument},
+           Case{422, "Invalid", absl::StatusCode::kInvalidArgument},
+           Case{429, "TooManyRequests", absl::StatusCode::kUnavailable},
+           Case{500, "InternalError", absl::StatusCode::kUnavailable},
+           Case{503, "ServiceUnavailable", absl::StatusCode::kUnavailable},
+           Case{504, "Timeout", absl::StatusCode::kUnavailable},
+           Case{301, "", absl::StatusCode::kUnknown},
+       }) {
+    CAPTURE(c.http, c.reason);
+    const absl::Status error = ErrorOfResponse(StatusAnswer(c.http, c.reason, "m"), "get Pod a/b");
+    CHECK(error.code() == c.want);
+    CHECK(error.message() == "get Pod a/b: m");
+    CHECK(FailureOf(error).code == c.http);
+    CHECK(FailureOf(error).reason == c.reason);
+    CHECK(FailureOf(error).message == "m");
+  }
+}
+
+TEST_CASE("What the server said survives added context and line breaks") {
+  const absl::Status error = base::Annotate(
+      ErrorOfResponse(StatusAnswer(409, "Conflict", R"(one\ntwo)"), "patch Work a/b"),
+      "cluster m1");
+  CHECK(error.message() == "cluster m1: patch Work a/b: one\ntwo");
+  CHECK(FailureOf(error).message == "one\ntwo");
+  CHECK(FailureOf(error).reason == "Conflict");
+}
+
+TEST_CASE("Retry-After is found in the header and in the body's details") {
+  HttpResponse answer = StatusAnswer(429, "TooManyRequests", "slow down");
+  answer.headers["retry-after"] = "7";
+  CHECK(FailureOf(ErrorOfResponse(answer, "x")).retry_after_seconds == 7);
+  answer.headers["retry-after"] = "Wed, 21 Oct 2015 07:28:00 GMT";
+  CHECK(RetryAfterSeconds(answer) == 1);
+  const HttpResponse in_body = {.code = 504,
+                                .body = R"({"kind":"Status","details":{"retryAfterSeconds":3}})"};
+  CHECK(FailureOf(ErrorOfResponse(in_body, "x")).retry_after_seconds == 3);
+}
+
+TEST_CASE("Answers that are no Status object are quoted, shortly and only when they are text") {
+  auto message = [](const std::string& body) {
+    return std::string(ErrorOfResponse({.code = 502, .body = body}, "get x").message());
+  };
+  CHECK(message("404 page not found\nmore") ==
+        "get x: the server answered 502: 404 page not found");
+  CHECK(message("") == "get x: the server answered 502");
+  CHECK(message("\x01\x02") == "get x: the server answered 502");
+  CHECK(message("{broken") == "get x: the server answered 502: {broken");
+  CHECK(message(std::string(5000, 'x')).size() < 300);
+  CHECK(message(R"({"kind":"Pod"})") == R"(get x: the server answered 502: {"kind":"Pod"})");
+}
+
+TEST_CASE("Errors that did not come from a server carry no failure") {
+  CHECK(FailureOf(absl::UnavailableError("x")).code == 0);
+  CHECK(FailureOf(absl::OkStatus()).code == 0);
+}
+
+TEST_CASE("The mark of an unprocessed request survives added context") {
+  const absl::Status error =
+      base::Annotate(NotProcessed(absl::UnavailableError("cannot connect")), "create Pod");
+  CHECK(WasNotProcessed(error));
+  CHECK_FALSE(WasNotProcessed(absl::UnavailableError("broke")));
+  CHECK_FALSE(WasNotProcessed(NotProcessed(absl::OkStatus())));
+}
+
+}  // namespace kube

@@ -1,0 +1,127 @@
+#include <catch2/catch.hpp>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "kube/client/client.h"
+#include "tests/kube/client/scripted_transport.h"
+#include "tests/support/fake_clock.h"
+
+namespace kube {
+namespace {
+
+const Resource kPods = {{"", "v1", "Pod"}, "pods", true};
+
+class Recorder : public WatchHandler {
+ public:
+  void OnEvent(EventType type, Object object) override {
+    static constexpr const char* kNames[] = {"added", "modified", "deleted", "bookmark"};
+    events.push_back(absl::StrCat(kNames[static_cast<int>(type)], " ", object.name(), "@",
+                                  object.resource_version(), " ", object.kind()));
+  }
+  void OnEnd(absl::Status status) override { ends.push_back(std::move(status)); }
+  std::vector<std::string> events;
+  std::vector<absl::Status> ends;
+};
+
+struct Fixture {
+  Fixture() {
+    watch =
+        client.StartWatch(kPods, "a", {.label_selector = "x=y", .resource_version = "5"}, recorder);
+  }
+  void Head(int code) { transport->stream.on_head({.code = code}); }
+  void Data(const std::string& bytes) { transport->stream.on_data(bytes); }
+  void End(const absl::Status& status) { transport->stream.on_end(status); }
+
+  tests::FakeClock clock;
+  std::shared_ptr<tests::ScriptedTransport> transport =
+      std::make_shared<tests::ScriptedTransport>(nullptr);
+  Client client{transport, {}, clock, nullptr};
+  Recorder recorder;
+  std::unique_ptr<Watch> watch;
+};
+
+std::string Event(const std::string& type, const std::string& name, int version) {
+  return absl::StrCat(R"({"type":")", type, R"(","object":{"metadata":{"name":")", name,
+                      R"(","resourceVersion":")", version, "\"}}}\n");
+}
+
+}  // namespace
+
+TEST_CASE("A watch asks for bookmarks, a server-side end and its version") {
+  Fixture f;
+  const HttpRequest request = f.transport->requests().at(0);
+  CHECK(request.path ==
+        "/api/v1/namespaces/a/pods?watch=true&allowWatchBookmarks=true&timeoutSeconds=300"
+        "&labelSelector=x%3Dy&resourceVersion=5");
+  CHECK(request.timeout == absl::Seconds(180));
+}
+
+TEST_CASE("A watch reports events of all types in order, then a proper end") {
+  Fixture f;
+  f.Head(200);
+  const std::string body = Event("ADDED", "p", 6) + Event("MODIFIED", "p", 7) +
+                           Event("BOOKMARK", "", 8) + Event("DELETED", "p", 9);
+  f.Data(body.substr(0, 100));
+  f.Data(body.substr(100));
+  f.End(absl::OkStatus());
+  CHECK(f.recorder.events == std::vector<std::string>{"added p@6 Pod", "modified p@7 Pod",
+                                                      "bookmark @8 Pod", "deleted p@9 Pod"});
+  REQUIRE(f.recorder.ends.size() == 1);
+  CHECK(f.recorder.ends[0].ok());
+}
+
+TEST_CASE("An ERROR event ends the watch with the server's code, and nothing comes after it") {
+  Fixture f;
+  f.Head(200);
+  f.Data(
+      "{\"type\":\"ERROR\",\"object\":{\"kind\":\"Status\",\"code\":410,\"reason\":\"Expired\","
+      "\"message\":\"too old\"}}\n" +
+      Event("ADDED", "p", 6));
+  f.Data(Event("ADDED", "q", 7));
+  f.End(absl::OkStatus());
+  CHECK(f.recorder.events.empty());
+  REQUIRE(f.recorder.ends.size() == 1);
+  CHECK(absl::IsOutOfRange(f.recorder.ends[0]));
+  CHECK(f.recorder.ends[0].message() == "watch pods in a: too old");
+  CHECK(FailureOf(f.recorder.ends[0]).reason == "Expired");
+}
+
+TEST_CASE("A refused watch ends with the error that the body describes") {
+  Fixture f;
+  f.Head(403);
+  f.Data(R"({"kind":"Status","message":)");
+  f.Data(R"("no access"})");
+  CHECK(f.recorder.ends.empty());
+  f.End(absl::OkStatus());
+  REQUIRE(f.recorder.ends.size() == 1);
+  CHECK(absl::IsPermissionDenied(f.recorder.ends[0]));
+  CHECK(f.recorder.ends[0].message() == "watch pods in a: no access");
+}
+
+TEST_CASE("Broken, cut and malformed watches end with an error") {
+  struct Case {
+    const char* data;
+    absl::Status end;
+    absl::StatusCode want;
+  };
+  for (const Case& c : {
+           Case{"", absl::UnavailableError("broke"), absl::StatusCode::kUnavailable},
+           Case{"", absl::CancelledError("by the library"), absl::StatusCode::kUnavailable},
+           Case{"{\"type\":\"AD", absl::OkStatus(), absl::StatusCode::kUnavailable},
+           Case{"nonsense\n", absl::OkStatus(), absl::StatusCode::kInvalidArgument},
+           Case{"{\"type\":\"ODD\",\"object\":{}}\n", absl::OkStatus(),
+                absl::StatusCode::kInvalidArgument},
+       }) {
+    CAPTURE(c.data, c.end);
+    Fixture f;
+    f.Head(200);
+    f.Data(c.data);
+    f.End(c.end);
+    REQUIRE(f.recorder.ends.size() == 1);
+    CHECK(f.recorder.ends[0].code() == c.want);
+  }
+}
+
+}  // namespace kube

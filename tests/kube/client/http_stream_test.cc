@@ -1,0 +1,225 @@
+#include <atomic>
+#include <catch2/catch.hpp>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/synchronization/notification.h"
+#include "kube/client/http_transport.h"
+#include "tests/kube/client/test_server.h"
+
+namespace kube {
+namespace {
+
+using tests::TestServer;
+
+// Collects what a stream's callbacks are told.
+class Recorder {
+ public:
+  StreamCallbacks Callbacks() {
+    return {
+        .on_head = [this](const HttpResponse& head) { Add(absl::StrCat("head ", head.code)); },
+        .on_data = [this](absl::string_view bytes) { Add(absl::StrCat("data ", bytes)); },
+        .on_end =
+            [this](absl::Status status) {
+              {
+                absl::MutexLock lock(&mu_);
+                end_ = status;
+              }
+              Add("end");
+            },
+    };
+  }
+  // Waits until `n` callbacks have come.
+  std::vector<std::string> Await(size_t n) {
+    absl::MutexLock lock(&mu_);
+    auto enough = [&] { return calls_.size() >= n; };
+    mu_.AwaitWithTimeout(absl::Condition(&enough), absl::Seconds(10));
+    return calls_;
+  }
+  absl::Status end() {
+    absl::MutexLock lock(&mu_);
+    return end_;
+  }
+
+ private:
+  void Add(std::string call) {
+    absl::MutexLock lock(&mu_);
+    calls_.push_back(std::move(call));
+  }
+  absl::Mutex mu_;
+  std::vector<std::string> calls_;
+  absl::Status end_ = absl::UnknownError("no end yet");
+};
+
+// Serves streams that the test writes.
+class Streams {
+ public:
+  Streams()
+      : server_([this](base::HttpRequest, std::shared_ptr<base::HttpResponder> responder) {
+          auto stream = responder->StartStream({});
+          stream->OnClosed([this] { ++closed; });
+          absl::MutexLock lock(&mu_);
+          stream_ = std::move(stream);
+        }) {}
+  base::HttpStream& Await() {
+    absl::MutexLock lock(&mu_);
+    auto there = [&] { return stream_ != nullptr; };
+    mu_.Await(absl::Condition(&there));
+    return *stream_;
+  }
+  TestServer& server() { return server_; }
+
+  std::atomic<int> closed = 0;
+
+ private:
+  absl::Mutex mu_;
+  std::shared_ptr<base::HttpStream> stream_;
+  TestServer server_;
+};
+
+std::unique_ptr<HttpStream> Open(const std::shared_ptr<Transport>& transport, Recorder& recorder,
+                                 absl::Duration silence = absl::Seconds(30)) {
+  return transport->Open({.method = "GET", .path = "/watch", .timeout = silence},
+                         recorder.Callbacks());
+}
+
+}  // namespace
+
+TEST_CASE("A stream's data arrives as it is written, and a proper end is told") {
+  Streams streams;
+  Recorder recorder;
+  const auto stream = Open(*NewHttpTransport(streams.server().Config()), recorder);
+  base::HttpStream& peer = streams.Await();
+  CHECK(recorder.Await(1) == std::vector<std::string>{"head 200"});
+  peer.Write("one");
+  CHECK(recorder.Await(2).back() == "data one");
+  peer.Write("two");
+  CHECK(recorder.Await(3).back() == "data two");
+  peer.Close();
+  CHECK(recorder.Await(4).back() == "end");
+  CHECK(recorder.end().ok());
+}
+
+TEST_CASE("A stream whose connection is cut ends with an error that names the server") {
+  Streams streams;
+  Recorder recorder;
+  const auto stream = Open(*NewHttpTransport(streams.server().Config()), recorder);
+  streams.Await().Write("x");
+  recorder.Await(2);
+  streams.Await().Abort();
+  CHECK(recorder.Await(3).back() == "end");
+  CHECK(absl::IsUnavailable(recorder.end()));
+  CHECK_THAT(std::string(recorder.end().message()),
+             Catch::StartsWith(streams.server().Config().server + ": the connection broke"));
+}
+
+TEST_CASE("A stream that is silent for too long ends, one that keeps talking does not") {
+  Streams streams;
+  Recorder recorder;
+  const auto stream =
+      Open(*NewHttpTransport(streams.server().Config()), recorder, absl::Milliseconds(400));
+  base::HttpStream& peer = streams.Await();
+  const absl::Time start = absl::Now();
+  int written = 0;
+  for (; absl::Now() - start < absl::Milliseconds(800); ++written) {
+    peer.Write("x");
+    recorder.Await(written + 2);
+    absl::SleepFor(absl::Milliseconds(20));
+  }
+  CHECK_FALSE(absl::IsUnavailable(recorder.end()));
+  CHECK(recorder.Await(written + 2).back() == "end");
+  CHECK(absl::IsUnavailable(recorder.end()));
+  CHECK_THAT(std::string(recorder.end().message()), Catch::Contains("no data for 400ms"));
+}
+
+TEST_CASE("A destroyed stream calls nobody any more and hangs up") {
+  Streams streams;
+  auto recorder = std::make_unique<Recorder>();
+  const auto transport = *NewHttpTransport(streams.server().Config());
+  auto stream = Open(transport, *recorder);
+  base::HttpStream& peer = streams.Await();
+  std::atomic<bool> stop = false;
+  std::thread writer([&] {
+    while (!stop && peer.Write("x")) std::this_thread::yield();
+  });
+  recorder->Await(20);
+  stream.reset();
+  recorder.reset();  // A late callback would be a use after free.
+  const absl::Time give_up = absl::Now() + absl::Seconds(10);
+  while (streams.closed == 0 && absl::Now() < give_up) absl::SleepFor(absl::Milliseconds(1));
+  CHECK(streams.closed == 1);
+  stop = true;
+  writer.join();
+}
+
+TEST_CASE("Streams that cannot start say so once, from a callback") {
+  Recorder recorder;
+  SECTION("no server") {
+    ConnectionConfig config;
+    {
+      Streams gone;
+      config = gone.server().Config();
+    }
+    const auto stream = Open(*NewHttpTransport(config), recorder);
+    CHECK(recorder.Await(1) == std::vector<std::string>{"end"});
+    CHECK(absl::IsUnavailable(recorder.end()));
+  }
+  SECTION("no credentials") {
+    Streams streams;
+    ConnectionConfig config = streams.server().Config();
+    config.token_file = "/nonexistent";
+    const auto stream = Open(*NewHttpTransport(config), recorder);
+    CHECK(recorder.Await(1) == std::vector<std::string>{"end"});
+    CHECK(absl::IsUnauthenticated(recorder.end()));
+  }
+  SECTION("an error answer") {
+    TestServer server([](base::HttpRequest, std::shared_ptr<base::HttpResponder> responder) {
+      responder->Send({.code = 410, .body = "gone"});
+    });
+    const auto stream = Open(*NewHttpTransport(server.Config()), recorder);
+    CHECK(recorder.Await(3) == std::vector<std::string>{"head 410", "data gone", "end"});
+    CHECK(recorder.end().ok());
+  }
+}
+
+TEST_CASE("A blocking call inside a callback is refused instead of waiting for ever") {
+  Streams streams;
+  const auto transport = *NewHttpTransport(streams.server().Config());
+  absl::Status inside;
+  absl::Notification done;
+  StreamCallbacks callbacks = {
+      .on_head =
+          [&](const HttpResponse&) {
+            inside = transport->Send({.method = "GET", .path = "/"}, {}).status();
+            done.Notify();
+          },
+      .on_data = [](absl::string_view) {},
+      .on_end = [](absl::Status) {},
+  };
+  const auto stream = transport->Open({.method = "GET", .path = "/"}, std::move(callbacks));
+  done.WaitForNotification();
+  CHECK(absl::IsInternal(inside));
+}
+
+TEST_CASE("Many streams and calls share the library's thread") {
+  std::atomic<int> answered = 0;
+  TestServer server([&](base::HttpRequest request, std::shared_ptr<base::HttpResponder> responder) {
+    if (request.path != "/watch") return responder->Send({});
+    responder->StartStream({})->Write("x");
+  });
+  const auto transport = *NewHttpTransport(server.Config());
+  std::vector<std::unique_ptr<Recorder>> recorders;
+  std::vector<std::unique_ptr<HttpStream>> streams;
+  for (int i = 0; i < 20; ++i) {
+    recorders.push_back(std::make_unique<Recorder>());
+    streams.push_back(Open(transport, *recorders.back()));
+  }
+  for (auto& recorder : recorders) CHECK(recorder->Await(2).back() == "data x");
+  CHECK(transport->Send({.method = "GET", .path = "/"}, {}).ok());
+}
+
+}  // namespace kube

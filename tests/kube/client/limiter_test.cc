@@ -1,0 +1,125 @@
+#include "kube/client/internal/limiter.h"
+
+#include <catch2/catch.hpp>
+#include <thread>
+
+#include "tests/support/fake_clock.h"
+
+namespace kube {
+namespace {
+
+using Outcome = ConcurrencyLimiter::Outcome;
+
+// One call that takes `took` and ends so.
+void Call(ConcurrencyLimiter& limiter, tests::FakeClock& clock, Outcome outcome,
+          absl::Duration took = absl::Milliseconds(5)) {
+  REQUIRE(limiter.Acquire(absl::InfiniteFuture(), {}).ok());
+  const absl::Time started = clock.Now();
+  clock.Advance(took);
+  limiter.Release(outcome, started);
+}
+
+}  // namespace
+
+TEST_CASE("The limit grows only while it is what holds calls back") {
+  tests::FakeClock clock;
+  ConcurrencyLimiter limiter(clock, {.initial = 2, .max = 4});
+  for (int i = 0; i < 50; ++i) Call(limiter, clock, Outcome::kGood);
+  CHECK(limiter.limit() == 2);
+  for (int i = 0; i < 50; ++i) {
+    const int taken = limiter.limit();
+    for (int n = 0; n < taken; ++n) REQUIRE(limiter.Acquire(clock.Now(), {}).ok());
+    for (int n = 0; n < taken; ++n) limiter.Release(Outcome::kGood, clock.Now());
+  }
+  CHECK(limiter.limit() == 4);
+}
+
+TEST_CASE(
+    "Overload halves the limit, once for all calls of one moment, and not below the minimum") {
+  tests::FakeClock clock;
+  ConcurrencyLimiter limiter(clock, {.initial = 16, .min = 3});
+  const absl::Time started = clock.Now();
+  for (int i = 0; i < 5; ++i) REQUIRE(limiter.Acquire(clock.Now(), {}).ok());
+  clock.Advance(absl::Milliseconds(1));
+  for (int i = 0; i < 5; ++i) limiter.Release(Outcome::kOverloaded, started);
+  CHECK(limiter.limit() == 8);
+  for (int i = 0; i < 10; ++i) Call(limiter, clock, Outcome::kOverloaded, absl::Seconds(1));
+  CHECK(limiter.limit() == 3);
+}
+
+TEST_CASE("Answers much slower than the best seen count as overload, alike slow ones do not") {
+  tests::FakeClock clock;
+  ConcurrencyLimiter limiter(clock, {.initial = 10});
+  Call(limiter, clock, Outcome::kGood, absl::Milliseconds(10));
+  Call(limiter, clock, Outcome::kGood, absl::Seconds(5));
+  CHECK(limiter.limit() == 8);
+
+  ConcurrencyLimiter slow_server(clock, {.initial = 10});
+  for (int i = 0; i < 5; ++i) Call(slow_server, clock, Outcome::kGood, absl::Seconds(3));
+  CHECK(slow_server.limit() == 10);
+}
+
+TEST_CASE("Calls that broke change nothing") {
+  tests::FakeClock clock;
+  ConcurrencyLimiter limiter(clock, {.initial = 10});
+  for (int i = 0; i < 5; ++i) Call(limiter, clock, Outcome::kNeutral, absl::Seconds(20));
+  CHECK(limiter.limit() == 10);
+}
+
+TEST_CASE("A call over the limit waits for a place, its deadline or a stop") {
+  tests::FakeClock clock;
+  ConcurrencyLimiter limiter(clock, {.initial = 1});
+  REQUIRE(limiter.Acquire(absl::InfiniteFuture(), {}).ok());
+
+  absl::Status got;
+  auto acquire = [&](const base::StopToken& stop) {
+    return std::thread([&, stop] { got = limiter.Acquire(clock.Now() + absl::Seconds(5), stop); });
+  };
+  SECTION("a place") {
+    std::thread waiter = acquire({});
+    clock.AwaitWaiters(1);
+    limiter.Release(Outcome::kGood, clock.Now());
+    waiter.join();
+    CHECK(got.ok());
+  }
+  SECTION("its deadline") {
+    std::thread waiter = acquire({});
+    clock.AwaitWaiters(1);
+    clock.Advance(absl::Seconds(6));
+    waiter.join();
+    CHECK(absl::IsDeadlineExceeded(got));
+  }
+  SECTION("a stop") {
+    base::StopSource stop;
+    std::thread waiter = acquire(stop.get_token());
+    clock.AwaitWaiters(1);
+    stop.request_stop();
+    waiter.join();
+    CHECK(absl::IsCancelled(got));
+  }
+}
+
+TEST_CASE("The token bucket lets a burst pass and then one call per interval") {
+  tests::FakeClock clock;
+  TokenBucket bucket(clock, /*qps=*/10, /*burst=*/3);
+  const absl::Time deadline = clock.Now() + absl::Seconds(1);
+  for (int i = 0; i < 3; ++i) REQUIRE(bucket.Take(deadline, {}).ok());
+
+  absl::Status got = absl::UnknownError("not yet");
+  std::thread waiter([&] { got = bucket.Take(deadline, {}); });
+  clock.AwaitWaiters(1);
+  clock.Advance(absl::Milliseconds(101));
+  waiter.join();
+  CHECK(got.ok());
+}
+
+TEST_CASE("The token bucket refuses at once what would come too late") {
+  tests::FakeClock clock;
+  TokenBucket bucket(clock, /*qps=*/1, /*burst=*/1);
+  REQUIRE(bucket.Take(absl::InfiniteFuture(), {}).ok());
+  CHECK(absl::IsDeadlineExceeded(bucket.Take(clock.Now() + absl::Milliseconds(500), {})));
+  clock.Advance(absl::Seconds(1));
+  CHECK(bucket.Take(clock.Now(), {}).ok());
+}
+
+}  // namespace kube

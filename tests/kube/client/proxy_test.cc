@@ -1,0 +1,89 @@
+#include "kube/client/internal/proxy.h"
+
+#include <catch2/catch.hpp>
+#include <map>
+#include <string>
+
+namespace kube {
+namespace {
+
+absl::StatusOr<ProxySettings> SettingsFor(const std::string& server,
+                                          std::map<std::string, std::string> variables,
+                                          const std::string& proxy_url = "") {
+  ConnectionConfig config;
+  config.server = server;
+  config.proxy_url = proxy_url;
+  return ProxySettingsOf(config, [&](const char* name) { return variables[name]; });
+}
+
+}  // namespace
+
+TEST_CASE("The configured proxy wins over the environment and may carry credentials") {
+  const auto settings = SettingsFor("https://h", {{"HTTPS_PROXY", "http://other:1"}},
+                                    "http://u%40x:p%3A@proxy:3128/");
+  REQUIRE(settings.ok());
+  CHECK(settings->url == "http://proxy:3128");
+  CHECK(settings->username == "u@x");
+  CHECK(settings->password == "p:");
+  CHECK(SettingsFor("https://h", {}, "http://[::1]")->url == "http://[::1]:80");
+}
+
+TEST_CASE("Proxies that are not supported are refused without showing their password") {
+  for (const char* url : {"https://u:secret@p", "socks5://u:secret@p:1", "http://u:secret@"}) {
+    CAPTURE(url);
+    const absl::Status error = SettingsFor("https://h", {}, url).status();
+    CHECK(absl::IsInvalidArgument(error));
+    CHECK_THAT(std::string(error.message()), !Catch::Contains("secret"));
+  }
+}
+
+TEST_CASE("The environment's proxy is taken by scheme, unless $NO_PROXY excepts the host") {
+  struct Case {
+    const char *server, *no_proxy, *want;
+  };
+  for (const Case& c : {
+           Case{"https://api.example.com:6443", "", "http://s:1"},
+           Case{"http://api.example.com", "", "http://p:80"},
+           Case{"https://api.example.com", "example.com", ""},
+           Case{"https://api.example.com", ".example.com", ""},
+           Case{"https://example.com", ".example.com", "http://s:1"},
+           Case{"https://badexample.com", "example.com", "http://s:1"},
+           Case{"https://API.example.com", "x, api.EXAMPLE.com", ""},
+           Case{"https://api.example.com", "*", ""},
+           Case{"https://10.1.2.3:443", "10.0.0.0/8", ""},
+           Case{"https://11.1.2.3:443", "10.0.0.0/8", "http://s:1"},
+           Case{"https://[fd00::5]:443", "fd00::/16", ""},
+           Case{"https://127.0.0.1:6443", "", ""},
+           Case{"https://[::1]:6443", "", ""},
+           Case{"https://localhost:6443", "", ""},
+       }) {
+    CAPTURE(c.server, c.no_proxy);
+    const auto settings = SettingsFor(
+        c.server, {{"HTTPS_PROXY", "s:1"}, {"http_proxy", "http://p"}, {"NO_PROXY", c.no_proxy}});
+    REQUIRE(settings.ok());
+    CHECK(settings->url == c.want);
+  }
+}
+
+TEST_CASE("Of proxy headers only basic authentication can be sent") {
+  ConnectionConfig config;
+  config.server = "https://h";
+  config.proxy_url = "http://p:1";
+  config.proxy_headers = {{"proxy-authorization", "Basic dTpw"}};
+  const auto none = [](const char*) { return std::string(); };
+  CHECK(ProxySettingsOf(config, none)->password == "p");
+  config.proxy_headers = {{"X-Other", "1"}};
+  CHECK(absl::IsInvalidArgument(ProxySettingsOf(config, none).status()));
+}
+
+TEST_CASE("Hosts are found in URLs of all shapes") {
+  CHECK(HostOf("https://h:1/p") == "h");
+  CHECK(HostOf("https://u:p@h") == "h");
+  CHECK(HostOf("https://[::1]:6443/x") == "::1");
+  CHECK(IsIpAddress("::1"));
+  CHECK(IsIpAddress("10.0.0.1"));
+  CHECK_FALSE(IsIpAddress("10.0.0"));
+  CHECK_FALSE(IsIpAddress("h"));
+}
+
+}  // namespace kube

@@ -1,0 +1,198 @@
+#include "kube/client/rest_mapper.h"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <map>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "tests/kube/client/scripted_transport.h"
+#include "tests/support/fake_clock.h"
+
+namespace kube {
+namespace {
+
+using tests::Answer;
+
+const char kAggregatedCore[] =
+    R"({"kind":"APIGroupDiscoveryList","apiVersion":"apidiscovery.k8s.io/v2",
+  "items":[{"versions":[{"version":"v1","freshness":"Current","resources":[
+    {"resource":"pods","responseKind":{"group":"","version":"v1","kind":"Pod"},"scope":"Namespaced",
+     "verbs":["get","list","watch"],"subresources":[{"subresource":"status"}]},
+    {"resource":"nodes","responseKind":{"kind":"Node"},"scope":"Cluster","verbs":["list"]},
+    {"resource":"nokind","scope":"Cluster","verbs":["get"]}]}]}]})";
+
+const char kAggregatedGroups[] = R"({"kind":"APIGroupDiscoveryList","items":[
+  {"metadata":{"name":"autoscaling"},"versions":[
+    {"version":"v2","resources":[{"resource":"hpas","responseKind":{"kind":"HPA"},"scope":"Namespaced"}]},
+    {"version":"v1","resources":[{"resource":"hpas","responseKind":{"kind":"HPA"},"scope":"Namespaced"},
+                                 {"resource":"olds","responseKind":{"kind":"Old"},"scope":"Cluster"}]}]},
+  {"metadata":{"name":"metrics.k8s.io"},"versions":[{"version":"v1beta1","freshness":"Stale"}]}]})";
+
+using Content = std::map<std::string, std::string>;
+
+const Content kAggregated = {{"/api", kAggregatedCore}, {"/apis", kAggregatedGroups}};
+
+const Content kLegacy = {
+    {"/api", R"({"kind":"APIVersions","versions":["v1"]})"},
+    {"/apis", R"({"kind":"APIGroupList","groups":[
+        {"name":"autoscaling","versions":[{"version":"v1"},{"version":"v2"}],
+         "preferredVersion":{"version":"v2"}},
+        {"name":"metrics.k8s.io","versions":[{"version":"v1beta1"}],
+         "preferredVersion":{"version":"v1beta1"}}]})"},
+    {"/api/v1", R"({"kind":"APIResourceList","resources":[
+        {"name":"pods","kind":"Pod","namespaced":true,"verbs":["get","list","watch"]},
+        {"name":"pods/status","kind":"Pod","namespaced":true,"verbs":["get"]},
+        {"name":"nodes","kind":"Node","namespaced":false,"verbs":["list"]}]})"},
+    {"/apis/autoscaling/v2",
+     R"({"resources":[{"name":"hpas","kind":"HPA","namespaced":true,"verbs":[]}]})"},
+    {"/apis/autoscaling/v1", R"({"resources":[{"name":"hpas","kind":"HPA","namespaced":true},
+                                              {"name":"olds","kind":"Old","namespaced":false}]})"},
+};
+
+// A server that answers these paths and 404 to all others.
+struct Fixture {
+  explicit Fixture(Content content) : paths(std::move(content)) {}
+  Content paths;
+  absl::StatusOr<HttpResponse> failure = Answer(404, "404 page not found");
+  std::shared_ptr<tests::ScriptedTransport> transport = std::make_shared<tests::ScriptedTransport>(
+      [this](const HttpRequest& request, int) -> absl::StatusOr<HttpResponse> {
+        const auto found = paths.find(request.path);
+        return found == paths.end() ? failure : Answer(200, found->second);
+      });
+  tests::FakeClock clock;
+  Client client{transport, {}, clock, nullptr};
+};
+
+std::vector<std::string> Describe(const Discovery& discovery) {
+  std::vector<std::string> out;
+  for (const ApiResource& r : discovery.resources) {
+    out.push_back(absl::StrCat(r.resource.gvk.ApiVersion(), " ", r.resource.gvk.kind, " ",
+                               r.resource.plural, r.resource.namespaced ? " ns" : "",
+                               r.preferred ? " preferred" : ""));
+  }
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("Aggregated and per-group discovery find the same resources") {
+  for (const auto& paths : {kAggregated, kLegacy}) {
+    Fixture f(paths);
+    const auto found = Discover(f.client, {});
+    INFO(found.status());
+    REQUIRE(found.ok());
+    CHECK(Describe(*found) == std::vector<std::string>{
+                                  "v1 Pod pods ns preferred",
+                                  "v1 Node nodes preferred",
+                                  "autoscaling/v2 HPA hpas ns preferred",
+                                  "autoscaling/v1 HPA hpas ns",
+                                  "autoscaling/v1 Old olds preferred",
+                              });
+    CHECK(found->failed_groups == std::vector<std::string>{"metrics.k8s.io/v1beta1"});
+    CHECK(found->resources[0].HasVerbs({"list", "watch"}));
+    CHECK_FALSE(found->resources[1].HasVerbs({"list", "watch"}));
+  }
+}
+
+TEST_CASE("Aggregated discovery takes two requests and offers both of its versions") {
+  Fixture f(kAggregated);
+  REQUIRE(Discover(f.client, {}).ok());
+  const auto requests = f.transport->requests();
+  CHECK(requests.size() == 2);
+  CHECK_THAT(requests[0].accept, Catch::Contains("v=v2;as=APIGroupDiscoveryList") &&
+                                     Catch::Contains("v=v2beta1;as=APIGroupDiscoveryList") &&
+                                     Catch::EndsWith(",application/json"));
+}
+
+TEST_CASE("Discovery fails only when nothing can be read") {
+  Fixture only_groups(Content{{"/apis", kAggregatedGroups}});
+  const auto found = Discover(only_groups.client, {});
+  REQUIRE(found.ok());
+  CHECK(found->resources.size() == 3);
+
+  Fixture nothing(Content{});
+  nothing.failure = Answer(403, R"({"kind":"Status","message":"no access"})");
+  const absl::Status error = Discover(nothing.client, {}).status();
+  CHECK(absl::IsPermissionDenied(error));
+  CHECK_THAT(std::string(error.message()), Catch::Contains("get /api: no access"));
+}
+
+TEST_CASE("A kind is mapped from the cache after the first look-up") {
+  Fixture f(kAggregated);
+  RestMapper mapper(f.client, f.clock);
+  const auto pods = mapper.ForKind({"", "v1", "Pod"}, {});
+  REQUIRE(pods.ok());
+  CHECK(pods->plural == "pods");
+  CHECK(pods->namespaced);
+  CHECK(mapper.ForKind({"autoscaling", "v1", "Old"}, {})->plural == "olds");
+  CHECK(f.transport->requests().size() == 2);
+}
+
+TEST_CASE("An unknown kind causes discovery again, but only every few seconds") {
+  Fixture f(kAggregated);
+  RestMapper mapper(f.client, f.clock);
+  const Gvk wanted = {"autoscaling", "v2", "New"};
+  for (int i = 0; i < 5; ++i) {
+    const absl::Status missing = mapper.ForKind(wanted, {}).status();
+    CHECK(absl::IsNotFound(missing));
+    CHECK(missing.message() == "no matches for kind \"New\" in version \"autoscaling/v2\"");
+  }
+  CHECK(f.transport->requests().size() == 2);
+  f.paths["/apis"] = R"({"kind":"APIGroupDiscoveryList","items":[{"metadata":{"name":"autoscaling"},
+    "versions":[{"version":"v2","resources":[{"resource":"news","responseKind":{"kind":"New"}}]}]}]})";
+  f.clock.Advance(absl::Seconds(3));
+  CHECK(mapper.ForKind(wanted, {})->plural == "news");
+  CHECK(f.transport->requests().size() == 4);
+}
+
+TEST_CASE("A kind of a group whose discovery failed is unavailable, and kept if it was known") {
+  Fixture f(kAggregated);
+  RestMapper mapper(f.client, f.clock);
+  const Gvk metrics = {"metrics.k8s.io", "v1beta1", "NodeMetrics"};
+  CHECK(absl::IsUnavailable(mapper.ForKind(metrics, {}).status()));
+
+  mapper.Update({.resources = {{.resource = {metrics, "nodes", false}}}});
+  f.clock.Advance(absl::Seconds(10));
+  CHECK(mapper.ForKind({"", "v1", "Pod"}, {}).ok());  // Discovery again, metrics stale.
+  CHECK(mapper.ForKind(metrics, {})->plural == "nodes");
+}
+
+TEST_CASE("A failed discovery is reported, not taken for an unknown kind, and retried later") {
+  Fixture f(Content{});
+  f.failure = Answer(401, "");
+  RestMapper mapper(f.client, f.clock);
+  CHECK(absl::IsUnauthenticated(mapper.ForKind({"", "v1", "Pod"}, {}).status()));
+  f.paths = kAggregated;
+  CHECK(absl::IsUnauthenticated(mapper.ForKind({"", "v1", "Pod"}, {}).status()));
+  f.clock.Advance(absl::Seconds(3));
+  CHECK(mapper.ForKind({"", "v1", "Pod"}, {}).ok());
+}
+
+TEST_CASE("Reset forgets everything and looks again at once") {
+  Fixture f(kAggregated);
+  RestMapper mapper(f.client, f.clock);
+  REQUIRE(mapper.ForKind({"", "v1", "Pod"}, {}).ok());
+  mapper.Reset();
+  REQUIRE(mapper.ForKind({"", "v1", "Pod"}, {}).ok());
+  CHECK(f.transport->requests().size() == 4);
+}
+
+TEST_CASE("Many threads that miss a kind share one discovery") {
+  Fixture f(kAggregated);
+  RestMapper mapper(f.client, f.clock);
+  std::vector<std::string> found(8);
+  std::vector<std::thread> threads;
+  for (std::string& plural : found) {
+    threads.emplace_back([&] { plural = mapper.ForKind({"", "v1", "Pod"}, {})->plural; });
+  }
+  for (std::thread& thread : threads) thread.join();
+  CHECK(found == std::vector<std::string>(8, "pods"));
+  CHECK(f.transport->requests().size() == 2);
+}
+
+}  // namespace kube

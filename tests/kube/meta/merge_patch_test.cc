@@ -1,0 +1,78 @@
+#include <catch2/catch.hpp>
+
+#include "kube/meta/patch.h"
+#include "tests/kube/meta/truth_table.h"
+
+namespace {
+
+using kube_test::Json;
+
+TEST_CASE("merge patches apply as kube-apiserver's library does") {
+  const json::Value table = kube_test::LoadTable("merge_patches.json");
+  REQUIRE(table["apply"].size() > 100);
+  for (const json::Value& row : table["apply"].items()) {
+    INFO(json::Write(row));
+    CHECK(json::Write(kube::ApplyMergePatch(row["doc"], row["patch"])) ==
+          json::Write(row["result"]));
+  }
+}
+
+TEST_CASE("computed merge patches are the smallest ones") {
+  const json::Value table = kube_test::LoadTable("merge_patches.json");
+  REQUIRE(table["diff"].size() > 100);
+  for (const json::Value& row : table["diff"].items()) {
+    INFO(json::Write(row));
+    const json::Value patch = kube::DiffMergePatch(row["before"], row["after"]);
+    const json::Value expected = row["patch"].empty() ? json::Value() : row["patch"];
+    CHECK(json::Write(patch) == json::Write(expected));
+  }
+}
+
+TEST_CASE("a computed merge patch turns before into after") {
+  const json::Value table = kube_test::LoadTable("merge_patches.json");
+  for (const json::Value& row : table["diff"].items()) {
+    const json::Value patch = kube::DiffMergePatch(row["before"], row["after"]);
+    if (patch.is_null()) {
+      CHECK(row["before"] == row["after"]);
+      continue;
+    }
+    INFO(json::Write(row));
+    CHECK(kube::ApplyMergePatch(row["before"], patch) == row["after"]);
+  }
+}
+
+TEST_CASE("nulls count as absent when a merge patch is computed") {
+  const struct {
+    const char* before;
+    const char* after;
+    const char* patch;
+  } cases[] = {
+      {R"({"a":null})", "{}", "null"},
+      {"{}", R"({"a":null})", "null"},
+      {R"({"a":1})", R"({"a":null})", R"({"a":null})"},
+      {R"({"a":null})", R"({"a":1})", R"({"a":1})"},
+      {"{}", R"({"a":{"b":null,"c":{"d":null,"e":1}}})", R"({"a":{"c":{"e":1}}})"},
+      {R"({"a":[1]})", R"({"a":[null]})", R"({"a":[null]})"},
+      {R"({"a":1})", R"({"a":1.0})", "null"},
+  };
+  for (const auto& c : cases) {
+    INFO(c.before << " to " << c.after);
+    CHECK(json::Write(kube::DiffMergePatch(Json(c.before), Json(c.after))) == c.patch);
+  }
+}
+
+TEST_CASE("patches that carry a list are told from those that do not") {
+  CHECK(kube::PatchTouchesList(Json(R"({"metadata":{"finalizers":[]}})")));
+  CHECK(kube::PatchTouchesList(Json("[]")));
+  CHECK_FALSE(kube::PatchTouchesList(Json(R"({"metadata":{"finalizers":null},"a":{"b":"c"}})")));
+  CHECK_FALSE(kube::PatchTouchesList(nullptr));
+}
+
+TEST_CASE("applying a merge patch leaves the target as it was") {
+  const json::Value target = Json(R"({"a":{"b":[1,2]},"c":"d"})");
+  const std::string before = json::Write(target);
+  kube::ApplyMergePatch(target, Json(R"({"a":{"b":null,"x":1},"c":null})"));
+  CHECK(json::Write(target) == before);
+}
+
+}  // namespace

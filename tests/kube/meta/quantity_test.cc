@@ -1,0 +1,160 @@
+#include "kube/meta/quantity.h"
+
+#include <limits>
+
+#include <catch2/catch.hpp>
+
+#include "tests/kube/meta/truth_table.h"
+
+namespace {
+
+using kube::Quantity;
+using Format = kube::Quantity::Format;
+
+Quantity Parse(absl::string_view text) {
+  const auto quantity = Quantity::Parse(text);
+  INFO(text << ": " << quantity.status().message());
+  REQUIRE(quantity.ok());
+  return *quantity;
+}
+
+std::string NameOf(Format format) {
+  switch (format) {
+    case Format::kBinarySI:
+      return "BinarySI";
+    case Format::kDecimalExponent:
+      return "DecimalExponent";
+    case Format::kDecimalSI:
+      return "DecimalSI";
+  }
+  return "";
+}
+
+void CheckParsed(const Quantity& quantity, const json::Value& expected) {
+  CHECK(quantity.ToString() == expected["text"].ToString());
+  CHECK(NameOf(quantity.format()) == expected["format"].ToString());
+  CHECK(quantity.AsApproximateFloat() == Approx(expected["float"].AsDouble()).epsilon(1e-14));
+  if (expected.Has("value")) {
+    CHECK(quantity.Value() == expected["value"].AsInt());
+    CHECK(quantity.MilliValue() == expected["milli"].AsInt());
+  }
+}
+
+TEST_CASE("quantities parse and print as apimachinery's do") {
+  const json::Value table = kube_test::LoadTable("quantities.json");
+  REQUIRE(table["parse"].size() > 200);
+  for (const json::Value& row : table["parse"].items()) {
+    INFO(json::Write(row));
+    const auto quantity = Quantity::Parse(row["in"].AsString());
+    if (row.Has("error")) {
+      REQUIRE_FALSE(quantity.ok());
+      CHECK(quantity.status().code() == absl::StatusCode::kInvalidArgument);
+      CHECK(std::string(quantity.status().message()) == row["error"].ToString());
+      continue;
+    }
+    REQUIRE(quantity.ok());
+    CheckParsed(*quantity, row);
+  }
+}
+
+TEST_CASE("sums, differences and comparisons of quantities are apimachinery's") {
+  const json::Value table = kube_test::LoadTable("quantities.json");
+  REQUIRE(table["sums"].size() > 200);
+  for (const json::Value& row : table["sums"].items()) {
+    INFO(json::Write(row));
+    const Quantity a = Parse(row["a"].AsString());
+    const Quantity b = Parse(row["b"].AsString());
+    Quantity sum = a;
+    sum.Add(b);
+    CHECK(sum.ToString() == row["add"].ToString());
+    Quantity difference = a;
+    difference.Sub(b);
+    CHECK(difference.ToString() == row["sub"].ToString());
+    CHECK(Compare(a, b) == row["cmp"].AsInt());
+    CHECK((a == b) == (row["cmp"].AsInt() == 0));
+    CHECK((a < b) == (row["cmp"].AsInt() < 0));
+  }
+}
+
+TEST_CASE("a printed quantity parses to an equal one") {
+  const json::Value table = kube_test::LoadTable("quantities.json");
+  for (const json::Value& row : table["parse"].items()) {
+    if (row.Has("error")) continue;
+    const Quantity quantity = Parse(row["in"].AsString());
+    const Quantity again = Parse(quantity.ToString());
+    INFO(row["in"].AsString());
+    CHECK(again == quantity);
+  }
+}
+
+TEST_CASE("a binary quantity that is no multiple of 1024 prints in full") {
+  CHECK(Parse("62.5Ki").ToString() == "64000");
+  CHECK(Parse("64000").ToString() == "64k");
+}
+
+TEST_CASE("whole units and thousandths round away from zero") {
+  const struct {
+    const char* text;
+    int64_t value;
+    int64_t milli;
+  } cases[] = {{"1.5", 2, 1500},   {"-1.5", -2, -1500}, {"1n", 1, 1},
+               {"-1n", -1, -1},    {"1001u", 1, 2},     {"-1001u", -1, -2},
+               {"2000m", 2, 2000}, {"0", 0, 0},         {"1Ki", 1024, 1024000}};
+  for (const auto& c : cases) {
+    INFO(c.text);
+    CHECK(Parse(c.text).Value() == c.value);
+    CHECK(Parse(c.text).MilliValue() == c.milli);
+  }
+}
+
+TEST_CASE("what does not fit an int64 saturates") {
+  constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
+  constexpr int64_t kMin = std::numeric_limits<int64_t>::min();
+  CHECK(Parse("100E").Value() == kMax);
+  CHECK(Parse("-100E").Value() == kMin);
+  CHECK(Parse("1E").MilliValue() == kMax);
+  CHECK(Parse("100Ei").Value() == kMax);
+  CHECK(Parse("-100Ei").Value() == -kMax);
+}
+
+TEST_CASE("quantities beyond all bounds are capped and keep working") {
+  for (const char* text : {"1e40", "1e1000000000000", "1e2147483647",
+                           "99999999999999999999999999999999999999999999999999"}) {
+    INFO(text);
+    Quantity quantity = Parse(text);
+    CHECK(quantity.Value() == std::numeric_limits<int64_t>::max());
+    const Quantity before = quantity;
+    quantity.Add(quantity);
+    CHECK(quantity == before);
+    quantity.Sub(before);
+    CHECK(quantity.IsZero());
+  }
+  CHECK_FALSE(Quantity::Parse("1e99999999999999999999").ok());
+}
+
+TEST_CASE("large decimal quantities print with the largest suffix") {
+  CHECK(Parse("1000E").ToString() == "1000E");
+  CHECK(Parse("1e21").ToString() == "1e21");
+}
+
+TEST_CASE("quantities made from numbers print in their format") {
+  CHECK(Quantity().ToString() == "0");
+  CHECK(Quantity::FromInt(2048, Format::kBinarySI).ToString() == "2Ki");
+  CHECK(Quantity::FromInt(2000).ToString() == "2k");
+  CHECK(Quantity::FromInt(-3).ToString() == "-3");
+  CHECK(Quantity::FromInt(std::numeric_limits<int64_t>::min()).Value() ==
+        std::numeric_limits<int64_t>::min());
+  CHECK(Quantity::FromMilli(1500).ToString() == "1500m");
+  CHECK(Quantity::FromMilli(2000).ToString() == "2");
+  CHECK(Quantity::FromInt(2048).WithFormat(Format::kBinarySI).ToString() == "2Ki");
+  CHECK(Quantity::FromInt(3000).WithFormat(Format::kDecimalExponent).ToString() == "3e3");
+}
+
+TEST_CASE("the sign of a quantity is that of its value") {
+  CHECK(Parse("-1n").Sign() == -1);
+  CHECK(Parse("0Ki").Sign() == 0);
+  CHECK(Parse("0Ki").IsZero());
+  CHECK(Parse("1n").Sign() == 1);
+}
+
+}  // namespace

@@ -1,0 +1,315 @@
+#include "kube/runtime/controller.h"
+
+#include <catch2/catch.hpp>
+
+#include <stdexcept>
+
+#include "absl/strings/match.h"
+#include "tests/support/eventually.h"
+#include "tests/support/manager_fixture.h"
+
+namespace kube {
+namespace {
+
+using tests::Eventually;
+using tests::kPods;
+using tests::Pod;
+
+// Runs a function, and writes down what it was asked for.
+class ScriptedReconciler : public Reconciler {
+ public:
+  using Script = std::function<absl::StatusOr<Action>(const Request&, const base::StopToken&)>;
+  struct Record {
+    absl::Mutex mu;
+    std::vector<std::string> requests ABSL_GUARDED_BY(mu);
+
+    size_t size() {
+      absl::MutexLock lock(&mu);
+      return requests.size();
+    }
+  };
+
+  ScriptedReconciler(Record& record, Script script) : record_(record), script_(std::move(script)) {}
+  absl::StatusOr<Action> Reconcile(const Request& request, const base::StopToken& stop) override {
+    {
+      absl::MutexLock lock(&record_.mu);
+      record_.requests.push_back(request.ToString());
+    }
+    return script_(request, stop);
+  }
+
+ private:
+  Record& record_;
+  Script script_;
+};
+
+struct Fixture : tests::ManagerFixture {
+  ScriptedReconciler::Record record;
+
+  Controller& Build(ScriptedReconciler::Script script) {
+    return ControllerBuilder(Make()).Named("c").Build(
+        std::make_unique<ScriptedReconciler>(record, std::move(script)));
+  }
+  bool AwaitReconciles(size_t n) {
+    return Eventually([&] { return record.size() >= n; });
+  }
+  double Total(const std::string& result) {
+    return registry
+        .GetCounter("controller_runtime_reconcile_total", "",
+                    {{"controller", "c"}, {"result", result}})
+        .Value();
+  }
+  double Count(const std::string& name) {
+    return registry.GetCounter("controller_runtime_" + name, "", {{"controller", "c"}}).Value();
+  }
+  const Request item{.key = {"ns", "a"}};
+};
+
+absl::StatusOr<Action> Succeed(const Request&, const base::StopToken&) { return Action::Done(); }
+
+TEST_CASE_METHOD(Fixture, "the metrics of a controller exist before it has done anything") {
+  Build(Succeed);
+  const std::string text = registry.Expose();
+  for (const char* result : {"success", "error", "requeue", "requeue_after"}) {
+    CHECK(
+        absl::StrContains(text, absl::StrCat("controller_runtime_reconcile_total{controller=\"c\","
+                                             "result=\"",
+                                             result, "\"} 0")));
+  }
+  CHECK(
+      absl::StrContains(text, "controller_runtime_max_concurrent_reconciles{controller=\"c\"} 1"));
+  CHECK(absl::StrContains(text, "controller_runtime_active_workers{controller=\"c\"} 0"));
+  CHECK(absl::StrContains(text, "controller_runtime_reconcile_panics_total{controller=\"c\"} 0"));
+}
+
+TEST_CASE_METHOD(Fixture, "objects of a watched informer are reconciled, then their changes") {
+  server->Put(kPods, Pod("a"));
+  Predicates predicates{.update = GenerationChanged};
+  ControllerBuilder(Make())
+      .Named("c")
+      .Watches(informers.Get(kPods), predicates)
+      .Build(std::make_unique<ScriptedReconciler>(record, Succeed));
+  Start();
+  REQUIRE(AwaitReconciles(1));
+  server->Put(kPods, Pod("a"));  // The generation stays.
+  Object changed = Pod("a");
+  changed.Set({"metadata", "generation"}, 2);
+  server->Put(kPods, changed);
+  server->Put(kPods, Pod("b"));
+  REQUIRE(AwaitReconciles(3));
+  REQUIRE(Finish().ok());
+  CHECK(record.requests == std::vector<std::string>{"ns/a", "ns/a", "ns/b"});
+  CHECK(Total("success") == 3);
+}
+
+TEST_CASE("events become requests as the predicates and the mapping say") {
+  tests::FakeClock clock;
+  WorkQueue queue({.name = "q"}, clock);
+  const auto is_named_a = [](const Object& o) { return o.name() == "a"; };
+  const auto owner = [](const Object& o) {
+    return std::vector<Request>{{.key = {"", std::string(o.Label("owner"))}}};
+  };
+  const auto owned = [](const char* by) {
+    Object pod = Pod("a");
+    pod.SetLabel("owner", by);
+    return Share(pod);
+  };
+  SECTION("initial adds come with low priority") {
+    const EventHandler handler = EnqueueHandler(queue, {}, {});
+    handler.on_add(Share(Pod("a")), true);
+    CHECK(queue.Get()->priority == kInitialListPriority);
+    handler.on_add(Share(Pod("b")), false);
+    CHECK(queue.Get()->priority == kNormalPriority);
+  }
+  SECTION("predicates drop events") {
+    const EventHandler handler =
+        EnqueueHandler(queue, {.add = is_named_a, .update = NeverUpdate, .remove = Never}, {});
+    handler.on_add(Share(Pod("b")), false);
+    handler.on_update(owned("x"), owned("y"));
+    handler.on_delete(owned("x"));
+    CHECK(queue.size() == 0);
+    handler.on_add(Share(Pod("a")), false);
+    CHECK(queue.size() == 1);
+  }
+  SECTION("an update is mapped from both its states") {
+    EnqueueHandler(queue, {}, owner).on_update(owned("x"), owned("y"));
+    CHECK(queue.Get()->request.key.name == "x");
+    CHECK(queue.Get()->request.key.name == "y");
+  }
+}
+
+TEST_CASE_METHOD(Fixture, "an error is retried with back-off until it succeeds") {
+  int failures = 3;
+  Controller& controller = Build([&](const Request&, const base::StopToken&) {
+    return failures-- > 0 ? absl::StatusOr<Action>(absl::InternalError("broken")) : Action::Done();
+  });
+  Start();
+  controller.queue().Add(item, 7);
+  for (size_t n = 1; n <= 3; ++n) {
+    REQUIRE(Eventually([&] { return Total("error") == n; }));
+    clock.Advance(absl::Seconds(1));
+  }
+  REQUIRE(Eventually([&] { return Total("success") == 1; }));
+  CHECK(Count("reconcile_errors_total") == 3);
+  CHECK(controller.queue().Requeues(item) == 0);
+}
+
+TEST_CASE_METHOD(Fixture, "a conflict is retried without being counted as an error") {
+  int conflicts = 1;
+  Controller& controller = Build([&](const Request&, const base::StopToken&) {
+    return conflicts-- > 0 ? absl::StatusOr<Action>(absl::AbortedError("conflict"))
+                           : Action::Done();
+  });
+  Start();
+  controller.queue().Add(item);
+  REQUIRE(Eventually([&] { return Total("requeue") == 1; }));
+  clock.Advance(absl::Seconds(1));
+  REQUIRE(Eventually([&] { return Total("success") == 1; }));
+  CHECK(Count("reconcile_errors_total") == 0);
+}
+
+TEST_CASE_METHOD(Fixture, "a terminal error is counted and not retried") {
+  Controller& controller = Build([](const Request&, const base::StopToken&) {
+    return absl::StatusOr<Action>(Terminal(absl::InvalidArgumentError("no such field")));
+  });
+  Start();
+  controller.queue().Add(item);
+  REQUIRE(Eventually([&] { return Count("terminal_reconcile_errors_total") == 1; }));
+  CHECK(Count("reconcile_errors_total") == 1);
+  CHECK(Eventually([&] { return controller.queue().Idle(); }));
+  CHECK(controller.queue().size() == 0);
+}
+
+TEST_CASE_METHOD(Fixture, "an exception counts as a panic and is retried as an error") {
+  Controller& controller = Build([](const Request&, const base::StopToken&) {
+    throw std::runtime_error("library");
+    return absl::StatusOr<Action>(Action::Done());
+  });
+  Start();
+  controller.queue().Add(item);
+  REQUIRE(Eventually([&] { return Total("error") == 1; }));
+  CHECK(Count("reconcile_panics_total") == 1);
+  REQUIRE(Eventually([&] { return controller.queue().size() == 1; }));
+}
+
+TEST_CASE_METHOD(Fixture, "an action says when the item comes again") {
+  int calls = 0;
+  Controller& controller = Build([&](const Request&, const base::StopToken&) {
+    ++calls;
+    if (calls == 1) return absl::StatusOr<Action>(Action::After(absl::Minutes(5)));
+    if (calls == 2) return absl::StatusOr<Action>(Action::Requeue());
+    return absl::StatusOr<Action>(Action::Done());
+  });
+  Start();
+  controller.queue().Add(item, 3);
+  REQUIRE(Eventually([&] { return Total("requeue_after") == 1 && controller.queue().Idle(); }));
+  CHECK(controller.queue().Requeues(item) == 0);
+  clock.Advance(absl::Minutes(4));
+  CHECK(controller.queue().Idle());
+  clock.Advance(absl::Minutes(1));
+  REQUIRE(Eventually([&] { return Total("requeue") == 1; }));
+  REQUIRE(Eventually([&] { return controller.queue().Idle(); }));
+  CHECK(controller.queue().Requeues(item) == 1);
+  clock.Advance(absl::Seconds(1));
+  REQUIRE(Eventually([&] { return Total("success") == 1; }));
+}
+
+TEST_CASE_METHOD(Fixture,
+                 "a controller whose kind cannot be listed fails, naming kind and reason") {
+  options.cache_sync_timeout = absl::Seconds(60);
+  server->FailNext("GET", 403, "Forbidden", 1000);
+  const auto informer = informers.Get(kPods);
+  ControllerBuilder(Make()).Named("c").Watches(informer).Build(
+      std::make_unique<ScriptedReconciler>(record, Succeed));
+  Start();
+  REQUIRE(Eventually([&] { return !informer->last_error().ok(); }));
+  clock.AwaitWaiters(2);  // The controller and the list pool.
+  clock.Advance(absl::Seconds(61));
+  const absl::Status failed = Join();
+  CHECK(absl::IsDeadlineExceeded(failed));
+  CHECK(absl::StrContains(failed.message(), "starting c"));
+  CHECK(absl::StrContains(failed.message(), "v1/pods"));
+  CHECK(absl::StrContains(failed.message(), "Forbidden"));
+}
+
+TEST_CASE_METHOD(Fixture, "a stop lets the running reconcile end and leaves the queue") {
+  absl::Mutex mu;
+  bool running = false, release = false;
+  bool token_stopped = true;
+  Controller& controller = Build([&](const Request&, const base::StopToken& token) {
+    absl::MutexLock lock(&mu);
+    running = true;
+    mu.Await(absl::Condition(&release));
+    token_stopped = token.stop_requested();
+    return absl::StatusOr<Action>(Action::Done());
+  });
+  Start();
+  controller.queue().Add(item);
+  controller.queue().Add({.key = {"ns", "waiting"}});
+  {
+    absl::MutexLock lock(&mu);
+    mu.Await(absl::Condition(&running));
+  }
+  stop.request_stop();
+  {
+    absl::MutexLock lock(&mu);
+    release = true;
+  }
+  REQUIRE(Finish().ok());
+  CHECK(record.size() == 1);
+  CHECK_FALSE(token_stopped);
+  CHECK(Total("success") == 1);
+}
+
+TEST_CASE_METHOD(Fixture,
+                 "a reconcile that outlives most of the graceful period is told to abort") {
+  Controller& controller = Build([&](const Request&, const base::StopToken& token) {
+    clock.SleepFor(absl::InfiniteDuration(), token);
+    return absl::StatusOr<Action>(absl::CancelledError("stopped"));
+  });
+  Start();
+  controller.queue().Add(item);
+  REQUIRE(AwaitReconciles(1));
+  clock.AwaitWaiters(1);
+  stop.request_stop();
+  clock.AwaitWaiters(2);
+  clock.Advance(absl::Seconds(20));
+  CHECK(Finish().ok());
+  CHECK(Total("error") == 0);  // A cancelled reconcile is no error while stopping.
+}
+
+TEST_CASE_METHOD(Fixture, "equal requests never run at once, others do") {
+  absl::Mutex mu;
+  int running = 0, most = 0;
+  ControllerBuilder builder(Make());
+  Controller& controller = builder.Named("c").WithWorkers(4).Build(
+      std::make_unique<ScriptedReconciler>(record, [&](const Request&, const base::StopToken&) {
+        {
+          absl::MutexLock lock(&mu);
+          most = std::max(most, ++running);
+        }
+        absl::SleepFor(absl::Milliseconds(2));
+        absl::MutexLock lock(&mu);
+        --running;
+        return absl::StatusOr<Action>(Action::Done());
+      }));
+  SECTION("equal") {
+    Start();
+    for (int i = 0; i < 20; ++i) {
+      controller.queue().Add(item);
+      REQUIRE(AwaitReconciles(i + 1));
+    }
+    REQUIRE(Finish().ok());
+    CHECK(most == 1);
+  }
+  SECTION("different") {
+    for (int i = 0; i < 20; ++i) controller.queue().Add({.key = {"ns", absl::StrCat(i)}});
+    Start();
+    REQUIRE(AwaitReconciles(20));
+    REQUIRE(Finish().ok());
+    CHECK(most > 1);
+  }
+}
+
+}  // namespace
+}  // namespace kube

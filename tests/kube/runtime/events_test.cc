@@ -1,0 +1,247 @@
+#include "kube/runtime/events.h"
+
+#include <catch2/catch.hpp>
+
+#include <atomic>
+#include <thread>
+
+#include "absl/strings/match.h"
+#include "kube/runtime/internal/event_correlator.h"
+#include "kube/runtime/internal/lru_cache.h"
+#include "tests/support/eventually.h"
+#include "tests/support/fake_clock.h"
+#include "tests/support/fake_transport.h"
+#include "tests/support/pods.h"
+
+namespace kube {
+namespace {
+
+using internal::EventCorrelator;
+using internal::EventNote;
+using tests::Eventually;
+using tests::Pod;
+
+const Resource kEvents{{"", "v1", "Event"}, "events", true};
+
+// A note about pod "a", whose resourceVersion moves with each note unless told otherwise.
+class Notes {
+ public:
+  EventNote Make(const std::string& message) {
+    return {"src",
+            ObjectReference::Of(Pod("a", ++version_, "u")),
+            EventType::kNormal,
+            "Why",
+            message,
+            now_ += absl::Seconds(1)};
+  }
+  void Pass(absl::Duration d) { now_ += d; }
+
+ private:
+  int64_t version_ = 0;
+  absl::Time now_ = absl::FromUnixSeconds(1'700'000'000);
+};
+
+// What becomes of a note when every write succeeds.
+std::string Outcome(EventCorrelator& correlator, const EventNote& note) {
+  const auto decision = correlator.Correlate(note);
+  if (!decision.has_value()) return "dropped";
+  correlator.Written(*decision);
+  if (decision->patch.is_null()) return "new: " + decision->event.root()["message"].ToString();
+  return absl::StrCat("count ", decision->patch["count"].AsInt(), ": ",
+                      decision->patch["message"].AsString());
+}
+
+TEST_CASE("an equal event about a changed object is counted on the first one") {
+  EventCorrelator correlator;
+  Notes notes;
+  CHECK(Outcome(correlator, notes.Make("m")) == "new: m");
+  CHECK(Outcome(correlator, notes.Make("m")) == "count 2: m");
+  CHECK(Outcome(correlator, notes.Make("other")) == "new: other");
+  CHECK(Outcome(correlator, notes.Make("m")) == "count 3: m");
+}
+
+TEST_CASE("an equal event about an unchanged object is dropped for ten minutes") {
+  EventCorrelator correlator;
+  Notes notes;
+  EventNote note = notes.Make("m");
+  CHECK(Outcome(correlator, note) == "new: m");
+  note.time += absl::Minutes(5);
+  CHECK(Outcome(correlator, note) == "dropped");
+  SECTION("but not when something else was said in between") {
+    EventNote other = note;
+    other.message = "other";
+    CHECK(Outcome(correlator, other) == "new: other");
+    CHECK(Outcome(correlator, note) == "count 2: m");
+  }
+  SECTION("nor of another type or object") {
+    EventNote warning = note;
+    warning.type = EventType::kWarning;
+    CHECK(Outcome(correlator, warning) == "new: m");
+    note.about.uid = "successor";
+    CHECK(Outcome(correlator, note) == "new: m");
+  }
+  SECTION("nor later") {
+    note.time += absl::Minutes(5);
+    CHECK(Outcome(correlator, note) == "count 2: m");
+  }
+}
+
+TEST_CASE("many similar events become one") {
+  EventCorrelator correlator;
+  Notes notes;
+  for (int i = 1; i <= 9; ++i) {
+    const std::string message = absl::StrCat("m", i);
+    CHECK(Outcome(correlator, notes.Make(message)) == "new: " + message);
+  }
+  CHECK(Outcome(correlator, notes.Make("m10")) == "new: (combined from similar events): m10");
+  CHECK(Outcome(correlator, notes.Make("m11")) == "count 2: (combined from similar events): m11");
+  notes.Pass(absl::Minutes(11));
+  CHECK(Outcome(correlator, notes.Make("m12")) == "new: m12");
+}
+
+TEST_CASE("a source that is noisy about one object is limited to a burst of 25") {
+  EventCorrelator correlator;
+  Notes notes;
+  for (int i = 0; i < 25; ++i) CHECK(Outcome(correlator, notes.Make("m")) != "dropped");
+  CHECK(Outcome(correlator, notes.Make("m")) == "dropped");
+  EventNote other_object = notes.Make("m");
+  other_object.about.name = "b";
+  CHECK(Outcome(correlator, other_object) == "new: m");
+  notes.Pass(absl::Seconds(300));
+  CHECK(Outcome(correlator, notes.Make("m")) == "count 26: m");
+  CHECK(Outcome(correlator, notes.Make("m")) == "dropped");
+}
+
+TEST_CASE("an event whose first writing failed is written anew, not counted") {
+  EventCorrelator correlator;
+  Notes notes;
+  REQUIRE(correlator.Correlate(notes.Make("m")).has_value());  // Never Written.
+  CHECK(Outcome(correlator, notes.Make("m")) == "new: m");
+}
+
+TEST_CASE("the cache forgets what was not used longest") {
+  internal::LruCache<int> cache(2);
+  cache["a"] = 1;
+  cache["b"] = 2;
+  cache["a"] += 10;
+  cache["c"] = 3;
+  CHECK(cache.size() == 2);
+  CHECK(cache["a"] == 11);
+  CHECK(cache["b"] == 0);
+}
+
+struct Fixture {
+  std::shared_ptr<tests::FakeApiServer> server = std::make_shared<tests::FakeApiServer>();
+  tests::FakeClock clock;
+  Client client{server, {.name = "fake"}, clock, nullptr};
+  std::unique_ptr<EventSink> sink = NewEventSink(client, clock);
+
+  void Record(const Object& about, const std::string& message) {
+    sink->Record("src", ObjectReference::Of(about), EventType::kWarning, "Why", message);
+  }
+  // All that was recorded has been written afterwards.
+  std::vector<Object> Written() {
+    sink.reset();
+    return server->All(kEvents);
+  }
+};
+
+TEST_CASE_METHOD(Fixture, "an event tells source, object, reason and times") {
+  Record(Pod("a", 5, "u"), "m");
+  const std::vector<Object> written = Written();
+  REQUIRE(written.size() == 1);
+  const json::Value& event = written[0].root();
+  CHECK(written[0].ns() == "ns");
+  CHECK(written[0].name() == absl::StrCat("a.", absl::Hex(absl::ToUnixNanos(clock.Now()))));
+  CHECK(event["involvedObject"] == json::Value::Object({{"apiVersion", "v1"},
+                                                        {"kind", "Pod"},
+                                                        {"namespace", "ns"},
+                                                        {"name", "a"},
+                                                        {"uid", "u"},
+                                                        {"resourceVersion", "5"}}));
+  CHECK(event["type"].AsString() == "Warning");
+  CHECK(event["reason"].AsString() == "Why");
+  CHECK(event["message"].AsString() == "m");
+  CHECK(event["count"].AsInt() == 1);
+  CHECK(event.Get({"source", "component"}).AsString() == "src");
+  CHECK(event["reportingComponent"].AsString() == "src");
+  CHECK(event["firstTimestamp"].AsString() == kube::FormatTime(clock.Now()));
+  CHECK(event["lastTimestamp"] == event["firstTimestamp"]);
+}
+
+TEST_CASE_METHOD(Fixture, "events of cluster-scoped objects go to the default namespace") {
+  Record(Object::Make({"rbac.authorization.k8s.io", "v1", "ClusterRole"}, {"", "system:role"}),
+         "m");
+  const std::vector<Object> written = Written();
+  REQUIRE(written.size() == 1);
+  CHECK(written[0].ns() == "default");
+  CHECK(written[0].name().size() == 36);  // "system:role.…" would be no valid name.
+}
+
+TEST_CASE_METHOD(Fixture, "a repeated event becomes a patch of the first one") {
+  Record(Pod("a", 5, "u"), "m");
+  clock.Advance(absl::Seconds(1));
+  Record(Pod("a", 6, "u"), "m");
+  const std::vector<Object> written = Written();
+  REQUIRE(written.size() == 1);
+  CHECK(written[0].root()["count"].AsInt() == 2);
+  CHECK(written[0].root()["lastTimestamp"].AsString() == kube::FormatTime(clock.Now()));
+  CHECK(server->Requests("PATCH").size() == 1);
+}
+
+TEST_CASE_METHOD(Fixture, "when the first one has expired a repeated event is created again") {
+  Record(Pod("a", 5, "u"), "m");
+  REQUIRE(Eventually([&] { return server->All(kEvents).size() == 1; }));
+  server->Erase(kEvents, server->All(kEvents)[0].key());
+  Record(Pod("a", 6, "u"), "m");
+  const std::vector<Object> written = Written();
+  REQUIRE(written.size() == 1);
+  CHECK(written[0].root()["count"].AsInt() == 2);
+}
+
+TEST_CASE_METHOD(Fixture,
+                 "an event the server cannot take now is tried again, a refused one is not") {
+  SECTION("unavailable") {
+    server->FailNext("POST", 500, "InternalError");
+    Record(Pod("a", 5, "u"), "m");
+    REQUIRE(server->AwaitRequests("POST", 1));
+    REQUIRE(Eventually([&] {
+      clock.Advance(absl::Seconds(10));
+      return server->All(kEvents).size() == 1;
+    }));
+  }
+  SECTION("forbidden") {
+    server->FailNext("POST", 403, "Forbidden");
+    Record(Pod("a", 5, "u"), "m");
+    Record(Pod("a", 5, "u"), "next");
+    const std::vector<Object> written = Written();
+    REQUIRE(written.size() == 1);
+    CHECK(written[0].root()["message"].AsString() == "next");
+    CHECK(server->Requests("POST").size() == 2);
+  }
+}
+
+TEST_CASE_METHOD(Fixture, "recording neither blocks nor piles up while the server hangs") {
+  server->Block("POST");
+  for (int i = 0; i < 3000; ++i) Record(Pod(absl::StrCat("p", i), 5, "u"), "m");
+  std::atomic<bool> destroyed = false;
+  std::thread destroyer([&] {
+    sink.reset();
+    destroyed = true;
+  });
+  // The flush ends after two seconds although the server does not answer.
+  CHECK(Eventually([&] {
+    clock.Advance(absl::Seconds(3));
+    return destroyed.load();
+  }));
+  destroyer.join();
+  server->Unblock();
+  CHECK(server->All(kEvents).empty());
+}
+
+TEST_CASE("the null sink takes everything") {
+  NewNullEventSink()->Record("src", {}, EventType::kNormal, "Why", "m");
+}
+
+}  // namespace
+}  // namespace kube

@@ -1,0 +1,231 @@
+#include "kube/runtime/leader_elector.h"
+
+#include <catch2/catch.hpp>
+
+#include <atomic>
+#include <thread>
+
+#include "absl/strings/match.h"
+#include "base/status.h"
+#include "kube/runtime/events.h"
+#include "tests/support/eventually.h"
+#include "tests/support/fake_clock.h"
+#include "tests/support/fake_transport.h"
+
+namespace kube {
+namespace {
+
+using tests::Eventually;
+
+const Resource kLeases{{"coordination.k8s.io", "v1", "Lease"}, "leases", true};
+const ObjectKey kKey{"karmada-system", "the-lease"};
+
+class RecordingSink : public EventSink {
+ public:
+  void Record(absl::string_view, const ObjectReference& about, EventType, absl::string_view reason,
+              absl::string_view message) override {
+    absl::MutexLock lock(&mu_);
+    lines_.push_back(absl::StrCat(about.kind, " ", reason, " ", message));
+  }
+  std::vector<std::string> lines() {
+    absl::MutexLock lock(&mu_);
+    return lines_;
+  }
+
+ private:
+  absl::Mutex mu_;
+  std::vector<std::string> lines_ ABSL_GUARDED_BY(mu_);
+};
+
+struct Fixture {
+  std::shared_ptr<tests::FakeApiServer> server = std::make_shared<tests::FakeApiServer>();
+  tests::FakeClock clock;
+  metrics::Registry registry;
+  Client client{server, {.name = "fake"}, clock, nullptr};
+  RecordingSink events;
+  LeaderElectionOptions options{
+      .lease_namespace = kKey.ns, .lease_name = kKey.name, .identity = "me"};
+  std::unique_ptr<LeaderElector> elector;
+  base::StopSource stop;
+  std::thread runner;
+  std::atomic<bool> elected = false;
+  absl::Status result;
+
+  ~Fixture() { base::IgnoreError(Finish(), "the test has looked at what matters to it"); }
+  void Start() {
+    auto made = LeaderElector::Create(options, {client, events, clock, registry});
+    REQUIRE(made.ok());
+    elector = *std::move(made);
+    runner = std::thread(
+        [this] { result = elector->Run(stop.get_token(), [this] { elected = true; }); });
+  }
+  absl::Status Join() {
+    if (runner.joinable()) runner.join();
+    return result;
+  }
+  absl::Status Finish() {
+    stop.request_stop();
+    return Join();
+  }
+  Object Lease() { return server->Find(kLeases, kKey); }
+  std::string Holder() { return Lease().spec()["holderIdentity"].ToString(); }
+  double MasterStatus() {
+    return registry.GetGauge("leader_election_master_status", "", {{"name", kKey.name}}).Value();
+  }
+  void PutLeaseOf(const std::string& holder, int transitions) {
+    Object lease = Object::Make(kLeases.gvk, kKey);
+    lease.Set({"spec", "holderIdentity"}, holder);
+    lease.Set({"spec", "leaseDurationSeconds"}, 15);
+    lease.Set({"spec", "leaseTransitions"}, transitions);
+    lease.Set({"spec", "renewTime"}, kube::FormatMicroTime(clock.Now()));
+    server->Put(kLeases, lease);
+  }
+  // Lets the clock go in steps until `done`, as time does.
+  bool PassTimeUntil(const std::function<bool()>& done, absl::Duration step = absl::Seconds(1)) {
+    for (int i = 0; i < 200 && !done(); ++i) {
+      clock.Advance(step);
+      absl::SleepFor(absl::Milliseconds(2));
+    }
+    return done();
+  }
+};
+
+TEST_CASE_METHOD(Fixture, "the first contender creates the lease and leads") {
+  Start();
+  REQUIRE(Eventually([&] { return elected.load(); }));
+  CHECK(elector->IsLeader());
+  CHECK(MasterStatus() == 1);
+  const Object lease = Lease();
+  CHECK(lease.spec()["holderIdentity"].AsString() == "me");
+  CHECK(lease.spec()["leaseDurationSeconds"].AsInt() == 15);
+  CHECK(lease.spec()["leaseTransitions"].AsInt(-1) == 0);
+  CHECK(lease.spec()["acquireTime"].AsString() == kube::FormatMicroTime(clock.Now()));
+  CHECK(lease.spec()["renewTime"].AsString() == kube::FormatMicroTime(clock.Now()));
+
+  REQUIRE(Finish().ok());
+  CHECK_FALSE(elector->IsLeader());
+  CHECK(MasterStatus() == 0);
+  CHECK(Holder() == "me");  // Not released.
+  CHECK(events.lines() == std::vector<std::string>{"Lease LeaderElection me became leader",
+                                                   "Lease LeaderElection me stopped leading"});
+}
+
+TEST_CASE_METHOD(Fixture, "the leader renews every retry period, with one request") {
+  Start();
+  REQUIRE(Eventually([&] { return elected.load(); }));
+  clock.AwaitWaiters(2);  // The renewals and their watchdog.
+  const absl::Time start = clock.Now();
+  clock.Advance(absl::Seconds(2));
+  REQUIRE(server->AwaitRequests("PUT", 1));
+  REQUIRE(Eventually([&] {
+    return Lease().spec()["renewTime"].AsString() == kube::FormatMicroTime(clock.Now());
+  }));
+  CHECK(Lease().spec()["acquireTime"].AsString() == kube::FormatMicroTime(start));
+  CHECK(server->Requests("GET").size() == 1);
+}
+
+TEST_CASE_METHOD(Fixture, "a stand-by waits until the holder has been silent for its lease") {
+  PutLeaseOf("other", 4);
+  Start();
+  REQUIRE(server->AwaitRequests("GET", 1));
+  // The holder renews: the waiting starts anew, whatever its clock says.
+  REQUIRE(PassTimeUntil([&] { return server->Requests("GET").size() >= 4; }));
+  CHECK_FALSE(elected);
+  PutLeaseOf("other", 4);
+  const absl::Time renewed = clock.Now();
+  REQUIRE(PassTimeUntil([&] { return elected.load(); }));
+  CHECK(clock.Now() - renewed >= absl::Seconds(15));
+  CHECK(Holder() == "me");
+  CHECK(Lease().spec()["leaseTransitions"].AsInt() == 5);
+}
+
+TEST_CASE_METHOD(Fixture, "a released lease is taken at once") {
+  PutLeaseOf("", 4);
+  Start();
+  REQUIRE(Eventually([&] { return elected.load(); }));
+  CHECK(Lease().spec()["leaseTransitions"].AsInt() == 5);
+}
+
+TEST_CASE_METHOD(Fixture, "a leader that cannot renew gives up after the renew deadline") {
+  Start();
+  REQUIRE(Eventually([&] { return elected.load(); }));
+  clock.AwaitWaiters(2);
+  const absl::Time renewed = clock.Now();
+  SECTION("because it is refused") {
+    server->FailNext("PUT", 403, "Forbidden", 1000);
+    REQUIRE(PassTimeUntil([&] { return !elector->IsLeader(); }));
+    CHECK(absl::StrContains(Join().message(), "Forbidden"));
+  }
+  SECTION("because the server does not answer") {
+    server->Block("PUT");
+    REQUIRE(PassTimeUntil([&] { return !elector->IsLeader(); }));
+  }
+  CHECK(absl::IsAborted(Join()));
+  CHECK(clock.Now() - renewed >= absl::Seconds(10));
+  CHECK(clock.Now() - renewed < absl::Seconds(15));
+  CHECK(MasterStatus() == 0);
+}
+
+TEST_CASE_METHOD(Fixture, "a leader whose lease was taken over stops at once") {
+  Start();
+  REQUIRE(Eventually([&] { return elected.load(); }));
+  clock.AwaitWaiters(2);
+  PutLeaseOf("other", 1);
+  clock.Advance(absl::Seconds(2));
+  const absl::Status lost = Join();
+  CHECK(absl::IsAborted(lost));
+  CHECK(absl::StrContains(lost.message(), "held by other"));
+}
+
+TEST_CASE_METHOD(Fixture, "a conflict with another writer's touch does not end the leadership") {
+  Start();
+  REQUIRE(Eventually([&] { return elected.load(); }));
+  clock.AwaitWaiters(2);
+  Object touched = Lease();
+  touched.SetLabel("touched", "yes");
+  server->Put(kLeases, touched);
+  clock.Advance(absl::Seconds(2));
+  REQUIRE(server->AwaitRequests("PUT", 2));
+  CHECK(elector->IsLeader());
+  CHECK(Eventually([&] {
+    return Lease().spec()["renewTime"].AsString() == kube::FormatMicroTime(clock.Now());
+  }));
+  CHECK(Lease().Label("touched") == "yes");
+}
+
+TEST_CASE_METHOD(Fixture, "a stop ends the waiting for the lease") {
+  PutLeaseOf("other", 0);
+  Start();
+  REQUIRE(server->AwaitRequests("GET", 1));
+  CHECK(Finish().ok());
+  CHECK_FALSE(elected);
+}
+
+TEST_CASE_METHOD(Fixture, "an empty identity is made of the host's name and a UUID") {
+  options.identity = "";
+  Start();
+  REQUIRE(Eventually([&] { return elected.load(); }));
+  CHECK(Holder() == elector->identity());
+  const size_t separator = Holder().rfind('_');
+  REQUIRE(separator != std::string::npos);
+  CHECK(Holder().size() - separator - 1 == 36);
+}
+
+TEST_CASE_METHOD(Fixture, "timings that cannot work are refused") {
+  struct Case {
+    int lease, renew;
+    double retry;
+    bool ok;
+  };
+  const Case c = GENERATE(Case{15, 10, 2, true}, Case{10, 10, 2, false}, Case{9, 10, 2, false},
+                          Case{15, 12, 10, false}, Case{15, 13, 10, true}, Case{15, 10, 0, false});
+  options.lease_duration = absl::Seconds(c.lease);
+  options.renew_deadline = absl::Seconds(c.renew);
+  options.retry_period = absl::Seconds(c.retry);
+  const auto made = LeaderElector::Create(options, {client, events, clock, registry});
+  CHECK(made.ok() == c.ok);
+  CHECK((c.ok || absl::IsInvalidArgument(made.status())));
+}
+
+}  // namespace
+}  // namespace kube

@@ -1,0 +1,230 @@
+#include "kube/runtime/manager.h"
+
+#include <catch2/catch.hpp>
+
+#include "absl/strings/match.h"
+#include "kube/runtime/internal/http_endpoints.h"
+#include "tests/support/eventually.h"
+#include "tests/support/manager_fixture.h"
+
+namespace kube {
+namespace {
+
+using tests::Eventually;
+using Lines = std::vector<std::string>;
+
+struct Script {
+  absl::Status result;        // What Run returns...
+  bool until_stopped = true;  // ...once stopped, or at once.
+  std::function<void()> at_end;
+};
+
+// Runnables that note when they start and end.
+class Diary {
+ public:
+  std::unique_ptr<Runnable> Make(const std::string& name, Script script = {}) {
+    return std::make_unique<Entry>(*this, name, std::move(script));
+  }
+  Lines lines() {
+    absl::MutexLock lock(&mu_);
+    return lines_;
+  }
+  bool Has(const std::string& line) {
+    const Lines all = lines();
+    return std::find(all.begin(), all.end(), line) != all.end();
+  }
+  void Write(std::string line) {
+    absl::MutexLock lock(&mu_);
+    lines_.push_back(std::move(line));
+  }
+
+ private:
+  class Entry : public Runnable {
+   public:
+    Entry(Diary& diary, std::string name, Script script)
+        : diary_(diary), name_(std::move(name)), script_(std::move(script)) {}
+    std::string name() const override { return name_; }
+    absl::Status Run(const base::StopToken& stop) override {
+      diary_.Write("start " + name_);
+      if (script_.until_stopped) {
+        absl::Mutex mu;
+        bool stopped = false;
+        base::StopCallback wake(stop, [&] {
+          absl::MutexLock lock(&mu);
+          stopped = true;
+        });
+        absl::MutexLock lock(&mu, absl::Condition(&stopped));
+      }
+      if (script_.at_end) script_.at_end();
+      diary_.Write("end " + name_);
+      return script_.result;
+    }
+
+   private:
+    Diary& diary_;
+    const std::string name_;
+    const Script script_;
+  };
+
+  absl::Mutex mu_;
+  Lines lines_ ABSL_GUARDED_BY(mu_);
+};
+
+struct Fixture : tests::ManagerFixture {
+  Diary diary;
+  const Resource leases{{"coordination.k8s.io", "v1", "Lease"}, "leases", true};
+};
+
+TEST_CASE_METHOD(Fixture, "loops stop before what always runs") {
+  Make();
+  manager->Add(diary.Make("loop"));
+  manager->Add(diary.Make("always"), Manager::Group::kAlways);
+  Start();
+  REQUIRE(Eventually([&] { return diary.lines().size() == 2; }));
+  CHECK(manager->IsLeader());
+  REQUIRE(Finish().ok());
+  const Lines lines = diary.lines();
+  CHECK(Lines(lines.begin() + 2, lines.end()) == Lines{"end loop", "end always"});
+}
+
+TEST_CASE_METHOD(Fixture, "what is added while running starts at once, after the stop never") {
+  Make();
+  Start();
+  REQUIRE(Eventually([&] { return manager->IsLeader(); }));
+  manager->Add(diary.Make("late"));
+  CHECK(Eventually([&] { return diary.Has("start late"); }));
+  REQUIRE(Finish().ok());
+  manager->Add(diary.Make("too late"));
+  CHECK_FALSE(diary.Has("start too late"));
+}
+
+TEST_CASE_METHOD(Fixture, "the loops start with the lease, and it is kept until they have ended") {
+  options.leader_elect = true;
+  server->FailNext("POST", 403, "Forbidden");
+  bool led_to_the_end = false;
+  Make();
+  manager->Add(diary.Make("loop", {.at_end = [&] { led_to_the_end = manager->IsLeader(); }}));
+  manager->Add(diary.Make("always"), Manager::Group::kAlways);
+  Start();
+  REQUIRE(server->AwaitRequests("POST", 1));
+  REQUIRE(Eventually([&] { return diary.Has("start always"); }));
+  CHECK_FALSE(manager->IsLeader());
+  CHECK_FALSE(diary.Has("start loop"));
+
+  REQUIRE(Eventually([&] {
+    clock.Advance(absl::Seconds(1));
+    return diary.Has("start loop");
+  }));
+  REQUIRE(Finish().ok());
+  CHECK(led_to_the_end);
+  const Object lease = server->Find(leases, {"karmada-system", "karmada-controller-manager"});
+  CHECK(lease.spec()["holderIdentity"].AsString() == "me");
+}
+
+TEST_CASE_METHOD(Fixture, "a lost lease aborts work in progress and ends the run with an error") {
+  options.leader_elect = true;
+  bool aborted = false;
+  Make();
+  manager->Add(
+      diary.Make("loop", {.at_end = [&] { aborted = manager->abort_token().stop_requested(); }}));
+  Start();
+  REQUIRE(Eventually([&] { return diary.Has("start loop"); }));
+  server->FailNext("PUT", 403, "Forbidden", 1000);
+  REQUIRE(Eventually([&] {
+    clock.Advance(absl::Seconds(1));
+    return diary.Has("end loop");
+  }));
+  CHECK(absl::IsAborted(Join()));
+  CHECK(aborted);
+  CHECK_FALSE(manager->IsLeader());
+}
+
+TEST_CASE_METHOD(Fixture, "a runnable that fails stops the manager with its error") {
+  Make();
+  manager->Add(diary.Make("good"));
+  manager->Add(diary.Make("bad", {.result = absl::DataLossError("no"), .until_stopped = false}));
+  Start();
+  const absl::Status failed = Join();
+  CHECK(failed.code() == absl::StatusCode::kDataLoss);
+  CHECK(absl::StrContains(failed.message(), "bad: no"));
+  CHECK(diary.Has("end good"));
+}
+
+TEST_CASE_METHOD(Fixture,
+                 "a runnable that ends in order, or because it was stopped, is no failure") {
+  Make();
+  manager->Add(diary.Make("short", {.until_stopped = false}));
+  manager->Add(diary.Make("long", {.result = absl::CancelledError("stopped")}));
+  Start();
+  REQUIRE(Eventually([&] { return diary.Has("end short") && diary.Has("start long"); }));
+  CHECK(Finish().ok());
+}
+
+TEST_CASE_METHOD(Fixture, "who does not stop within the graceful period is named") {
+  absl::Mutex mu;
+  bool release = false;
+  Make();
+  manager->Add(diary.Make(
+      "stubborn", {.at_end = [&] { absl::MutexLock lock(&mu, absl::Condition(&release)); }}));
+  manager->Add(diary.Make("docile"));
+  Start();
+  REQUIRE(Eventually([&] { return diary.lines().size() == 2; }));
+  stop.request_stop();
+  clock.AwaitWaiters(1);
+  clock.Advance(absl::Seconds(20));
+  REQUIRE(Eventually([&] { return manager->abort_token().stop_requested(); }));
+  clock.AwaitWaiters(1);
+  clock.Advance(absl::Seconds(10));
+  const absl::Status exceeded = Join();
+  CHECK(absl::IsDeadlineExceeded(exceeded));
+  CHECK(absl::StrContains(exceeded.message(), "stubborn"));
+  CHECK_FALSE(absl::StrContains(exceeded.message(), "docile"));
+  absl::MutexLock lock(&mu);
+  release = true;
+}
+
+TEST_CASE_METHOD(Fixture, "election timings that cannot work are refused") {
+  options.leader_elect = true;
+  options.renew_deadline = options.lease_duration;
+  Make();
+  CHECK(absl::IsInvalidArgument(manager->Run(stop.get_token())));
+}
+
+TEST_CASE("health endpoints answer as controller-runtime's") {
+  struct Case {
+    const char* path;
+    bool verbose;
+    int code;
+    const char* body;
+  };
+  const Case c =
+      GENERATE(Case{"/healthz", false, 200, "ok"}, Case{"/healthz/ping", false, 200, "ok"},
+               Case{"/healthz", true, 200, "[+]ping ok\nhealthz check passed\n"},
+               Case{"/readyz", false, 200, "ok"}, Case{"/livez", false, 200, "ok"},
+               Case{"/readyz", true, 200, "[+]ping ok\nreadyz check passed\n"},
+               Case{"/other", false, 404, "404 page not found\n"},
+               Case{"/healthz/nope", false, 404, "404 page not found\n"});
+  base::HttpRequest request;
+  request.method = "GET";
+  request.path = c.path;
+  if (c.verbose) request.query = {{"verbose", ""}};
+  const base::HttpResponse answer = internal::AnswerHealth(request);
+  CHECK(answer.code == c.code);
+  CHECK(answer.body == c.body);
+}
+
+TEST_CASE("the metrics endpoint serves the registry's text") {
+  base::HttpRequest request;
+  request.method = "GET";
+  request.path = "/metrics";
+  const auto expose = [] { return std::string("up 1\n"); };
+  CHECK(internal::AnswerMetrics(request, expose).body == "up 1\n");
+  CHECK(absl::StrContains(internal::AnswerMetrics(request, expose).content_type, "version=0.0.4"));
+  request.path = "/";
+  CHECK(internal::AnswerMetrics(request, expose).code == 404);
+  request.method = "POST";
+  CHECK(internal::AnswerMetrics(request, expose).code == 405);
+}
+
+}  // namespace
+}  // namespace kube

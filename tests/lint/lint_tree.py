@@ -1,0 +1,265 @@
+#!/usr/bin/env python3
+"""Checks the rules of docs/development.md that a compiler does not: who may include whom, which folder
+is the door of which library, sizes, names and literals.
+
+    lint_tree.py [ROOT]     prints one line per breach; exit 1 if there is any
+"""
+
+import pathlib
+import re
+import sys
+from dataclasses import dataclass
+
+# ---- The rules, as tables -------------------------------------------------------------------------
+
+META = {"base"}
+API = META | {"kube/meta"}
+CLIENT = META | {"kube/meta"}
+CACHE = CLIENT | {"kube/client"}
+RUNTIME = CACHE | {"kube/cache"}
+INTERPRETER = RUNTIME | {"kube/runtime", "api", "lua"}
+LOOPS = INTERPRETER | {"interpreter"}
+
+# Folder -> the other folders it may include. A folder always includes itself; the loops' folders never
+# include one another. The sandbox knows no client: the two must not share their mistakes.
+MAY_INCLUDE = {
+    "base": set(),
+    "kube/meta": META,
+    "api": API,
+    "kube/client": CLIENT,
+    "kube/cache": CACHE,
+    "kube/runtime": RUNTIME,
+    "lua": {"base"},
+    "interpreter": INTERPRETER,
+    "works": LOOPS - {"lua"},
+    "detector": (LOOPS - {"lua"}) | {"works"},
+    "binding": (LOOPS - {"lua"}) | {"works"},
+    "controllers": (LOOPS - {"lua"}) | {"works"},
+    "search": (LOOPS - {"lua", "interpreter"}),
+    "config": {"base"},
+    "sandbox": {"base", "kube/meta", "api"},
+    "cmd": None,  # Anything but tests.
+    "tests": None,  # Anything.
+}
+# Folders whose sub-folders do not know one another either.
+SPLIT_FOLDERS = {"controllers", "cmd"}
+
+# How a library's headers are named -> the folders that may include them.
+DOORS = {
+    r"rapidjson/": {"base"},
+    r"glog/|gflags/": {"base"},
+    r"boost/": {"base"},
+    r"prometheus/": {"base"},
+    r"yaml-cpp/": {"base"},
+    r"openssl/": {"base", "kube/client"},
+    r"zlib\.h|zstd\.h": {"base"},
+    r"cpprest/|pplx/": {"kube/client"},
+    r"lua\.h|lauxlib\.h|lualib\.h|luajit\.h|lua\.hpp": {"lua"},
+    r"CLI/": {"cmd", "config"},
+    r"catch2/": {"tests"},
+}
+# Tests may reach behind these doors to make what they test against (certificates, raw sockets).
+TESTS_MAY_OPEN = {r"openssl/", r"boost/", r"cpprest/|pplx/"}
+
+MAX_LINES = 400
+MAX_TEST_LINES = 600
+MAX_COLUMNS = 100  # Of sources; tests hold long manifests in raw strings.
+
+# Folders where a label, annotation or group name may be spelled out.
+DOMAIN_LITERAL_FOLDERS = {"api", "tests"}
+DOMAIN_LITERAL = re.compile(r'"[^"\s]*karmada\.io/[^"\s]*"')  # Prose that mentions one is fine.
+
+REFUSED_WORDS = ("Manager", "Helper", "Util", "Common", "Misc")
+# The one class that runs all loops has the name everybody knows it by; the options are of the program
+# karmada-controller-manager.
+ALLOWED_NAMES = {"Manager", "ManagerOptions", "ControllerManagerOptions"}
+
+# Folders without a README.md of their own: what is in them is described one level up.
+NO_README = {"internal", "data", "build", "__pycache__"}
+
+# ---- Reading the tree -----------------------------------------------------------------------------
+
+SOURCE_FOLDERS = sorted(MAY_INCLUDE, key=len, reverse=True)
+INCLUDE = re.compile(r'^\s*#\s*include\s+([<"])([^>"]+)[>"]', re.MULTILINE)
+STRING = re.compile(r'"(?:[^"\\\n]|\\.)*"')
+COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
+TYPE_NAME = re.compile(r"^\s*(?:template\s*<[^;{]*>\s*)?(?:class|struct|enum class)\s+(\w+)", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Breach:
+    """One broken rule at one place."""
+
+    path: str
+    line: int
+    rule: str
+
+    def __str__(self):
+        return f"{self.path}:{self.line}: {self.rule}"
+
+
+def folder_of(path):
+    """The folder of the table that a file, or an included path, belongs to; None if to none."""
+    for folder in SOURCE_FOLDERS:
+        if path.startswith(folder + "/"):
+            return folder
+    return None
+
+
+def part_of(path):
+    """The folder below a split folder: 'execution' for controllers/execution/x.h; '' if directly in it."""
+    parts = path.split("/")
+    return parts[1] if len(parts) > 2 else ""
+
+
+def line_of(text, offset):
+    return text.count("\n", 0, offset) + 1
+
+
+def without_comments(text):
+    """The text with comments blanked and strings kept; line numbers stay."""
+    def blank(match):
+        found = match.group(0)
+        return found if found[0] == '"' else re.sub(r"[^\n]", " ", found)
+    return re.sub(STRING.pattern + "|" + COMMENT.pattern, blank, text, flags=re.DOTALL)
+
+
+# ---- The checks: each takes (path, text) and yields breaches ------------------------------------------
+
+
+def check_includes(path, text):
+    me = folder_of(path)
+    for match in INCLUDE.finditer(text):
+        line = line_of(text, match.start())
+        included = match.group(2)
+        other = folder_of(included) if match.group(1) == '"' else None
+        if other is not None:
+            yield from check_edge(path, line, me, other, included)
+        else:
+            yield from check_door(path, line, me, included)
+
+
+def check_edge(path, line, me, other, included):
+    if me == other:
+        if me in SPLIT_FOLDERS and part_of(included) not in ("", part_of(path)):
+            yield Breach(path, line, f"{me}/{part_of(path)} must not include {included}")
+    elif other == "tests" and me != "tests":
+        yield Breach(path, line, f"{me} must not include {included}: tests are included by tests only")
+    elif MAY_INCLUDE[me] is not None and other not in MAY_INCLUDE[me]:
+        allowed = ", ".join(sorted(MAY_INCLUDE[me])) or "none of ours"
+        yield Breach(path, line, f"{me} must not include {included} (it may include: {allowed})")
+    if "/internal/" in included and me != other and me != "tests":
+        yield Breach(path, line, f"{included} is internal to {other}")
+
+
+def check_door(path, line, me, included):
+    for pattern, folders in DOORS.items():
+        if not re.match(pattern, included) or me in folders:
+            continue
+        if me == "tests" and pattern in TESTS_MAY_OPEN:
+            continue
+        yield Breach(path, line, f"<{included}> belongs behind its door: {', '.join(sorted(folders))}")
+
+
+def check_size(path, text):
+    limit = MAX_TEST_LINES if folder_of(path) == "tests" else MAX_LINES
+    lines = text.split("\n")
+    if len(lines) - 1 > limit:
+        yield Breach(path, len(lines) - 1, f"{len(lines) - 1} lines, the limit is {limit}")
+    for number, line in enumerate(lines if limit == MAX_LINES else [], 1):
+        if len(line) > MAX_COLUMNS and not line.lstrip().startswith("#include"):
+            yield Breach(path, number, f"{len(line)} columns, the limit is {MAX_COLUMNS}")
+
+
+def check_guard(path, text):
+    if not path.endswith(".h"):
+        return
+    guard = re.sub(r"[/.\-]", "_", path).upper() + "_"
+    if f"#ifndef {guard}\n#define {guard}\n" not in text or f"#endif  // {guard}" not in text:
+        yield Breach(path, 1, f"the include guard should be {guard}, closed by '#endif  // {guard}'")
+
+
+def check_literals(path, text):
+    if folder_of(path) in DOMAIN_LITERAL_FOLDERS:
+        return
+    code = without_comments(text)
+    for match in DOMAIN_LITERAL.finditer(code):
+        yield Breach(path, line_of(code, match.start()),
+                     f"{match.group(0)} is spelled out: use or add a constant in api/")
+
+
+def check_todo(path, text):
+    for match in re.finditer(r"\b(TODO|FIXME|XXX)\b(?!\(#?\d+\))", text):
+        yield Breach(path, line_of(text, match.start()), f"{match.group(1)} without a number: TODO(123)")
+
+
+def check_names(path, text):
+    if folder_of(path) == "tests":
+        return  # A fixture is named after what it is a fixture of.
+    for match in TYPE_NAME.finditer(without_comments(text)):
+        name = match.group(1)
+        word = next((w for w in REFUSED_WORDS if w in name), None)
+        if word and name not in ALLOWED_NAMES:
+            yield Breach(path, line_of(text, match.start(1)), f"{name}: '{word}' says nothing, name what it is")
+
+
+def check_header_comment(path, text):
+    if path.endswith(".h") and not text.startswith("//"):
+        yield Breach(path, 1, "a header opens with a comment: what it is for and how it is used")
+
+
+FILE_CHECKS = (check_includes, check_size, check_guard, check_literals, check_todo, check_names,
+               check_header_comment)
+
+
+def lint_file(path, text):
+    for check in FILE_CHECKS:
+        yield from check(path, text)
+
+
+def source_files(root):
+    for folder in sorted({f.split("/")[0] for f in MAY_INCLUDE}):
+        for suffix in ("*.h", "*.cc"):
+            yield from sorted((root / folder).rglob(suffix))
+
+
+def folders_with_sources(root):
+    folders = {f.parent for f in source_files(root)}
+    for name in ("scripts", "cmake", "docs", "charts", "tests/e2e", "tests/bench", "tests/lint"):
+        if any(f.is_file() for f in (root / name).rglob("*")):
+            folders.add(root / name)
+    return sorted(folders)
+
+
+def readme_breaches(root):
+    """A folder is described by its own README.md; below tests/ and internal/ by a parent's."""
+    for folder in folders_with_sources(root):
+        relative = folder.relative_to(root)
+        if NO_README & set(relative.parts) or (folder / "README.md").is_file():
+            continue
+        inherits = relative.parts[0] == "tests" or len(relative.parts) > 1
+        if inherits and any((root / p / "README.md").is_file() for p in relative.parents if p.parts):
+            continue
+        yield Breach(str(relative), 0, "has no README.md (purpose, main types, what it may include, tests)")
+
+
+def lint_tree(root):
+    """All breaches of the tree below root."""
+    breaches = []
+    for file in source_files(root):
+        breaches += lint_file(str(file.relative_to(root)), file.read_text())
+    return breaches + list(readme_breaches(root))
+
+
+def main(argv):
+    root = pathlib.Path(argv[1] if len(argv) > 1 else pathlib.Path(__file__).parents[2]).resolve()
+    files = sum(1 for _ in source_files(root))
+    breaches = lint_tree(root)
+    for breach in breaches:
+        print(breach)
+    print(f"lint: {files} files, {len(breaches)} breaches")
+    return 1 if breaches or not files else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv))

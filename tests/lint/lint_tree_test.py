@@ -1,0 +1,97 @@
+#!/usr/bin/env python3
+"""Tests of lint_tree.py: each rule refuses what it should and lets its nearest legal neighbour pass."""
+
+import pathlib
+import tempfile
+import unittest
+
+import lint_tree
+
+GUARDED = "// What it is for.\n#ifndef {0}\n#define {0}\n{1}\n#endif  // {0}\n"
+
+
+def rules_broken(path, text):
+    return [breach.rule for breach in lint_tree.lint_file(path, text)]
+
+
+class LintTreeTest(unittest.TestCase):
+    def test_refuses_includes_against_the_order(self):
+        cases = [
+            ("base/x.cc", "kube/meta/object.h", False),
+            ("kube/meta/x.cc", "base/json.h", True),
+            ("sandbox/x.cc", "kube/client/client.h", False),
+            ("sandbox/x.cc", "kube/meta/object.h", True),
+            ("binding/x.cc", "detector/x.h", False),
+            ("binding/x.cc", "works/work_builder.h", True),
+            ("controllers/execution/x.cc", "controllers/workstatus/y.h", False),
+            ("controllers/execution/x.cc", "controllers/execution/y.h", True),
+            ("cmd/sandbox/x.cc", "sandbox/api_server.h", True),
+            ("cmd/sandbox/x.cc", "tests/support/fake_clock.h", False),
+            ("interpreter/x.cc", "base/internal/json_nodes.h", False),
+            ("tests/binding/x_test.cc", "detector/x.h", True),
+        ]
+        for path, include, legal in cases:
+            with self.subTest(path=path, include=include):
+                self.assertEqual(rules_broken(path, f'#include "{include}"\n') == [], legal)
+
+    def test_refuses_libraries_outside_their_door(self):
+        cases = [
+            ("base/x.cc", "rapidjson/reader.h", True),
+            ("api/x.cc", "rapidjson/reader.h", False),
+            ("kube/client/x.cc", "cpprest/http_client.h", True),
+            ("kube/cache/x.cc", "pplx/pplxtasks.h", False),
+            ("lua/x.cc", "lua.hpp", True),
+            ("interpreter/x.cc", "lua.hpp", False),
+            ("binding/x.cc", "catch2/catch.hpp", False),
+            ("tests/base/x_test.cc", "catch2/catch.hpp", True),
+            ("sandbox/x.cc", "vector", True),
+        ]
+        for path, include, legal in cases:
+            with self.subTest(path=path, include=include):
+                self.assertEqual(rules_broken(path, f"#include <{include}>\n") == [], legal)
+
+    def test_limits_sizes(self):
+        self.assertEqual(rules_broken("base/x.cc", "\n" * 400), [])
+        self.assertEqual(len(rules_broken("base/x.cc", "\n" * 401)), 1)
+        self.assertEqual(rules_broken("tests/base/x_test.cc", "\n" * 600), [])
+        self.assertEqual(len(rules_broken("tests/base/x_test.cc", "\n" * 601)), 1)
+        self.assertEqual(len(rules_broken("base/x.cc", "x" * 101 + "\n")), 1)
+
+    def test_wants_the_guard_and_comment_of_a_header(self):
+        self.assertEqual(rules_broken("kube/meta/x.h", GUARDED.format("KUBE_META_X_H_", "")), [])
+        self.assertEqual(len(rules_broken("kube/meta/x.h", GUARDED.format("X_H_", ""))), 1)
+        self.assertEqual(len(rules_broken("kube/meta/x.h", GUARDED.format("KUBE_META_X_H_", "")[3:])), 1)
+
+    def test_refuses_domain_names_outside_api(self):
+        line = 'const char* kLabel = "work.karmada.io/permanent-id";\n'
+        self.assertEqual(len(rules_broken("binding/x.cc", line)), 1)
+        self.assertEqual(len(rules_broken("sandbox/x.cc", line)), 1)
+        self.assertEqual(rules_broken("api/labels.cc", line), [])
+        self.assertEqual(rules_broken("tests/binding/x_test.cc", line), [])
+        self.assertEqual(rules_broken("binding/x.cc", '// The label "work.karmada.io/permanent-id".\n'), [])
+        self.assertEqual(rules_broken("binding/x.cc", 'F("label work.karmada.io/x is empty");\n'), [])
+        self.assertEqual(len(rules_broken("binding/x.cc", 'F("http://x", "a.karmada.io/b");\n')), 1)
+
+    def test_wants_a_number_with_a_todo(self):
+        self.assertEqual(len(rules_broken("base/x.cc", "// TODO: later\n")), 1)
+        self.assertEqual(rules_broken("base/x.cc", "// TODO(12): later\n"), [])
+
+    def test_refuses_empty_words_in_type_names(self):
+        self.assertEqual(len(rules_broken("base/x.cc", "class JsonHelper {};\n")), 1)
+        self.assertEqual(len(rules_broken("base/x.cc", "struct CommonOptions {};\n")), 1)
+        self.assertEqual(rules_broken("kube/runtime/x.cc", "class Manager {};\n"), [])
+        self.assertEqual(rules_broken("base/x.cc", "class Utility; // no class JsonUtil\n")[1:], [])
+
+    def test_wants_a_readme_per_folder(self):
+        with tempfile.TemporaryDirectory() as folder:
+            root = pathlib.Path(folder)
+            (root / "base" / "internal").mkdir(parents=True)
+            (root / "base" / "x.cc").write_text("\n")
+            (root / "base" / "internal" / "y.cc").write_text("\n")
+            self.assertEqual([b.path for b in lint_tree.lint_tree(root)], ["base"])
+            (root / "base" / "README.md").write_text("# base\n")
+            self.assertEqual(lint_tree.lint_tree(root), [])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,178 @@
+#include "sandbox/fleet.h"
+
+#include <catch2/catch.hpp>
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <set>
+#include <thread>
+
+#include "absl/strings/escaping.h"
+#include "absl/time/clock.h"
+#include "api/keys.h"
+#include "api/resources.h"
+#include "base/yaml.h"
+#include "sandbox/sim/kinds.h"
+
+namespace sandbox {
+namespace {
+
+bool Eventually(const std::function<bool()>& condition) {
+  const absl::Time deadline = absl::Now() + absl::Seconds(10);
+  while (absl::Now() < deadline) {
+    if (condition()) return true;
+    absl::SleepFor(absl::Milliseconds(2));
+  }
+  return false;
+}
+
+std::unique_ptr<Fleet> StartFleet(FleetOptions options) {
+  options.ready_delay = absl::Milliseconds(5);
+  auto fleet = Fleet::Start(options);
+  INFO(fleet.status());
+  REQUIRE(fleet.ok());
+  return *std::move(fleet);
+}
+
+json::Value Parsed(const std::string& kubeconfig) {
+  const auto value = yaml::Parse(kubeconfig);
+  REQUIRE(value.ok());
+  return *value;
+}
+
+TEST_CASE("a fleet has a Karmada control plane and joined members") {
+  const auto fleet = StartFleet({.members = 2});
+  CHECK(fleet->member_names() == std::vector<std::string>{"member1", "member2"});
+  CHECK(fleet->member("member3") == nullptr);
+  Backend& karmada = fleet->control_plane().backend();
+  for (const char* ns : {"karmada-system", "karmada-cluster", "default", "kube-system", "kube-public"}) {
+    INFO(ns);
+    CHECK(karmada.Get(kinds::Namespaces().gvr(), {"", ns}).ok());
+  }
+  const auto cluster = karmada.Get(api::Clusters().gvr(), {"", "member2"});
+  REQUIRE(cluster.ok());
+  const json::Value& spec = (*cluster)->spec();
+  CHECK(spec["syncMode"].ToString() == "Push");
+  CHECK(spec["apiEndpoint"].ToString() == fleet->member("member2")->url());
+  CHECK(spec["resourceModels"].size() == 9);
+  const auto secret = karmada.Get(
+      kinds::Secrets().gvr(), {spec["secretRef"]["namespace"].ToString(), spec["secretRef"]["name"].ToString()});
+  REQUIRE(secret.ok());
+  CHECK_FALSE((*secret)->root()["data"]["token"].AsString().empty());
+  std::string ca;
+  REQUIRE(absl::Base64Unescape((*secret)->root()["data"]["caBundle"].ToString(), &ca));
+  CHECK(ca.find("BEGIN CERTIFICATE") != std::string::npos);
+  CHECK((*secret)->ControllerOwner().uid == (*cluster)->uid());
+  CHECK(karmada.Get(kinds::Secrets().gvr(), {"karmada-cluster", "member2-impersonator"}).ok());
+}
+
+TEST_CASE("members run workloads and the control plane does not") {
+  const auto fleet = StartFleet({.members = 1});
+  const auto parsed = json::Parse(R"({"apiVersion": "apps/v1", "kind": "Deployment",
+      "metadata": {"name": "web", "namespace": "default"},
+      "spec": {"replicas": 2, "selector": {"matchLabels": {"app": "web"}},
+               "template": {"metadata": {"labels": {"app": "web"}},
+                            "spec": {"containers": [{"name": "c", "image": "nginx"}]}}}})");
+  REQUIRE(parsed.ok());
+  Backend& member = fleet->member("member1")->backend();
+  Backend& karmada = fleet->control_plane().backend();
+  REQUIRE(karmada.Create(kinds::Deployments().gvr(), kube::Object(*parsed)).ok());
+  REQUIRE(member.Create(kinds::Deployments().gvr(), kube::Object(*parsed)).ok());
+  CHECK(Eventually([&] {
+    const auto web = member.Get(kinds::Deployments().gvr(), {"default", "web"});
+    return web.ok() && (*web)->status()["availableReplicas"].AsInt() == 2;
+  }));
+  CHECK(karmada.List(kinds::Pods().gvr(), "", {})->empty());
+  CHECK((*karmada.Get(kinds::Deployments().gvr(), {"default", "web"}))->status().empty());
+  CHECK(member.List(kinds::Nodes().gvr(), "", {})->size() == 3);
+  CHECK(karmada.List(kinds::Nodes().gvr(), "", {})->empty());
+}
+
+TEST_CASE("policies written to the control plane pass Karmada's admission") {
+  const auto fleet = StartFleet({.members = 0});
+  const auto policy = json::Parse(R"({"apiVersion": "policy.karmada.io/v1alpha1", "kind": "PropagationPolicy",
+      "metadata": {"name": "p", "namespace": "default"},
+      "spec": {"resourceSelectors": [{"apiVersion": "v1", "kind": "Secret"}], "placement": {}}})");
+  const auto created = fleet->control_plane().backend().Create(api::PropagationPolicies().gvr(),
+                                                               kube::Object(*policy));
+  INFO(created.status());
+  REQUIRE(created.ok());
+  CHECK_FALSE((*created)->Label(api::kPropagationPolicyIdLabel).empty());
+}
+
+TEST_CASE("deleting a Cluster takes its secrets along") {
+  const auto fleet = StartFleet({.members = 1});
+  Backend& karmada = fleet->control_plane().backend();
+  REQUIRE(karmada.Delete(api::Clusters().gvr(), {"", "member1"}, {}).ok());
+  CHECK(Eventually([&] {
+    return karmada.List(kinds::Secrets().gvr(), "karmada-cluster", {})->empty();
+  }));
+}
+
+TEST_CASE("kubeconfigs are complete and private") {
+  const auto fleet = StartFleet({.members = 1});
+  const std::string directory =
+      std::filesystem::temp_directory_path() / ("fleet-test-" + std::to_string(getpid()));
+  std::filesystem::create_directory(directory);
+  REQUIRE(fleet->WriteKubeconfigs(directory).ok());
+  for (const char* name : {"karmada", "member1"}) {
+    const std::string path = directory + "/" + name + ".kubeconfig";
+    struct stat info = {};
+    REQUIRE(stat(path.c_str(), &info) == 0);
+    CHECK((info.st_mode & 0777) == 0600);
+    std::ifstream in(path);
+    const std::string text((std::istreambuf_iterator<char>(in)), {});
+    CHECK(text == *fleet->Kubeconfig(name));
+    const json::Value config = Parsed(text);
+    const json::Value& server = config["clusters"].At(0)["cluster"]["server"];
+    CHECK(server.ToString() == (std::string(name) == "karmada" ? fleet->control_plane().url()
+                                                               : fleet->member(name)->url()));
+    CHECK_FALSE(config["users"].At(0)["user"]["client-key-data"].AsString().empty());
+    CHECK(config["current-context"] == config["contexts"].At(0)["name"]);
+  }
+  std::filesystem::remove_all(directory);
+  CHECK(absl::IsNotFound(fleet->WriteKubeconfigs(directory)));
+  CHECK(absl::IsNotFound(fleet->Kubeconfig("member9").status()));
+}
+
+TEST_CASE("members can be added while the fleet runs") {
+  const auto fleet = StartFleet({.members = 1});
+  const auto named = fleet->AddMember("edge");
+  REQUIRE(named.ok());
+  CHECK(*named == "edge");
+  const auto next = fleet->AddMember("");
+  REQUIRE(next.ok());
+  CHECK(*next == "member2");
+  CHECK(fleet->member_names() == std::vector<std::string>{"member1", "edge", "member2"});
+  CHECK(fleet->control_plane().backend().Get(api::Clusters().gvr(), {"", "edge"}).ok());
+  CHECK(absl::IsAlreadyExists(fleet->AddMember("edge").status()));
+  CHECK(absl::IsAlreadyExists(fleet->AddMember("karmada").status()));
+  CHECK(absl::IsInvalidArgument(fleet->AddMember("Not_A_Name").status()));
+}
+
+TEST_CASE("a fleet without the definitions says where it looked") {
+  FleetOptions options;
+  options.members = 0;
+  options.crd_directory = "/nonexistent";
+  const auto fleet = Fleet::Start(options);
+  if (fleet.ok()) return;  // Found those of the source tree beside the test program.
+  CHECK(absl::IsNotFound(fleet.status()));
+  CHECK(std::string(fleet.status().message()).find("/nonexistent") != std::string::npos);
+}
+
+TEST_CASE("three members are up within a second") {
+  const absl::Time start = absl::Now();
+  const auto fleet = StartFleet({.members = 3});
+  const absl::Duration took = absl::Now() - start;
+  std::set<std::string> urls = {fleet->control_plane().url()};
+  for (const std::string& name : fleet->member_names()) urls.insert(fleet->member(name)->url());
+  CHECK(urls.size() == 4);
+  // Sanitizers and busy machines take longer; a server that waits for something would take many seconds.
+  CHECK(took < absl::Seconds(10));
+  WARN("a fleet of three members took " << absl::FormatDuration(took));
+}
+
+}  // namespace
+}  // namespace sandbox

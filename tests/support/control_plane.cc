@@ -1,0 +1,230 @@
+#include "tests/support/control_plane.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <utility>
+
+#include <catch2/catch.hpp>
+
+#include "absl/strings/str_cat.h"
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/yaml.h"
+#include "kube/client/http_transport.h"
+#include "kube/client/kubeconfig.h"
+
+extern char** environ;
+
+namespace tests {
+namespace {
+
+std::string ReadFile(const std::string& path) {
+  std::ifstream in(path);
+  std::stringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+std::string TemporaryDirectory() {
+  std::string pattern = (std::filesystem::temp_directory_path() / "behaviour-XXXXXX").string();
+  REQUIRE(mkdtemp(pattern.data()) != nullptr);
+  return pattern;
+}
+
+}  // namespace
+
+struct ControlPlane::Cluster {
+  Cluster(std::shared_ptr<kube::Transport> transport, const std::string& name)
+      : client(std::move(transport), {.name = name, .host = name, .user_agent = "behaviour-test"},
+               base::RealClock(), nullptr),
+        mapper(client, base::RealClock()) {}
+  kube::Client client;
+  kube::RestMapper mapper;
+};
+
+ControlPlane::ControlPlane() : ControlPlane(Options{}) {}
+
+ControlPlane::ControlPlane(Options options)
+    : options_(std::move(options)), directory_(TemporaryDirectory()) {
+  if (const char* real = std::getenv("TEST_PLANE")) {
+    const absl::StatusOr<json::Value> plane =
+        json::Parse(ReadFile(absl::StrCat(real, "/plane.json")));
+    REQUIRE(plane.ok());
+    for (const json::Member& m : (*plane)["kubeconfigs"].members()) {
+      kubeconfigs_[std::string(m.name())] = m.value.ToString();
+    }
+  } else {
+    sandbox::FleetOptions fleet;
+    fleet.members = options_.members;
+    fleet.ready_delay = absl::Milliseconds(100);
+    fleet.job_duration = absl::Milliseconds(200);
+    absl::StatusOr<std::unique_ptr<sandbox::Fleet>> started = sandbox::Fleet::Start(fleet);
+    INFO(started.status().ToString());
+    REQUIRE(started.ok());
+    fleet_ = *std::move(started);
+    REQUIRE(fleet_->WriteKubeconfigs(directory_).ok());
+    kubeconfigs_["host"] = absl::StrCat(directory_, "/karmada.kubeconfig");
+    for (const std::string& m : fleet_->member_names()) {
+      kubeconfigs_[m] = absl::StrCat(directory_, "/", m, ".kubeconfig");
+    }
+  }
+  StartDaemon();
+  REQUIRE(Eventually([&] {
+    for (const auto& [name, path] : kubeconfigs_) {
+      if (name == "host") continue;
+      const auto c = Get("host", {"cluster.karmada.io", "v1alpha1", "Cluster"}, {"", name});
+      if (!c || !kube::IsConditionTrue(c->status()["conditions"], "Ready")) return false;
+    }
+    return true;
+  }));
+}
+
+ControlPlane::~ControlPlane() {
+  StopDaemon();
+  clusters_.clear();
+  fleet_.reset();
+  std::error_code ignored;
+  std::filesystem::remove_all(directory_, ignored);
+}
+
+void ControlPlane::StartDaemon() {
+  const char* given = std::getenv("KARMADA_CONTROLLER_MANAGER");
+  std::vector<std::string> words = {given != nullptr ? given : KM_CONTROLLER_MANAGER,
+                                    absl::StrCat("--kubeconfig=", kubeconfigs_["host"]),
+                                    "--leader-elect=false",
+                                    "--metrics-bind-address=0",
+                                    "--health-probe-bind-address=0",
+                                    "--cluster-status-update-frequency=1s",
+                                    "--cluster-failure-threshold=1s",
+                                    "--cluster-success-threshold=1s"};
+  words.insert(words.end(), options_.daemon_flags.begin(), options_.daemon_flags.end());
+  std::vector<char*> argv;
+  for (std::string& w : words) argv.push_back(w.data());
+  argv.push_back(nullptr);
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  const std::string log = std::getenv("BEHAVIOUR_LOG") != nullptr
+                              ? std::string(std::getenv("BEHAVIOUR_LOG"))
+                              : absl::StrCat(directory_, "/daemon.log");
+  posix_spawn_file_actions_addopen(&actions, 2, log.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
+  pid_t pid = 0;
+  const int failed = posix_spawn(&pid, argv[0], &actions, nullptr, argv.data(), environ);
+  posix_spawn_file_actions_destroy(&actions);
+  INFO("starting " << words[0]);
+  REQUIRE(failed == 0);
+  daemon_pid_ = pid;
+}
+
+void ControlPlane::StopDaemon() {
+  if (daemon_pid_ == 0) return;
+  kill(daemon_pid_, SIGTERM);
+  int status = 0;
+  waitpid(daemon_pid_, &status, 0);
+  daemon_pid_ = 0;
+  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
+    FAIL_CHECK("controller manager ended with status " << status << "\n"
+                                                       << ReadFile(directory_ + "/daemon.log"));
+  }
+}
+
+std::string ControlPlane::UniqueNamespace(const std::string& stem) {
+  static std::atomic<int> counter{0};
+  return absl::StrCat(stem, "-", getpid(), "-", ++counter);
+}
+
+ControlPlane::Cluster& ControlPlane::cluster(const std::string& name) {
+  std::unique_ptr<Cluster>& slot = clusters_[name];
+  if (slot != nullptr) return *slot;
+  const absl::StatusOr<kube::ConnectionConfig> config =
+      kube::LoadConnectionConfig({kubeconfigs_.at(name), ""});
+  REQUIRE(config.ok());
+  absl::StatusOr<std::shared_ptr<kube::Transport>> transport = kube::NewHttpTransport(*config);
+  REQUIRE(transport.ok());
+  slot = std::make_unique<Cluster>(*std::move(transport), name);
+  return *slot;
+}
+
+kube::Client& ControlPlane::client(const std::string& name) { return cluster(name).client; }
+
+absl::Status ControlPlane::TryApply(const std::string& name, const kube::Object& object) {
+  Cluster& c = cluster(name);
+  absl::StatusOr<kube::Resource> resource = c.mapper.ForKind(object.gvk(), {});
+  if (!resource.ok()) return resource.status();
+  const absl::Status created = c.client.Create(*resource, object, {}, {}).status();
+  if (!absl::IsAlreadyExists(created)) return created;
+  return c.client.Patch(*resource, object.key(), kube::PatchType::kMerge, object.root(), {}, {})
+      .status();
+}
+
+void ControlPlane::Apply(const std::string& name, const std::string& yaml) {
+  const absl::StatusOr<std::vector<json::Value>> documents = yaml::ParseAll(yaml);
+  INFO(documents.status().ToString());
+  REQUIRE(documents.ok());
+  for (const json::Value& document : *documents) {
+    const kube::Object object(document);
+    absl::Status applied;
+    // A kind whose definition was just created takes a moment to be served.
+    Eventually([&] { return (applied = TryApply(name, object)).ok(); }, absl::Seconds(10));
+    INFO(object.Describe() << ": " << applied.ToString());
+    REQUIRE(applied.ok());
+  }
+}
+
+void ControlPlane::Patch(const std::string& name, const kube::Gvk& gvk, const kube::ObjectKey& key,
+                         const std::string& merge_patch) {
+  Cluster& c = cluster(name);
+  const absl::StatusOr<kube::Resource> resource = c.mapper.ForKind(gvk, {});
+  REQUIRE(resource.ok());
+  const absl::StatusOr<json::Value> patch = json::Parse(merge_patch);
+  REQUIRE(patch.ok());
+  const absl::Status patched =
+      c.client.Patch(*resource, key, kube::PatchType::kMerge, *patch, {}, {}).status();
+  INFO(patched.ToString());
+  REQUIRE(patched.ok());
+}
+
+void ControlPlane::Delete(const std::string& name, const kube::Gvk& gvk,
+                          const kube::ObjectKey& key) {
+  Cluster& c = cluster(name);
+  const absl::StatusOr<kube::Resource> resource = c.mapper.ForKind(gvk, {});
+  REQUIRE(resource.ok());
+  const absl::Status deleted =
+      c.client.Delete(*resource, key, {.propagation = "Background"}, {}).status();
+  INFO(deleted.ToString());
+  REQUIRE((deleted.ok() || absl::IsNotFound(deleted)));
+}
+
+std::optional<kube::Object> ControlPlane::Get(const std::string& name, const kube::Gvk& gvk,
+                                              const kube::ObjectKey& key) {
+  Cluster& c = cluster(name);
+  const absl::StatusOr<kube::Resource> resource = c.mapper.ForKind(gvk, {});
+  if (!resource.ok()) return std::nullopt;
+  absl::StatusOr<kube::Object> object = c.client.Get(*resource, key, {});
+  if (!object.ok()) return std::nullopt;
+  return *std::move(object);
+}
+
+bool ControlPlane::Eventually(const std::function<bool()>& holds, absl::Duration within) {
+  const absl::Time deadline = base::RealClock().Now() + within;
+  while (!holds()) {
+    if (base::RealClock().Now() > deadline) return holds();
+    base::RealClock().SleepFor(absl::Milliseconds(50), {});
+  }
+  return true;
+}
+
+bool ControlPlane::Always(const std::function<bool()>& holds, absl::Duration during) {
+  return !Eventually([&] { return !holds(); }, during);
+}
+
+}  // namespace tests

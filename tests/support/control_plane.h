@@ -1,0 +1,83 @@
+// A Karmada control plane with member clusters and our controller manager running on it, for
+// behaviour tests.
+//
+// By default everything is simulated in this process (sandbox::Fleet). With TEST_PLANE=<directory>
+// the tests run on real servers instead: the directory holds plane.json {"kubeconfigs": {"host":
+// path, "member1": ...}, "members": [...]}. The controller manager is a child process in both
+// cases.
+//
+//   ControlPlane plane;
+//   plane.Apply("host", R"(...yaml...)");
+//   REQUIRE(plane.Eventually([&] { return plane.Get("member1", kDeployment, {"ns",
+//   "web"}).has_value(); }));
+#ifndef TESTS_SUPPORT_CONTROL_PLANE_H_
+#define TESTS_SUPPORT_CONTROL_PLANE_H_
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "kube/client/client.h"
+#include "kube/client/rest_mapper.h"
+#include "kube/meta/object.h"
+#include "sandbox/fleet.h"
+
+namespace tests {
+
+class ControlPlane {
+ public:
+  struct Options {
+    int members = 2;  // Of the sandbox; real planes have what they have.
+    std::vector<std::string> daemon_flags;
+  };
+  ControlPlane();
+  explicit ControlPlane(Options options);
+  ~ControlPlane();
+  ControlPlane(const ControlPlane&) = delete;
+
+  // A namespace name no other test of this run uses.
+  std::string UniqueNamespace(const std::string& stem);
+
+  // Clusters are "host", "member1", ...
+  kube::Client& client(const std::string& cluster);
+  // Creates or merge-patches every document; fails the test on an error.
+  void Apply(const std::string& cluster, const std::string& yaml);
+  absl::Status TryApply(const std::string& cluster, const kube::Object& object);
+  void Patch(const std::string& cluster, const kube::Gvk& gvk, const kube::ObjectKey& key,
+             const std::string& merge_patch);
+  void Delete(const std::string& cluster, const kube::Gvk& gvk, const kube::ObjectKey& key);
+  std::optional<kube::Object> Get(const std::string& cluster, const kube::Gvk& gvk,
+                                  const kube::ObjectKey& key);
+  bool Exists(const std::string& cluster, const kube::Gvk& gvk, const kube::ObjectKey& key) {
+    return Get(cluster, gvk, key).has_value();
+  }
+
+  // Polls until `holds` or the time is over; returns the last answer.
+  bool Eventually(const std::function<bool()>& holds, absl::Duration within = absl::Seconds(40));
+  // Whether `holds` stays true for that long.
+  bool Always(const std::function<bool()>& holds, absl::Duration during = absl::Milliseconds(700));
+
+  // The sandbox behind it; nullptr on real servers.
+  sandbox::Fleet* fleet() { return fleet_.get(); }
+  void StopDaemon();
+  void StartDaemon();
+
+ private:
+  struct Cluster;
+  Cluster& cluster(const std::string& name);
+
+  const Options options_;
+  std::string directory_;
+  std::unique_ptr<sandbox::Fleet> fleet_;
+  std::map<std::string, std::string> kubeconfigs_;
+  std::map<std::string, std::unique_ptr<Cluster>> clusters_;
+  int daemon_pid_ = 0;
+};
+
+}  // namespace tests
+
+#endif  // TESTS_SUPPORT_CONTROL_PLANE_H_

@@ -1,0 +1,24 @@
+// Waiting for what other threads are about to do.
+#ifndef TESTS_SUPPORT_EVENTUALLY_H_
+#define TESTS_SUPPORT_EVENTUALLY_H_
+
+#include <functional>
+
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
+
+namespace tests {
+
+// Whether `condition` comes true within ten seconds of real time; returns as soon as it does.
+inline bool Eventually(const std::function<bool()>& condition) {
+  const absl::Time deadline = absl::Now() + absl::Seconds(10);
+  while (!condition()) {
+    if (absl::Now() > deadline) return false;
+    absl::SleepFor(absl::Milliseconds(1));
+  }
+  return true;
+}
+
+}  // namespace tests
+
+#endif  // TESTS_SUPPORT_EVENTUALLY_H_

@@ -1,0 +1,82 @@
+// A clock that moves only when a test says so.
+//
+//   FakeClock clock;
+//   std::thread t([&] { queue.WaitWithClock(clock); });
+//   clock.AwaitWaiters(1);            // The thread has gone to wait.
+//   clock.Advance(absl::Seconds(5));  // Wakes it if its deadline has come.
+#ifndef TESTS_SUPPORT_FAKE_CLOCK_H_
+#define TESTS_SUPPORT_FAKE_CLOCK_H_
+
+#include <algorithm>
+#include <atomic>
+#include <vector>
+
+#include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
+#include "base/clock.h"
+
+namespace tests {
+
+// Thread-safe.
+class FakeClock : public base::Clock {
+ public:
+  explicit FakeClock(absl::Time start = absl::FromUnixSeconds(1'700'000'000))
+      : now_nanos_(absl::ToUnixNanos(start)) {}
+
+  absl::Time Now() const override { return absl::FromUnixNanos(now_nanos_.load()); }
+
+  // Moves time forward and wakes the waiters whose deadline has come.
+  void Advance(absl::Duration d) {
+    now_nanos_ += absl::ToInt64Nanoseconds(d);
+    absl::MutexLock lock(&waiters_mu_);
+    for (absl::Mutex* mu : waiters_) Poke(*mu);
+  }
+
+  bool AwaitUntil(absl::Mutex& mu, const absl::Condition& condition,
+                  absl::Time deadline) const override ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu) {
+    auto done = [&] { return condition.Eval() || Now() >= deadline; };
+    if (!done()) Wait(mu, absl::Condition(&done));
+    return condition.Eval();
+  }
+
+  // Threads that wait on this clock now.
+  int waiters() const {
+    absl::MutexLock lock(&waiters_mu_);
+    return static_cast<int>(waiters_.size());
+  }
+
+  // Blocks (in real time) until at least n threads wait on this clock.
+  void AwaitWaiters(int n) const {
+    auto enough = [&]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(waiters_mu_) {
+      return static_cast<int>(waiters_.size()) >= n;
+    };
+    absl::MutexLock lock(&waiters_mu_, absl::Condition(&enough));
+  }
+
+ private:
+  // Makes waiters on `mu` look at their conditions again. Whoever holds it already does so by letting go,
+  // so blocking (and with it any deadlock) is not needed.
+  static void Poke(absl::Mutex& mu) ABSL_NO_THREAD_SAFETY_ANALYSIS {
+    if (mu.TryLock()) mu.Unlock();
+  }
+
+  void Wait(absl::Mutex& mu, const absl::Condition& done) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu) {
+    {
+      absl::MutexLock lock(&waiters_mu_);
+      waiters_.push_back(&mu);
+    }
+    // A poke can come between evaluating `done` and going to sleep; the short period repairs that.
+    while (!mu.AwaitWithTimeout(done, absl::Milliseconds(5))) {
+    }
+    absl::MutexLock lock(&waiters_mu_);
+    waiters_.erase(std::find(waiters_.begin(), waiters_.end(), &mu));
+  }
+
+  std::atomic<int64_t> now_nanos_;
+  mutable absl::Mutex waiters_mu_;
+  mutable std::vector<absl::Mutex*> waiters_ ABSL_GUARDED_BY(waiters_mu_);
+};
+
+}  // namespace tests
+
+#endif  // TESTS_SUPPORT_FAKE_CLOCK_H_
