@@ -1,5 +1,6 @@
-// Labels, annotations, finalizers, condition types and reasons of Karmada: the only place that
-// spells them. Source: propagation.md 1.7, operations.md 0.2.
+// Labels, annotations, finalizers, taints and condition types of Karmada: the only place that
+// spells them. They are upstream's, byte for byte: other Karmada parts read and write the same
+// objects.
 #ifndef API_KEYS_H_
 #define API_KEYS_H_
 

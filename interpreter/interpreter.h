@@ -2,8 +2,9 @@
 //
 // Chain is the interpreter the program uses: back ends in order (customized Lua, webhooks, shipped
 // Lua, built-in handlers); for each operation the first back end that has a rule for the kind
-// decides alone, including by failing (interpreter.md 1.1). Errors name layer, operation and
-// object. Threads: all calls may come from any thread.
+// decides alone, including by failing, as in upstream's resourceinterpreter. Errors name layer,
+// operation and object; only when no layer has a rule they are upstream's words alone, with the
+// code kUnimplemented. Threads: all calls may come from any thread.
 #ifndef INTERPRETER_INTERPRETER_H_
 #define INTERPRETER_INTERPRETER_H_
 
@@ -55,8 +56,8 @@ class Backend {
                                                      int64_t replicas) const = 0;
   virtual absl::StatusOr<kube::Object> Retain(const kube::Object& desired,
                                               const kube::Object& observed) const = 0;
-  // `items`: array of AggregatedStatusItem, or null for none. Returns the object with its new
-  // status; the same object (SharesWith) when nothing changes.
+  // Returns the object with its new status; the same object (SharesWith) when nothing changes. Only
+  // the status of the result means anything.
   virtual absl::StatusOr<kube::Object> AggregateStatus(const kube::Object& object,
                                                        const AggregatedItems& items) const = 0;
   // Array of DependentObjectReference (apiVersion, kind, namespace, name, labelSelector), or null.

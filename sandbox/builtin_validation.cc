@@ -3,7 +3,6 @@
 #include <set>
 #include <string>
 
-#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "kube/meta/selector.h"
 #include "sandbox/schema.h"
@@ -288,46 +287,6 @@ void ValidateBuiltinUpdate(const ResourceInfo& info, const kube::Object& old_obj
     ValidateImmutableData(old_object, object, errors);
   }
   if (gvk.kind == "StatefulSet") ValidateStatefulSetUpdate(old_object, object, errors);
-}
-
-absl::Status CheckBuiltinTypes(const ResourceInfo& info, const kube::Object& object) {
-  const kube::Gvk& gvk = info.resource.gvk;
-  const auto refuse = [&gvk](absl::string_view field, absl::string_view go_type) {
-    return BadRequest(absl::StrCat(gvk.kind, " in version \"", gvk.version,
-                                   "\" cannot be handled as a ", gvk.kind,
-                                   ": json: cannot unmarshal ", field, " of type ", go_type));
-  };
-  const json::Value& spec = object.spec();
-  if (!spec.is_null() && !spec.is_object()) return refuse("spec into Go struct field", "Spec");
-  const json::Value& status = object.status();
-  if (!status.is_null() && !status.is_object()) return refuse("status into Go struct field", "Status");
-  for (absl::string_view field : {"replicas", "parallelism", "completions", "backoffLimit"}) {
-    if (!spec[field].is_null() && !spec[field].is_int()) {
-      return refuse(absl::StrCat("value into Go struct field .spec.", field), "int32");
-    }
-  }
-  for (absl::string_view field : {"data", "stringData"}) {
-    if (gvk.kind != "ConfigMap" && gvk.kind != "Secret") break;
-    const json::Value& map = object.root()[field];
-    if (!map.is_null() && !map.is_object()) {
-      return refuse(absl::StrCat("value into Go struct field ", gvk.kind, ".", field),
-                    "map[string]string");
-    }
-    for (const json::Member& entry : map.members()) {
-      if (entry.value.is_string() || entry.value.is_null()) continue;
-      return refuse(absl::StrCat("value into Go struct field ", gvk.kind, ".", field), "string");
-    }
-    std::string unused;
-    for (const json::Member& entry : map.members()) {
-      if (gvk.kind == "Secret" && field == "data" &&
-          !absl::Base64Unescape(entry.value.AsString(), &unused)) {
-        return BadRequest(absl::StrCat(
-            "Secret in version \"v1\" cannot be handled as a Secret: illegal base64 data at input "
-            "byte 0"));
-      }
-    }
-  }
-  return absl::OkStatus();
 }
 
 }  // namespace sandbox

@@ -12,8 +12,6 @@ void ValidateBuiltin(const ResourceInfo& info, const kube::Object& object, Field
 // Immutable fields.
 void ValidateBuiltinUpdate(const ResourceInfo& info, const kube::Object& old_object,
                            const kube::Object& object, FieldErrors& errors);
-// 400 for fields whose JSON type no decoder would take ("replicas": "two").
-absl::Status CheckBuiltinTypes(const ResourceInfo& info, const kube::Object& object);
 
 }  // namespace sandbox
 

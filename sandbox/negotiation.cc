@@ -10,6 +10,7 @@
 #include "absl/strings/str_split.h"
 #include "base/yaml.h"
 #include "sandbox/api_errors.h"
+#include "sandbox/protobuf_body.h"
 
 namespace sandbox {
 namespace {
@@ -107,6 +108,7 @@ base::HttpResponse ErrorAnswer(const absl::Status& status) {
 
 absl::StatusOr<json::Value> BodyOf(const base::HttpRequest& request) {
   const std::string type = ReadMediaType(request.Header("content-type")).type;
+  if (type == "application/vnd.kubernetes.protobuf") return DecodeProtobufBody(request.body);
   const bool yaml = absl::EndsWith(type, "yaml");
   const bool json = type.empty() || type == "*/*" || absl::EndsWith(type, "json");
   if (!yaml && !json) {

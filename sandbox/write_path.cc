@@ -12,6 +12,7 @@
 #include "sandbox/namespace_rules.h"
 #include "sandbox/schema.h"
 #include "sandbox/subresource_rules.h"
+#include "sandbox/typed_fields.h"
 
 namespace sandbox {
 namespace {
@@ -34,30 +35,6 @@ absl::Status CheckTypeMeta(const ResourceInfo& info, kube::Object& object) {
                                    ") does not match the expected kind (", gvk.kind, ")"));
   }
   return absl::OkStatus();
-}
-
-// Typed decoding knows no nulls. Items of lists stay: their places count.
-void DropNulls(json::Value& value) {
-  std::vector<std::string> nulls, containers;
-  for (const json::Member& member : value.members()) {
-    if (member.value.is_null()) nulls.emplace_back(member.name());
-    if (member.value.is_object() || member.value.is_array()) containers.emplace_back(member.name());
-  }
-  for (const std::string& name : nulls) value.Erase(name);
-  for (const std::string& name : containers) DropNulls(value.Mutable(name));
-  for (size_t i = 0; i < value.items().size(); ++i) {
-    if (value.At(i).is_object()) DropNulls(value.MutableAt(i));
-  }
-}
-
-bool HasNulls(const json::Value& value) {
-  for (const json::Member& member : value.members()) {
-    if (member.value.is_null() || HasNulls(member.value)) return true;
-  }
-  for (const json::Value& item : value.items()) {
-    if (HasNulls(item)) return true;
-  }
-  return false;
 }
 
 absl::Status ReportUnknown(const ResourceInfo& info, const std::vector<std::string>& fields,
@@ -118,8 +95,9 @@ absl::Status WritePath::Decode(const ResourceInfo& info, kube::Object& object,
     info.schema->ApplyDefaults(object.mutable_root());
     return absl::OkStatus();
   }
-  if (HasNulls(object.root())) DropNulls(object.mutable_root());
-  RETURN_IF_ERROR(CheckBuiltinTypes(info, object));
+  std::vector<std::string> unknown;
+  RETURN_IF_ERROR(DecodeTypedFields(info, object, unknown));
+  RETURN_IF_ERROR(ReportUnknown(info, unknown, context));
   ApplyBuiltinDefaults(info, object);
   return absl::OkStatus();
 }

@@ -134,9 +134,9 @@ void ClusterStatusReconciler::Forget(const std::string& cluster) {
 
 kube::Condition ClusterStatusReconciler::Probe(const std::string& cluster,
                                                const base::StopToken& stop) {
-  absl::Status usable = deps_.members.Refresh(cluster);
-  absl::StatusOr<std::shared_ptr<kube::MemberCluster>> member = usable;
-  if (usable.ok()) member = deps_.members.Get(cluster);
+  const absl::Status refreshed = deps_.members.Refresh(cluster);
+  const absl::StatusOr<std::shared_ptr<kube::MemberCluster>> member =
+      refreshed.ok() ? deps_.members.Get(cluster) : refreshed;
   if (!member.ok()) {
     return Ready("False", api::reason::kStatusCollectionFailed,
                  api::message::ClusterClientFailed(member.status()));

@@ -102,13 +102,17 @@ absl::StatusOr<HttpResponse> UnaryExchange::Await(absl::Time deadline,
 void UnaryExchange::OnHead(HttpResponse head) {
   const auto length = head.headers.find("content-length");
   uint64_t bytes = 0;
-  if (length != head.headers.end() && absl::SimpleAtoi(length->second, &bytes)) {
-    head.body.reserve(std::min<uint64_t>(bytes, kMaxReserve));
-  }
+  const bool known = length != head.headers.end() && absl::SimpleAtoi(length->second, &bytes);
+  absl::MutexLock lock(&mu_);
+  // The request starts on the caller's thread, so the pool may deliver the first bytes of the body
+  // while the head is still on its way here.
+  head.body = std::move(response_.body);
+  if (known) head.body.reserve(std::min<uint64_t>(bytes, kMaxReserve));
   response_ = std::move(head);
 }
 
 absl::Status UnaryExchange::OnData(absl::string_view bytes) {
+  absl::MutexLock lock(&mu_);
   if (response_.body.size() + bytes.size() > kMaxBodyBytes) {
     too_large_ = absl::ResourceExhaustedError(
         absl::StrCat("the answer is larger than ", kMaxBodyBytes, " bytes"));

@@ -44,7 +44,8 @@ TEST_CASE("a Cluster tells how to reach it and whether it is ready") {
       "apiEndpoint": "https://m1", "secretRef": {"namespace": "karmada-cluster", "name": "m1"},
       "taints": [{"key": "k", "effect": "NoSchedule", "timeAdded": "2026-01-01T00:00:00Z"}]},
       "status": {"conditions": [{"type": "Ready", "status": "Unknown"}],
-        "apiEnablements": [{"groupVersion": "apps/v1", "resources": [{"kind": "Deployment"}]}]}})"));
+        "apiEnablements": [{"groupVersion": "apps/v1",
+                            "resources": [{"kind": "Deployment"}]}]}})"));
   const api::ClusterView cluster(object);
   CHECK(cluster.IsPush());
   CHECK(cluster.SecretRef() == kube::ObjectKey{"karmada-cluster", "m1"});

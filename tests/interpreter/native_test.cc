@@ -15,8 +15,7 @@ json::Value Json(absl::string_view text) { return json::Parse(text).value(); }
 class StoppedClock : public base::Clock {
  public:
   absl::Time Now() const override { return absl::FromUnixSeconds(1767225600); }
-  bool AwaitUntil(absl::Mutex& mu, const absl::Condition& condition, absl::Time) const override
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu) {
+  bool AwaitUntil(absl::Mutex&, const absl::Condition& condition, absl::Time) const override {
     return condition.Eval();
   }
 };
@@ -72,9 +71,9 @@ TEST_CASE("a Deployment's counters are summed and settle") {
 }
 
 TEST_CASE("observedGeneration moves once every member runs the template's generation") {
-  const kube::Object deployment = ObjectOf(
-      "apps/v1", "Deployment",
-      R"({"metadata":{"generation":3},"status":{"observedGeneration":1,"conditions":[{"type":"A"}]}})");
+  const kube::Object deployment = ObjectOf("apps/v1", "Deployment",
+                                           R"({"metadata":{"generation":3},
+          "status":{"observedGeneration":1,"conditions":[{"type":"A"}]}})");
   const auto member = [](int observed, int template_generation) {
     return absl::StrCat(R"({"generation":5,"observedGeneration":)", observed,
                         R"(,"resourceTemplateGeneration":)", template_generation, "}");
@@ -246,7 +245,8 @@ TEST_CASE("dependencies come sorted, each once") {
       "initContainers":[{"envFrom":[{"secretRef":{"name":"a"}}]}],
       "volumes":[{"persistentVolumeClaim":{"claimName":"data"},"azureFile":{"secretName":"az"}},
                  {"secret":{"secretName":"later"},"cephfs":{"secretRef":{"name":"first"}}},
-                 {"projected":{"sources":[{"configMap":{"name":"cm"}},{"secret":{"name":"ps"}}]}}]}})");
+                 {"projected":{"sources":[{"configMap":{"name":"cm"}},
+                                          {"secret":{"name":"ps"}}]}}]}})");
   std::string names;
   const json::Value dependencies = Native().GetDependencies(pod).value();
   for (const json::Value& d : dependencies.items()) {

@@ -47,14 +47,16 @@ TEST_CASE("what a cluster decides is pruned per kind") {
            "volume.kubernetes.io/selected-node":"n","a":"b"}}})",
        R"({"kind":"PersistentVolumeClaim","metadata":{"annotations":{"a":"b"}}})"},
       {R"({"kind":"Job","spec":{"ttlSecondsAfterFinished":1,"completions":2,
-           "selector":{"matchLabels":{"controller-uid":"u","batch.kubernetes.io/controller-uid":"u"}},
+           "selector":{"matchLabels":{"controller-uid":"u",
+                                     "batch.kubernetes.io/controller-uid":"u"}},
            "template":{"metadata":{"labels":{"job-name":"j","batch.kubernetes.io/job-name":"j",
              "controller-uid":"u","batch.kubernetes.io/controller-uid":"u","app":"x"}}}}})",
        R"({"kind":"Job","spec":{"completions":2,"selector":{"matchLabels":{}},)"
        R"("template":{"metadata":{"labels":{"app":"x"}}}}})"},
       {R"({"kind":"Job","spec":{"ttlSecondsAfterFinished":1,"manualSelector":true,
            "selector":{"matchLabels":{"controller-uid":"u"}}}})",
-       R"({"kind":"Job","spec":{"manualSelector":true,"selector":{"matchLabels":{"controller-uid":"u"}}}})"},
+       R"({"kind":"Job","spec":{"manualSelector":true,)"
+       R"("selector":{"matchLabels":{"controller-uid":"u"}}}})"},
   };
   for (const Case& c : cases) {
     INFO(c.before);

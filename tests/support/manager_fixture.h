@@ -2,6 +2,7 @@
 #ifndef TESTS_SUPPORT_MANAGER_FIXTURE_H_
 #define TESTS_SUPPORT_MANAGER_FIXTURE_H_
 
+#include <atomic>
 #include <memory>
 #include <optional>
 #include <string>
@@ -31,6 +32,7 @@ struct ManagerFixture {
   std::optional<kube::Manager> manager;
   base::StopSource stop;
   std::thread runner;
+  std::atomic<bool> ended = false;
   absl::Status result;
 
   ~ManagerFixture() { base::IgnoreError(Finish(), "the test has looked at what matters to it"); }
@@ -38,7 +40,10 @@ struct ManagerFixture {
   kube::Manager& Make() { return manager.emplace(options, cluster, *events, clock, registry); }
   // Runs the manager on a thread of its own.
   void Start() {
-    runner = std::thread([this] { result = manager->Run(stop.get_token()); });
+    runner = std::thread([this] {
+      result = manager->Run(stop.get_token());
+      ended = true;
+    });
   }
   // Waits for the end that something else has caused.
   absl::Status Join() {

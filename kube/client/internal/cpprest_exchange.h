@@ -65,9 +65,9 @@ class UnaryExchange : public Exchange {
   void OnEnd(absl::Status status) override;
 
  private:
-  HttpResponse response_;   // The pool's until done_, the waiting caller's afterwards.
-  absl::Status too_large_;  // The pool's.
   absl::Mutex mu_;
+  HttpResponse response_ ABSL_GUARDED_BY(mu_);
+  absl::Status too_large_ ABSL_GUARDED_BY(mu_);
   bool done_ ABSL_GUARDED_BY(mu_) = false;
   absl::Status status_ ABSL_GUARDED_BY(mu_);
 };

@@ -22,7 +22,7 @@ die() {
 }
 
 check_go() {
-  local advice="The end-to-end tests build Kubernetes and Karmada with Go $min_go or newer (https://go.dev/dl); \
+  local advice="The end-to-end tests build Kubernetes and Karmada with Go $min_go or newer; \
 Debian 12's own golang package is too old. Put such a 'go' into PATH and try again."
   command -v go > /dev/null || die "no 'go' in PATH. $advice"
   # Within a module that asks for a newer Go, a Go from 1.21 on fetches that toolchain unless told not to.

@@ -223,8 +223,10 @@ TEST_CASE_METHOD(Fixture,
       std::make_unique<ScriptedReconciler>(record, Succeed));
   Start();
   REQUIRE(Eventually([&] { return !informer->last_error().ok(); }));
-  clock.AwaitWaiters(2);  // The controller and the list pool.
-  clock.Advance(absl::Seconds(61));
+  REQUIRE(Eventually([&] {
+    clock.Advance(absl::Seconds(20));
+    return ended.load();
+  }));
   const absl::Status failed = Join();
   CHECK(absl::IsDeadlineExceeded(failed));
   CHECK(absl::StrContains(failed.message(), "starting c"));
@@ -243,7 +245,7 @@ TEST_CASE_METHOD(Fixture, "a stop lets the running reconcile end and leaves the 
     token_stopped = token.stop_requested();
     return absl::StatusOr<Action>(Action::Done());
   });
-  Start();
+  std::thread runner([&] { result = controller.Run(stop.get_token()); });
   controller.queue().Add(item);
   controller.queue().Add({.key = {"ns", "waiting"}});
   {
@@ -255,7 +257,8 @@ TEST_CASE_METHOD(Fixture, "a stop lets the running reconcile end and leaves the 
     absl::MutexLock lock(&mu);
     release = true;
   }
-  REQUIRE(Finish().ok());
+  runner.join();
+  CHECK(result.ok());
   CHECK(record.size() == 1);
   CHECK_FALSE(token_stopped);
   CHECK(Total("success") == 1);

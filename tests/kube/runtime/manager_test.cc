@@ -170,6 +170,7 @@ TEST_CASE_METHOD(Fixture, "who does not stop within the graceful period is named
   Start();
   REQUIRE(Eventually([&] { return diary.lines().size() == 2; }));
   stop.request_stop();
+  REQUIRE(Eventually([&] { return diary.Has("end docile"); }));
   clock.AwaitWaiters(1);
   clock.Advance(absl::Seconds(20));
   REQUIRE(Eventually([&] { return manager->abort_token().stop_requested(); }));
@@ -179,8 +180,11 @@ TEST_CASE_METHOD(Fixture, "who does not stop within the graceful period is named
   CHECK(absl::IsDeadlineExceeded(exceeded));
   CHECK(absl::StrContains(exceeded.message(), "stubborn"));
   CHECK_FALSE(absl::StrContains(exceeded.message(), "docile"));
-  absl::MutexLock lock(&mu);
-  release = true;
+  {
+    absl::MutexLock lock(&mu);
+    release = true;
+  }
+  manager.reset();  // Waits for the stubborn one.
 }
 
 TEST_CASE_METHOD(Fixture, "election timings that cannot work are refused") {
