@@ -28,7 +28,8 @@ bool Clock::SleepFor(absl::Duration d, const StopToken& stop) const {
 }
 
 const Clock& RealClock() {
-  static const auto* const kClock = new MachineClock;  // Never destroyed: threads may outlive main().
+  static const auto* const kClock =
+      new MachineClock;  // Never destroyed: threads may outlive main().
   return *kClock;
 }
 

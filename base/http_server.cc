@@ -1,21 +1,19 @@
 #include "base/http_server.h"
 
-#include <set>
-#include <thread>
-#include <utility>
-#include <vector>
-
+#include <algorithm>
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/ssl/context.hpp>
+#include <boost/asio/steady_timer.hpp>
 #include <boost/asio/strand.hpp>
+#include <chrono>
+#include <thread>
+#include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
 #include "base/internal/http_connection.h"
-#include "base/internal/http_exchange.h"
+#include "base/internal/http_listener.h"
 #include "base/status.h"
 
 namespace base {
@@ -23,163 +21,108 @@ namespace {
 
 namespace net = boost::asio;
 using boost::system::error_code;
-using net::ip::tcp;
 
-// "host:port", "[v6]:port" or ":port" (every address).
-absl::StatusOr<tcp::endpoint> ParseAddress(net::io_context& io, const std::string& address) {
-  const size_t colon = address.rfind(':');
-  if (colon == std::string::npos) {
-    return absl::InvalidArgumentError(absl::StrCat("address \"", address, "\" has no port"));
-  }
-  std::string host = address.substr(0, colon);
-  if (host.size() > 1 && host.front() == '[' && host.back() == ']')
-    host = host.substr(1, host.size() - 2);
-  if (host.empty()) host = "0.0.0.0";
-  error_code error;
-  tcp::resolver resolver(io);
-  const auto found =
-      resolver.resolve(host, address.substr(colon + 1),
-                       tcp::resolver::passive | tcp::resolver::numeric_service, error);
-  if (error || found.empty()) {
-    return absl::InvalidArgumentError(absl::StrCat("address \"", address, "\": ", error.message()));
-  }
-  return found.begin()->endpoint();
+// Timeouts are enforced by looking at all connections now and then: cheaper than a timer for each.
+std::chrono::nanoseconds SweepPeriod(const HttpServerOptions& options) {
+  const absl::Duration shortest = std::min(options.request_timeout, options.idle_timeout);
+  return absl::ToChronoNanoseconds(
+      std::clamp(shortest / 4, absl::Milliseconds(5), absl::Seconds(1)));
 }
 
-class Server : public HttpServer {
+class AsioServer : public HttpServer {
  public:
-  Server(HttpServerOptions options, HttpHandler handler)
+  AsioServer(HttpServerOptions options, HttpHandler handler)
       : options_(std::move(options)),
         handler_(std::move(handler)),
-        work_(net::make_work_guard(io_)),
-        acceptor_(io_),
-        tls_(net::ssl::context::tls_server),
-        posts_(std::make_shared<internal::ServerThreads>(
-            [this](std::function<void()> f) { net::post(io_, std::move(f)); })) {}
+        io_(std::max(options_.threads, 1)),
+        sweep_timer_(net::make_strand(io_)) {}
 
-  ~Server() override { Stop(); }
+  ~AsioServer() override { Stop(); }
 
   absl::Status Open() {
     if (options_.tls) {
-      RETURN_IF_ERROR(tls::ConfigureServer(tls_.native_handle(), *options_.tls));
+      tls_.emplace(net::ssl::context::tls_server);
+      RETURN_IF_ERROR(tls::ConfigureServer(tls_->native_handle(), *options_.tls));
     }
-    ASSIGN_OR_RETURN(const tcp::endpoint endpoint, ParseAddress(io_, options_.address));
-    error_code error;
-    acceptor_.open(endpoint.protocol(), error);
-    if (!error) acceptor_.set_option(tcp::acceptor::reuse_address(true), error);
-    if (!error) acceptor_.bind(endpoint, error);
-    if (!error) acceptor_.listen(net::socket_base::max_listen_connections, error);
-    if (error) {
-      return absl::UnavailableError(
-          absl::StrCat("listening on ", options_.address, ": ", error.message()));
+    ASSIGN_OR_RETURN(listener_, internal::HttpListener::Open(io_, options_.address));
+    port_ = listener_->port();
+    listener_->Accept([this](internal::Socket socket) { Serve(std::move(socket)); });
+    Sweep();
+    for (int i = 0; i < std::max(options_.threads, 1); ++i) {
+      threads_.emplace_back([this] { io_.run(); });
     }
-    port_ = acceptor_.local_endpoint(error).port();
-    Accept();
-    for (int i = 0; i < options_.threads; ++i) threads_.emplace_back([this] { io_.run(); });
     return absl::OkStatus();
   }
 
   int port() const override { return port_; }
-  void Stop() override;
-  void DropConnections() override;
+
+  void Stop() override {
+    absl::MutexLock lock(&stop_mu_);
+    if (std::exchange(stopped_, true) || listener_ == nullptr) return;
+    table_.Seal();
+    listener_->Close();
+    net::post(sweep_timer_.get_executor(), [this] {
+      sweeping_ = false;
+      sweep_timer_.cancel();
+    });
+    DropConnections();
+    for (std::thread& thread : threads_) thread.join();
+    context_.threads->Retire();
+    // What was posted after the last thread had gone.
+    io_.restart();
+    io_.poll();
+  }
+
+  void DropConnections() override {
+    for (const auto& connection : table_.All()) connection->Cut();
+  }
 
  private:
-  using ConnectionPtr = std::shared_ptr<internal::Connection>;
+  void Serve(internal::Socket socket) {
+    auto connection = tls_ ? internal::NewTlsConnection(context_, std::move(socket), *tls_)
+                           : internal::NewPlainConnection(context_, std::move(socket));
+    if (table_.Add(connection)) connection->Start();
+  }
 
-  void Accept();
-  void Add(tcp::socket socket);
+  void Sweep() {
+    for (const auto& connection : table_.All()) {
+      if (connection->IsOverdue()) connection->Cut();
+    }
+    sweep_timer_.expires_after(SweepPeriod(options_));
+    sweep_timer_.async_wait([this](const error_code& error) {
+      if (!error && sweeping_) Sweep();
+    });
+  }
 
   const HttpServerOptions options_;
   const HttpHandler handler_;
-  net::io_context io_;
-  net::executor_work_guard<net::io_context::executor_type> work_;
-  tcp::acceptor acceptor_;
-  net::ssl::context tls_;
-  const std::shared_ptr<internal::ServerThreads> posts_;
-  std::vector<std::thread> threads_;
+  internal::ConnectionTable table_;
+  std::optional<net::ssl::context> tls_;
+  const internal::ConnectionContext context_ = {
+      options_, handler_, table_,
+      std::make_shared<internal::ServerThreads>(
+          [this](std::function<void()> work) { net::post(io_, std::move(work)); })};
+  net::io_context io_;  // Destroyed before what its connections use.
+  std::shared_ptr<internal::HttpListener> listener_;
+  net::steady_timer sweep_timer_;
+  bool sweeping_ = true;  // Used on the timer's strand only.
   int port_ = 0;
-  absl::Mutex mu_;
-  int64_t next_id_ ABSL_GUARDED_BY(mu_) = 0;
-  int open_ ABSL_GUARDED_BY(mu_) = 0;
-  bool stopped_ ABSL_GUARDED_BY(mu_) = false;
-  std::map<int64_t, std::weak_ptr<internal::Connection>> connections_ ABSL_GUARDED_BY(mu_);
+  std::vector<std::thread> threads_;
+  absl::Mutex stop_mu_;
+  bool stopped_ ABSL_GUARDED_BY(stop_mu_) = false;
 };
-
-void Server::Accept() {
-  acceptor_.async_accept(net::make_strand(io_),
-                         [this](const error_code& error, tcp::socket socket) {
-                           if (error == net::error::operation_aborted || !acceptor_.is_open())
-                             return;
-                           if (!error) Add(std::move(socket));
-                           Accept();
-                         });
-}
-
-void Server::Add(tcp::socket socket) {
-  int64_t id = 0;
-  {
-    absl::MutexLock lock(&mu_);
-    if (stopped_) return;
-    id = next_id_++;
-    ++open_;
-  }
-  const auto executor = socket.get_executor();
-  // On the connection's strand, so that it cannot run before it is in the map.
-  net::post(executor, [this, id, s = std::make_shared<tcp::socket>(std::move(socket))] {
-    const auto on_end = [this, id] {
-      absl::MutexLock lock(&mu_);
-      connections_.erase(id);
-      --open_;
-    };
-    const internal::ConnectionContext context{options_, handler_, posts_,
-                                              options_.tls ? &tls_ : nullptr};
-    const ConnectionPtr connection = internal::StartConnection(std::move(*s), context, on_end);
-    absl::MutexLock lock(&mu_);
-    connections_[id] = connection;
-    if (stopped_) connection->Drop();
-  });
-}
-
-void Server::DropConnections() {
-  std::vector<ConnectionPtr> all;
-  {
-    absl::MutexLock lock(&mu_);
-    for (const auto& [id, weak] : connections_) {
-      if (ConnectionPtr connection = weak.lock()) all.push_back(std::move(connection));
-    }
-  }
-  for (const ConnectionPtr& connection : all) connection->Drop();
-}
-
-void Server::Stop() {
-  {
-    absl::MutexLock lock(&mu_);
-    if (std::exchange(stopped_, true)) return;
-  }
-  net::post(io_, [this] {
-    error_code ignored;
-    acceptor_.close(ignored);
-  });
-  DropConnections();
-  {
-    absl::MutexLock lock(&mu_);
-    mu_.AwaitWithTimeout(absl::Condition(
-                             +[](int* open) { return *open == 0; }, &open_),
-                         absl::Seconds(2));
-  }
-  posts_->Retire();
-  work_.reset();
-  io_.stop();
-  for (std::thread& thread : threads_) thread.join();
-}
 
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<HttpServer>> HttpServer::Start(HttpServerOptions options,
                                                               HttpHandler handler) {
-  auto server = std::make_unique<Server>(std::move(options), std::move(handler));
-  RETURN_IF_ERROR(server->Open());
-  return std::unique_ptr<HttpServer>(std::move(server));
+  try {
+    auto server = std::make_unique<AsioServer>(std::move(options), std::move(handler));
+    RETURN_IF_ERROR(server->Open());
+    return server;
+  } catch (const std::exception& e) {
+    return absl::UnavailableError(absl::StrCat("starting an HTTP server: ", e.what()));
+  }
 }
 
 }  // namespace base

@@ -46,7 +46,8 @@ void Log(const Severity& severity, absl::string_view message, const LogFields& f
     return;
   }
   const std::string text = internal::FormatText(message, fields);
-  google::LogMessage(where.file_name(), static_cast<int>(where.line()), severity.glog).stream() << text;
+  google::LogMessage(where.file_name(), static_cast<int>(where.line()), severity.glog).stream()
+      << text;
 }
 
 }  // namespace

@@ -116,9 +116,7 @@ std::vector<double> ExponentialBuckets(double start, double factor, int n) {
   return bounds;
 }
 
-std::vector<double> DefaultBuckets() {
-  return {.005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10};
-}
+std::vector<double> DefaultBuckets() { return {.005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10}; }
 
 struct Registry::Impl {
   // The series of `name` and `labels`, made by `make(family)` if it is the first of its kind.
@@ -139,7 +137,8 @@ struct Registry::Impl {
 Registry::Registry() : impl_(std::make_unique<Impl>()) {}
 Registry::~Registry() = default;
 
-Counter& Registry::GetCounter(const std::string& name, const std::string& help, const Labels& labels) {
+Counter& Registry::GetCounter(const std::string& name, const std::string& help,
+                              const Labels& labels) {
   return impl_->Get<CounterSeries>(name, {CounterSeries::kType, help}, labels,
                                    [](const Family&) { return std::make_unique<CounterSeries>(); });
 }

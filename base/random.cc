@@ -20,8 +20,8 @@ std::string NewUuid() {
   const uint64_t high = absl::Uniform<uint64_t>(Generator());
   const uint64_t low = absl::Uniform<uint64_t>(Generator());
   // Version 4 in the third group, variant 10xx in the fourth.
-  return absl::StrFormat("%08x-%04x-4%03x-%04x-%012x", high >> 32, (high >> 16) & 0xffff, high & 0xfff,
-                         (low >> 48 & 0x3fff) | 0x8000, low & 0xffffffffffff);
+  return absl::StrFormat("%08x-%04x-4%03x-%04x-%012x", high >> 32, (high >> 16) & 0xffff,
+                         high & 0xfff, (low >> 48 & 0x3fff) | 0x8000, low & 0xffffffffffff);
 }
 
 double RandomUnit() { return absl::Uniform<double>(Generator(), 0.0, 1.0); }

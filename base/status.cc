@@ -28,8 +28,8 @@ void IgnoreError(const absl::Status& status, absl::string_view why) {
 void ErrorList::Add(const absl::Status& status) {
   if (status.ok()) return;
   // Messages are remembered between NUL bytes, which no message contains.
-  const std::string mark = absl::StrCat(absl::string_view("\0", 1), status.message(),
-                                        absl::string_view("\0", 1));
+  const std::string mark =
+      absl::StrCat(absl::string_view("\0", 1), status.message(), absl::string_view("\0", 1));
   if (seen_.find(mark) != std::string::npos) return;
   if (first_.ok()) first_ = status;
   absl::StrAppend(&joined_, count_ == 0 ? "" : ", ", status.message());

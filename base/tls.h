@@ -60,7 +60,8 @@ PeerIdentity PeerOf(const ssl_st* ssl);
 // thing in main(), before any thread.
 void DisableSystemBundlePerConnection();
 
-// Those two variables as they were before, for the environment of child processes; nullopt: not set.
+// Those two variables as they were before, for the environment of child processes; nullopt: not
+// set.
 struct SystemBundleVariables {
   std::optional<std::string> file;       // SSL_CERT_FILE
   std::optional<std::string> directory;  // SSL_CERT_DIR

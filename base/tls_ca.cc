@@ -79,8 +79,7 @@ absl::Status AddExtension(X509* certificate, X509* issuer, const Extension& exte
   X509V3_CTX context;
   X509V3_set_ctx_nodb(&context);
   X509V3_set_ctx(&context, issuer, certificate, nullptr, nullptr, 0);
-  const ExtensionPtr built(
-      X509V3_EXT_conf_nid(nullptr, &context, extension.nid, extension.value));
+  const ExtensionPtr built(X509V3_EXT_conf_nid(nullptr, &context, extension.nid, extension.value));
   if (built == nullptr || X509_add_ext(certificate, built.get(), -1) != 1) {
     return LastError("certificate extension");
   }
@@ -114,7 +113,8 @@ absl::Status AddAlternativeNames(X509* certificate,
   for (const std::string& ip : options.ip_addresses) {
     RETURN_IF_ERROR(AppendIpAddress(names.get(), ip));
   }
-  if (X509_add1_ext_i2d(certificate, NID_subject_alt_name, names.get(), 0, X509V3_ADD_DEFAULT) != 1) {
+  if (X509_add1_ext_i2d(certificate, NID_subject_alt_name, names.get(), 0, X509V3_ADD_DEFAULT) !=
+      1) {
     return LastError("alternative names");
   }
   return absl::OkStatus();

@@ -8,18 +8,17 @@
 namespace sandbox {
 namespace {
 
-json::Value UserInfo(const std::string& user) {
+json::Value UserInfo(const UserIdentity& user) {
   return json::Value::Object(
-      {{"username", user}, {"groups", json::Value::Array({"system:authenticated"})}});
+      {{"username", user.name}, {"groups", json::Value::Strings(user.groups)}});
 }
 
 json::Value EveryRule() {
   const json::Value any = json::Value::Array({"*"});
   return json::Value::Object(
       {{"incomplete", false},
-       {"resourceRules",
-        json::Value::Array({json::Value::Object(
-            {{"verbs", any}, {"apiGroups", any}, {"resources", any}})})},
+       {"resourceRules", json::Value::Array({json::Value::Object(
+                             {{"verbs", any}, {"apiGroups", any}, {"resources", any}})})},
        {"nonResourceRules",
         json::Value::Array({json::Value::Object({{"verbs", any}, {"nonResourceURLs", any}})})}});
 }
@@ -30,8 +29,8 @@ json::Value StatusOf(const std::string& kind, const ResourceCall& call) {
   }
   if (kind == "SelfSubjectRulesReview") return EveryRule();
   if (kind == "TokenReview") {
-    return json::Value::Object({{"authenticated", false},
-                                {"error", "tokens are not reviewed by this server"}});
+    return json::Value::Object(
+        {{"authenticated", false}, {"error", "tokens are not reviewed by this server"}});
   }
   return json::Value::Object({{"allowed", true}});
 }

@@ -7,8 +7,8 @@
 
 namespace sandbox {
 
-// SelfSubjectAccessReview (kubectl auth can-i), SelfSubjectReview (whoami) and their kin, with the status
-// filled in.
+// SelfSubjectAccessReview (kubectl auth can-i), SelfSubjectReview (whoami) and their kin, with the
+// status filled in.
 absl::StatusOr<base::HttpResponse> AnswerReview(const ResourceCall& call);
 
 }  // namespace sandbox

@@ -48,7 +48,8 @@ json::Value Details(const GroupName& what, absl::string_view name) {
   return details;
 }
 
-absl::Status Make(int code, absl::string_view reason, std::string message, json::Value details = {}) {
+absl::Status Make(int code, absl::string_view reason, std::string message,
+                  json::Value details = {}) {
   return ToStatus({code, std::string(reason), std::move(message), std::move(details)});
 }
 
@@ -181,10 +182,9 @@ void FieldErrors::TypeInvalid(absl::string_view field, const json::Value& value,
 
 void FieldErrors::NotSupported(absl::string_view field, const json::Value& value,
                                const std::vector<std::string>& supported) {
-  const std::string list =
-      absl::StrJoin(supported, ", ", [](std::string* out, const std::string& s) {
-        absl::StrAppend(out, "\"", s, "\"");
-      });
+  const std::string list = absl::StrJoin(
+      supported, ", ",
+      [](std::string* out, const std::string& s) { absl::StrAppend(out, "\"", s, "\""); });
   Add("FieldValueNotSupported", field,
       absl::StrCat("Unsupported value: ", Shown(value),
                    supported.empty() ? "" : absl::StrCat(": supported values: ", list)));
@@ -213,17 +213,15 @@ absl::Status FieldErrors::ToStatus(const GroupName& kind, absl::string_view name
   json::Value list = json::Value::Array();
   std::vector<std::string> lines;
   for (const Cause& c : causes_) {
-    list.Append(json::Value::Object(
-        {{"reason", c.reason}, {"message", c.message}, {"field", c.field}}));
+    list.Append(
+        json::Value::Object({{"reason", c.reason}, {"message", c.message}, {"field", c.field}}));
     lines.push_back(absl::StrCat(c.field, ": ", c.message));
   }
   json::Value details = Details(kind, name);
   details.Set("causes", std::move(list));
-  const std::string all = lines.size() == 1
-                              ? lines[0]
-                              : absl::StrCat("[", absl::StrJoin(lines, ", "), "]");
-  return Make(422, "Invalid",
-              absl::StrCat(kind.ToString(), " \"", name, "\" is invalid: ", all),
+  const std::string all =
+      lines.size() == 1 ? lines[0] : absl::StrCat("[", absl::StrJoin(lines, ", "), "]");
+  return Make(422, "Invalid", absl::StrCat(kind.ToString(), " \"", name, "\" is invalid: ", all),
               std::move(details));
 }
 

@@ -1,4 +1,5 @@
-// The errors of a Kubernetes API server, worded as apimachinery's errors and field packages word them.
+// The errors of a Kubernetes API server, worded as apimachinery's errors and field packages word
+// them.
 //
 //   return NotFound(table, "web");             // deployments.apps "web" not found
 //   FieldErrors errors;

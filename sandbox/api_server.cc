@@ -28,8 +28,7 @@ class ServerImpl : public ApiServer {
       : options_(std::move(options)),
         backend_(options_.history_events),
         authentication_(options_.tokens, options_.allow_anonymous),
-        faults_({[this] { front_end_.DropWatches(); },
-                 [this] { backend_.store().ExpireHistory(); },
+        faults_({[this] { front_end_.DropWatches(); }, [this] { backend_.store().ExpireHistory(); },
                  [this](bool on) { SetPartitioned(on); }}),
         timers_(base::RealClock()),
         front_end_({backend_, authentication_, faults_, counts_, timers_, options_.git_version}) {}
@@ -71,12 +70,12 @@ class ServerImpl : public ApiServer {
     http.tls = options_.tls;
     http.threads = kThreads;
     http.max_body_bytes = kMaxReceivedBytes;
-    ASSIGN_OR_RETURN(
-        http_, base::HttpServer::Start(std::move(http),
-                                       [this](base::HttpRequest request,
-                                              std::shared_ptr<base::HttpResponder> responder) {
-                                         front_end_.Handle(std::move(request), std::move(responder));
-                                       }));
+    ASSIGN_OR_RETURN(http_,
+                     base::HttpServer::Start(
+                         std::move(http), [this](base::HttpRequest request,
+                                                 std::shared_ptr<base::HttpResponder> responder) {
+                           front_end_.Handle(std::move(request), std::move(responder));
+                         }));
     port_ = http_->port();
     return absl::OkStatus();
   }
@@ -97,8 +96,9 @@ class ServerImpl : public ApiServer {
       StopListening();
       return;
     }
-    base::IgnoreError(Listen(), "the port was ours a moment ago; a test that cannot reach the "
-                                "server again will say so");
+    base::IgnoreError(Listen(),
+                      "the port was ours a moment ago; a test that cannot reach the "
+                      "server again will say so");
   }
 
   void ScheduleBookmarks() {

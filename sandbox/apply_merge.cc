@@ -16,13 +16,20 @@ struct KeyedList {
 // Lists of built-in types with listType=map. "ports" depends on what holds them, see KeysOfItems.
 const std::vector<KeyedList>& KeyedLists() {
   static const auto* const lists = new std::vector<KeyedList>{
-      {"conditions", {"type"}},       {"containers", {"name"}},
-      {"env", {"name"}},              {"ephemeralContainers", {"name"}},
-      {"hostAliases", {"ip"}},        {"imagePullSecrets", {"name"}},
-      {"initContainers", {"name"}},   {"ownerReferences", {"uid"}},
-      {"secrets", {"name"}},          {"topologySpreadConstraints", {"topologyKey", "whenUnsatisfiable"}},
-      {"volumeDevices", {"devicePath"}}, {"volumeMounts", {"mountPath"}},
-      {"volumes", {"name"}},          {"webhooks", {"name"}},
+      {"conditions", {"type"}},
+      {"containers", {"name"}},
+      {"env", {"name"}},
+      {"ephemeralContainers", {"name"}},
+      {"hostAliases", {"ip"}},
+      {"imagePullSecrets", {"name"}},
+      {"initContainers", {"name"}},
+      {"ownerReferences", {"uid"}},
+      {"secrets", {"name"}},
+      {"topologySpreadConstraints", {"topologyKey", "whenUnsatisfiable"}},
+      {"volumeDevices", {"devicePath"}},
+      {"volumeMounts", {"mountPath"}},
+      {"volumes", {"name"}},
+      {"webhooks", {"name"}},
   };
   return *lists;
 }

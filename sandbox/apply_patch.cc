@@ -13,9 +13,8 @@ json::Value OwnedPart(const kube::Object& config) {
   json::Value owned = config.root();
   owned.Erase("apiVersion");
   owned.Erase("kind");
-  for (absl::string_view field :
-       {"name", "namespace", "uid", "resourceVersion", "creationTimestamp", "generation",
-        "managedFields"}) {
+  for (absl::string_view field : {"name", "namespace", "uid", "resourceVersion",
+                                  "creationTimestamp", "generation", "managedFields"}) {
     owned.Erase({"metadata", field});
   }
   return owned;

@@ -1,6 +1,7 @@
-// Server-side apply with simple ownership: the last configuration of each field manager is remembered, so
-// that what it no longer mentions is removed, and what another manager has applied is a conflict.
-// Changes made by other means (PUT, patches) own nothing, and metadata.managedFields is not kept.
+// Server-side apply with simple ownership: the last configuration of each field manager is
+// remembered, so that what it no longer mentions is removed, and what another manager has applied
+// is a conflict. Changes made by other means (PUT, patches) own nothing, and metadata.managedFields
+// is not kept.
 #ifndef SANDBOX_APPLY_PATCH_H_
 #define SANDBOX_APPLY_PATCH_H_
 
@@ -19,7 +20,8 @@
 namespace sandbox {
 
 // Merges and removes along a configuration; lists are merged by key where the type says so: by the
-// x-kubernetes-list-* marks of a custom resource's schema, by a table of well-known lists for built-ins.
+// x-kubernetes-list-* marks of a custom resource's schema, by a table of well-known lists for
+// built-ins.
 class ApplyMerge {
  public:
   explicit ApplyMerge(const ResourceInfo& info);

@@ -7,19 +7,28 @@
 #include "sandbox/api_errors.h"
 
 namespace sandbox {
+namespace {
 
-absl::StatusOr<std::string> Authentication::UserOf(const base::HttpRequest& request) const {
+constexpr char kAuthenticated[] = "system:authenticated";
+
+}  // namespace
+
+absl::StatusOr<UserIdentity> Authentication::UserOf(const base::HttpRequest& request) const {
   absl::string_view header = request.Header("authorization");
   if (absl::StartsWithIgnoreCase(header, "bearer ")) {
     const std::string token(absl::StripAsciiWhitespace(header.substr(7)));
     absl::MutexLock lock(&mu_);
     const auto found = tokens_.find(token);
     if (found == tokens_.end()) return Unauthorized();
-    return found->second;
+    return UserIdentity{found->second, {kAuthenticated}};
   }
-  if (!request.peer.common_name.empty()) return request.peer.common_name;
+  if (!request.peer.common_name.empty()) {
+    UserIdentity user{request.peer.common_name, request.peer.organizations};
+    user.groups.emplace_back(kAuthenticated);
+    return user;
+  }
   if (!allow_anonymous_) return Unauthorized();
-  return std::string("system:anonymous");
+  return UserIdentity{"system:anonymous", {"system:unauthenticated"}};
 }
 
 bool Authentication::IsOpenPath(absl::string_view path) {

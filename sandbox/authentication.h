@@ -4,6 +4,7 @@
 
 #include <map>
 #include <string>
+#include <vector>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/statusor.h"
@@ -12,15 +13,20 @@
 
 namespace sandbox {
 
+struct UserIdentity {
+  std::string name;
+  std::vector<std::string> groups;
+};
+
 // Thread-safe.
 class Authentication {
  public:
   Authentication(std::map<std::string, std::string> tokens, bool allow_anonymous)
       : allow_anonymous_(allow_anonymous), tokens_(std::move(tokens)) {}
 
-  // The user's name; 401 when the request shows nothing valid. A wrong token is refused even where
+  // 401 when the request shows nothing valid. A wrong token is refused even where
   // anonymous requests are welcome.
-  absl::StatusOr<std::string> UserOf(const base::HttpRequest& request) const;
+  absl::StatusOr<UserIdentity> UserOf(const base::HttpRequest& request) const;
   // Health checks are open to everybody.
   static bool IsOpenPath(absl::string_view path);
 

@@ -165,9 +165,10 @@ void SelectJobPods(kube::Object& job) {
   for (absl::string_view key : {"job-name", "batch.kubernetes.io/job-name"}) {
     labels.Set(key, job.name());
   }
-  DefaultTo(spec, "selector",
-            json::Value::Object({{"matchLabels", json::Value::Object(
-                                                     {{"batch.kubernetes.io/controller-uid", uid}})}}));
+  DefaultTo(
+      spec, "selector",
+      json::Value::Object(
+          {{"matchLabels", json::Value::Object({{"batch.kubernetes.io/controller-uid", uid}})}}));
 }
 
 json::Value InitialStatus(absl::string_view kind) {

@@ -10,8 +10,8 @@ namespace sandbox {
 
 // Fills absent fields; runs on every write.
 void ApplyBuiltinDefaults(const ResourceInfo& info, kube::Object& object);
-// What only creation sets: initial status, a namespace's finalizer, a Job's selector. REQUIRES: the object
-// has its uid.
+// What only creation sets: initial status, a namespace's finalizer, a Job's selector. REQUIRES: the
+// object has its uid.
 void PrepareBuiltinForCreate(const ResourceInfo& info, kube::Object& object);
 
 // Shared by the workload kinds.

@@ -3,6 +3,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_split.h"
+#include "sandbox/autoscaler_conversion.h"
 #include "sandbox/resource_info.h"
 
 namespace sandbox {
@@ -11,13 +12,13 @@ namespace {
 // Traits of a kind; names follow the fields of ResourceInfo.
 enum : unsigned {
   kClusterWide = 1u << 0,
-  kStatus = 1u << 1,       // Status subresource, status reset on create.
-  kKeepStatus = 1u << 2,   // Status subresource, status kept on create.
-  kSpecGen = 1u << 3,      // Generation follows the spec.
-  kAllGen = 1u << 4,       // Generation follows everything but metadata.
+  kStatus = 1u << 1,      // Status subresource, status reset on create.
+  kKeepStatus = 1u << 2,  // Status subresource, status kept on create.
+  kSpecGen = 1u << 3,     // Generation follows the spec.
+  kAllGen = 1u << 4,      // Generation follows everything but metadata.
   kScale = 1u << 5,
   kPutCreates = 1u << 6,
-  kStrictPut = 1u << 7,    // PUT needs a resourceVersion.
+  kStrictPut = 1u << 7,  // PUT needs a resourceVersion.
   kReview = 1u << 8,
   kLabelName = 1u << 9,
   kPathName = 1u << 10,
@@ -68,7 +69,10 @@ constexpr Row kRows[] = {
      kClusterWide | kReview},
     {"authorization.k8s.io/v1", "SubjectAccessReview", "subjectaccessreviews", "", "",
      kClusterWide | kReview},
-    {"autoscaling/v2", "HorizontalPodAutoscaler", "horizontalpodautoscalers", "hpa", "all", kStatus},
+    {"autoscaling/v2", "HorizontalPodAutoscaler", "horizontalpodautoscalers", "hpa", "all",
+     kStatus},
+    {"autoscaling/v1", "HorizontalPodAutoscaler", "horizontalpodautoscalers", "hpa", "all",
+     kStatus},
     {"batch/v1", "CronJob", "cronjobs", "cj", "all", kStatus | kSpecGen},
     {"batch/v1", "Job", "jobs", "", "all", kStatus | kSpecGen | kOrphans},
     {"certificates.k8s.io/v1", "CertificateSigningRequest", "certificatesigningrequests", "csr", "",
@@ -76,13 +80,13 @@ constexpr Row kRows[] = {
     {"networking.k8s.io/v1", "IngressClass", "ingressclasses", "", "", kClusterWide | kAllGen},
     {"networking.k8s.io/v1", "Ingress", "ingresses", "ing", "", kStatus | kSpecGen},
     {"networking.k8s.io/v1", "NetworkPolicy", "networkpolicies", "netpol", "", kSpecGen},
-    {"policy/v1", "PodDisruptionBudget", "poddisruptionbudgets", "pdb", "",
-     kStatus | kSpecGen},
+    {"policy/v1", "PodDisruptionBudget", "poddisruptionbudgets", "pdb", "", kStatus | kSpecGen},
     {"rbac.authorization.k8s.io/v1", "ClusterRoleBinding", "clusterrolebindings", "", "",
      kClusterWide | kPutCreates | kPathName},
     {"rbac.authorization.k8s.io/v1", "ClusterRole", "clusterroles", "", "",
      kClusterWide | kPutCreates | kPathName},
-    {"rbac.authorization.k8s.io/v1", "RoleBinding", "rolebindings", "", "", kPutCreates | kPathName},
+    {"rbac.authorization.k8s.io/v1", "RoleBinding", "rolebindings", "", "",
+     kPutCreates | kPathName},
     {"rbac.authorization.k8s.io/v1", "Role", "roles", "", "", kPutCreates | kPathName},
     {"storage.k8s.io/v1", "CSIDriver", "csidrivers", "", "", kClusterWide},
     {"storage.k8s.io/v1", "CSINode", "csinodes", "", "", kClusterWide},
@@ -156,6 +160,13 @@ void ShareEventStorage(ResourceInfo& info) {
                   {"reportingComponent", "reportingController"}};
 }
 
+// Old clients create autoscalers in autoscaling/v1.
+void ShareAutoscalerStorage(ResourceInfo& info) {
+  info.stored_as.version = "v2";
+  info.convert_to_served = AutoscalerToV1;
+  info.convert_to_stored = AutoscalerFromV1;
+}
+
 }  // namespace
 
 std::vector<ResourceInfo> BuiltinResources() {
@@ -163,7 +174,9 @@ std::vector<ResourceInfo> BuiltinResources() {
   all.reserve(std::size(kRows));
   for (const Row& row : kRows) {
     all.push_back(FromRow(row));
-    if (all.back().resource.gvk.group == "events.k8s.io") ShareEventStorage(all.back());
+    const kube::Gvk& gvk = all.back().resource.gvk;
+    if (gvk.group == "events.k8s.io") ShareEventStorage(all.back());
+    if (gvk.group == "autoscaling" && gvk.version == "v1") ShareAutoscalerStorage(all.back());
   }
   return all;
 }

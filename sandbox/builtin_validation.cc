@@ -103,9 +103,8 @@ void ValidateSelectedWorkload(const kube::Object& object, FieldErrors& errors) {
 
 void ValidateJob(const kube::Object& object, FieldErrors& errors) {
   const json::Value& spec = object.spec();
-  for (absl::string_view field :
-       {"parallelism", "completions", "backoffLimit", "activeDeadlineSeconds",
-        "ttlSecondsAfterFinished"}) {
+  for (absl::string_view field : {"parallelism", "completions", "backoffLimit",
+                                  "activeDeadlineSeconds", "ttlSecondsAfterFinished"}) {
     NonNegative(spec, field, "spec", errors);
   }
   ValidateTemplate(spec, errors);
@@ -142,8 +141,9 @@ void ValidateDataKeys(const kube::Object& object, FieldErrors& errors) {
     for (const json::Member& entry : object.root()[field].members()) {
       const std::string key(entry.name());
       const bool ok = !key.empty() && key.size() <= 253 && key != "." && key != ".." &&
-                      key.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                                            "0123456789-._") == std::string::npos;
+                      key.find_first_not_of(
+                          "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                          "0123456789-._") == std::string::npos;
       if (!ok) {
         errors.Invalid(absl::StrCat(field, "[", key, "]"), key,
                        "a valid config key must consist of alphanumeric characters, '-', '_' or "

@@ -59,9 +59,9 @@ std::string AdminKubeconfig(const std::string& cluster, const std::string& url,
   const std::string user = cluster + "-admin";
   const json::Value server = json::Value::Object(
       {{"server", url}, {"certificate-authority-data", absl::Base64Escape(identity.ca_pem)}});
-  const json::Value credentials = json::Value::Object(
-      {{"client-certificate-data", absl::Base64Escape(identity.admin.cert_pem)},
-       {"client-key-data", absl::Base64Escape(identity.admin.key_pem)}});
+  const json::Value credentials =
+      json::Value::Object({{"client-certificate-data", absl::Base64Escape(identity.admin.cert_pem)},
+                           {"client-key-data", absl::Base64Escape(identity.admin.key_pem)}});
   const json::Value context = json::Value::Object({{"cluster", cluster}, {"user", user}});
   return yaml::Write(json::Value::Object(
       {{"apiVersion", "v1"},
@@ -75,7 +75,8 @@ std::string AdminKubeconfig(const std::string& cluster, const std::string& url,
 absl::Status WritePrivateFile(const std::string& path, const std::string& contents) {
   const std::string temporary = path + ".new";
   unlink(temporary.c_str());  // Left over by a crash, perhaps with other permissions.
-  const int fd = open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR);
+  const int fd =
+      open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR);
   if (fd < 0) return FileError("creating", temporary);
   const absl::Status written = WriteAll(fd, temporary, contents);
   close(fd);

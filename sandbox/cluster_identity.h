@@ -1,4 +1,5 @@
-// Who a simulated cluster is: its certificate authority, its server's certificate, its administrator.
+// Who a simulated cluster is: its certificate authority, its server's certificate, its
+// administrator.
 #ifndef SANDBOX_CLUSTER_IDENTITY_H_
 #define SANDBOX_CLUSTER_IDENTITY_H_
 
@@ -21,7 +22,8 @@ absl::StatusOr<ClusterIdentity> MakeIdentity(const std::string& cluster);
 std::string AdminKubeconfig(const std::string& cluster, const std::string& url,
                             const ClusterIdentity& identity);
 
-// Replaces the file in one step; only its owner can read it. kPermissionDenied or kNotFound name the path.
+// Replaces the file in one step; only its owner can read it. kPermissionDenied or kNotFound name
+// the path.
 absl::Status WritePrivateFile(const std::string& path, const std::string& contents);
 
 }  // namespace sandbox

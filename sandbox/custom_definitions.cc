@@ -50,7 +50,8 @@ std::string StorageVersionOf(const kube::Object& definition) {
   return "";
 }
 
-// Sorts "v1" before "v2beta1" before "v1alpha1": stability, then numbers, highest first; odd names last.
+// Sorts "v1" before "v2beta1" before "v1alpha1": stability, then numbers, highest first; odd names
+// last.
 struct VersionRank {
   int stability = 3;  // 0 GA, 1 beta, 2 alpha, 3 anything else.
   int64_t major = 0, minor = 0;

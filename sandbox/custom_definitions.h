@@ -1,5 +1,5 @@
-// CustomResourceDefinitions: what makes one valid, the status the server gives it, and the resources it
-// makes the server serve.
+// CustomResourceDefinitions: what makes one valid, the status the server gives it, and the
+// resources it makes the server serve.
 #ifndef SANDBOX_CUSTOM_DEFINITIONS_H_
 #define SANDBOX_CUSTOM_DEFINITIONS_H_
 

@@ -20,8 +20,8 @@ void DefinitionKeeper::Sync(const std::string& definition) {
   {
     absl::MutexLock sync(&sync_mu_);
     const kube::ObjectPtr object = store_.Get(DefinitionTable(), {"", definition});
-    registry_.SetCustom(definition, object == nullptr ? std::vector<ResourceInfo>{}
-                                                      : ServedBy(*object));
+    registry_.SetCustom(definition,
+                        object == nullptr ? std::vector<ResourceInfo>{} : ServedBy(*object));
     absl::MutexLock lock(&mu_);
     if (object == nullptr) {
       for (auto it = terminating_.begin(); it != terminating_.end();) {
@@ -61,9 +61,8 @@ void DefinitionKeeper::FinishIfEmpty(const GroupName& table) {
     next.RemoveFinalizer(kCleanupFinalizer);
     return next;
   };
-  base::IgnoreError(
-      writes_.Update(*info, {{"", definition}, ""}, drop_finalizer, {}).status(),
-      "another writer has finished the definition");
+  base::IgnoreError(writes_.Update(*info, {{"", definition}, ""}, drop_finalizer, {}).status(),
+                    "another writer has finished the definition");
 }
 
 }  // namespace sandbox

@@ -1,5 +1,5 @@
-// Keeps what is served in step with the stored CustomResourceDefinitions, and empties the table of a
-// definition that is being deleted before letting it go.
+// Keeps what is served in step with the stored CustomResourceDefinitions, and empties the table of
+// a definition that is being deleted before letting it go.
 #ifndef SANDBOX_DEFINITION_KEEPER_H_
 #define SANDBOX_DEFINITION_KEEPER_H_
 

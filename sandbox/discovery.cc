@@ -38,9 +38,8 @@ json::Value GroupEntry(const Group& group) {
         {{"groupVersion", absl::StrCat(group.name, "/", version)}, {"version", version}}));
   }
   const json::Value preferred = versions.At(0);
-  return json::Value::Object({{"name", group.name},
-                              {"versions", std::move(versions)},
-                              {"preferredVersion", preferred}});
+  return json::Value::Object(
+      {{"name", group.name}, {"versions", std::move(versions)}, {"preferredVersion", preferred}});
 }
 
 json::Value LegacyEntry(const ResourceInfo& info) {
@@ -69,8 +68,7 @@ json::Value LegacySubresource(const ResourceInfo& info, const Subresource& sub) 
 }
 
 json::Value KindJson(const kube::Gvk& gvk) {
-  return json::Value::Object(
-      {{"group", gvk.group}, {"version", gvk.version}, {"kind", gvk.kind}});
+  return json::Value::Object({{"group", gvk.group}, {"version", gvk.version}, {"kind", gvk.kind}});
 }
 
 json::Value AggregatedEntry(const ResourceInfo& info) {
@@ -172,8 +170,8 @@ json::Value AggregatedDocument(const ServedResources& served, bool core,
     }
     json::Value metadata = json::Value::Object();
     if (!core) metadata.Set("name", group.name);
-    items.Append(
-        json::Value::Object({{"metadata", std::move(metadata)}, {"versions", std::move(versions)}}));
+    items.Append(json::Value::Object(
+        {{"metadata", std::move(metadata)}, {"versions", std::move(versions)}}));
   }
   return json::Value::Object({{"kind", "APIGroupDiscoveryList"},
                               {"apiVersion", absl::StrCat("apidiscovery.k8s.io/", version)},

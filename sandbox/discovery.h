@@ -13,7 +13,7 @@ namespace sandbox {
 using ServedResources = std::vector<ResourceInfoPtr>;
 
 json::Value ApiVersionsDocument(absl::string_view server_address);  // GET /api
-json::Value GroupListDocument(const ServedResources& served);      // GET /apis
+json::Value GroupListDocument(const ServedResources& served);       // GET /apis
 // GET /apis/GROUP; null when there is no such group.
 json::Value GroupDocument(const ServedResources& served, const std::string& group);
 // GET /api/v1, /apis/GROUP/VERSION; null when there is none.

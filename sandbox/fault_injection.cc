@@ -21,8 +21,9 @@ constexpr Usual kUsual[] = {
     {401, "Unauthorized", "Unauthorized"},
     {403, "Forbidden", "injected fault: forbidden"},
     {404, "NotFound", "the server could not find the requested resource"},
-    {409, "Conflict", "the object has been modified; please apply your changes to the latest "
-                      "version and try again"},
+    {409, "Conflict",
+     "the object has been modified; please apply your changes to the latest "
+     "version and try again"},
     {410, "Expired", "The resourceVersion for the provided watch is too old."},
     {422, "Invalid", "injected fault: invalid"},
     {429, "TooManyRequests", "Too many requests, please try again later."},

@@ -12,7 +12,7 @@
 #include "base/status.h"
 #include "kube/meta/selector.h"
 #include "sandbox/cluster_identity.h"
-#include "sandbox/definition_files.h"
+#include "sandbox/manifests.h"
 #include "sandbox/member_joining.h"
 #include "sandbox/sim/cluster_controllers.h"
 #include "sandbox/sim/event_loop.h"
@@ -81,8 +81,7 @@ class FleetImpl : public Fleet {
     names.push_back(kControlPlaneFile);
     for (const std::string& name : names) {
       ASSIGN_OR_RETURN(const std::string text, Kubeconfig(name));
-      RETURN_IF_ERROR(
-          WritePrivateFile(absl::StrCat(directory, "/", name, ".kubeconfig"), text));
+      RETURN_IF_ERROR(WritePrivateFile(absl::StrCat(directory, "/", name, ".kubeconfig"), text));
     }
     return absl::OkStatus();
   }
@@ -115,7 +114,7 @@ class FleetImpl : public Fleet {
     backend.AddAdmission(KarmadaAdmission(base::RealClock()));
     if (options_.with_crds) {
       ASSIGN_OR_RETURN(const std::string directory,
-                       FindDefinitionDirectory(options_.crd_directory));
+                       FindManifests({options_.crd_directory, "crds"}));
       RETURN_IF_ERROR(LoadDefinitions(directory, backend));
     }
     for (const char* ns : {api::kSystemNamespace, api::kClusterNamespace}) {

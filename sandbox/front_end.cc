@@ -73,7 +73,7 @@ struct FrontEnd::Exchange {
   base::HttpRequest request;
   std::shared_ptr<base::HttpResponder> responder;
   RequestInfo info;
-  std::string user;
+  UserIdentity user;
 };
 
 void FrontEnd::Handle(base::HttpRequest request, std::shared_ptr<base::HttpResponder> responder) {
@@ -94,8 +94,10 @@ absl::Status FrontEnd::Admit(Exchange& exchange) const {
   if (Authentication::IsOpenPath(exchange.request.path)) return absl::OkStatus();
   ASSIGN_OR_RETURN(exchange.user, parts_.authentication.UserOf(exchange.request));
   if (exchange.request.body.size() > kMaxBodyBytes) {
-    return ToStatus({413, "RequestEntityTooLarge",
-                     absl::StrCat("Request entity too large: limit is ", kMaxBodyBytes), {}});
+    return ToStatus({413,
+                     "RequestEntityTooLarge",
+                     absl::StrCat("Request entity too large: limit is ", kMaxBodyBytes),
+                     {}});
   }
   return absl::OkStatus();
 }
@@ -116,8 +118,8 @@ void FrontEnd::Serve(const ExchangePtr& exchange) {
 void FrontEnd::ServeResource(const ExchangePtr& exchange) {
   const RequestInfo& info = exchange->info;
   ResourceInfoPtr resource = parts_.backend.registry().Find(info.gvr);
-  const bool misplaced = resource != nullptr && !resource->resource.namespaced &&
-                         !info.key.ns.empty();
+  const bool misplaced =
+      resource != nullptr && !resource->resource.namespaced && !info.key.ns.empty();
   if (resource == nullptr || misplaced) {
     Answer(*exchange, PathNotFound());
     return;
@@ -175,8 +177,8 @@ absl::StatusOr<base::HttpResponse> FrontEnd::ServeDiscovery(
     if (form.kind == AnswerForm::Kind::kDiscovery) {
       return AnswerOf(200, AggregatedDocument(served, core, form.version), form);
     }
-    return AnswerOf(200, core ? ApiVersionsDocument(request.Header("host")) : GroupListDocument(served),
-                    {});
+    return AnswerOf(
+        200, core ? ApiVersionsDocument(request.Header("host")) : GroupListDocument(served), {});
   }
   if (core && parts.size() == 2) return JsonOr404(ResourceListDocument(served, "", parts[1]));
   if (!core && parts.size() == 2) return JsonOr404(GroupDocument(served, parts[1]));

@@ -18,10 +18,8 @@ struct Continuation {
 };
 
 std::string Encode(const Continuation& c) {
-  return absl::WebSafeBase64Escape(json::Write(json::Value::Object({{"v", "meta.k8s.io/v1"},
-                                                                    {"rv", c.version},
-                                                                    {"ns", c.after.ns},
-                                                                    {"name", c.after.name}})));
+  return absl::WebSafeBase64Escape(json::Write(json::Value::Object(
+      {{"v", "meta.k8s.io/v1"}, {"rv", c.version}, {"ns", c.after.ns}, {"name", c.after.name}})));
 }
 
 absl::StatusOr<Continuation> Decode(absl::string_view token) {
@@ -48,11 +46,12 @@ absl::StatusOr<int64_t> ReadNumber(const base::HttpRequest& request, absl::strin
 absl::Status FutureVersion(int64_t wanted, int64_t current) {
   const std::string message =
       absl::StrCat("Too large resource version: ", wanted, ", current: ", current);
-  return ToStatus({504, "Timeout", absl::StrCat("Timeout: ", message),
-                   json::Value::Object({{"retryAfterSeconds", 1},
-                                        {"causes", json::Value::Array({json::Value::Object(
-                                                       {{"reason", "ResourceVersionTooLarge"},
-                                                        {"message", "Too large resource version"}})})}})});
+  return ToStatus(
+      {504, "Timeout", absl::StrCat("Timeout: ", message),
+       json::Value::Object({{"retryAfterSeconds", 1},
+                            {"causes", json::Value::Array({json::Value::Object(
+                                           {{"reason", "ResourceVersionTooLarge"},
+                                            {"message", "Too large resource version"}})})}})});
 }
 
 absl::StatusOr<Store::Listing> ContinuedListing(const Store& store, const ResourceInfo& info,

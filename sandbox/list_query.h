@@ -31,7 +31,7 @@ struct Selection {
 struct ListPage {
   std::vector<kube::ObjectPtr> objects;  // As served.
   int64_t version = 0;
-  std::string next;    // Continue token; "" on the last page.
+  std::string next;        // Continue token; "" on the last page.
   int64_t remaining = -1;  // Objects on later pages; -1 unknown (selectors).
 
   json::Value Metadata() const;

@@ -22,7 +22,8 @@ json::Value Reference(const std::string& name) {
 // A token for the service account; no two are alike.
 std::string IssueToken(ApiServer& server, absl::string_view account) {
   std::string token = absl::StrCat(base::NewUuid(), ".", base::NewUuid());
-  server.AddToken(token, absl::StrCat("system:serviceaccount:", api::kClusterNamespace, ":", account));
+  server.AddToken(token,
+                  absl::StrCat("system:serviceaccount:", api::kClusterNamespace, ":", account));
   return token;
 }
 
@@ -37,20 +38,19 @@ absl::Status CreateSecret(Backend& control_plane, const kube::Object& cluster,
 
 kube::Object ClusterFor(const JoiningMember& member, absl::string_view id) {
   kube::Object cluster = kube::Object::Make(api::Clusters().gvk, {"", member.name});
-  cluster.Set({"spec"},
-              json::Value::Object({{"id", id},
-                                   {"syncMode", "Push"},
-                                   {"apiEndpoint", member.server.url()},
-                                   {"secretRef", Reference(member.name)},
-                                   {"impersonatorSecretRef",
-                                    Reference(member.name + "-impersonator")}}));
+  cluster.Set({"spec"}, json::Value::Object(
+                            {{"id", id},
+                             {"syncMode", "Push"},
+                             {"apiEndpoint", member.server.url()},
+                             {"secretRef", Reference(member.name)},
+                             {"impersonatorSecretRef", Reference(member.name + "-impersonator")}}));
   return cluster;
 }
 
 absl::Status CreateAccounts(Backend& member, const std::string& name) {
   RETURN_IF_ERROR(EnsureNamespace(member, api::kClusterNamespace));
-  for (const std::string& account : {absl::StrCat("karmada-", name),
-                                     std::string("karmada-impersonator")}) {
+  for (const std::string& account :
+       {absl::StrCat("karmada-", name), std::string("karmada-impersonator")}) {
     RETURN_IF_ERROR(EnsureObject(
         member, kinds::ServiceAccounts().gvr(),
         kube::Object::Make(kinds::ServiceAccounts().gvk, {api::kClusterNamespace, account})));
@@ -71,18 +71,16 @@ absl::Status JoinMember(Backend& control_plane, const JoiningMember& member) {
   // Upstream knows a cluster again by this uid.
   ASSIGN_OR_RETURN(const kube::ObjectPtr system,
                    backend.Get(kinds::Namespaces().gvr(), {"", "kube-system"}));
-  ASSIGN_OR_RETURN(
-      const kube::ObjectPtr cluster,
-      control_plane.Create(api::Clusters().gvr(), ClusterFor(member, system->uid())));
+  ASSIGN_OR_RETURN(const kube::ObjectPtr cluster,
+                   control_plane.Create(api::Clusters().gvr(), ClusterFor(member, system->uid())));
   const std::string token = IssueToken(member.server, absl::StrCat("karmada-", member.name));
   RETURN_IF_ERROR(CreateSecret(
       control_plane, *cluster, member.name,
       json::Value::Object({{api::kSecretToken, absl::Base64Escape(token)},
                            {api::kSecretCaBundle, absl::Base64Escape(member.ca_pem)}})));
   const std::string impersonator = IssueToken(member.server, "karmada-impersonator");
-  return CreateSecret(
-      control_plane, *cluster, member.name + "-impersonator",
-      json::Value::Object({{api::kSecretToken, absl::Base64Escape(impersonator)}}));
+  return CreateSecret(control_plane, *cluster, member.name + "-impersonator",
+                      json::Value::Object({{api::kSecretToken, absl::Base64Escape(impersonator)}}));
 }
 
 }  // namespace sandbox

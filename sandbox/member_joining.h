@@ -1,5 +1,5 @@
-// What joining a member in push mode leaves behind: accounts in the member, secrets and a Cluster in the
-// control plane.
+// What joining a member in push mode leaves behind: accounts in the member, secrets and a Cluster
+// in the control plane.
 #ifndef SANDBOX_MEMBER_JOINING_H_
 #define SANDBOX_MEMBER_JOINING_H_
 
@@ -16,8 +16,8 @@ struct JoiningMember {
   std::string ca_pem;
 };
 
-// As `karmadactl join`: the secrets belong to the Cluster and go with it. kAlreadyExists when a Cluster of
-// that name is there.
+// As `karmadactl join`: the secrets belong to the Cluster and go with it. kAlreadyExists when a
+// Cluster of that name is there.
 absl::Status JoinMember(Backend& control_plane, const JoiningMember& member);
 
 // Creates the namespace unless it is there.

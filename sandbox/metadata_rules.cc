@@ -22,9 +22,18 @@ constexpr size_t kMaxGeneratedBase = 63 - kNameSuffixLength;
 
 // ObjectMeta's members that are kept. managedFields and selfLink are accepted and dropped.
 constexpr absl::string_view kKept[] = {
-    "annotations",  "creationTimestamp", "deletionGracePeriodSeconds", "deletionTimestamp",
-    "finalizers",   "generateName",      "generation",                 "labels",
-    "name",         "namespace",         "ownerReferences",            "resourceVersion",
+    "annotations",
+    "creationTimestamp",
+    "deletionGracePeriodSeconds",
+    "deletionTimestamp",
+    "finalizers",
+    "generateName",
+    "generation",
+    "labels",
+    "name",
+    "namespace",
+    "ownerReferences",
+    "resourceVersion",
     "uid",
 };
 
@@ -45,10 +54,10 @@ bool IsEmptyPart(const json::Value& v) {
 absl::Status WrongType(const ResourceInfo& info, absl::string_view what, absl::string_view field,
                        absl::string_view go_type) {
   const kube::Gvk& gvk = info.resource.gvk;
-  return BadRequest(absl::StrCat(gvk.kind, " in version \"", gvk.version,
-                                 "\" cannot be handled as a ", gvk.kind, ": json: cannot unmarshal ",
-                                 what, " into Go struct field ObjectMeta.metadata.", field,
-                                 " of type ", go_type));
+  return BadRequest(
+      absl::StrCat(gvk.kind, " in version \"", gvk.version, "\" cannot be handled as a ", gvk.kind,
+                   ": json: cannot unmarshal ", what, " into Go struct field ObjectMeta.metadata.",
+                   field, " of type ", go_type));
 }
 
 absl::string_view JsonTypeName(const json::Value& v) {

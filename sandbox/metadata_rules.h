@@ -1,5 +1,5 @@
-// What the server itself decides about metadata: identity, timestamps, generation, finalizers, and which of
-// it a client may change. As apiserver's rest.BeforeCreate, BeforeUpdate and BeforeDelete.
+// What the server itself decides about metadata: identity, timestamps, generation, finalizers, and
+// which of it a client may change. As apiserver's rest.BeforeCreate, BeforeUpdate and BeforeDelete.
 #ifndef SANDBOX_METADATA_RULES_H_
 #define SANDBOX_METADATA_RULES_H_
 
@@ -13,12 +13,12 @@
 
 namespace sandbox {
 
-// Drops unknown and empty parts of metadata as decoding into ObjectMeta does; kInvalidArgument (400) for
-// parts of a wrong type.
+// Drops unknown and empty parts of metadata as decoding into ObjectMeta does; kInvalidArgument
+// (400) for parts of a wrong type.
 absl::Status NormalizeMetadata(const ResourceInfo& info, kube::Object& object);
 
-// Identity of a new object: uid, creationTimestamp, generation 1 where the kind has generations; a name
-// from generateName when it has no name.
+// Identity of a new object: uid, creationTimestamp, generation 1 where the kind has generations; a
+// name from generateName when it has no name.
 void SetNewIdentity(const ResourceInfo& info, kube::Object& object, absl::Time now);
 // Draws another name for an object whose generated name was taken.
 void GenerateName(kube::Object& object);

@@ -12,16 +12,16 @@ absl::Status CheckCreateInNamespace(const ResourceInfo& info, const kube::Object
                                     const kube::ObjectPtr& ns) {
   if (ns == nullptr) return NotFound(NamespaceTable(), object.ns());
   if (!ns->IsDeleting()) return absl::OkStatus();
-  const absl::Status refused = Forbidden(
-      info.name(), object.name(),
-      absl::StrCat("unable to create new content in namespace ", object.ns(),
-                   " because it is being terminated"));
+  const absl::Status refused =
+      Forbidden(info.name(), object.name(),
+                absl::StrCat("unable to create new content in namespace ", object.ns(),
+                             " because it is being terminated"));
   ApiError error = ErrorOf(refused);
-  error.details.Set("causes",
-                    json::Value::Array({json::Value::Object(
-                        {{"reason", "NamespaceTerminating"},
-                         {"message", absl::StrCat("namespace ", object.ns(), " is being terminated")},
-                         {"field", "metadata.namespace"}})}));
+  error.details.Set(
+      "causes", json::Value::Array({json::Value::Object(
+                    {{"reason", "NamespaceTerminating"},
+                     {"message", absl::StrCat("namespace ", object.ns(), " is being terminated")},
+                     {"field", "metadata.namespace"}})}));
   return ToStatus(error);
 }
 

@@ -1,5 +1,5 @@
-// What namespaces allow: admission's NamespaceLifecycle and the namespace registry. Emptying a terminating
-// namespace is a controller's work, not the server's.
+// What namespaces allow: admission's NamespaceLifecycle and the namespace registry. Emptying a
+// terminating namespace is a controller's work, not the server's.
 #ifndef SANDBOX_NAMESPACE_RULES_H_
 #define SANDBOX_NAMESPACE_RULES_H_
 
@@ -12,7 +12,8 @@ namespace sandbox {
 GroupName NamespaceTable();
 bool IsNamespaceKind(const ResourceInfo& info);
 
-// `ns` is the namespace's object, nullptr when it does not exist (404); 403 when it is being terminated.
+// `ns` is the namespace's object, nullptr when it does not exist (404); 403 when it is being
+// terminated.
 absl::Status CheckCreateInNamespace(const ResourceInfo& info, const kube::Object& object,
                                     const kube::ObjectPtr& ns);
 // 403 for the namespaces that must always be there.

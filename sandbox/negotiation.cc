@@ -43,8 +43,8 @@ bool IsVersion(const std::string& version, absl::string_view stable, absl::strin
 
 // Whether we can write this type; fills `form`.
 bool Understand(const MediaType& media, AnswerForm& form) {
-  const bool json = media.type == "application/json" || media.type == "*/*" ||
-                    media.type == "application/*";
+  const bool json =
+      media.type == "application/json" || media.type == "*/*" || media.type == "application/*";
   form.yaml = media.type == "application/yaml";
   if (!json && !form.yaml) return false;
   const std::string as = media.Get("as");
@@ -78,7 +78,8 @@ absl::StatusOr<AnswerForm> FormOf(absl::string_view accept) {
     AnswerForm form;
     if (Understand(ReadMediaType(clause), form)) return form;
   }
-  return ToStatus({406, "NotAcceptable",
+  return ToStatus({406,
+                   "NotAcceptable",
                    "only the following media types are accepted: application/json, "
                    "application/yaml",
                    {}});

@@ -26,8 +26,8 @@ base::HttpResponse AnswerOf(int code, const json::Value& body, const AnswerForm&
 // The Status of an error, with Retry-After where it applies.
 base::HttpResponse ErrorAnswer(const absl::Status& status);
 
-// The document in a request body, JSON, YAML or a built-in kind's protobuf by content type; 415 for other
-// types, 400 for bad text.
+// The document in a request body, JSON, YAML or a built-in kind's protobuf by content type; 415 for
+// other types, 400 for bad text.
 absl::StatusOr<json::Value> BodyOf(const base::HttpRequest& request);
 
 }  // namespace sandbox

@@ -8,7 +8,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "sandbox/builtin_schemas.h"
 #include "sandbox/schema.h"
+#include "sandbox/wire_schema.h"
 
 namespace sandbox {
 namespace {
@@ -21,14 +23,14 @@ std::string PathOf(const std::string& group, const std::string& version) {
 }
 
 json::Value KindExtension(const kube::Gvk& gvk) {
-  return json::Value::Object(
-      {{"group", gvk.group}, {"version", gvk.version}, {"kind", gvk.kind}});
+  return json::Value::Object({{"group", gvk.group}, {"version", gvk.version}, {"kind", gvk.kind}});
 }
 
 json::Value QueryParameter(absl::string_view name, absl::string_view type) {
-  return json::Value::Object({{"name", name},
-                              {"in", "query"},
-                              {"schema", json::Value::Object({{"type", type}, {"uniqueItems", true}})}});
+  return json::Value::Object(
+      {{"name", name},
+       {"in", "query"},
+       {"schema", json::Value::Object({{"type", type}, {"uniqueItems", true}})}});
 }
 
 json::Value WriteParameters() {
@@ -37,7 +39,8 @@ json::Value WriteParameters() {
                              QueryParameter("fieldValidation", "string")});
 }
 
-// "io.karmada.policy.v1alpha1.PropagationPolicy", as kube-apiserver names the schemas of definitions.
+// "io.karmada.policy.v1alpha1.PropagationPolicy", as kube-apiserver names the schemas of
+// definitions.
 std::string SchemaName(const kube::Gvk& gvk) {
   if (gvk.group.empty()) return absl::StrCat("io.k8s.api.core.", gvk.version, ".", gvk.kind);
   std::vector<std::string> parts = absl::StrSplit(gvk.group, '.');
@@ -53,9 +56,8 @@ json::Value Operation(const ResourceInfo& info, absl::string_view action) {
   return json::Value::Object(
       {{"x-kubernetes-action", action},
        {"x-kubernetes-group-version-kind", KindExtension(info.resource.gvk)},
-       {"responses",
-        json::Value::Object({{"200", json::Value::Object({{"description", "OK"},
-                                                          {"content", content}})}})}});
+       {"responses", json::Value::Object({{"200", json::Value::Object({{"description", "OK"},
+                                                                       {"content", content}})}})}});
 }
 
 json::Value WriteOperation(const ResourceInfo& info, absl::string_view action,
@@ -72,15 +74,15 @@ json::Value WriteOperation(const ResourceInfo& info, absl::string_view action,
 
 void AddPaths(const ResourceInfo& info, json::Value& paths) {
   const kube::Gvk& gvk = info.resource.gvk;
-  const std::string collection =
-      absl::StrCat("/", PathOf(gvk.group, gvk.version),
-                   info.resource.namespaced ? "/namespaces/{namespace}/" : "/",
-                   info.resource.plural);
+  const std::string collection = absl::StrCat(
+      "/", PathOf(gvk.group, gvk.version),
+      info.resource.namespaced ? "/namespaces/{namespace}/" : "/", info.resource.plural);
   json::Value many = json::Value::Object({{"post", WriteOperation(info, "post", {"*/*"})}});
   if (!info.review) many.Set("get", Operation(info, "list"));
   paths.Set(collection, std::move(many));
   if (info.review) return;
-  // Strategic merge is left out: without it kubectl uses the patch rules it carries for built-in kinds.
+  // Strategic merge is left out: without it kubectl uses the patch rules it carries for built-in
+  // kinds.
   json::Value one = json::Value::Object(
       {{"get", Operation(info, "get")},
        {"put", WriteOperation(info, "put", {"*/*"})},
@@ -91,12 +93,21 @@ void AddPaths(const ResourceInfo& info, json::Value& paths) {
   paths.Set(absl::StrCat(collection, "/{name}"), std::move(one));
 }
 
-json::Value SchemaOf(const ResourceInfo& info) {
-  json::Value schema = json::Value::Object({{"type", "object"}});
-  if (info.schema != nullptr && info.schema->root().is_object()) schema = info.schema->root();
-  schema.Set("x-kubernetes-group-version-kind",
-             json::Value::Array({KindExtension(info.resource.gvk)}));
-  return schema;
+void AddSchema(const ResourceInfo& info, json::Value& schemas) {
+  const std::string name = SchemaName(info.resource.gvk);
+  const WireMessage* builtin = info.custom ? nullptr : FindWireMessage(info.resource.gvk);
+  if (builtin != nullptr) {
+    AddBuiltinSchema(name, *builtin, schemas);
+    for (absl::string_view field : {"apiVersion", "kind"}) {
+      schemas.Set({name, "properties", field}, json::Value::Object({{"type", "string"}}));
+    }
+  } else if (info.schema != nullptr && info.schema->root().is_object()) {
+    schemas.Set(name, info.schema->root());
+  } else {
+    schemas.Set(name, json::Value::Object({{"type", "object"}}));
+  }
+  schemas.Set({name, "x-kubernetes-group-version-kind"},
+              json::Value::Array({KindExtension(info.resource.gvk)}));
 }
 
 // One length-delimited protobuf field. REQUIRES: field < 16 and fewer than 128 bytes.
@@ -131,7 +142,7 @@ json::Value OpenApiV3Document(const ServedResources& served, const std::string& 
     const kube::Gvk& gvk = info->resource.gvk;
     if (gvk.group != group || gvk.version != version) continue;
     AddPaths(*info, paths);
-    schemas.Set(SchemaName(gvk), SchemaOf(*info));
+    AddSchema(*info, schemas);
   }
   if (paths.empty()) return nullptr;
   return json::Value::Object(

@@ -1,5 +1,5 @@
 // OpenAPI documents, as far as kubectl looks at them: which kinds there are, that patches take
-// fieldValidation, and the schemas of custom resources. Built-in kinds have no field descriptions here.
+// fieldValidation, and the schemas of all kinds (those of built-in ones without descriptions).
 #ifndef SANDBOX_OPENAPI_H_
 #define SANDBOX_OPENAPI_H_
 

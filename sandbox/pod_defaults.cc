@@ -14,7 +14,8 @@ absl::string_view PullPolicyOf(absl::string_view image) {
   const std::vector<absl::string_view> parts = absl::StrSplit(image, '/');
   const absl::string_view last = parts.back();
   const size_t colon = last.find(':');
-  const absl::string_view tag = colon == absl::string_view::npos ? "latest" : last.substr(colon + 1);
+  const absl::string_view tag =
+      colon == absl::string_view::npos ? "latest" : last.substr(colon + 1);
   return tag == "latest" ? "Always" : "IfNotPresent";
 }
 

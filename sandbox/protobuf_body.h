@@ -1,4 +1,5 @@
-// Reads application/vnd.kubernetes.protobuf: an envelope (runtime.Unknown) around a built-in object.
+// Reads application/vnd.kubernetes.protobuf: an envelope (runtime.Unknown) around a built-in
+// object.
 #ifndef SANDBOX_PROTOBUF_BODY_H_
 #define SANDBOX_PROTOBUF_BODY_H_
 

@@ -1,5 +1,5 @@
-// What the server serves at this moment: the built-in kinds and those of custom resource definitions.
-// Thread-safe; look-ups hand out immutable descriptions.
+// What the server serves at this moment: the built-in kinds and those of custom resource
+// definitions. Thread-safe; look-ups hand out immutable descriptions.
 #ifndef SANDBOX_REGISTRY_H_
 #define SANDBOX_REGISTRY_H_
 

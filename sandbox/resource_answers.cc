@@ -68,9 +68,9 @@ base::HttpResponse ObjectAnswer(const ResourceCall& call, int code, const kube::
   base::HttpResponse response = AnswerOf(code, ObjectBody(call, object), call.form);
   for (const std::string& warning : warnings) {
     response.headers.emplace_back(
-        "Warning", absl::StrCat("299 - \"",
-                                absl::StrReplaceAll(warning, {{"\\", "\\\\"}, {"\"", "\\\""}}),
-                                "\""));
+        "Warning",
+        absl::StrCat("299 - \"", absl::StrReplaceAll(warning, {{"\\", "\\\\"}, {"\"", "\\\""}}),
+                     "\""));
   }
   return response;
 }

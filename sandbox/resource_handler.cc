@@ -15,13 +15,14 @@
 namespace sandbox {
 namespace {
 
-constexpr absl::Duration kMinWatch = absl::Minutes(30);  // Without timeoutSeconds; up to twice that.
+constexpr absl::Duration kMinWatch =
+    absl::Minutes(30);  // Without timeoutSeconds; up to twice that.
 
 // Query parameters that every write takes.
 absl::StatusOr<WriteContext> ContextOf(const ResourceCall& call,
                                        std::vector<std::string>& warnings) {
   WriteContext context;
-  context.user = call.user;
+  context.user = call.user.name;
   context.warnings = &warnings;
   FieldErrors errors;
   const absl::string_view dry_run = call.request.Query("dryRun");
@@ -91,7 +92,8 @@ absl::StatusOr<DeleteRequest> DeletionOf(const ResourceCall& call) {
   }
   DeleteRequest out;
   out.propagation = options["propagationPolicy"].ToString();
-  if (out.propagation.empty()) out.propagation = std::string(call.request.Query("propagationPolicy"));
+  if (out.propagation.empty())
+    out.propagation = std::string(call.request.Query("propagationPolicy"));
   if (options["orphanDependents"].is_bool()) {
     out.propagation = options["orphanDependents"].AsBool() ? "Orphan" : "Background";
   }
@@ -142,7 +144,8 @@ absl::StatusOr<Store::WatchStart> WatchStartOf(const ResourceCall& call, int64_t
 absl::StatusOr<base::HttpResponse> ResourceHandler::Handle(const ResourceCall& call) {
   const std::string& verb = call.info.verb;
   if (call.resource->review) {
-    if (verb != "create") return MethodNotAllowed("the server does not allow this method on the requested resource");
+    if (verb != "create")
+      return MethodNotAllowed("the server does not allow this method on the requested resource");
     return AnswerReview(call);
   }
   if (verb == "get") return Get(call);
@@ -189,9 +192,9 @@ absl::StatusOr<base::HttpResponse> ResourceHandler::Update(const ResourceCall& c
   ASSIGN_OR_RETURN(json::Value body, BodyOf(call.request));
   kube::Object object(std::move(body));
   RETURN_IF_ERROR(MatchPath(call, object));
-  ASSIGN_OR_RETURN(const ServerBackend::Written written,
-                   backend_.UpdateOf(*call.resource, {call.info.key, call.info.subresource}, object,
-                                     context));
+  ASSIGN_OR_RETURN(
+      const ServerBackend::Written written,
+      backend_.UpdateOf(*call.resource, {call.info.key, call.info.subresource}, object, context));
   return ObjectAnswer(call, written.created ? 201 : 200, written.object, warnings);
 }
 
@@ -210,7 +213,7 @@ absl::StatusOr<base::HttpResponse> ResourceHandler::Delete(const ResourceCall& c
     return MethodNotAllowed("the server does not allow this method on the requested resource");
   }
   WriteContext context;
-  context.user = call.user;
+  context.user = call.user.name;
   context.dry_run = request.dry_run;
   ASSIGN_OR_RETURN(const kube::ObjectPtr before, backend_.GetOf(*call.resource, call.info.key, ""));
   ASSIGN_OR_RETURN(const kube::ObjectPtr left,
@@ -225,7 +228,7 @@ absl::StatusOr<base::HttpResponse> ResourceHandler::DeleteCollection(const Resou
   ASSIGN_OR_RETURN(const ListPage page,
                    ListPageOf(backend_.store(), *call.resource, selection, call.request));
   WriteContext context;
-  context.user = call.user;
+  context.user = call.user.name;
   context.dry_run = request.dry_run;
   for (const kube::ObjectPtr& object : page.objects) {
     const auto deleted = backend_.DeleteOf(*call.resource, object->key(), request, context);
@@ -241,11 +244,10 @@ absl::StatusOr<ResourceHandler::OpenWatch> ResourceHandler::Open(const ResourceC
   options.form = call.form;
   options.include = IncludeOf(call.request);
   options.bookmarks = QueryFlag(call.request, "allowWatchBookmarks");
-  options.mark_initial_end =
-      options.bookmarks && call.request.Query("sendInitialEvents") == "true";
-  return OpenWatch{std::make_shared<WatchSession>(backend_.store(), encoded_, call.resource,
-                                                  std::move(options)),
-                   start, WatchTimeout(call.request)};
+  options.mark_initial_end = options.bookmarks && call.request.Query("sendInitialEvents") == "true";
+  return OpenWatch{
+      std::make_shared<WatchSession>(backend_.store(), encoded_, call.resource, std::move(options)),
+      start, WatchTimeout(call.request)};
 }
 
 }  // namespace sandbox

@@ -8,6 +8,7 @@
 
 #include "absl/status/statusor.h"
 #include "base/http_server.h"
+#include "sandbox/authentication.h"
 #include "sandbox/negotiation.h"
 #include "sandbox/request_info.h"
 #include "sandbox/server_backend.h"
@@ -21,7 +22,7 @@ struct ResourceCall {
   const RequestInfo& info;
   ResourceInfoPtr resource;
   AnswerForm form;
-  std::string user;
+  UserIdentity user;
 };
 
 // Thread-safe.

@@ -25,6 +25,7 @@ kube::ObjectPtr ResourceInfo::ToServed(const kube::ObjectPtr& stored) const {
   for (const auto& [in_storage, in_version] : renames) {
     RenameMember(out.mutable_root(), in_storage, in_version);
   }
+  if (convert_to_served != nullptr) convert_to_served(out.mutable_root());
   return kube::Share(std::move(out));
 }
 
@@ -34,6 +35,7 @@ kube::Object ResourceInfo::ToStored(kube::Object served) const {
   for (const auto& [in_storage, in_version] : renames) {
     RenameMember(served.mutable_root(), in_version, in_storage);
   }
+  if (convert_to_stored != nullptr) convert_to_stored(served.mutable_root());
   return served;
 }
 

@@ -1,5 +1,5 @@
-// What the server knows about one served resource: its names, verbs, subresources and storage rules. The
-// built-in ones come from BuiltinResources(), the others from CustomResourceDefinitions.
+// What the server knows about one served resource: its names, verbs, subresources and storage
+// rules. The built-in ones come from BuiltinResources(), the others from CustomResourceDefinitions.
 #ifndef SANDBOX_RESOURCE_INFO_H_
 #define SANDBOX_RESOURCE_INFO_H_
 
@@ -27,10 +27,10 @@ struct ScalePaths {
 // A column of kubectl's table.
 struct PrinterColumn {
   std::string name;
-  std::string type;         // "string", "integer", "date", ...
+  std::string type;  // "string", "integer", "date", ...
   std::string format;
   std::string description;
-  int priority = 0;         // Over 0: only with -o wide.
+  int priority = 0;  // Over 0: only with -o wide.
   std::string json_path;
 };
 
@@ -56,13 +56,17 @@ struct ResourceInfo {
   bool unconditional_update = true;
   // Nothing is stored: POST only, answered from the request (access reviews).
   bool review = false;
-  // Deletion leaves dependents when the client does not say (batch/v1 Jobs, ReplicationControllers).
+  // Deletion leaves dependents when the client does not say (batch/v1 Jobs,
+  // ReplicationControllers).
   bool orphans_by_default = false;
 
   // How objects lie in the store; every version of a kind shares one table.
   kube::Gvk stored_as;
   // Member names that differ between storage and this version: {stored, served}.
   std::vector<std::pair<std::string, std::string>> renames;
+  // Further differences; null: none.
+  void (*convert_to_served)(json::Value& object) = nullptr;
+  void (*convert_to_stored)(json::Value& object) = nullptr;
 
   // Custom resources only.
   std::shared_ptr<const Schema> schema;

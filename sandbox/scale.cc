@@ -23,8 +23,7 @@ std::string SelectorText(const ScalePaths& paths, const kube::Object& object) {
   if (selector.is_string()) return selector.ToString();
   // A ReplicationController's selector is a plain map.
   const bool plain = !selector.Has("matchLabels") && !selector.Has("matchExpressions");
-  const json::Value full =
-      plain ? json::Value::Object({{"matchLabels", selector}}) : selector;
+  const json::Value full = plain ? json::Value::Object({{"matchLabels", selector}}) : selector;
   const auto parsed = kube::LabelSelector::FromJson(full);
   return parsed.ok() ? parsed->ToString() : "";
 }

@@ -55,7 +55,8 @@ class Pruner {
 
   void Member(json::Value& parent, const std::string& name, const json::Value& schema,
               const std::string& path) {
-    // Only containers can hold anything to prune; touching others would copy shared parts for nothing.
+    // Only containers can hold anything to prune; touching others would copy shared parts for
+    // nothing.
     const json::Value& member = parent[name];
     if (member.is_object()) Object(parent.Mutable(name), schema, path, false);
     if (member.is_array()) Array(parent.Mutable(name), schema, path);

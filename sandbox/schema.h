@@ -1,5 +1,5 @@
-// A structural schema (the OpenAPI v3 schema of one version of a custom resource definition) at work:
-// pruning, defaulting and validation, with the wording of kube-apiserver. CEL rules
+// A structural schema (the OpenAPI v3 schema of one version of a custom resource definition) at
+// work: pruning, defaulting and validation, with the wording of kube-apiserver. CEL rules
 // (x-kubernetes-validations) are not evaluated. Immutable and thread-safe.
 #ifndef SANDBOX_SCHEMA_H_
 #define SANDBOX_SCHEMA_H_
@@ -18,17 +18,17 @@ namespace sandbox {
 
 class Schema {
  public:
-  // `root` is an openAPIV3Schema (null: anything goes). Patterns that are no valid expressions match
-  // everything.
+  // `root` is an openAPIV3Schema (null: anything goes). Patterns that are no valid expressions
+  // match everything.
   explicit Schema(json::Value root);
 
   const json::Value& root() const { return root_; }
 
-  // Removes the fields the schema does not know; returns their paths ("spec.colour") sorted. apiVersion,
-  // kind and metadata of the object itself (and of embedded resources) stay.
+  // Removes the fields the schema does not know; returns their paths ("spec.colour") sorted.
+  // apiVersion, kind and metadata of the object itself (and of embedded resources) stay.
   std::vector<std::string> Prune(json::Value& object) const;
-  // Fills in defaults below the object's top level, and below every object that is present; replaces
-  // nulls of non-nullable fields that have a default.
+  // Fills in defaults below the object's top level, and below every object that is present;
+  // replaces nulls of non-nullable fields that have a default.
   void ApplyDefaults(json::Value& object) const;
   // The part of the object called `path` ("" is the object).
   void Validate(const json::Value& object, FieldErrors& errors) const;

@@ -87,15 +87,15 @@ bool SchemaValidation::CheckType(const json::Value& value, const json::Value& sc
   const absl::string_view type = schema["type"].AsString();
   if (schema["x-kubernetes-int-or-string"].AsBool()) {
     if (value.is_string() || IsWhole(value)) return true;
-    errors_.TypeInvalid(path, TypeName(value),
-                        absl::StrCat(path, " in body must be of type integer,string: \"",
-                                     TypeName(value), "\""));
+    errors_.TypeInvalid(
+        path, TypeName(value),
+        absl::StrCat(path, " in body must be of type integer,string: \"", TypeName(value), "\""));
     return false;
   }
   if (type.empty() || HasType(value, type)) return true;
-  errors_.TypeInvalid(path, TypeName(value),
-                      absl::StrCat(path, " in body must be of type ", type, ": \"",
-                                   TypeName(value), "\""));
+  errors_.TypeInvalid(
+      path, TypeName(value),
+      absl::StrCat(path, " in body must be of type ", type, ": \"", TypeName(value), "\""));
   return false;
 }
 
@@ -134,9 +134,9 @@ void SchemaValidation::CheckNumber(const json::Value& value, const json::Value& 
   }
   const double step = schema["multipleOf"].AsDouble();
   if (step > 0 && std::fmod(n, step) != 0) {
-    errors_.Invalid(path, value,
-                    absl::StrCat(path, " in body should be a multiple of ",
-                                 Number(schema["multipleOf"])));
+    errors_.Invalid(
+        path, value,
+        absl::StrCat(path, " in body should be a multiple of ", Number(schema["multipleOf"])));
   }
 }
 
@@ -157,8 +157,7 @@ void SchemaValidation::CheckString(const json::Value& value, const json::Value& 
     const auto compiled = patterns_.find(std::string(pattern));
     if (compiled != patterns_.end() &&
         !std::regex_search(text.begin(), text.end(), compiled->second)) {
-      errors_.Invalid(path, value,
-                      absl::StrCat(path, " in body should match '", pattern, "'"));
+      errors_.Invalid(path, value, absl::StrCat(path, " in body should match '", pattern, "'"));
     }
   }
   CheckFormat(value, schema, path);
@@ -168,9 +167,9 @@ void SchemaValidation::CheckFormat(const json::Value& value, const json::Value& 
                                    const std::string& path) {
   const absl::string_view format = schema["format"].AsString();
   if (format.empty() || IsFormatted(value.AsString(), format)) return;
-  errors_.Invalid(path, value,
-                  absl::StrCat(path, " in body must be of type ", format, ": ",
-                               json::Write(value)));
+  errors_.Invalid(
+      path, value,
+      absl::StrCat(path, " in body must be of type ", format, ": ", json::Write(value)));
 }
 
 void SchemaValidation::CheckArray(const json::Value& value, const json::Value& schema,

@@ -62,11 +62,10 @@ ServerBackend::ServerBackend(size_t history_events)
 
 void ServerBackend::Bootstrap() {
   for (const char* name : {"default", "kube-node-lease", "kube-public", "kube-system"}) {
-    base::IgnoreError(
-        Create({"", "v1", "namespaces"}, kube::Object::Make({"", "v1", "Namespace"}, {"", name}),
-               false)
-            .status(),
-        "an empty server takes its first namespaces");
+    base::IgnoreError(Create({"", "v1", "namespaces"},
+                             kube::Object::Make({"", "v1", "Namespace"}, {"", name}), false)
+                          .status(),
+                      "an empty server takes its first namespaces");
   }
 }
 

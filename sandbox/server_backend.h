@@ -37,8 +37,8 @@ class ServerBackend : public Backend {
   std::vector<kube::Resource> Resources() const override;
   kube::Resource Find(const kube::Gvk& gvk) const override;
 
-  // The same with the request's circumstances; `subresource` may also be "scale" (the object is then a
-  // Scale) and, for namespaces, "finalize".
+  // The same with the request's circumstances; `subresource` may also be "scale" (the object is
+  // then a Scale) and, for namespaces, "finalize".
   absl::StatusOr<kube::ObjectPtr> GetOf(const ResourceInfo& info, const kube::ObjectKey& key,
                                         absl::string_view subresource) const;
   absl::StatusOr<kube::ObjectPtr> CreateOf(const ResourceInfo& info, kube::Object object,

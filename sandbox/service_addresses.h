@@ -1,4 +1,5 @@
-// Hands out cluster IPs and node ports to Services, as the allocators of kube-apiserver. Thread-safe.
+// Hands out cluster IPs and node ports to Services, as the allocators of kube-apiserver.
+// Thread-safe.
 #ifndef SANDBOX_SERVICE_ADDRESSES_H_
 #define SANDBOX_SERVICE_ADDRESSES_H_
 

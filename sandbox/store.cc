@@ -36,7 +36,8 @@ std::vector<kube::ObjectPtr> Store::Select(const Table& table, absl::string_view
     return out;
   }
   const std::string wanted(ns);
-  for (auto it = table.lower_bound({wanted, ""}); it != table.end() && it->first.ns == wanted; ++it) {
+  for (auto it = table.lower_bound({wanted, ""}); it != table.end() && it->first.ns == wanted;
+       ++it) {
     out.push_back(it->second);
   }
   return out;
@@ -152,9 +153,9 @@ std::vector<ChangePtr> Store::Initial(const WatchStart& start) const {
     }
     return out;
   }
-  const auto first = std::partition_point(
-      history_.begin(), history_.end(),
-      [&](const ChangePtr& change) { return change->version <= start.since; });
+  const auto first =
+      std::partition_point(history_.begin(), history_.end(),
+                           [&](const ChangePtr& change) { return change->version <= start.since; });
   std::copy_if(first, history_.end(), std::back_inserter(out), [&](const ChangePtr& change) {
     return start.table.name.empty() || change->table == start.table;
   });

@@ -1,6 +1,6 @@
-// Where objects lie: one sorted table per resource, one resourceVersion counter, the recent history that
-// lets a watch resume and a paginated list stay consistent. Knows nothing of what objects mean.
-// Thread-safe.
+// Where objects lie: one sorted table per resource, one resourceVersion counter, the recent history
+// that lets a watch resume and a paginated list stay consistent. Knows nothing of what objects
+// mean. Thread-safe.
 #ifndef SANDBOX_STORE_H_
 #define SANDBOX_STORE_H_
 
@@ -31,20 +31,22 @@ class Store {
   };
 
   int64_t version() const;
-  kube::ObjectPtr Get(const GroupName& table, const kube::ObjectKey& key) const;  // nullptr: absent.
+  kube::ObjectPtr Get(const GroupName& table,
+                      const kube::ObjectKey& key) const;  // nullptr: absent.
   bool Empty(const GroupName& table) const;
   Listing List(const GroupName& table, absl::string_view ns) const;
   // As it was at `version`; Expired when history does not reach back so far.
   absl::StatusOr<Listing> ListAt(const GroupName& table, absl::string_view ns,
                                  int64_t version) const;
 
-  // Writes. Each sets metadata.resourceVersion, tells the watchers and returns what is now stored; nullptr
-  // means that somebody else was faster: the key is taken, or no longer holds `expected`.
+  // Writes. Each sets metadata.resourceVersion, tells the watchers and returns what is now stored;
+  // nullptr means that somebody else was faster: the key is taken, or no longer holds `expected`.
   kube::ObjectPtr Insert(const GroupName& table, kube::Object object);
   kube::ObjectPtr Replace(const GroupName& table, const kube::ObjectPtr& expected,
                           kube::Object object);
   // `last` is the final state that watchers see.
-  kube::ObjectPtr Remove(const GroupName& table, const kube::ObjectPtr& expected, kube::Object last);
+  kube::ObjectPtr Remove(const GroupName& table, const kube::ObjectPtr& expected,
+                         kube::Object last);
 
   struct WatchStart {
     GroupName table;      // Name empty: every table.
@@ -52,8 +54,8 @@ class Store {
     bool initial = true;  // Existing objects come first, as kAdded ...
     int64_t since = 0;    // ... else the changes after this version.
   };
-  // Sink: see EventHub; its first bookmark follows the initial objects. Expired when history does not
-  // reach back to `since`.
+  // Sink: see EventHub; its first bookmark follows the initial objects. Expired when history does
+  // not reach back to `since`.
   absl::StatusOr<int64_t> Watch(const WatchStart& start, EventHub::Sink sink);
   // See EventHub::Remove and RemoveSoon.
   void Unwatch(int64_t id) { hub_.Remove(id); }

@@ -27,7 +27,8 @@ void OnlyStatus(const ResourceInfo& info, const kube::Object& current, kube::Obj
   kube::Object result = current;
   CopyMember(wanted, {"status"}, result);
   if (!info.custom) {
-    // Built-in strategies reset the spec but let metadata through; that of Deployments keeps labels.
+    // Built-in strategies reset the spec but let metadata through; that of Deployments keeps
+    // labels.
     result.Set({"metadata"}, wanted.metadata());
     if (info.resource.gvk.kind == "Deployment") {
       CopyMember(current, {"metadata", "labels"}, result);
@@ -53,8 +54,7 @@ absl::Status CheckWritePreconditions(const ResourceInfo& info, const kube::Objec
                                  ", UID in object meta: ", current.uid()));
   }
   if (wanted.resource_version().empty() && !info.unconditional_update) {
-    return ToStatus({422,
-                     "Invalid",
+    return ToStatus({422, "Invalid",
                      absl::StrCat(info.name().ToString(), " \"", current.name(),
                                   "\" is invalid: metadata.resourceVersion: Invalid value: 0x0: "
                                   "must be specified for an update"),

@@ -46,6 +46,7 @@ class Decoder {
         continue;
       }
       if (member.value.is_null()) continue;
+      owner_ = &message;
       ASSIGN_OR_RETURN(json::Value decoded, Field(member.value, *field, member_path));
       if (!LeftOut(decoded, *field)) out.Set(member.name(), std::move(decoded));
     }
@@ -67,7 +68,8 @@ class Decoder {
   absl::Status WrongType(const json::Value& v, const std::string& path,
                          absl::string_view wanted) const {
     return Refuse(absl::StrCat("json: cannot unmarshal ", JsonType(v), " into Go struct field ",
-                               gvk_.kind, ".", path, " of type ", wanted));
+                               owner_ == nullptr ? gvk_.kind : owner_->name, ".", path, " of type ",
+                               wanted));
   }
 
   absl::Status Refuse(absl::string_view why) const {
@@ -108,8 +110,7 @@ class Decoder {
         out.Set(member.name(), "");
         continue;
       }
-      ASSIGN_OR_RETURN(json::Value value,
-                       One(member.value, field, FieldPath(path, member.name())));
+      ASSIGN_OR_RETURN(json::Value value, One(member.value, field, FieldPath(path, member.name())));
       out.Set(member.name(), std::move(value));
     }
     return out;
@@ -169,6 +170,7 @@ class Decoder {
 
   const kube::Gvk& gvk_;
   std::vector<std::string>& unknown_;
+  const WireMessage* owner_ = nullptr;  // Of the field at hand.
 };
 
 // For kinds without a table. Items of lists stay: their places count.
@@ -195,7 +197,8 @@ absl::Status DecodeTypedFields(const ResourceInfo& info, kube::Object& object,
   if (message == nullptr) {
     decoded = WithoutNulls(object.root());
   } else {
-    ASSIGN_OR_RETURN(decoded, Decoder(info.resource.gvk, unknown).Message(object.root(), *message, ""));
+    ASSIGN_OR_RETURN(decoded,
+                     Decoder(info.resource.gvk, unknown).Message(object.root(), *message, ""));
   }
   // Equal parts stay shared with the state they were taken from.
   if (decoded != object.root()) object = kube::Object(std::move(decoded));

@@ -56,9 +56,8 @@ void WatchSession::Start(std::shared_ptr<base::HttpStream> stream, const Store::
   stream_->OnClosed([weak = weak_from_this()] {
     if (const auto session = weak.lock()) session->Detach();
   });
-  const auto id = store_.Watch(start, [self](const ChangePtr& change, int64_t version) {
-    self->OnChange(change, version);
-  });
+  const auto id = store_.Watch(
+      start, [self](const ChangePtr& change, int64_t version) { self->OnChange(change, version); });
   if (!id.ok()) {
     WriteLine("ERROR", json::Write(StatusJson(ErrorOf(id.status()))));
     stream_->Close();
@@ -130,8 +129,7 @@ std::string WatchSession::Encode(const kube::ObjectPtr& object) const {
 }
 
 void WatchSession::Send(Event::Type type, const kube::ObjectPtr& object) {
-  const auto text =
-      encoded_.Get(object, FormKey(!columns_sent_), [&] { return Encode(object); });
+  const auto text = encoded_.Get(object, FormKey(!columns_sent_), [&] { return Encode(object); });
   columns_sent_ = true;
   WriteLine(TypeText(type), *text);
 }

@@ -16,8 +16,8 @@
 
 namespace sandbox {
 
-// The encoded form of the change being delivered, shared by all watches that want the same. Changes come
-// one after the other to all their watches, so one is enough. Thread-safe.
+// The encoded form of the change being delivered, shared by all watches that want the same. Changes
+// come one after the other to all their watches, so one is enough. Thread-safe.
 class EncodedChange {
  public:
   using Make = std::function<std::string()>;
@@ -43,8 +43,8 @@ class WatchSession : public std::enable_shared_from_this<WatchSession> {
  public:
   WatchSession(Store& store, EncodedChange& encoded, ResourceInfoPtr info, WatchOptions options);
 
-  // Begins to send; REQUIRES: called once. When history does not reach back, an ERROR event with 410 is
-  // all that is sent.
+  // Begins to send; REQUIRES: called once. When history does not reach back, an ERROR event with
+  // 410 is all that is sent.
   void Start(std::shared_ptr<base::HttpStream> stream, const Store::WatchStart& start);
   // Ends the response properly.
   void Finish();

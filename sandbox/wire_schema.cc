@@ -59,8 +59,8 @@ class WireTypes {
       return field;
     }
     field.type = 'O';
-    field.message = &Get(absl::StrContains(type, '.') ? std::string(type)
-                                                      : absl::StrCat(package, ".", type));
+    field.message =
+        &Get(absl::StrContains(type, '.') ? std::string(type) : absl::StrCat(package, ".", type));
     return field;
   }
 
@@ -69,6 +69,7 @@ class WireTypes {
     std::unique_ptr<WireMessage>& slot = messages_[name];
     if (slot == nullptr) {
       slot = std::make_unique<WireMessage>();
+      slot->package = name.substr(0, name.find('.'));
       slot->name = name.substr(name.find('.') + 1);
     }
     return *slot;

@@ -1,13 +1,13 @@
-// The fields of built-in types: JSON name, protobuf number and type, as k8s.io/api v0.35 defines them.
-// Serves two ends: reading the protobuf bodies that generated Go clients send (kubectl create among them),
-// and decoding JSON as strictly as typed Go code does.
+// The fields of built-in types: JSON name, protobuf number and type, as k8s.io/api v0.35 defines
+// them. Serves two ends: reading the protobuf bodies that generated Go clients send (kubectl create
+// among them), and decoding JSON as strictly as typed Go code does.
 //
-// Notation of the tables: "package NAME" starts a group; each line after it is a message and its fields,
-// name:number:type, continued on lines that start with blanks. Types:
+// Notation of the tables: "package NAME" starts a group; each line after it is a message and its
+// fields, name:number:type, continued on lines that start with blanks. Types:
 //   s string   i integer   b boolean   d double   y bytes   Q Quantity   T Time   M MicroTime
 //   D Duration   I IntOrString   R RawExtension   F FieldsV1   X list of strings   Name message
-// A type may be preceded by * (list), % (map from string) or ! (written even when zero). The field name ~
-// marks a message whose members appear in its parent's JSON.
+// A type may be preceded by * (list), % (map from string) or ! (written even when zero). The field
+// name ~ marks a message whose members appear in its parent's JSON.
 #ifndef SANDBOX_WIRE_SCHEMA_H_
 #define SANDBOX_WIRE_SCHEMA_H_
 
@@ -33,7 +33,7 @@ struct WireField {
 };
 
 struct WireMessage {
-  std::string name;
+  std::string package, name;
   std::vector<WireField> fields;
 
   // nullptr when there is none.

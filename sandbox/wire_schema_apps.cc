@@ -108,6 +108,13 @@ PodsMetricStatus metric:1:MetricIdentifier current:2:MetricValueStatus
 ResourceMetricSource name:1:!s target:2:MetricTarget
 ResourceMetricStatus name:1:!s current:2:MetricValueStatus
 package autoscalingv1
+CrossVersionObjectReference kind:1:!s name:2:!s apiVersion:3:s
+HorizontalPodAutoscaler metadata:1:meta.ObjectMeta spec:2:HorizontalPodAutoscalerSpec
+  status:3:HorizontalPodAutoscalerStatus
+HorizontalPodAutoscalerSpec scaleTargetRef:1:CrossVersionObjectReference minReplicas:2:!i
+  maxReplicas:3:!i targetCPUUtilizationPercentage:4:!i
+HorizontalPodAutoscalerStatus observedGeneration:1:!i lastScaleTime:2:T currentReplicas:3:!i
+  desiredReplicas:4:!i currentCPUUtilizationPercentage:5:!i
 Scale metadata:1:meta.ObjectMeta spec:2:ScaleSpec status:3:ScaleStatus
 ScaleSpec replicas:1:i
 ScaleStatus replicas:1:!i selector:2:s

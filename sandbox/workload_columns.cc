@@ -28,18 +28,15 @@ Cells DeploymentRow(const kube::Object& o, absl::Time now) {
 }
 
 Cells ReplicaSetRow(const kube::Object& o, absl::Time now) {
-  return {o.spec()["replicas"].AsInt(),
-          o.status()["replicas"].AsInt(),
-          o.status()["readyReplicas"].AsInt(),
-          AgeCell(o, now),
-          ContainerNames(TemplateSpec(o)),
-          ContainerImages(TemplateSpec(o)),
+  return {o.spec()["replicas"].AsInt(),        o.status()["replicas"].AsInt(),
+          o.status()["readyReplicas"].AsInt(), AgeCell(o, now),
+          ContainerNames(TemplateSpec(o)),     ContainerImages(TemplateSpec(o)),
           SelectorText(o.spec()["selector"])};
 }
 
 Cells StatefulSetRow(const kube::Object& o, absl::Time now) {
-  return {Ratio(o.status()["readyReplicas"].AsInt(), o.spec()["replicas"].AsInt()),
-          AgeCell(o, now), ContainerNames(TemplateSpec(o)), ContainerImages(TemplateSpec(o))};
+  return {Ratio(o.status()["readyReplicas"].AsInt(), o.spec()["replicas"].AsInt()), AgeCell(o, now),
+          ContainerNames(TemplateSpec(o)), ContainerImages(TemplateSpec(o))};
 }
 
 Cells DaemonSetRow(const kube::Object& o, absl::Time now) {
@@ -108,7 +105,8 @@ std::string ContainerTrouble(const json::Value& state) {
   const json::Value& terminated = state["terminated"];
   if (!terminated.is_object()) return "";
   if (!terminated["reason"].AsString().empty()) return terminated["reason"].ToString();
-  if (terminated["signal"].AsInt() != 0) return absl::StrCat("Signal:", terminated["signal"].AsInt());
+  if (terminated["signal"].AsInt() != 0)
+    return absl::StrCat("Signal:", terminated["signal"].AsInt());
   return absl::StrCat("ExitCode:", terminated["exitCode"].AsInt());
 }
 
@@ -176,13 +174,13 @@ Cells AutoscalerRow(const kube::Object& o, absl::Time now) {
   for (const json::Value& metric : o.spec()["metrics"].items()) {
     absl::StrAppend(&metrics, metrics.empty() ? "" : ", ", MetricText(metric));
   }
-  return {absl::StrCat(target["kind"].AsString(), "/", target["name"].AsString()),
-          metrics.empty() ? "<none>" : metrics,
-          o.spec()["minReplicas"].is_int() ? absl::StrCat(o.spec()["minReplicas"].AsInt())
-                                           : "<unset>",
-          o.spec()["maxReplicas"].AsInt(),
-          o.status()["currentReplicas"].AsInt(),
-          AgeCell(o, now)};
+  return {
+      absl::StrCat(target["kind"].AsString(), "/", target["name"].AsString()),
+      metrics.empty() ? "<none>" : metrics,
+      o.spec()["minReplicas"].is_int() ? absl::StrCat(o.spec()["minReplicas"].AsInt()) : "<unset>",
+      o.spec()["maxReplicas"].AsInt(),
+      o.status()["currentReplicas"].AsInt(),
+      AgeCell(o, now)};
 }
 
 std::string IntOrText(const json::Value& v) {
@@ -209,31 +207,64 @@ std::vector<BuiltinColumns> WorkloadColumns() {
   const BuiltinColumns::Spec up_to_date{"Up-to-date", "string"};
   const BuiltinColumns::Spec available{"Available", "string"};
   return {
-      {"apps", "Deployment", {ready, up_to_date, available, age, containers, images, selector},
+      {"apps",
+       "Deployment",
+       {ready, up_to_date, available, age, containers, images, selector},
        DeploymentRow},
-      {"apps", "ReplicaSet", {desired, current, ready_count, age, containers, images, selector},
+      {"apps",
+       "ReplicaSet",
+       {desired, current, ready_count, age, containers, images, selector},
        ReplicaSetRow},
-      {"", "ReplicationController", {desired, current, ready_count, age, containers, images, selector},
+      {"",
+       "ReplicationController",
+       {desired, current, ready_count, age, containers, images, selector},
        ReplicaSetRow},
       {"apps", "StatefulSet", {ready, age, containers, images}, StatefulSetRow},
-      {"apps", "DaemonSet",
-       {desired, current, ready_count, {"Up-to-date", "integer"}, {"Available", "integer"},
-        {"Node Selector"}, age, containers, images, selector},
+      {"apps",
+       "DaemonSet",
+       {desired,
+        current,
+        ready_count,
+        {"Up-to-date", "integer"},
+        {"Available", "integer"},
+        {"Node Selector"},
+        age,
+        containers,
+        images,
+        selector},
        DaemonSetRow},
-      {"batch", "Job",
-       {{"Status"}, {"Completions"}, {"Duration"}, age, containers, images, selector}, JobRow},
-      {"batch", "CronJob",
-       {{"Schedule"}, {"Timezone"}, {"Suspend", "boolean"}, {"Active", "integer"},
-        {"Last Schedule"}, age, containers, images},
+      {"batch",
+       "Job",
+       {{"Status"}, {"Completions"}, {"Duration"}, age, containers, images, selector},
+       JobRow},
+      {"batch",
+       "CronJob",
+       {{"Schedule"},
+        {"Timezone"},
+        {"Suspend", "boolean"},
+        {"Active", "integer"},
+        {"Last Schedule"},
+        age,
+        containers,
+        images},
        CronJobRow},
-      {"", "Pod",
-       {ready, {"Status"}, {"Restarts"}, age, {"IP", "string", true}, {"Node", "string", true},
-        {"Nominated Node", "string", true}, {"Readiness Gates", "string", true}},
+      {"",
+       "Pod",
+       {ready,
+        {"Status"},
+        {"Restarts"},
+        age,
+        {"IP", "string", true},
+        {"Node", "string", true},
+        {"Nominated Node", "string", true},
+        {"Readiness Gates", "string", true}},
        PodRow},
-      {"autoscaling", "HorizontalPodAutoscaler",
+      {"autoscaling",
+       "HorizontalPodAutoscaler",
        {{"Reference"}, {"Targets"}, {"MinPods"}, {"MaxPods"}, {"Replicas", "integer"}, age},
        AutoscalerRow},
-      {"policy", "PodDisruptionBudget",
+      {"policy",
+       "PodDisruptionBudget",
        {{"Min Available"}, {"Max Unavailable"}, {"Allowed Disruptions", "integer"}, age},
        BudgetRow},
   };

@@ -17,8 +17,8 @@
 namespace sandbox {
 namespace {
 
-constexpr int kMaxAttempts = 20;      // Of a write that loses races.
-constexpr int kMaxNameAttempts = 8;   // For generated names that are taken.
+constexpr int kMaxAttempts = 20;     // Of a write that loses races.
+constexpr int kMaxNameAttempts = 8;  // For generated names that are taken.
 
 absl::Status CheckTypeMeta(const ResourceInfo& info, kube::Object& object) {
   const kube::Gvk& gvk = info.resource.gvk;
@@ -27,8 +27,8 @@ absl::Status CheckTypeMeta(const ResourceInfo& info, kube::Object& object) {
   if (object.kind().empty()) object.Set({"kind"}, gvk.kind);
   if (object.api_version() != gvk.ApiVersion()) {
     return BadRequest(absl::StrCat("the API version in the data (", object.api_version(),
-                                   ") does not match the expected API version (",
-                                   gvk.ApiVersion(), ")"));
+                                   ") does not match the expected API version (", gvk.ApiVersion(),
+                                   ")"));
   }
   if (object.kind() != gvk.kind) {
     return BadRequest(absl::StrCat("the kind in the data (", object.kind(),
@@ -104,16 +104,14 @@ absl::Status WritePath::Decode(const ResourceInfo& info, kube::Object& object,
 
 absl::Status WritePath::CheckNamespace(const ResourceInfo& info, const kube::Object& object) const {
   if (!info.resource.namespaced || object.ns().empty()) return absl::OkStatus();
-  const kube::ObjectPtr ns =
-      store_.Get(NamespaceTable(), {"", std::string(object.ns())});
+  const kube::ObjectPtr ns = store_.Get(NamespaceTable(), {"", std::string(object.ns())});
   return CheckCreateInNamespace(info, object, ns);
 }
 
 absl::StatusOr<kube::ObjectPtr> WritePath::Create(const ResourceInfo& info, kube::Object object,
                                                   const WriteContext& context) {
   if (info.terminating) {
-    return MethodNotAllowed(
-        "create not allowed while custom resource definition is terminating");
+    return MethodNotAllowed("create not allowed while custom resource definition is terminating");
   }
   if (!object.resource_version().empty()) {
     return ToStatus({500, "", "resourceVersion should not be set on objects to be created", {}});
@@ -164,8 +162,8 @@ absl::StatusOr<kube::Object> WritePath::Prepare(const ResourceInfo& info, const 
   RETURN_IF_ERROR(Decode(info, wanted, context));
   KeepServerMetadata(current, wanted);
   RestrictToSubresource(info, target.subresource, current, wanted);
-  AdmissionRequest request{Verbs::kUpdate, info.resource,     target.subresource,
-                           context.user,   context.dry_run,   current};
+  AdmissionRequest request{Verbs::kUpdate, info.resource,   target.subresource,
+                           context.user,   context.dry_run, current};
   RETURN_IF_ERROR(Admit(request, wanted));
   if (IsService(info)) addresses_.Fill(current, wanted);
   PrepareDefinition(info, current, wanted);
@@ -216,14 +214,12 @@ absl::Status WritePath::CheckDeletable(const ResourceInfo& info, const kube::Obj
                                  ") does not match the UID in record (", current.uid(),
                                  "). The object might have been deleted and then recreated"));
   }
-  if (!request.resource_version.empty() &&
-      request.resource_version != current.resource_version()) {
-    return Conflict(name, current.name(),
-                    absl::StrCat("the ResourceVersion in the precondition (",
-                                 request.resource_version,
-                                 ") does not match the ResourceVersion in record (",
-                                 current.resource_version(),
-                                 "). The object might have been modified"));
+  if (!request.resource_version.empty() && request.resource_version != current.resource_version()) {
+    return Conflict(
+        name, current.name(),
+        absl::StrCat("the ResourceVersion in the precondition (", request.resource_version,
+                     ") does not match the ResourceVersion in record (", current.resource_version(),
+                     "). The object might have been modified"));
   }
   return CheckNamespaceDeletable(info, current);
 }
@@ -250,9 +246,8 @@ absl::StatusOr<kube::ObjectPtr> WritePath::Delete(const ResourceInfo& info,
     if (request.dry_run || context.dry_run) return at_once ? nullptr : kube::Share(last);
     if (!at_once && last == *info.ToServed(current)) return info.ToServed(current);
     last = info.ToStored(std::move(last));
-    const kube::ObjectPtr stored =
-        at_once ? store_.Remove(info.table(), current, std::move(last))
-                : store_.Replace(info.table(), current, std::move(last));
+    const kube::ObjectPtr stored = at_once ? store_.Remove(info.table(), current, std::move(last))
+                                           : store_.Replace(info.table(), current, std::move(last));
     if (stored == nullptr) continue;
     Committed(info, key);
     // What was left to do may already have been done on commit.

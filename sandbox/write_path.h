@@ -1,5 +1,5 @@
-// Every change of an object goes through here: decoding, defaulting, admission, validation, the rules of
-// subresources, and the optimistic commit to the store.
+// Every change of an object goes through here: decoding, defaulting, admission, validation, the
+// rules of subresources, and the optimistic commit to the store.
 #ifndef SANDBOX_WRITE_PATH_H_
 #define SANDBOX_WRITE_PATH_H_
 

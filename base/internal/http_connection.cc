@@ -1,282 +1,255 @@
 #include "base/internal/http_connection.h"
 
+#include <algorithm>
+#include <boost/asio/buffer.hpp>
+#include <boost/beast/http/error.hpp>
 #include <chrono>
-#include <optional>
 #include <utility>
 
-#include <boost/asio/post.hpp>
-#include <boost/asio/ssl/stream.hpp>
-#include <boost/asio/steady_timer.hpp>
-#include <boost/asio/write.hpp>
-#include <boost/beast/core/flat_buffer.hpp>
-#include <boost/beast/core/tcp_stream.hpp>
-#include <boost/beast/http/parser.hpp>
-#include <boost/beast/http/read.hpp>
-#include <boost/beast/http/string_body.hpp>
-
 #include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/string_view.h"
 
 namespace base::internal {
 namespace {
 
-namespace net = boost::asio;
-namespace beast = boost::beast;
 namespace http = boost::beast::http;
-using boost::system::error_code;
-using PlainStream = beast::tcp_stream;
-using TlsStream = net::ssl::stream<beast::tcp_stream>;
 
-// How long a peer may take to accept a piece of an answer, or to shake hands.
-constexpr auto kWriteTimeout = std::chrono::seconds(60);
-constexpr auto kHandshakeTimeout = std::chrono::seconds(15);
+constexpr size_t kHeadReadBytes = 4 << 10;  // Small: most connections are idle watches.
+constexpr size_t kBodyReadBytes = 32 << 10;
+// What a client may send ahead while its request is being answered.
+constexpr size_t kMaxPipelinedBytes = 64 << 10;
+// A written buffer above this is not kept for the next write.
+constexpr size_t kKeptBufferBytes = 16 << 10;
+// How long a closed connection's peer gets to read the last answer and to close as well.
+constexpr absl::Duration kLinger = absl::Seconds(2);
 
-std::chrono::nanoseconds Chrono(absl::Duration d) { return absl::ToChronoNanoseconds(d); }
+int64_t SteadyNanos() { return std::chrono::steady_clock::now().time_since_epoch().count(); }
 
-HttpRequest Convert(http::request<http::string_body> message) {
-  HttpRequest request;
-  request.method = std::string(message.method_string());
-  request.target = std::string(message.target());
-  for (const auto& field : message) {
-    std::string name = absl::AsciiStrToLower(
-        absl::string_view(field.name_string().data(), field.name_string().size()));
-    std::string& value = request.headers[std::move(name)];
-    if (!value.empty()) value += ", ";
-    value.append(field.value().data(), field.value().size());
-  }
-  request.body = std::move(message.body());
-  ParseTarget(request);
-  return request;
-}
+absl::string_view View(boost::beast::string_view text) { return {text.data(), text.size()}; }
 
 // The answer to a request that could not be read.
-HttpResponse Refusal(const error_code& error) {
-  HttpResponse response;
-  response.code = 400;
-  if (error == http::error::body_limit) response.code = 413;
-  if (error == http::error::header_limit) response.code = 431;
-  response.content_type = "text/plain";
-  response.body = absl::StrCat(error.message(), "\n");
-  return response;
-}
-
-template <class Stream>
-class ConnectionOver : public Connection,
-                       public OutputListener,
-                       public std::enable_shared_from_this<ConnectionOver<Stream>> {
- public:
-  ConnectionOver(Stream stream, const ConnectionContext& context, std::function<void()> on_end)
-      : stream_(std::move(stream)),
-        context_(context),
-        on_end_(std::move(on_end)),
-        idle_timer_(stream_.get_executor()) {}
-
-  ~ConnectionOver() override { End(); }
-
-  void Start();
-  void Drop() override {
-    net::post(stream_.get_executor(), [self = this->shared_from_this()] { self->End(); });
-  }
-  void Wake() override {
-    net::post(stream_.get_executor(), [self = this->shared_from_this()] { self->Pump(); });
-  }
-
- private:
-  beast::tcp_stream& tcp() { return beast::get_lowest_layer(stream_); }
-
-  // Waits for the first bytes of the next request; this also notices a peer that goes away while
-  // its answer is still being produced.
-  void AwaitInput();
-  void OnInput(const error_code& error, size_t size);
-  void ReadRequest();
-  void OnRequest(const error_code& error);
-  void Serve(HttpRequest request, const ResponseRules& rules);
-  void Refuse(const error_code& error);
-  void Pump();
-  void OnWritten(const error_code& error);
-  void FinishAnswer();
-  // Ends a connection that stays without a request.
-  void StartIdleTimer();
-  void End();
-
-  Stream stream_;
-  const ConnectionContext context_;
-  std::function<void()> on_end_;
-  net::steady_timer idle_timer_;
-  beast::flat_buffer buffer_;
-  std::optional<http::request_parser<http::string_body>> parser_;
-  std::shared_ptr<Exchange> exchange_;  // Null between requests.
-  Exchange::Output output_;             // Being written.
-  bool writing_ = false;
-  bool has_input_ = false;  // The next request has begun to arrive.
-  bool ended_ = false;
-};
-
-template <>
-void ConnectionOver<PlainStream>::Start() {
-  AwaitInput();
-}
-
-template <>
-void ConnectionOver<TlsStream>::Start() {
-  tcp().expires_after(kHandshakeTimeout);
-  stream_.async_handshake(net::ssl::stream_base::server,
-                          [self = this->shared_from_this()](const error_code& error) {
-                            if (error) return self->End();
-                            self->AwaitInput();
-                          });
-}
-
-template <class Stream>
-void ConnectionOver<Stream>::AwaitInput() {
-  if (exchange_ == nullptr) StartIdleTimer();
-  tcp().expires_never();
-  stream_.async_read_some(buffer_.prepare(16 << 10),
-                          [self = this->shared_from_this()](const error_code& error, size_t size) {
-                            self->OnInput(error, size);
-                          });
-}
-
-template <class Stream>
-void ConnectionOver<Stream>::OnInput(const error_code& error, size_t size) {
-  if (error || ended_) return End();
-  buffer_.commit(size);
-  has_input_ = true;
-  if (exchange_ == nullptr) ReadRequest();
-}
-
-template <class Stream>
-void ConnectionOver<Stream>::ReadRequest() {
-  has_input_ = false;
-  parser_.emplace();
-  parser_->header_limit(static_cast<uint32_t>(context_.options.max_header_bytes));
-  parser_->body_limit(context_.options.max_body_bytes);
-  tcp().expires_after(Chrono(context_.options.request_timeout));
-  http::async_read(stream_, buffer_, *parser_,
-                   [self = this->shared_from_this()](const error_code& error, size_t) {
-                     self->OnRequest(error);
-                   });
-}
-
-template <class Stream>
-tls::PeerIdentity IdentityOf(Stream&) {
-  return {};
-}
-tls::PeerIdentity IdentityOf(TlsStream& stream) { return tls::PeerOf(stream.native_handle()); }
-
-template <class Stream>
-void ConnectionOver<Stream>::OnRequest(const error_code& error) {
-  if (ended_) return;
-  if (error == http::error::body_limit || error == http::error::header_limit ||
-      error.category() == make_error_code(http::error::bad_method).category()) {
-    if (error == http::error::end_of_stream) return End();
-    return Refuse(error);
-  }
-  if (error) return End();
-  http::request<http::string_body> message = parser_->release();
-  parser_.reset();
-  ResponseRules rules;
-  rules.http10 = message.version() == 10;
-  rules.keep_alive = message.keep_alive();
-  rules.head = message.method() == http::verb::head;
-  HttpRequest request = Convert(std::move(message));
-  request.peer = IdentityOf(stream_);
-  Serve(std::move(request), rules);
-}
-
-template <class Stream>
-void ConnectionOver<Stream>::Refuse(const error_code& error) {
-  parser_.reset();
-  ResponseRules rules;
-  rules.keep_alive = false;
-  exchange_ = std::make_shared<Exchange>(
-      Exchange::Options{rules, context_.options.max_stream_backlog_bytes, context_.threads}, *this);
-  exchange_->Send(Refusal(error));
-  Pump();
-}
-
-template <class Stream>
-void ConnectionOver<Stream>::Serve(HttpRequest request, const ResponseRules& rules) {
-  exchange_ = std::make_shared<Exchange>(
-      Exchange::Options{rules, context_.options.max_stream_backlog_bytes, context_.threads}, *this);
-  has_input_ = buffer_.size() > 0;
-  if (!has_input_) AwaitInput();
-  context_.handler(std::move(request), NewResponder(exchange_));
-  Pump();
-}
-
-template <class Stream>
-void ConnectionOver<Stream>::Pump() {
-  if (ended_ || writing_ || exchange_ == nullptr) return;
-  output_ = exchange_->Take();
-  if (output_.aborted) return End();
-  if (output_.bytes.empty()) {
-    if (output_.finished) FinishAnswer();
-    return;
-  }
-  writing_ = true;
-  tcp().expires_after(kWriteTimeout);
-  net::async_write(stream_, net::buffer(output_.bytes),
-                   [self = this->shared_from_this()](const error_code& error, size_t) {
-                     self->OnWritten(error);
-                   });
-}
-
-template <class Stream>
-void ConnectionOver<Stream>::OnWritten(const error_code& error) {
-  writing_ = false;
-  if (error || ended_) return End();
-  if (output_.finished) return FinishAnswer();
-  Pump();
-}
-
-template <class Stream>
-void ConnectionOver<Stream>::FinishAnswer() {
-  const bool keep_alive = exchange_->keep_alive();
-  std::exchange(exchange_, nullptr)->Detach();
-  if (!keep_alive) return End();
-  // The pending read, or the bytes it brought, start the next request.
-  if (has_input_) return ReadRequest();
-  StartIdleTimer();
-}
-
-template <class Stream>
-void ConnectionOver<Stream>::StartIdleTimer() {
-  idle_timer_.expires_after(Chrono(context_.options.idle_timeout));
-  idle_timer_.async_wait([self = this->shared_from_this()](const error_code& error) {
-    if (!error && self->exchange_ == nullptr && !self->parser_.has_value()) self->End();
-  });
-}
-
-template <class Stream>
-void ConnectionOver<Stream>::End() {
-  if (std::exchange(ended_, true)) return;
-  error_code ignored;
-  idle_timer_.cancel(ignored);
-  tcp().socket().shutdown(net::ip::tcp::socket::shutdown_both, ignored);
-  tcp().close();
-  if (exchange_ != nullptr) std::exchange(exchange_, nullptr)->Detach();
-  on_end_();
+HttpResponse AnswerTo(const boost::system::error_code& error) {
+  if (error == http::error::header_limit)
+    return {431, "text/plain", {}, "request header too large\n"};
+  if (error == http::error::body_limit) return {413, "text/plain", {}, "request body too large\n"};
+  return {400, "text/plain", {}, absl::StrCat("malformed request: ", error.message(), "\n")};
 }
 
 }  // namespace
 
-std::shared_ptr<Connection> StartConnection(net::ip::tcp::socket socket,
-                                            const ConnectionContext& context,
-                                            std::function<void()> on_end) {
-  error_code ignored;
-  socket.set_option(net::ip::tcp::no_delay(true), ignored);
-  if (context.tls == nullptr) {
-    auto plain = std::make_shared<ConnectionOver<PlainStream>>(PlainStream(std::move(socket)),
-                                                               context, std::move(on_end));
-    plain->Start();
-    return plain;
+bool ConnectionTable::Add(std::shared_ptr<HttpConnection> connection) {
+  absl::MutexLock lock(&mu_);
+  if (sealed_) return false;
+  const HttpConnection* key = connection.get();
+  open_.emplace(key, std::move(connection));
+  return true;
+}
+
+void ConnectionTable::Remove(const HttpConnection* connection) {
+  absl::MutexLock lock(&mu_);
+  open_.erase(connection);
+}
+
+std::vector<std::shared_ptr<HttpConnection>> ConnectionTable::All() const {
+  absl::MutexLock lock(&mu_);
+  std::vector<std::shared_ptr<HttpConnection>> all;
+  for (const auto& [key, connection] : open_) all.push_back(connection);
+  return all;
+}
+
+void ConnectionTable::Seal() {
+  absl::MutexLock lock(&mu_);
+  sealed_ = true;
+}
+
+void HttpConnection::Cut() {
+  Post([self = shared_from_this()] { self->Close(); });
+}
+
+bool HttpConnection::IsOverdue() const { return SteadyNanos() > deadline_nanos_.load(); }
+
+void HttpConnection::SetDeadline(absl::Duration from_now) {
+  // Capped, so that an infinite duration does not overflow.
+  const absl::Duration capped = std::min(from_now, absl::Hours(24 * 365));
+  deadline_nanos_ = SteadyNanos() + absl::ToInt64Nanoseconds(capped);
+}
+
+void HttpConnection::LimitRequestTime() { SetDeadline(context_.options.request_timeout); }
+
+void HttpConnection::OnReady() {
+  peer_ = Peer();
+  NextRequest();
+}
+
+void HttpConnection::NextRequest() {
+  parser_.emplace();
+  parser_->eager(true);
+  parser_->header_limit(static_cast<uint32_t>(context_.options.max_header_bytes));
+  parser_->body_limit(context_.options.max_body_bytes);
+  continued_ = false;
+  SetDeadline(context_.options.idle_timeout);
+  if (buffer_.size() == 0) return ReadMore();
+  LimitRequestTime();
+  Parse();
+}
+
+void HttpConnection::ReadMore() {
+  if (read_pending_ || closed_) return;
+  read_pending_ = true;
+  const bool in_body = parser_ && parser_->is_header_done() && !parser_->is_done();
+  incoming_.resize(in_body ? kBodyReadBytes : kHeadReadBytes);
+  Read(boost::asio::buffer(incoming_));
+}
+
+void HttpConnection::OnRead(const ErrorCode& error, size_t count) {
+  read_pending_ = false;
+  if (closed_) return;
+  if (error) return Close();
+  if (lingering_ || refused_) return ReadMore();  // Discards.
+  const bool first_bytes = !exchange_ && buffer_.size() == 0 && !parser_->got_some();
+  buffer_.commit(boost::asio::buffer_copy(buffer_.prepare(count), boost::asio::buffer(incoming_)));
+  if (exchange_) {
+    if (buffer_.size() < kMaxPipelinedBytes) ReadMore();
+    return;
   }
-  auto secure = std::make_shared<ConnectionOver<TlsStream>>(
-      TlsStream(PlainStream(std::move(socket)), *context.tls), context, std::move(on_end));
-  secure->Start();
-  return secure;
+  if (first_bytes) LimitRequestTime();
+  Parse();
+}
+
+void HttpConnection::Parse() {
+  while (buffer_.size() > 0 && !parser_->is_done()) {
+    ErrorCode error;
+    const size_t used = parser_->put(buffer_.data(), error);
+    buffer_.consume(used);
+    if (error == http::error::need_more) break;
+    if (error) return Refuse(error);
+  }
+  if (parser_->is_done()) return Dispatch();
+  ContinueIfExpected();
+  ReadMore();
+}
+
+void HttpConnection::ContinueIfExpected() {
+  if (continued_ || !parser_->is_header_done()) return;
+  continued_ = true;
+  const auto expect = View(parser_->get()[http::field::expect]);
+  if (absl::EqualsIgnoreCase(expect, "100-continue")) Queue("HTTP/1.1 100 Continue\r\n\r\n");
+}
+
+void HttpConnection::Dispatch() {
+  const auto& message = parser_->get();
+  const ResponseRules rules = {.http10 = message.version() < 11,
+                               .keep_alive = message.keep_alive(),
+                               .head = message.method() == http::verb::head};
+  exchange_ = std::make_shared<Exchange>(
+      Exchange::Options{rules, context_.options.max_stream_backlog_bytes, context_.threads}, *this);
+  deadline_nanos_ = INT64_MAX;  // The handler takes the time it needs.
+  HttpRequest request = TakeRequest();
+  ReadMore();
+  context_.handler(std::move(request), NewResponder(exchange_));
+  Pump();
+}
+
+HttpRequest HttpConnection::TakeRequest() {
+  auto message = parser_->release();
+  parser_.reset();
+  HttpRequest request;
+  request.method = std::string(View(message.method_string()));
+  request.target = std::string(View(message.target()));
+  for (const auto& field : message) {
+    std::string& value = request.headers[absl::AsciiStrToLower(View(field.name_string()))];
+    absl::StrAppend(&value, value.empty() ? "" : ", ", View(field.value()));
+  }
+  request.body = std::move(message.body());
+  request.peer = peer_;
+  ParseTarget(request);
+  return request;
+}
+
+void HttpConnection::Refuse(const ErrorCode& error) {
+  refused_ = true;
+  const HttpResponse answer = AnswerTo(error);
+  Queue(FormatHead(answer, {.keep_alive = false}, Framing::kLength) + answer.body);
+  ReadMore();
+}
+
+void HttpConnection::Queue(absl::string_view bytes) {
+  queued_.append(bytes.data(), bytes.size());
+  Pump();
+}
+
+void HttpConnection::Wake() {
+  // Null while the connection is being destroyed.
+  if (auto self = weak_from_this().lock()) {
+    Post([self] { self->Pump(); });
+  }
+}
+
+// Writes whatever is next, if nothing is being written.
+void HttpConnection::Pump() {
+  if (exchange_) WatchExchange();
+  if (closed_ || write_pending_ || lingering_) return;
+  if (!queued_.empty()) {
+    writing_ = std::exchange(queued_, {});
+    write_pending_ = true;
+    return Write(boost::asio::buffer(writing_));
+  }
+  if (refused_) return Linger();
+  if (exchange_) PumpExchange();
+}
+
+// Acts on what the handler decided, even while a write is stuck because the peer does not read.
+void HttpConnection::WatchExchange() {
+  const Exchange::Progress progress = exchange_->progress();
+  if (progress == Exchange::Progress::kAborted) return Close();
+  // The peer may be slow in reading a stream that goes on, but not for ever in reading the end.
+  if (progress == Exchange::Progress::kFinished && deadline_nanos_ == INT64_MAX) {
+    SetDeadline(context_.options.idle_timeout);
+  }
+}
+
+void HttpConnection::PumpExchange() {
+  Exchange::Output output = exchange_->Take();
+  if (output.bytes.empty()) {
+    if (output.finished) EndExchange();
+    return;
+  }
+  writing_ = std::move(output.bytes);
+  write_pending_ = true;
+  Write(boost::asio::buffer(writing_));
+}
+
+void HttpConnection::OnWritten(const ErrorCode& error) {
+  write_pending_ = false;
+  if (closed_) return;
+  if (error) return Close();
+  if (writing_.capacity() > kKeptBufferBytes) writing_ = {};
+  Pump();
+}
+
+void HttpConnection::EndExchange() {
+  const bool keep_alive = exchange_->keep_alive();
+  std::exchange(exchange_, nullptr)->Detach();
+  if (closed_) return;
+  if (!keep_alive) return Linger();
+  NextRequest();
+}
+
+// Closing at once while the peer still sends would reset the connection and could cost it the
+// answer.
+void HttpConnection::Linger() {
+  lingering_ = true;
+  SetDeadline(kLinger);
+  SendEnd();
+  ReadMore();
+}
+
+void HttpConnection::Close() {
+  if (std::exchange(closed_, true)) return;
+  CloseSocket();
+  if (exchange_) std::exchange(exchange_, nullptr)->Detach();
+  context_.table.Remove(this);
 }
 
 }  // namespace base::internal

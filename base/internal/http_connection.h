@@ -1,39 +1,129 @@
-// One accepted connection: reads requests, hands them to the handler, writes answers. Private to
-// base/.
+// The server's side of one HTTP/1.1 connection. Private to base/.
 #ifndef BASE_INTERNAL_HTTP_CONNECTION_H_
 #define BASE_INTERNAL_HTTP_CONNECTION_H_
 
-#include <functional>
-#include <memory>
-
+#include <atomic>
+#include <boost/asio/basic_stream_socket.hpp>
+#include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/ssl/context.hpp>
+#include <boost/asio/strand.hpp>
+#include <boost/beast/core/flat_buffer.hpp>
+#include <boost/beast/http/parser.hpp>
+#include <boost/beast/http/string_body.hpp>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
 
+#include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
 #include "base/http_server.h"
 #include "base/internal/http_exchange.h"
 
 namespace base::internal {
 
-class Connection {
+using Strand = boost::asio::strand<boost::asio::io_context::executor_type>;
+using Socket = boost::asio::basic_stream_socket<boost::asio::ip::tcp, Strand>;
+
+class HttpConnection;
+
+// The open connections of a server. Thread-safe.
+class ConnectionTable {
  public:
-  virtual ~Connection() = default;
-  // Cuts the connection; any thread.
-  virtual void Drop() = 0;
+  // False, and not added, once the table is sealed.
+  bool Add(std::shared_ptr<HttpConnection> connection);
+  void Remove(const HttpConnection* connection);
+  std::vector<std::shared_ptr<HttpConnection>> All() const;
+  void Seal();
+
+ private:
+  mutable absl::Mutex mu_;
+  bool sealed_ ABSL_GUARDED_BY(mu_) = false;
+  absl::flat_hash_map<const HttpConnection*, std::shared_ptr<HttpConnection>> open_
+      ABSL_GUARDED_BY(mu_);
 };
 
-// What all connections of a server share. Outlives them.
+// What all connections of a server share; outlives them.
 struct ConnectionContext {
   const HttpServerOptions& options;
   const HttpHandler& handler;
+  ConnectionTable& table;
   std::shared_ptr<ServerThreads> threads;
-  boost::asio::ssl::context* tls = nullptr;  // Null: plain HTTP.
 };
 
-// Starts to serve the socket, whose executor must be a strand. `on_end` runs once, when the
-// connection is over.
-std::shared_ptr<Connection> StartConnection(boost::asio::ip::tcp::socket socket,
-                                            const ConnectionContext& context,
-                                            std::function<void()> on_end);
+// One state machine for plain and TLS connections: read a request, let the handler answer, write,
+// repeat. A read is pending all the time, so that a peer that goes away is noticed while its answer
+// is still being made. All protected and private functions run on the connection's strand.
+class HttpConnection : public OutputListener, public std::enable_shared_from_this<HttpConnection> {
+ public:
+  // Starts serving. Call once.
+  virtual void Start() = 0;
+  // Cuts the connection soon; from any thread.
+  void Cut();
+  // Whether the peer took longer than it may for what it is expected to do. From any thread.
+  bool IsOverdue() const;
+
+ protected:
+  using ErrorCode = boost::system::error_code;
+  explicit HttpConnection(const ConnectionContext& context) : context_(context) {}
+
+  // The transport's part. Read and Write end in OnRead and OnWritten.
+  virtual void Post(std::function<void()> work) = 0;
+  virtual void Read(boost::asio::mutable_buffer into) = 0;
+  virtual void Write(boost::asio::const_buffer bytes) = 0;
+  virtual void SendEnd() = 0;  // Tells the peer that nothing more comes; failures do not matter.
+  virtual void CloseSocket() = 0;
+  virtual tls::PeerIdentity Peer() = 0;
+
+  void OnReady();  // The transport can read and write now.
+  void OnRead(const ErrorCode& error, size_t count);
+  void OnWritten(const ErrorCode& error);
+  void LimitRequestTime();  // From now until the end of handshake or request.
+  void Close();
+
+ private:
+  using Parser = boost::beast::http::request_parser<boost::beast::http::string_body>;
+
+  void Wake() override;
+  void SetDeadline(absl::Duration from_now);
+  void NextRequest();
+  void ReadMore();
+  void Parse();
+  void ContinueIfExpected();
+  void Dispatch();
+  HttpRequest TakeRequest();
+  void Refuse(const ErrorCode& error);
+  void Queue(absl::string_view bytes);
+  void Pump();
+  void WatchExchange();
+  void PumpExchange();
+  void EndExchange();
+  void Linger();
+
+  const ConnectionContext& context_;
+  std::atomic<int64_t> deadline_nanos_{INT64_MAX};  // Of the steady clock.
+  tls::PeerIdentity peer_;
+  std::vector<char> incoming_;          // What the pending read fills.
+  boost::beast::flat_buffer buffer_;    // Read and not yet parsed.
+  std::optional<Parser> parser_;        // Of the request being read.
+  std::shared_ptr<Exchange> exchange_;  // Of the request being answered.
+  std::string queued_;                  // Interim and error answers.
+  std::string writing_;
+  bool read_pending_ = false;
+  bool write_pending_ = false;
+  bool continued_ = false;  // "100 Continue" has been sent.
+  bool refused_ = false;    // An error answer has been queued; nothing is read any more.
+  bool lingering_ = false;  // All is said; waits for the peer to close.
+  bool closed_ = false;
+};
+
+std::shared_ptr<HttpConnection> NewPlainConnection(const ConnectionContext& context, Socket socket);
+std::shared_ptr<HttpConnection> NewTlsConnection(const ConnectionContext& context, Socket socket,
+                                                 boost::asio::ssl::context& tls);
 
 }  // namespace base::internal
 

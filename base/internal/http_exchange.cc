@@ -122,7 +122,13 @@ Exchange::Output Exchange::Take() {
   absl::MutexLock lock(&mu_);
   awake_ = false;
   in_flight_ = outbox_.size();
-  return {std::exchange(outbox_, {}), state_ == State::kFinished, state_ == State::kAborted};
+  return {std::exchange(outbox_, {}), state_ == State::kFinished};
+}
+
+Exchange::Progress Exchange::progress() const {
+  absl::MutexLock lock(&mu_);
+  if (state_ == State::kFinished) return Progress::kFinished;
+  return state_ == State::kAborted ? Progress::kAborted : Progress::kOpen;
 }
 
 bool Exchange::keep_alive() const {
@@ -151,7 +157,10 @@ void Exchange::AppendBody(absl::string_view bytes) {
 }
 
 void Exchange::SetState(State state) {
+  // These must be heard even while the connection waits for a peer that does not read.
+  const bool urgent = state == State::kAborted || state_ == State::kStreaming;
   state_ = state;
+  if (urgent) awake_ = false;
   Notify();
 }
 

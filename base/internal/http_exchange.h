@@ -1,5 +1,5 @@
-// One request and its answer: the place where the handler's threads meet the connection's. Private to
-// base/.
+// One request and its answer: the place where the handler's threads meet the connection's. Private
+// to base/.
 #ifndef BASE_INTERNAL_HTTP_EXCHANGE_H_
 #define BASE_INTERNAL_HTTP_EXCHANGE_H_
 
@@ -46,8 +46,8 @@ class Exchange {
     size_t max_backlog_bytes = 0;
     std::shared_ptr<ServerThreads> threads;
   };
-  // `listener` is woken until Detach(). It is not woken before the first Take(), which the connection
-  // does after the handler has returned.
+  // `listener` is woken until Detach(). It is not woken before the first Take(), which the
+  // connection does after the handler has returned.
   Exchange(Options options, OutputListener& listener)
       : options_(std::move(options)), listener_(&listener) {}
 
@@ -66,10 +66,11 @@ class Exchange {
   struct Output {
     std::string bytes;
     bool finished = false;  // Nothing comes after `bytes`.
-    bool aborted = false;
   };
   // REQUIRES: the bytes of the last call have been written.
   Output Take();
+  enum class Progress { kOpen, kFinished, kAborted };
+  Progress progress() const;
   // Whether the connection may serve another request after this answer.
   bool keep_alive() const;
   // Ends the relation to the connection; runs the callback of OnClosed.

@@ -17,8 +17,8 @@ std::string PercentDecode(absl::string_view text) {
   std::string decoded;
   decoded.reserve(text.size());
   for (size_t i = 0; i < text.size(); ++i) {
-    const bool escape = text[i] == '%' && i + 2 < text.size() && absl::ascii_isxdigit(text[i + 1]) &&
-                        absl::ascii_isxdigit(text[i + 2]);
+    const bool escape = text[i] == '%' && i + 2 < text.size() &&
+                        absl::ascii_isxdigit(text[i + 1]) && absl::ascii_isxdigit(text[i + 2]);
     if (!escape) {
       decoded += text[i];
       continue;
@@ -63,7 +63,8 @@ void ParseTarget(HttpRequest& request) {
   const absl::string_view path = target.substr(0, question);
   request.path = path.empty() ? "/" : PercentDecode(path);
   if (question == absl::string_view::npos) return;
-  for (absl::string_view part : absl::StrSplit(target.substr(question + 1), '&', absl::SkipEmpty())) {
+  for (absl::string_view part :
+       absl::StrSplit(target.substr(question + 1), '&', absl::SkipEmpty())) {
     const std::pair<absl::string_view, absl::string_view> pair =
         absl::StrSplit(part, absl::MaxSplits('=', 1));
     request.query.emplace_back(DecodeQueryPart(pair.first), DecodeQueryPart(pair.second));

@@ -15,8 +15,8 @@ namespace {
 
 bool NeedsQuotes(absl::string_view value) {
   return value.empty() || std::any_of(value.begin(), value.end(), [](char c) {
-    return c == ' ' || c == '"' || c == '=' || c == '\\' || absl::ascii_iscntrl(c);
-  });
+           return c == ' ' || c == '"' || c == '=' || c == '\\' || absl::ascii_iscntrl(c);
+         });
 }
 
 std::string JsonString(absl::string_view text) { return json::Write(json::Value(text)); }

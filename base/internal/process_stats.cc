@@ -75,7 +75,8 @@ std::optional<ProcessStats> ReadProcessStats() {
   if (fields.size() <= kResident) return std::nullopt;
   const auto ticks_per_second = static_cast<double>(sysconf(_SC_CLK_TCK));
   ProcessStats stats;
-  stats.cpu_seconds = (ToNumber(fields[kUserTime]) + ToNumber(fields[kSystemTime])) / ticks_per_second;
+  stats.cpu_seconds =
+      (ToNumber(fields[kUserTime]) + ToNumber(fields[kSystemTime])) / ticks_per_second;
   stats.start_time_seconds = BootTime() + ToNumber(fields[kStartTime]) / ticks_per_second;
   stats.virtual_bytes = ToNumber(fields[kVirtual]);
   stats.resident_bytes = ToNumber(fields[kResident]) * static_cast<double>(sysconf(_SC_PAGESIZE));

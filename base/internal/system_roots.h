@@ -6,7 +6,8 @@
 
 namespace tls::internal {
 
-// Loaded at the first call; lives for ever. Thread-safe. It trusts nothing where no bundle is found.
+// Loaded at the first call; lives for ever. Thread-safe. It trusts nothing where no bundle is
+// found.
 X509_STORE* SystemRoots();
 
 }  // namespace tls::internal

@@ -86,10 +86,10 @@ class InformerSet {
   std::shared_ptr<Informer> Get(const Resource& r);
   // nullptr when nobody asked for it yet.
   std::shared_ptr<Informer> Find(const Resource& r) const;
-  // Ends its watch and forgets it; afterwards none of its handlers is called.
+  // Ends its watch and forgets it; afterwards none of its handlers is called. Not from a handler.
   void Remove(const Resource& r);
   std::vector<std::shared_ptr<Informer>> All() const;
-  // Ends all watches; afterwards no handler is called.
+  // Ends all watches; afterwards no handler is called. Not from a handler.
   void Stop();
 
  private:

@@ -73,6 +73,12 @@ bool RescheduleAsked(const kube::Object& binding) {
   return asked.ok() && done.ok() && *asked > *done;
 }
 
+// Whether it is open which of the clusterAffinities is in force.
+bool IsChoosingAffinity(const kube::Object& binding) {
+  return !binding.spec()["placement"]["clusterAffinities"].empty() &&
+         api::BindingView(binding).SchedulerObservedGeneration() != binding.generation();
+}
+
 // A change of a Cluster that may move bindings.
 bool Matters(const Event& event) {
   if (event.type == Event::Type::kDeleted) return true;
@@ -120,8 +126,8 @@ BindingScheduler::BindingScheduler(Backend& backend, EventLoop& loop,
 
 void BindingScheduler::OnBinding(const Event& event) {
   if (event.type == Event::Type::kDeleted) return;
-  const bool same_spec = event.previous != nullptr &&
-                         event.previous->generation() == event.object->generation();
+  const bool same_spec =
+      event.previous != nullptr && event.previous->generation() == event.object->generation();
   if (!same_spec) controller_.Enqueue(event.object->key());
 }
 
@@ -147,11 +153,10 @@ absl::Status BindingScheduler::RequeueFor(const kube::ObjectKey& cluster) {
   }
   for (const kube::ObjectPtr& binding : bindings) {
     const auto affinity = api::ClusterAffinity::FromJson(ObservedAffinity(*binding));
-    const bool concerned =
-        std::any_of(states.begin(), states.end(), [&](const kube::ObjectPtr& state) {
-          return affinity.Matches(api::ClusterView(*state));
-        });
-    if (concerned) controller_.Enqueue(binding->key());
+    const bool concerned = std::any_of(
+        states.begin(), states.end(),
+        [&](const kube::ObjectPtr& state) { return affinity.Matches(api::ClusterView(*state)); });
+    if (concerned || IsChoosingAffinity(*binding)) controller_.Enqueue(binding->key());
   }
   return absl::OkStatus();
 }
@@ -184,8 +189,8 @@ absl::Status BindingScheduler::Schedule(const kube::Object& binding) {
   const bool fresh = ReasonToSchedule(binding) == ScheduleReason::kRescheduled;
   const Placement placement = Place(binding, clusters, fresh);
   kube::ObjectPtr written = kube::Share(binding);
-  const bool decided = placement.outcome == Outcome::kSuccess ||
-                       placement.outcome == Outcome::kNoClusterFit;
+  const bool decided =
+      placement.outcome == Outcome::kSuccess || placement.outcome == Outcome::kNoClusterFit;
   if (decided) {
     ASSIGN_OR_RETURN(written, WriteResult(binding, placement));
   }

@@ -1,9 +1,9 @@
 // A small karmada-scheduler: decides spec.clusters of ResourceBindings or ClusterResourceBindings.
 //
-// It honours affinity (clusterAffinity, clusterAffinities in order), tolerations, API enablement, eviction
-// tasks, duplicated and divided replicas (static weights, AvailableReplicas, Aggregated) and spread
-// constraints by cluster. It does not know overflow affinities, workload affinity, spread by region, zone or
-// provider (such bindings get Scheduled=False) and resource models.
+// It honours affinity (clusterAffinity, clusterAffinities in order), tolerations, API enablement,
+// eviction tasks, duplicated and divided replicas (static weights, AvailableReplicas, Aggregated)
+// and spread constraints by cluster. It does not know overflow affinities, workload affinity,
+// spread by region, zone or provider (such bindings get Scheduled=False) and resource models.
 #ifndef SANDBOX_SIM_BINDING_SCHEDULER_H_
 #define SANDBOX_SIM_BINDING_SCHEDULER_H_
 
@@ -21,8 +21,8 @@ namespace sandbox {
 
 class BindingScheduler {
  public:
-  // `bindings` is ResourceBindings or ClusterResourceBindings; both references must outlive this, and the
-  // Karmada kinds must be served.
+  // `bindings` is ResourceBindings or ClusterResourceBindings; both references must outlive this,
+  // and the Karmada kinds must be served.
   BindingScheduler(Backend& backend, EventLoop& loop, const kube::Resource& bindings);
 
  private:
@@ -32,7 +32,8 @@ class BindingScheduler {
   absl::Status Reconcile(const kube::ObjectKey& key);
   absl::Status Schedule(const kube::Object& binding);
   // Writes clusters and the applied placement when they differ; returns the binding as it is then.
-  absl::StatusOr<kube::ObjectPtr> WriteResult(const kube::Object& binding, const Placement& placement);
+  absl::StatusOr<kube::ObjectPtr> WriteResult(const kube::Object& binding,
+                                              const Placement& placement);
   absl::Status WriteStatusOf(const kube::Object& binding, int64_t generation,
                              const Placement& placement);
   bool IsTargetDeleted(const kube::Object& binding);

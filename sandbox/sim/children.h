@@ -13,13 +13,13 @@
 
 namespace sandbox {
 
-// What `owner` controls among the objects of `r` in its namespace. Objects that match its spec.selector and
-// have no controller are adopted.
+// What `owner` controls among the objects of `r` in its namespace. Objects that match its
+// spec.selector and have no controller are adopted.
 absl::StatusOr<std::vector<kube::ObjectPtr>> ClaimChildren(Backend& backend, const kube::Gvr& r,
                                                            const kube::Object& owner);
 
-// A pod made from the owner's spec.template, controlled by the owner. An empty `name` lets the server
-// choose one.
+// A pod made from the owner's spec.template, controlled by the owner. An empty `name` lets the
+// server choose one.
 kube::Object PodOf(const kube::Object& owner, const std::string& name);
 absl::Status CreatePods(Backend& backend, const kube::Object& owner, int64_t count);
 
@@ -29,11 +29,13 @@ bool IsReadyPod(const kube::Object& pod);
 // Since when the pod is ready; InfiniteFuture when it is not.
 absl::Time ReadySince(const kube::Object& pod);
 
-// Ready and available pods as of `now`. A pod is available once it has been ready for minReadySeconds.
+// Ready and available pods as of `now`. A pod is available once it has been ready for
+// minReadySeconds.
 struct PodCounts {
   int64_t ready = 0;
   int64_t available = 0;
-  absl::Duration next_available = absl::InfiniteDuration();  // Until the next one becomes available.
+  absl::Duration next_available =
+      absl::InfiniteDuration();  // Until the next one becomes available.
 };
 PodCounts CountPods(const std::vector<kube::ObjectPtr>& pods, int64_t min_ready_seconds,
                     absl::Time now);

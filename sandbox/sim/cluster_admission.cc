@@ -30,7 +30,7 @@ json::Value DefaultModels() {
   };
   const auto memory = [&](int grade) {
     if (grade == kGrades) return Unlimited();
-    return grade == 0 ? std::string("0")
+    return grade == 0                  ? std::string("0")
            : kGibibytes[grade] == 1024 ? std::string("1Ti")
                                        : absl::StrCat(kGibibytes[grade], "Gi");
   };

@@ -62,8 +62,7 @@ std::string Obstacle(const api::BindingView& binding, const json::Value& affinit
     if (!cluster.HasApi(binding.Resource().gvk())) {
       return "cluster(s) did not have the API resource";
     }
-    const std::string taint =
-        UntoleratedTaint(*candidate.cluster, placement["clusterTolerations"]);
+    const std::string taint = UntoleratedTaint(*candidate.cluster, placement["clusterTolerations"]);
     if (!taint.empty()) return taint;
   }
   if (!api::ClusterAffinity::FromJson(affinity).Matches(cluster)) {
@@ -239,7 +238,9 @@ absl::StatusOr<std::vector<api::TargetCluster>> Assign(const api::BindingView& b
 Placement Failure(const absl::Status& status) {
   const bool full = absl::IsResourceExhausted(status);
   return {full ? Outcome::kUnschedulable : Outcome::kSchedulerError,
-          std::string(status.message()), {}, ""};
+          std::string(status.message()),
+          {},
+          ""};
 }
 
 Placement PlaceByAffinity(const kube::Object& object, const json::Value& affinity,
@@ -294,8 +295,8 @@ int64_t RoomIn(const kube::Object& cluster, const json::Value& replica_requireme
   const auto free_of = [&](absl::string_view resource) {
     const auto amount = [&](absl::string_view part) {
       const json::Value& value = summary[part][resource];
-      const auto parsed = kube::Quantity::Parse(value.is_string() ? value.ToString()
-                                                                  : json::Write(value));
+      const auto parsed =
+          kube::Quantity::Parse(value.is_string() ? value.ToString() : json::Write(value));
       return parsed.ok() ? *parsed : kube::Quantity();
     };
     kube::Quantity left = amount("allocatable");
@@ -305,9 +306,8 @@ int64_t RoomIn(const kube::Object& cluster, const json::Value& replica_requireme
   };
   int64_t room = std::max<int64_t>(0, free_of("pods").Value());
   for (const json::Member& request : replica_requirements["resourceRequest"].members()) {
-    const auto needed = kube::Quantity::Parse(request.value.is_string()
-                                                  ? request.value.ToString()
-                                                  : json::Write(request.value));
+    const auto needed = kube::Quantity::Parse(
+        request.value.is_string() ? request.value.ToString() : json::Write(request.value));
     if (!needed.ok() || needed->Sign() <= 0) continue;
     const kube::Quantity left = free_of(request.name());
     const bool milli = request.name() == "cpu";

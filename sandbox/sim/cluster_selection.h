@@ -1,5 +1,5 @@
-// Which clusters a binding may go to: the filters, the capacity estimate and the choice under a spread
-// constraint of karmada-scheduler, as pure functions.
+// Which clusters a binding may go to: the filters, the capacity estimate and the choice under a
+// spread constraint of karmada-scheduler, as pure functions.
 #ifndef SANDBOX_SIM_CLUSTER_SELECTION_H_
 #define SANDBOX_SIM_CLUSTER_SELECTION_H_
 
@@ -27,8 +27,8 @@ struct Placement {
 Placement Place(const kube::Object& binding, const std::vector<kube::ObjectPtr>& clusters,
                 bool fresh);
 
-// The affinity by which a change of a Cluster concerns the binding: clusterAffinity, or the observed term of
-// clusterAffinities; null when every cluster does.
+// The affinity by which a change of a Cluster concerns the binding: clusterAffinity, or the
+// observed term of clusterAffinities; null when every cluster does.
 json::Value ObservedAffinity(const kube::Object& binding);
 
 // How many more replicas with these requirements fit the Cluster, going by its resourceSummary.

@@ -61,7 +61,8 @@ void Controller::EnqueueAfter(const kube::ObjectKey& key, absl::Duration delay) 
     if (!added && timer->second <= due) return;
     timer->second = due;
   }
-  loop_.Post(this, [this, key, due] { TimerFired(key, due); }, delay);
+  loop_.Post(
+      this, [this, key, due] { TimerFired(key, due); }, delay);
 }
 
 void Controller::TimerFired(const kube::ObjectKey& key, absl::Time due) {

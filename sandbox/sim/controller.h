@@ -1,5 +1,5 @@
-// What every simulated controller is made of: the keys it still has to look at, and the subscriptions that
-// tell it which.
+// What every simulated controller is made of: the keys it still has to look at, and the
+// subscriptions that tell it which.
 //
 //   class ReplicaSets {
 //     ...
@@ -30,8 +30,9 @@
 
 namespace sandbox {
 
-// Calls `reconcile` on the loop's thread for every key that was enqueued, once however often it was. A
-// reconcile that fails is tried again, after 5 ms first and at most after one second. Thread-safe.
+// Calls `reconcile` on the loop's thread for every key that was enqueued, once however often it
+// was. A reconcile that fails is tried again, after 5 ms first and at most after one second.
+// Thread-safe.
 class Controller {
  public:
   using Reconcile = std::function<absl::Status(const kube::ObjectKey& key)>;
@@ -51,8 +52,8 @@ class Controller {
   void Watch(const kube::Gvr& r, std::function<void(const Event&)> callback);
 
   void Enqueue(const kube::ObjectKey& key);
-  // Enqueues later. The earliest of several delays of one key counts, so a reconcile that finds itself too
-  // early asks again.
+  // Enqueues later. The earliest of several delays of one key counts, so a reconcile that finds
+  // itself too early asks again.
   void EnqueueAfter(const kube::ObjectKey& key, absl::Duration delay);
 
   absl::Time Now() const { return loop_.clock().Now(); }

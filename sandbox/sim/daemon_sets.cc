@@ -63,7 +63,8 @@ absl::Status DaemonSets::Reconcile(const kube::ObjectKey& key) {
 
 absl::StatusOr<std::set<std::string>> DaemonSets::NodesFor(const kube::Object& set) {
   const json::Value& wanted = set.spec()["template"]["spec"]["nodeSelector"];
-  ASSIGN_OR_RETURN(const Pods nodes, backend_.List(kinds::Nodes().gvr(), "", kube::LabelSelector()));
+  ASSIGN_OR_RETURN(const Pods nodes,
+                   backend_.List(kinds::Nodes().gvr(), "", kube::LabelSelector()));
   std::set<std::string> names;
   for (const kube::ObjectPtr& node : nodes) {
     if (HasLabels(node->labels(), wanted)) names.emplace(node->name());
@@ -117,12 +118,12 @@ absl::Status DaemonSets::UpdateStatus(const kube::Object& set, const std::set<st
     controller_.EnqueueAfter(set.key(), counts.next_available);
   }
   const auto desired = static_cast<int64_t>(nodes.size());
-  json::Value status = json::Value::Object(
-      {{"observedGeneration", set.generation()},
-       {"currentNumberScheduled", static_cast<int64_t>(scheduled.size())},
-       {"desiredNumberScheduled", desired},
-       {"numberMisscheduled", misplaced},
-       {"numberReady", counts.ready}});
+  json::Value status =
+      json::Value::Object({{"observedGeneration", set.generation()},
+                           {"currentNumberScheduled", static_cast<int64_t>(scheduled.size())},
+                           {"desiredNumberScheduled", desired},
+                           {"numberMisscheduled", misplaced},
+                           {"numberReady", counts.ready}});
   const auto put = [&](absl::string_view name, int64_t value) {
     if (value > 0) status.Set(name, value);
   };

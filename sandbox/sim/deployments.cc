@@ -62,9 +62,9 @@ kube::Object NewSet(const kube::Object& deployment, int64_t revision) {
   pod_template.Set({"metadata", "labels", kHashLabel}, hash);
   json::Value selector = deployment.spec()["selector"];
   selector.Set({"matchLabels", kHashLabel}, hash);
-  kube::Object set =
-      kube::Object::Make(kinds::ReplicaSets().gvk,
-                         {std::string(deployment.ns()), absl::StrCat(deployment.name(), "-", hash)});
+  kube::Object set = kube::Object::Make(
+      kinds::ReplicaSets().gvk,
+      {std::string(deployment.ns()), absl::StrCat(deployment.name(), "-", hash)});
   set.Set({"metadata", "labels"}, pod_template["metadata"]["labels"]);
   set.Set({"metadata", "annotations"}, SetAnnotations(deployment, revision));
   set.Set({"metadata", "ownerReferences"}, json::Value::Array({ControllerRefTo(deployment)}));
@@ -136,8 +136,8 @@ absl::Status Deployments::EnsureCurrent(const kube::Object& deployment, const Se
   int64_t revision = 0;
   for (const kube::ObjectPtr& set : sets.old) revision = std::max(revision, RevisionOf(*set));
   if (sets.current == nullptr) {
-    RETURN_IF_ERROR(EnsureObject(backend_, kinds::ReplicaSets().gvr(),
-                                 NewSet(deployment, revision + 1)));
+    RETURN_IF_ERROR(
+        EnsureObject(backend_, kinds::ReplicaSets().gvr(), NewSet(deployment, revision + 1)));
     revision += 1;
   } else {
     revision = std::max(revision + 1, RevisionOf(*sets.current));
@@ -183,8 +183,7 @@ absl::Status Deployments::ScaleTo(const kube::Object& set, int64_t replicas) {
   patch.Set({"spec", "replicas"}, replicas);
   PatchRequest request;
   request.patch = std::move(patch);
-  return UnlessGone(
-      backend_.Patch(kinds::ReplicaSets().gvr(), set.key(), request).status());
+  return UnlessGone(backend_.Patch(kinds::ReplicaSets().gvr(), set.key(), request).status());
 }
 
 absl::Status Deployments::DropHistory(const kube::Object& deployment, const Sets& sets) {

@@ -26,11 +26,13 @@ class EventLoop {
 
   const base::Clock& clock() const { return clock_; }
 
-  // Runs `task` on the loop's thread after `delay`. `owner` is what Forget() goes by. Dropped after Stop().
+  // Runs `task` on the loop's thread after `delay`. `owner` is what Forget() goes by. Dropped after
+  // Stop().
   void Post(const void* owner, std::function<void()> task, absl::Duration delay = {});
   // Drops the owner's tasks and, when called from another thread, waits for its running one.
   void Forget(const void* owner);
-  // Returns when no task runs and none is due, timers in the future apart. Not from the loop's thread.
+  // Returns when no task runs and none is due, timers in the future apart. Not from the loop's
+  // thread.
   void WaitIdle();
   // Ends the thread; returns when the running task is done. Idempotent.
   void Stop();

@@ -116,9 +116,9 @@ absl::Status GarbageCollector::Reconcile(const std::string& uid) {
   }
   if (!node.has_value()) return absl::OkStatus();
   const kube::Resource resource = backend_.Find(node->gvk);
-  if (resource.gvk.empty()) return absl::OkStatus();  // Its definition is gone and so is the object.
-  ASSIGN_OR_RETURN(const kube::ObjectPtr object,
-                   FindObject(backend_, resource.gvr(), node->key));
+  if (resource.gvk.empty())
+    return absl::OkStatus();  // Its definition is gone and so is the object.
+  ASSIGN_OR_RETURN(const kube::ObjectPtr object, FindObject(backend_, resource.gvr(), node->key));
   if (object == nullptr || object->uid() != uid) return absl::OkStatus();
   if (!object->IsDeleting()) return CollectUnowned(uid, *node, resource, *object);
   if (object->HasFinalizer(kOrphan)) return OrphanDependents(uid, resource, *object);
@@ -153,8 +153,8 @@ absl::StatusOr<GarbageCollector::OwnerState> GarbageCollector::StateOf(
   const auto gvk = kube::ParseGvk(owner.api_version, owner.kind);
   if (!gvk.ok()) return OwnerState::kSolid;
   const kube::Resource resource = backend_.Find(*gvk);
-  // Of an unknown kind nothing can be said, and a cluster-scoped object cannot have a namespaced owner:
-  // both stay, as they do in Kubernetes.
+  // Of an unknown kind nothing can be said, and a cluster-scoped object cannot have a namespaced
+  // owner: both stay, as they do in Kubernetes.
   if (resource.gvk.empty()) return OwnerState::kSolid;
   if (resource.namespaced && node.key.ns.empty()) return OwnerState::kSolid;
   const kube::ObjectKey key{resource.namespaced ? node.key.ns : "", owner.name};
@@ -191,8 +191,7 @@ absl::Status GarbageCollector::RemoveOwners(const Node& node,
                                             const std::set<std::string>& owner_uids) {
   const kube::Resource resource = backend_.Find(node.gvk);
   if (resource.gvk.empty()) return absl::OkStatus();
-  ASSIGN_OR_RETURN(const kube::ObjectPtr object,
-                   FindObject(backend_, resource.gvr(), node.key));
+  ASSIGN_OR_RETURN(const kube::ObjectPtr object, FindObject(backend_, resource.gvr(), node.key));
   if (object == nullptr) return absl::OkStatus();
   json::Value kept = json::Value::Array();
   for (const json::Value& ref : object->metadata()["ownerReferences"].items()) {

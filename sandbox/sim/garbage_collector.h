@@ -1,5 +1,5 @@
-// Owner-reference garbage collection, as kube-controller-manager's: an object goes when all its owners are
-// gone; "orphan" and "foregroundDeletion" finalizers of a deleted owner are carried out.
+// Owner-reference garbage collection, as kube-controller-manager's: an object goes when all its
+// owners are gone; "orphan" and "foregroundDeletion" finalizers of a deleted owner are carried out.
 #ifndef SANDBOX_SIM_GARBAGE_COLLECTOR_H_
 #define SANDBOX_SIM_GARBAGE_COLLECTOR_H_
 
@@ -32,8 +32,7 @@ class GarbageCollector {
   enum class OwnerState { kSolid, kGone, kWaitsForDependents };
 
   void OnEvent(const Event& event);
-  void Learn(const std::string& uid, const kube::Object& object)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void Learn(const std::string& uid, const kube::Object& object) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void Unlearn(const std::string& uid) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void EnqueueUid(const std::string& uid) { controller_.Enqueue({"", uid}); }
 
@@ -51,7 +50,7 @@ class GarbageCollector {
 
   Backend& backend_;
   absl::Mutex mu_;
-  std::map<std::string, Node> nodes_ ABSL_GUARDED_BY(mu_);                     // By uid.
+  std::map<std::string, Node> nodes_ ABSL_GUARDED_BY(mu_);                        // By uid.
   std::map<std::string, std::set<std::string>> dependents_ ABSL_GUARDED_BY(mu_);  // By owner's uid.
   Controller controller_;
 };

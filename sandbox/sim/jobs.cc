@@ -32,8 +32,8 @@ int64_t WantedActive(const kube::Object& job, int64_t active, int64_t succeeded)
 void SetSuspended(const kube::Object& job, json::Value& conditions, absl::Time now) {
   const bool suspended = job.spec()["suspend"].AsBool();
   if (suspended) {
-    SetWorkloadCondition(
-        conditions, {"Suspended", "True", "JobSuspended", "Job suspended", kProbe}, now);
+    SetWorkloadCondition(conditions, {"Suspended", "True", "JobSuspended", "Job suspended", kProbe},
+                         now);
   } else if (kube::IsConditionTrue(conditions, "Suspended")) {
     SetWorkloadCondition(conditions, {"Suspended", "False", "JobResumed", "Job resumed", kProbe},
                          now);
@@ -43,9 +43,9 @@ void SetSuspended(const kube::Object& job, json::Value& conditions, absl::Time n
 }  // namespace
 
 Jobs::Jobs(Backend& backend, EventLoop& loop)
-    : backend_(backend),
-      controller_("job", backend, loop,
-                  [this](const kube::ObjectKey& key) { return Reconcile(key); }) {
+    : backend_(backend), controller_("job", backend, loop, [this](const kube::ObjectKey& key) {
+        return Reconcile(key);
+      }) {
   controller_.WatchKeys(kinds::Jobs().gvr());
   controller_.WatchOwned(kinds::Pods().gvr(), "Job");
 }
@@ -111,8 +111,8 @@ Jobs::Verdict Jobs::Judge(const kube::Object& job, const Progress& progress) {
   }
   const auto started = kube::ParseTime(job.status()["startTime"].AsString());
   if (!spec["activeDeadlineSeconds"].is_null() && started.ok()) {
-    const absl::Duration left = *started + absl::Seconds(spec["activeDeadlineSeconds"].AsInt()) -
-                                controller_.Now();
+    const absl::Duration left =
+        *started + absl::Seconds(spec["activeDeadlineSeconds"].AsInt()) - controller_.Now();
     if (left <= absl::ZeroDuration()) {
       return {"Failed", "DeadlineExceeded", "Job was active longer than specified deadline"};
     }

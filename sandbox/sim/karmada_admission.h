@@ -1,5 +1,5 @@
-// What karmada-webhook and karmada-aggregated-apiserver do to objects that are written to a Karmada control
-// plane, as far as controllers rely on it.
+// What karmada-webhook and karmada-aggregated-apiserver do to objects that are written to a Karmada
+// control plane, as far as controllers rely on it.
 #ifndef SANDBOX_SIM_KARMADA_ADMISSION_H_
 #define SANDBOX_SIM_KARMADA_ADMISSION_H_
 
@@ -16,8 +16,8 @@ namespace sandbox {
 // The steps below in one hook for Backend::AddAdmission. `clock` must outlive the hook.
 AdmissionHook KarmadaAdmission(const base::Clock& clock);
 
-// PropagationPolicy and ClusterPropagationPolicy: permanent id and finalizer on creation, defaults, and the
-// checks that keep policies sane.
+// PropagationPolicy and ClusterPropagationPolicy: permanent id and finalizer on creation, defaults,
+// and the checks that keep policies sane.
 absl::Status AdmitPolicy(const AdmissionRequest& request, kube::Object& policy);
 
 // Work: permanent id; every manifest pruned of what must not travel, with its managed labels and

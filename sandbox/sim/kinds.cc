@@ -23,27 +23,32 @@ const kube::Resource& Secrets() {
 }
 
 const kube::Resource& ServiceAccounts() {
-  static const auto& resource = *new kube::Resource{{"", "v1", "ServiceAccount"}, "serviceaccounts", true};
+  static const auto& resource =
+      *new kube::Resource{{"", "v1", "ServiceAccount"}, "serviceaccounts", true};
   return resource;
 }
 
 const kube::Resource& Deployments() {
-  static const auto& resource = *new kube::Resource{{"apps", "v1", "Deployment"}, "deployments", true};
+  static const auto& resource =
+      *new kube::Resource{{"apps", "v1", "Deployment"}, "deployments", true};
   return resource;
 }
 
 const kube::Resource& ReplicaSets() {
-  static const auto& resource = *new kube::Resource{{"apps", "v1", "ReplicaSet"}, "replicasets", true};
+  static const auto& resource =
+      *new kube::Resource{{"apps", "v1", "ReplicaSet"}, "replicasets", true};
   return resource;
 }
 
 const kube::Resource& StatefulSets() {
-  static const auto& resource = *new kube::Resource{{"apps", "v1", "StatefulSet"}, "statefulsets", true};
+  static const auto& resource =
+      *new kube::Resource{{"apps", "v1", "StatefulSet"}, "statefulsets", true};
   return resource;
 }
 
 const kube::Resource& DaemonSets() {
-  static const auto& resource = *new kube::Resource{{"apps", "v1", "DaemonSet"}, "daemonsets", true};
+  static const auto& resource =
+      *new kube::Resource{{"apps", "v1", "DaemonSet"}, "daemonsets", true};
   return resource;
 }
 
@@ -53,7 +58,10 @@ const kube::Resource& Jobs() {
 }
 
 const kube::Resource& Definitions() {
-  static const auto& resource = *new kube::Resource{{"apiextensions.k8s.io", "v1", "CustomResourceDefinition"}, "customresourcedefinitions", false};
+  static const auto& resource =
+      *new kube::Resource{{"apiextensions.k8s.io", "v1", "CustomResourceDefinition"},
+                          "customresourcedefinitions",
+                          false};
   return resource;
 }
 

@@ -119,11 +119,11 @@ absl::Status NamespaceLifecycle::Report(const kube::Object& ns, const Remains& r
     return absl::OkStatus();
   }
   json::Value conditions = status["conditions"];
-  kube::SetCondition(conditions,
-                     {"NamespaceContentRemaining", "True", "SomeResourcesRemain",
-                      absl::StrCat("Some resources are remaining: ",
-                                   Listed(remains.by_resource, " has "))},
-                     controller_.Now());
+  kube::SetCondition(
+      conditions,
+      {"NamespaceContentRemaining", "True", "SomeResourcesRemain",
+       absl::StrCat("Some resources are remaining: ", Listed(remains.by_resource, " has "))},
+      controller_.Now());
   if (!remains.by_finalizer.empty()) {
     kube::SetCondition(conditions,
                        {"NamespaceFinalizersRemaining", "True", "SomeFinalizersRemain",

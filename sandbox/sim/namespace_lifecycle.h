@@ -21,7 +21,7 @@ class NamespaceLifecycle {
  private:
   // What still stands in a namespace.
   struct Remains {
-    std::map<std::string, int> by_resource;   // "pods." and the like.
+    std::map<std::string, int> by_resource;  // "pods." and the like.
     std::map<std::string, int> by_finalizer;
     absl::Status refusal;  // The first deletion that was refused.
   };

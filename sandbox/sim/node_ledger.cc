@@ -13,8 +13,8 @@ namespace {
 Amounts AmountsOf(const json::Value& list) {
   Amounts amounts;
   for (const json::Member& member : list.members()) {
-    const std::string text = member.value.is_string() ? std::string(member.value.AsString())
-                                                      : json::Write(member.value);
+    const std::string text =
+        member.value.is_string() ? std::string(member.value.AsString()) : json::Write(member.value);
     const auto quantity = kube::Quantity::Parse(text);
     if (quantity.ok()) amounts[std::string(member.name())] = *quantity;
   }
@@ -86,8 +86,7 @@ std::string NodeLedger::Obstacle(const Node& node, const kube::Object& pod,
     kube::Quantity needed = amount;
     const auto used = node.used.find(name);
     if (used != node.used.end()) needed.Add(used->second);
-    const kube::Quantity available =
-        limit == allocatable.end() ? kube::Quantity() : limit->second;
+    const kube::Quantity available = limit == allocatable.end() ? kube::Quantity() : limit->second;
     if (amount.IsZero() || !(available < needed)) continue;
     return name == "pods" ? "Too many pods" : absl::StrCat("Insufficient ", name);
   }
@@ -114,8 +113,8 @@ absl::StatusOr<std::string> NodeLedger::Choose(const kube::Object& pod) const {
   if (!best.empty()) return best;
   std::vector<std::string> reasons;
   for (const auto& [reason, count] : obstacles) reasons.push_back(absl::StrCat(count, " ", reason));
-  return absl::ResourceExhaustedError(absl::StrCat("0/", nodes_.size(), " nodes are available: ",
-                                                   absl::StrJoin(reasons, ", "), "."));
+  return absl::ResourceExhaustedError(absl::StrCat(
+      "0/", nodes_.size(), " nodes are available: ", absl::StrJoin(reasons, ", "), "."));
 }
 
 }  // namespace sandbox

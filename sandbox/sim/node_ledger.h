@@ -14,8 +14,8 @@ namespace sandbox {
 // Amounts by resource name ("cpu", "memory", "pods", ...).
 using Amounts = std::map<std::string, kube::Quantity>;
 
-// What a pod occupies: the sum over its containers, or the largest init container where that is more, plus
-// overhead, plus one of "pods".
+// What a pod occupies: the sum over its containers, or the largest init container where that is
+// more, plus overhead, plus one of "pods".
 Amounts RequestsOf(const kube::Object& pod);
 
 // Not thread-safe.
@@ -30,7 +30,8 @@ class NodeLedger {
   bool Release(const kube::ObjectKey& pod);
 
   // The emptiest node that is ready, schedulable, matches the pod's nodeSelector and has room. Else
-  // kResourceExhausted, worded as kube-scheduler words it: "0/3 nodes are available: 3 Insufficient cpu.".
+  // kResourceExhausted, worded as kube-scheduler words it: "0/3 nodes are available: 3 Insufficient
+  // cpu.".
   absl::StatusOr<std::string> Choose(const kube::Object& pod) const;
 
  private:

@@ -25,8 +25,8 @@ void SetPodCondition(json::Value& status, const kube::Condition& condition, absl
 std::string ContainerId(const kube::Object& pod, absl::string_view name) {
   std::string id = "sandbox://";
   for (int i = 0; i < 8; ++i) {
-    absl::StrAppend(&id, absl::Hex(api::Fnv1a32(absl::StrCat(pod.uid(), "/", name, "/", i)),
-                                   absl::kZeroPad8));
+    absl::StrAppend(
+        &id, absl::Hex(api::Fnv1a32(absl::StrCat(pod.uid(), "/", name, "/", i)), absl::kZeroPad8));
   }
   return id;
 }
@@ -38,15 +38,16 @@ json::Value ContainerStatuses(const kube::Object& pod, const json::Value& state,
     const std::string id = ContainerId(pod, name);
     json::Value own_state = state;
     if (!running) own_state.Set({"terminated", "containerID"}, id);
-    list.Append(json::Value::Object({{"name", name},
-                                     {"image", container["image"]},
-                                     {"imageID", absl::StrCat("sandbox://", container["image"].ToString())},
-                                     {"containerID", id},
-                                     {"lastState", json::Value::Object()},
-                                     {"ready", running},
-                                     {"started", running},
-                                     {"restartCount", 0},
-                                     {"state", std::move(own_state)}}));
+    list.Append(
+        json::Value::Object({{"name", name},
+                             {"image", container["image"]},
+                             {"imageID", absl::StrCat("sandbox://", container["image"].ToString())},
+                             {"containerID", id},
+                             {"lastState", json::Value::Object()},
+                             {"ready", running},
+                             {"started", running},
+                             {"restartCount", 0},
+                             {"state", std::move(own_state)}}));
   }
   return list;
 }
@@ -87,12 +88,12 @@ json::Value RunningStatus(const kube::Object& pod, const PodAddress& address, ab
   status.Set("podIPs", json::Value::Array({json::Value::Object({{"ip", address.pod_ip}})}));
   status.Set("hostIP", address.host_ip);
   status.Set("hostIPs", json::Value::Array({json::Value::Object({{"ip", address.host_ip}})}));
-  for (const char* type : {"PodReadyToStartContainers", "Initialized", "Ready", "ContainersReady",
-                           "PodScheduled"}) {
+  for (const char* type :
+       {"PodReadyToStartContainers", "Initialized", "Ready", "ContainersReady", "PodScheduled"}) {
     SetPodCondition(status, {type, "True", "", ""}, now);
   }
-  const json::Value state = json::Value::Object(
-      {{"running", json::Value::Object({{"startedAt", stamp}})}});
+  const json::Value state =
+      json::Value::Object({{"running", json::Value::Object({{"startedAt", stamp}})}});
   status.Set("containerStatuses", ContainerStatuses(pod, state, /*running=*/true));
   return status;
 }

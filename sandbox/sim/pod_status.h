@@ -24,7 +24,8 @@ json::Value RunningStatus(const kube::Object& pod, const PodAddress& address, ab
 // Every container has ended with `exit_code`: phase Succeeded or Failed.
 json::Value FinishedStatus(const kube::Object& pod, int64_t exit_code, absl::Time now);
 
-// The exit code its containers end with: from a command such as `false` or `sh -c "...; exit 3"`, else 0.
+// The exit code its containers end with: from a command such as `false` or `sh -c "...; exit 3"`,
+// else 0.
 int64_t ExitCodeOf(const kube::Object& pod);
 // Whether its containers end at all: restartPolicy is not Always.
 bool RunsToCompletion(const kube::Object& pod);

@@ -13,7 +13,8 @@ namespace sandbox {
 Pods::Pods(Backend& backend, EventLoop& loop, PodTimes times)
     : backend_(backend),
       times_(times),
-      nodes_("node", backend, loop, [this](const kube::ObjectKey& key) { return ReconcileNode(key); }),
+      nodes_("node", backend, loop,
+             [this](const kube::ObjectKey& key) { return ReconcileNode(key); }),
       pods_("pod", backend, loop, [this](const kube::ObjectKey& key) { return Reconcile(key); }) {
   nodes_.WatchKeys(kinds::Nodes().gvr());
   pods_.WatchKeys(kinds::Pods().gvr());
@@ -96,8 +97,7 @@ absl::Status Pods::Live(const kube::Object& pod, Life& life) {
     pods_.EnqueueAfter(pod.key(), wait);
     return absl::OkStatus();
   }
-  return WriteStatus(backend_, kinds::Pods().gvr(), pod,
-                     FinishedStatus(pod, ExitCodeOf(pod), now));
+  return WriteStatus(backend_, kinds::Pods().gvr(), pod, FinishedStatus(pod, ExitCodeOf(pod), now));
 }
 
 PodAddress Pods::NextAddress(const std::string& node) {
@@ -112,10 +112,8 @@ PodAddress Pods::NextAddress(const std::string& node) {
 }
 
 absl::Status CreateNodes(Backend& backend, const std::string& cluster, int count, absl::Time now) {
-  const json::Value amounts = json::Value::Object({{"cpu", "8"},
-                                                   {"memory", "32Gi"},
-                                                   {"ephemeral-storage", "100Gi"},
-                                                   {"pods", "110"}});
+  const json::Value amounts = json::Value::Object(
+      {{"cpu", "8"}, {"memory", "32Gi"}, {"ephemeral-storage", "100Gi"}, {"pods", "110"}});
   const std::string stamp = kube::FormatTime(now);
   for (int i = 1; i <= count; ++i) {
     const std::string name = absl::StrCat(cluster, "-node", i);
@@ -132,17 +130,18 @@ absl::Status CreateNodes(Backend& backend, const std::string& cluster, int count
                                                    {"lastTransitionTime", stamp}});
     const json::Value address = json::Value::Object(
         {{"type", "InternalIP"}, {"address", absl::StrCat("172.18.0.", i + 1)}});
-    node.Set({"status"},
-             json::Value::Object(
-                 {{"capacity", amounts},
-                  {"allocatable", amounts},
-                  {"conditions", json::Value::Array({ready})},
-                  {"addresses", json::Value::Array({address})},
-                  {"nodeInfo", json::Value::Object({{"kubeletVersion", "v1.35.3"},
-                                                    {"operatingSystem", "linux"},
-                                                    {"osImage", "karmada-sandbox"},
-                                                    {"architecture", "amd64"},
-                                                    {"containerRuntimeVersion", "sandbox://1"}})}}));
+    node.Set(
+        {"status"},
+        json::Value::Object(
+            {{"capacity", amounts},
+             {"allocatable", amounts},
+             {"conditions", json::Value::Array({ready})},
+             {"addresses", json::Value::Array({address})},
+             {"nodeInfo", json::Value::Object({{"kubeletVersion", "v1.35.3"},
+                                               {"operatingSystem", "linux"},
+                                               {"osImage", "karmada-sandbox"},
+                                               {"architecture", "amd64"},
+                                               {"containerRuntimeVersion", "sandbox://1"}})}}));
     RETURN_IF_ERROR(EnsureObject(backend, kinds::Nodes().gvr(), std::move(node)));
   }
   return absl::OkStatus();

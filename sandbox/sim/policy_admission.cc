@@ -69,7 +69,8 @@ void CheckSelectors(const kube::Object& policy, bool namespaced, Messages& out) 
                                  policy.ns(), ")"));
     }
     if (preempts && selectors[i]["name"].AsString().empty()) {
-      out.push_back(absl::StrCat(path, ".name: Invalid value: \"\": name cannot be empty if "
+      out.push_back(absl::StrCat(path,
+                                 ".name: Invalid value: \"\": name cannot be empty if "
                                  "preemption is Always, the empty name may cause unexpected "
                                  "resources preemption"));
     }
@@ -96,8 +97,9 @@ void CheckFieldSelector(const json::Value& affinity, const std::string& path, Me
 void CheckAffinities(const json::Value& placement, Messages& out) {
   const json::Value& affinities = placement["clusterAffinities"];
   if (!placement["clusterAffinity"].is_null() && !affinities.is_null()) {
-    out.push_back("spec.placement: Invalid value: clusterAffinities cannot co-exist with "
-                  "clusterAffinity");
+    out.push_back(
+        "spec.placement: Invalid value: clusterAffinities cannot co-exist with "
+        "clusterAffinity");
   }
   CheckFieldSelector(placement["clusterAffinity"], "spec.placement.clusterAffinity", out);
   std::set<std::string> names;
@@ -136,34 +138,37 @@ void CheckSpread(const json::Value& placement, Messages& out) {
                                  ": maxGroups lower than minGroups is not allowed"));
     }
     if (!field.empty() && !fields.insert(field).second) {
-      out.push_back(absl::StrCat(path, ".spreadByField: Invalid value: \"", field,
-                                 "\": multiple ", field, " spread constraints are not allowed"));
+      out.push_back(absl::StrCat(path, ".spreadByField: Invalid value: \"", field, "\": multiple ",
+                                 field, " spread constraints are not allowed"));
     }
   }
   if (!fields.empty() && fields.count("cluster") == 0) {
-    out.push_back("spec.placement.spreadConstraints: Invalid value: the cluster spread constraint "
-                  "must be enabled in one of the constraints in case of SpreadByField is enabled");
+    out.push_back(
+        "spec.placement.spreadConstraints: Invalid value: the cluster spread constraint "
+        "must be enabled in one of the constraints in case of SpreadByField is enabled");
   }
 }
 
 void CheckModes(const json::Value& spec, Messages& out) {
   if (!spec["failover"]["application"].is_null() && !spec["propagateDeps"].AsBool()) {
-    out.push_back("spec.propagateDeps: Invalid value: false: application failover is set, "
-                  "propagateDeps must be true");
+    out.push_back(
+        "spec.propagateDeps: Invalid value: false: application failover is set, "
+        "propagateDeps must be true");
   }
   const json::Value& suspension = spec["suspension"];
   if (suspension["dispatching"].AsBool() && !suspension["dispatchingOnClusters"].is_null()) {
-    out.push_back("spec.suspension: Invalid value: suspension dispatching cannot co-exist with "
-                  "dispatchingOnClusters.clusterNames");
+    out.push_back(
+        "spec.suspension: Invalid value: suspension dispatching cannot co-exist with "
+        "dispatchingOnClusters.clusterNames");
   }
 }
 
 void CheckImmutable(const kube::Object& before, const kube::Object& policy,
                     absl::string_view id_label, Messages& out) {
   if (before.spec()["schedulerName"] != policy.spec()["schedulerName"]) {
-    out.push_back(absl::StrCat("spec.schedulerName: Invalid value: ",
-                               json::Write(policy.spec()["schedulerName"]),
-                               ": the schedulerName should not be updated"));
+    out.push_back(absl::StrCat(
+        "spec.schedulerName: Invalid value: ", json::Write(policy.spec()["schedulerName"]),
+        ": the schedulerName should not be updated"));
   }
   if (!before.Label(id_label).empty() && before.Label(id_label) != policy.Label(id_label)) {
     out.push_back(absl::StrCat("metadata.labels: Invalid value: \"", policy.Label(id_label),
@@ -175,8 +180,8 @@ void CheckImmutable(const kube::Object& before, const kube::Object& policy,
 
 absl::Status AdmitPolicy(const AdmissionRequest& request, kube::Object& policy) {
   const bool namespaced = request.resource.gvk.kind == "PropagationPolicy";
-  const absl::string_view id_label = namespaced ? api::kPropagationPolicyIdLabel
-                                                : api::kClusterPropagationPolicyIdLabel;
+  const absl::string_view id_label =
+      namespaced ? api::kPropagationPolicyIdLabel : api::kClusterPropagationPolicyIdLabel;
   DefaultSelectors(policy, namespaced);
   json::Value& spec = policy.mutable_root().Mutable("spec");
   DefaultPlacement(spec);
@@ -189,8 +194,8 @@ absl::Status AdmitPolicy(const AdmissionRequest& request, kube::Object& policy) 
   Messages wrong;
   if (request.verb == Verbs::kUpdate) CheckImmutable(request.old_object, policy, id_label, wrong);
   if (policy.Label(id_label).empty()) {
-    wrong.push_back(absl::StrCat("metadata.labels: Required value: label ", id_label,
-                                 " must be there"));
+    wrong.push_back(
+        absl::StrCat("metadata.labels: Required value: label ", id_label, " must be there"));
   }
   CheckSelectors(policy, namespaced, wrong);
   CheckAffinities(policy.spec()["placement"], wrong);

@@ -44,8 +44,7 @@ Targets AssignedNow(const std::vector<Capacity>& clusters) {
 }
 
 // Clusters that already have replicas come first; then as many as are needed to reach `seats`.
-void KeepFewest(std::vector<Party>& parties, const std::vector<Capacity>& clusters,
-                int64_t seats) {
+void KeepFewest(std::vector<Party>& parties, const std::vector<Capacity>& clusters, int64_t seats) {
   std::stable_partition(parties.begin(), parties.end(), [&](const Party& party) {
     return std::any_of(clusters.begin(), clusters.end(), [&](const Capacity& cluster) {
       return cluster.name == party.name && cluster.assigned > 0;
@@ -77,10 +76,9 @@ Targets DivideByWeight(int64_t seats, absl::Span<const Party> parties,
   }
   if (table.empty()) return {};
   for (int64_t seat = 0; seat < seats; ++seat) {
-    const auto next =
-        std::min_element(table.begin(), table.end(), [&](const Seats& a, const Seats& b) {
-          return GoesFirst(a, b, descending);
-        });
+    const auto next = std::min_element(
+        table.begin(), table.end(),
+        [&](const Seats& a, const Seats& b) { return GoesFirst(a, b, descending); });
     ++next->taken;
   }
   std::sort(table.begin(), table.end(),

@@ -18,9 +18,10 @@ struct Party {
   int64_t weight = 0;
 };
 
-// Webster's method (Sainte-Lague): one seat at a time to the party with the largest weight/(2*seats+1). Ties
-// go to the party with fewer seats, then by name: ascending, or descending when the FNV-1a hash of
-// `tie_break` (the template's uid) is odd. Sorted by name; parties without a seat are left out.
+// Webster's method (Sainte-Lague): one seat at a time to the party with the largest
+// weight/(2*seats+1). Ties go to the party with fewer seats, then by name: ascending, or descending
+// when the FNV-1a hash of `tie_break` (the template's uid) is odd. Sorted by name; parties without
+// a seat are left out.
 std::vector<api::TargetCluster> DivideByWeight(int64_t seats, absl::Span<const Party> parties,
                                                absl::string_view tie_break);
 

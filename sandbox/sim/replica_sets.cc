@@ -26,9 +26,9 @@ std::vector<kube::ObjectPtr> ActiveOf(std::vector<kube::ObjectPtr> pods) {
 }  // namespace
 
 ReplicaSets::ReplicaSets(Backend& backend, EventLoop& loop)
-    : backend_(backend), controller_("replicaset", backend, loop, [this](const kube::ObjectKey& key) {
-        return Reconcile(key);
-      }) {
+    : backend_(backend),
+      controller_("replicaset", backend, loop,
+                  [this](const kube::ObjectKey& key) { return Reconcile(key); }) {
   controller_.WatchKeys(kinds::ReplicaSets().gvr());
   controller_.WatchOwned(kinds::Pods().gvr(), "ReplicaSet");
 }
@@ -48,9 +48,8 @@ absl::Status ReplicaSets::Reconcile(const kube::ObjectKey& key) {
 absl::Status ReplicaSets::Scale(const kube::Object& set, std::vector<kube::ObjectPtr> active) {
   const auto wanted = static_cast<size_t>(std::max<int64_t>(0, set.spec()["replicas"].AsInt(1)));
   if (active.size() < wanted) return CreatePods(backend_, set, wanted - active.size());
-  std::sort(active.begin(), active.end(), [](const auto& a, const auto& b) {
-    return DeletionRank(a) < DeletionRank(b);
-  });
+  std::sort(active.begin(), active.end(),
+            [](const auto& a, const auto& b) { return DeletionRank(a) < DeletionRank(b); });
   active.resize(active.size() - wanted);
   for (const kube::ObjectPtr& pod : active) {
     RETURN_IF_ERROR(DeleteAsRead(backend_, kinds::Pods().gvr(), *pod));

@@ -35,8 +35,7 @@ int64_t SumOf(const RolloutState& state, Field field) {
 int64_t CurrentNext(const RolloutState& state) {
   const SetState& current = state.current;
   if (current.wanted >= state.replicas) return state.replicas;
-  const int64_t room =
-      state.replicas + state.limits.max_surge - SumOf(state, &SetState::wanted);
+  const int64_t room = state.replicas + state.limits.max_surge - SumOf(state, &SetState::wanted);
   return current.wanted + std::clamp<int64_t>(room, 0, state.replicas - current.wanted);
 }
 
@@ -46,8 +45,7 @@ void ScaleOldDown(const RolloutState& state, RolloutStep& step) {
   const int64_t starting = state.current.wanted - state.current.available;
   int64_t budget = SumOf(state, &SetState::wanted) - min_available - starting;
   for (size_t i = 0; i < step.old.size() && budget > 0; ++i) {
-    const int64_t unhealthy =
-        std::clamp<int64_t>(step.old[i] - state.old[i].available, 0, budget);
+    const int64_t unhealthy = std::clamp<int64_t>(step.old[i] - state.old[i].available, 0, budget);
     step.old[i] -= unhealthy;
     budget -= unhealthy;
   }
@@ -104,8 +102,11 @@ WorkloadCondition Progress(const kube::Object& deployment, const json::Value& st
     return {"Progressing", "True", kComplete, set + "has successfully progressed."};
   }
   if (HasMoved(deployment.status(), status) || before == nullptr || reason == kComplete) {
-    return {.type = "Progressing", .status = "True", .reason = kMoving,
-            .message = set + "is progressing.", .touch = true};
+    return {.type = "Progressing",
+            .status = "True",
+            .reason = kMoving,
+            .message = set + "is progressing.",
+            .touch = true};
   }
   if (reason == kTimedOut || now >= RolloutDeadline(deployment)) {
     return {"Progressing", "False", kTimedOut, set + "has timed out progressing."};
@@ -144,15 +145,15 @@ json::Value RolloutStatus(const kube::Object& deployment, const RolloutState& st
                           const std::string& current_name, absl::Time now) {
   json::Value status = Counts(deployment, state);
   json::Value conditions = deployment.status()["conditions"];
-  const bool available = status["availableReplicas"].AsInt() >=
-                         state.replicas - state.limits.max_unavailable;
-  SetWorkloadCondition(
-      conditions,
-      available ? WorkloadCondition{"Available", "True", "MinimumReplicasAvailable",
-                                    "Deployment has minimum availability."}
-                : WorkloadCondition{"Available", "False", "MinimumReplicasUnavailable",
-                                    "Deployment does not have minimum availability."},
-      now);
+  const bool available =
+      status["availableReplicas"].AsInt() >= state.replicas - state.limits.max_unavailable;
+  SetWorkloadCondition(conditions,
+                       available
+                           ? WorkloadCondition{"Available", "True", "MinimumReplicasAvailable",
+                                               "Deployment has minimum availability."}
+                           : WorkloadCondition{"Available", "False", "MinimumReplicasUnavailable",
+                                               "Deployment does not have minimum availability."},
+                       now);
   if (!deployment.spec()["progressDeadlineSeconds"].is_null()) {
     SetWorkloadCondition(conditions, Progress(deployment, status, current_name, now), now);
   }

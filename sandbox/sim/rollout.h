@@ -1,5 +1,5 @@
-// The arithmetic of a Deployment's rollout, free of any API: how many replicas each ReplicaSet should have
-// next, and what the status says.
+// The arithmetic of a Deployment's rollout, free of any API: how many replicas each ReplicaSet
+// should have next, and what the status says.
 #ifndef SANDBOX_SIM_ROLLOUT_H_
 #define SANDBOX_SIM_ROLLOUT_H_
 
@@ -16,8 +16,8 @@ struct RolloutLimits {
   int64_t max_surge = 0;
   int64_t max_unavailable = 0;
 };
-// From spec.strategy: percentages of spec.replicas, the surge rounded up, the unavailable down; at least one
-// of the two is not 0.
+// From spec.strategy: percentages of spec.replicas, the surge rounded up, the unavailable down; at
+// least one of the two is not 0.
 RolloutLimits LimitsOf(const kube::Object& deployment);
 
 // A ReplicaSet as a rollout sees it.
@@ -33,8 +33,8 @@ struct SetState {
 struct RolloutState {
   int64_t replicas = 0;  // The Deployment's.
   RolloutLimits limits;
-  SetState current;            // The ReplicaSet of the present template.
-  std::vector<SetState> old;   // Oldest first.
+  SetState current;           // The ReplicaSet of the present template.
+  std::vector<SetState> old;  // Oldest first.
 };
 
 // One step of a rolling update: the `wanted` of each set; scales up first, down in a later step.

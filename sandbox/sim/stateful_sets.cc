@@ -101,8 +101,7 @@ absl::StatusOr<bool> StatefulSets::Fill(const kube::Object& set, const PodsByOrd
   for (int64_t ordinal = First(set); ordinal < End(set); ++ordinal) {
     const auto pod = pods.find(ordinal);
     if (pod == pods.end()) {
-      RETURN_IF_ERROR(
-          EnsureObject(backend_, kinds::Pods().gvr(), PodWithOrdinal(set, ordinal)));
+      RETURN_IF_ERROR(EnsureObject(backend_, kinds::Pods().gvr(), PodWithOrdinal(set, ordinal)));
       changed = true;
       if (IsOrdered(set)) return true;
     } else if (IsOrdered(set) && !IsReadyPod(*pod->second)) {
@@ -157,13 +156,13 @@ absl::Status StatefulSets::UpdateStatus(const kube::Object& set, const PodsByOrd
   }
   const auto total = static_cast<int64_t>(active.size());
   const bool rolled_out = updated == total && counts.ready == total;
-  json::Value status = json::Value::Object(
-      {{"observedGeneration", set.generation()},
-       {"replicas", total},
-       {"availableReplicas", counts.available},
-       {"collisionCount", 0},
-       {"currentRevision", before.empty() || rolled_out ? update : before},
-       {"updateRevision", update}});
+  json::Value status =
+      json::Value::Object({{"observedGeneration", set.generation()},
+                           {"replicas", total},
+                           {"availableReplicas", counts.available},
+                           {"collisionCount", 0},
+                           {"currentRevision", before.empty() || rolled_out ? update : before},
+                           {"updateRevision", update}});
   if (counts.ready > 0) status.Set("readyReplicas", counts.ready);
   if (updated > 0) status.Set("updatedReplicas", updated);
   const int64_t current = before.empty() || rolled_out ? updated : old;

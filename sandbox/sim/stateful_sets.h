@@ -1,5 +1,6 @@
-// StatefulSets: pods with ordinals, made and replaced in order. (Volume claims and ControllerRevisions are
-// not simulated: a partitioned update gives every new pod the new template.)
+// StatefulSets: pods with ordinals, made and replaced in order. (Volume claims and
+// ControllerRevisions are not simulated: a partitioned update gives every new pod the new
+// template.)
 #ifndef SANDBOX_SIM_STATEFUL_SETS_H_
 #define SANDBOX_SIM_STATEFUL_SETS_H_
 

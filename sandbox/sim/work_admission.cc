@@ -12,11 +12,16 @@
 namespace sandbox {
 namespace {
 
-constexpr const char* kServerMetadata[] = {
-    "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds",
-    "generation",        "managedFields",     "resourceVersion",
-    "selfLink",          "uid",               "ownerReferences",
-    "finalizers"};
+constexpr const char* kServerMetadata[] = {"creationTimestamp",
+                                           "deletionTimestamp",
+                                           "deletionGracePeriodSeconds",
+                                           "generation",
+                                           "managedFields",
+                                           "resourceVersion",
+                                           "selfLink",
+                                           "uid",
+                                           "ownerReferences",
+                                           "finalizers"};
 
 constexpr const char* kJobUidLabels[] = {"controller-uid", "batch.kubernetes.io/controller-uid"};
 constexpr const char* kJobNameLabels[] = {"job-name", "batch.kubernetes.io/job-name"};
@@ -97,15 +102,13 @@ void AdmitWork(kube::Object& work) {
   const std::string id(work.Label(api::kWorkIdLabel));
   const size_t count = work.Get({"spec", "workload", "manifests"}).size();
   for (size_t i = 0; i < count; ++i) {
-    json::Value& slot =
-        work.mutable_root().Mutable({"spec", "workload", "manifests"}).MutableAt(i);
+    json::Value& slot = work.mutable_root().Mutable({"spec", "workload", "manifests"}).MutableAt(i);
     json::Value root = slot;
     PruneManifest(root);
     kube::Object manifest(std::move(root));
-    manifest.SetAnnotation(
-        api::kManagedAnnotationsAnnotation,
-        KeysOf(manifest.annotations(),
-               {api::kManagedAnnotationsAnnotation, api::kManagedLabelsAnnotation}));
+    manifest.SetAnnotation(api::kManagedAnnotationsAnnotation,
+                           KeysOf(manifest.annotations(), {api::kManagedAnnotationsAnnotation,
+                                                           api::kManagedLabelsAnnotation}));
     manifest.SetLabel(api::kWorkIdLabel, id);
     manifest.SetAnnotation(api::kManagedLabelsAnnotation, KeysOf(manifest.labels()));
     slot = manifest.root();

@@ -82,8 +82,8 @@ bool SetWorkloadCondition(json::Value& conditions, const WorkloadCondition& cond
     const json::Value& old = conditions.At(i);
     if (old["type"].AsString() != condition.type) continue;
     const bool same_status = old["status"] == wanted["status"];
-    if (same_status && old["reason"] == wanted["reason"] &&
-        old["message"] == wanted["message"] && !condition.touch) {
+    if (same_status && old["reason"] == wanted["reason"] && old["message"] == wanted["message"] &&
+        !condition.touch) {
       return false;
     }
     if (same_status) wanted.Set("lastTransitionTime", old["lastTransitionTime"]);

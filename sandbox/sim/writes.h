@@ -1,4 +1,5 @@
-// How simulators change objects: only when something differs, and never over somebody else's change.
+// How simulators change objects: only when something differs, and never over somebody else's
+// change.
 #ifndef SANDBOX_SIM_WRITES_H_
 #define SANDBOX_SIM_WRITES_H_
 
@@ -19,7 +20,8 @@ namespace sandbox {
 absl::StatusOr<kube::ObjectPtr> FindObject(Backend& backend, const kube::Gvr& r,
                                            const kube::ObjectKey& key);
 
-// Puts the status on the object as it was read; kAborted when it has changed since. Equal: no write.
+// Puts the status on the object as it was read; kAborted when it has changed since. Equal: no
+// write.
 absl::Status WriteStatus(Backend& backend, const kube::Gvr& r, const kube::Object& read,
                          json::Value status);
 
@@ -45,14 +47,17 @@ bool SelectorMatches(const json::Value& selector, const json::Value& labels);
 // An owner reference with controller and blockOwnerDeletion set.
 json::Value ControllerRefTo(const kube::Object& owner);
 
-// Conditions of the apps and batch kinds, which keep time stamps of their own. Whether anything changed.
+// Conditions of the apps and batch kinds, which keep time stamps of their own. Whether anything
+// changed.
 struct WorkloadCondition {
   absl::string_view type, status, reason;
   std::string message;
-  absl::string_view second_stamp = "lastUpdateTime";  // Or "lastProbeTime"; moves with every change.
-  bool touch = false;  // Moves the second stamp even when nothing changed.
+  absl::string_view second_stamp =
+      "lastUpdateTime";  // Or "lastProbeTime"; moves with every change.
+  bool touch = false;    // Moves the second stamp even when nothing changed.
 };
-bool SetWorkloadCondition(json::Value& conditions, const WorkloadCondition& condition, absl::Time now);
+bool SetWorkloadCondition(json::Value& conditions, const WorkloadCondition& condition,
+                          absl::Time now);
 
 }  // namespace sandbox
 

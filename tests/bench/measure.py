@@ -28,7 +28,8 @@ class Measurement:
     cpu_seconds: float = 0.0  # Of the daemon, from the first created until quiet.
     rss: int = 0
     peak_rss: int = 0
-    restart_writes: int = 0  # Of the daemon after a restart with all settled, leases apart.
+    restart_writes: int = 0  # Of the daemon after a restart with all settled, leases and events apart.
+    restart_events: int = 0
 
     def writes_per_app(self):
         return sum(self.writes.values()) / self.apps
@@ -50,17 +51,18 @@ def measure(plane, exe, label, apps, flags=(), limit=1800):
         for i in range(apps):
             host.create(DEPLOYMENTS.format(namespace), deployment(namespace, f"app-{i:04d}"))
         created = time.monotonic()
-        wait_until(f"{apps} apps applied", lambda: _all_settled(plane, namespace, apps), limit, every=0.5)
+        wait_until(f"{apps} apps applied", lambda: _all_settled(plane, daemon, namespace, apps), limit, every=0.5)
         out.create_seconds, out.applied_seconds = created - began, time.monotonic() - created
         wait_quiet(audit, timeout=300)
         _subtract(out, _counters(plane, daemon), before, plane.host.server.removeprefix("https://"))
         out.rss, out.peak_rss = daemon.process.rss_bytes(), daemon.process.peak_rss_bytes()
-    out.restart_writes = _restart(plane, exe, label, flags, audit)
+    out.restart_writes, out.restart_events = _restart(plane, exe, label, flags, audit)
     _clean_up(plane, exe, label, namespace, flags)
     return out
 
 
-def _all_settled(plane, namespace, apps):
+def _all_settled(plane, daemon, namespace, apps):
+    daemon.process.check_alive()
     settled = settled_deployments(plane.host, namespace, plane.members)
     assert settled == apps, f"{settled} of {apps}"
     return True
@@ -91,14 +93,16 @@ def _restart(plane, exe, label, flags, audit):
         plane.wait_members_ready()
         time.sleep(12)  # A round of cluster status.
         wait_quiet(audit, user=USER, timeout=300)
-    return sum(1 for _, resource, _, _ in audit.writes(USER) if resource != "leases")
+    written = [resource for _, resource, _, _ in audit.writes(USER) if resource != "leases"]
+    return len(written) - written.count("events"), written.count("events")
 
 
 def _clean_up(plane, exe, label, namespace, flags):
-    with Daemon(plane, exe, name=f"bench-{label}-cleanup", flags=flags):
+    with Daemon(plane, exe, name=f"bench-{label}-cleanup", flags=flags) as daemon:
         plane.wait_members_ready()
         plane.host.delete(f"{_NAMESPACES}/{namespace}")
 
         def gone():
+            daemon.process.check_alive()
             return all(plane.kube(c).find(f"{_NAMESPACES}/{namespace}") is None for c in ["host", *plane.members])
         wait_until(f"{namespace} gone everywhere", gone, 600, every=1)

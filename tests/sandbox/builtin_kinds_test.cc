@@ -55,10 +55,9 @@ TEST_CASE("the pull policy follows the image's tag") {
         .Set("image", c.image);
     const auto created = backend.Create(kDeployments, o, true);
     REQUIRE(created.ok());
-    CHECK((*created)
-              ->spec()["template"]["spec"]["containers"]
-              .At(0)["imagePullPolicy"]
-              .AsString() == c.policy);
+    CHECK(
+        (*created)->spec()["template"]["spec"]["containers"].At(0)["imagePullPolicy"].AsString() ==
+        c.policy);
   }
 }
 

@@ -63,23 +63,28 @@ TEST_CASE("what breaks the schema is refused with kube-apiserver's words") {
   };
   const Case cases[] = {
       {R"({})", "spec.size: Required value"},
-      {R"({"size":"big"})", "spec.size: Invalid value: \"string\": spec.size in body must be of type "
-                            "integer: \"string\""},
-      {R"({"size":0})", "spec.size: Invalid value: 0: spec.size in body should be greater than or "
-                        "equal to 1"},
-      {R"({"size":11})", "spec.size: Invalid value: 11: spec.size in body should be less than or "
-                         "equal to 10"},
+      {R"({"size":"big"})",
+       "spec.size: Invalid value: \"string\": spec.size in body must be of type "
+       "integer: \"string\""},
+      {R"({"size":0})",
+       "spec.size: Invalid value: 0: spec.size in body should be greater than or "
+       "equal to 1"},
+      {R"({"size":11})",
+       "spec.size: Invalid value: 11: spec.size in body should be less than or "
+       "equal to 10"},
       {R"({"size":1,"mode":"C"})",
        "spec.mode: Unsupported value: \"C\": supported values: \"A\", \"B\""},
       {R"({"size":1,"name":"A"})",
        "spec.name: Invalid value: \"A\": spec.name in body should match '^[a-z]+$'"},
       {R"({"size":1,"name":"abcdef"})", "spec.name: Too long: may not be more than 5 bytes"},
-      {R"({"size":1,"port":true})", "spec.port: Invalid value: \"boolean\": spec.port in body must be "
-                                    "of type integer,string: \"boolean\""},
+      {R"({"size":1,"port":true})",
+       "spec.port: Invalid value: \"boolean\": spec.port in body must be "
+       "of type integer,string: \"boolean\""},
       {R"({"size":1,"tags":[]})",
        "spec.tags: Invalid value: 0: spec.tags in body should have at least 1 items"},
       {R"({"size":1,"limits":{"cpu":"x"}})",
-       "spec.limits.cpu: Invalid value: \"string\": spec.limits.cpu in body must be of type integer: "
+       "spec.limits.cpu: Invalid value: \"string\": spec.limits.cpu in body must be of type "
+       "integer: "
        "\"string\""},
   };
   for (const Case& c : cases) {

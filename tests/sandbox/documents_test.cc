@@ -71,8 +71,7 @@ TEST_CASE("custom resources appear in discovery and OpenAPI as soon as they are 
 TEST_CASE("OpenAPI says that patches take fieldValidation") {
   FrontEndFixture f;
   const Reply index = f.Get("/openapi/v3");
-  const std::string url =
-      index.body["paths"]["apis/apps/v1"]["serverRelativeURL"].ToString();
+  const std::string url = index.body["paths"]["apis/apps/v1"]["serverRelativeURL"].ToString();
   CHECK(url.substr(0, 25) == "/openapi/v3/apis/apps/v1?");
   const Reply apps = f.Get(url);
   const json::Value& patch =

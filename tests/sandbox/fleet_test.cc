@@ -1,7 +1,7 @@
 #include "sandbox/fleet.h"
 
-#include <catch2/catch.hpp>
 #include <sys/stat.h>
+#include <catch2/catch.hpp>
 
 #include <filesystem>
 #include <fstream>
@@ -47,7 +47,8 @@ TEST_CASE("a fleet has a Karmada control plane and joined members") {
   CHECK(fleet->member_names() == std::vector<std::string>{"member1", "member2"});
   CHECK(fleet->member("member3") == nullptr);
   Backend& karmada = fleet->control_plane().backend();
-  for (const char* ns : {"karmada-system", "karmada-cluster", "default", "kube-system", "kube-public"}) {
+  for (const char* ns :
+       {"karmada-system", "karmada-cluster", "default", "kube-system", "kube-public"}) {
     INFO(ns);
     CHECK(karmada.Get(kinds::Namespaces().gvr(), {"", ns}).ok());
   }
@@ -58,7 +59,8 @@ TEST_CASE("a fleet has a Karmada control plane and joined members") {
   CHECK(spec["apiEndpoint"].ToString() == fleet->member("member2")->url());
   CHECK(spec["resourceModels"].size() == 9);
   const auto secret = karmada.Get(
-      kinds::Secrets().gvr(), {spec["secretRef"]["namespace"].ToString(), spec["secretRef"]["name"].ToString()});
+      kinds::Secrets().gvr(),
+      {spec["secretRef"]["namespace"].ToString(), spec["secretRef"]["name"].ToString()});
   REQUIRE(secret.ok());
   CHECK_FALSE((*secret)->root()["data"]["token"].AsString().empty());
   std::string ca;
@@ -92,7 +94,8 @@ TEST_CASE("members run workloads and the control plane does not") {
 
 TEST_CASE("policies written to the control plane pass Karmada's admission") {
   const auto fleet = StartFleet({.members = 0});
-  const auto policy = json::Parse(R"({"apiVersion": "policy.karmada.io/v1alpha1", "kind": "PropagationPolicy",
+  const auto policy =
+      json::Parse(R"({"apiVersion": "policy.karmada.io/v1alpha1", "kind": "PropagationPolicy",
       "metadata": {"name": "p", "namespace": "default"},
       "spec": {"resourceSelectors": [{"apiVersion": "v1", "kind": "Secret"}], "placement": {}}})");
   const auto created = fleet->control_plane().backend().Create(api::PropagationPolicies().gvr(),
@@ -106,9 +109,8 @@ TEST_CASE("deleting a Cluster takes its secrets along") {
   const auto fleet = StartFleet({.members = 1});
   Backend& karmada = fleet->control_plane().backend();
   REQUIRE(karmada.Delete(api::Clusters().gvr(), {"", "member1"}, {}).ok());
-  CHECK(Eventually([&] {
-    return karmada.List(kinds::Secrets().gvr(), "karmada-cluster", {})->empty();
-  }));
+  CHECK(Eventually(
+      [&] { return karmada.List(kinds::Secrets().gvr(), "karmada-cluster", {})->empty(); }));
 }
 
 TEST_CASE("kubeconfigs are complete and private") {
@@ -169,7 +171,8 @@ TEST_CASE("three members are up within a second") {
   std::set<std::string> urls = {fleet->control_plane().url()};
   for (const std::string& name : fleet->member_names()) urls.insert(fleet->member(name)->url());
   CHECK(urls.size() == 4);
-  // Sanitizers and busy machines take longer; a server that waits for something would take many seconds.
+  // Sanitizers and busy machines take longer; a server that waits for something would take many
+  // seconds.
   CHECK(took < absl::Seconds(10));
   WARN("a fleet of three members took " << absl::FormatDuration(took));
 }

@@ -132,8 +132,8 @@ class FrontEndFixture {
     auto responder = std::make_shared<FakeResponder>();
     front_end.Handle(std::move(request), responder);
     const auto parsed = json::Parse(responder->response.body);
-    return {responder->response.code, responder->response,
-            parsed.ok() ? *parsed : json::Value(), responder->stream};
+    return {responder->response.code, responder->response, parsed.ok() ? *parsed : json::Value(),
+            responder->stream};
   }
   Reply Get(const std::string& target, const std::string& accept = "") {
     return Send({.target = target, .headers = {{"accept", accept}}});

@@ -121,22 +121,23 @@ TEST_CASE("a tables is what kubectl gets") {
   CHECK(row["cells"].At(7).AsString() == "app=web");
   CHECK(row["object"]["kind"].AsString() == "PartialObjectMetadata");
   CHECK(f.Get("/apis/apps/v1/deployments?includeObject=Object", kTable)
-            .body["rows"].At(0)["object"]["kind"].AsString() == "Deployment");
-  CHECK(f.Get("/apis/apps/v1/namespaces/default/deployments/web", kTable)
-            .body["rows"].size() == 1);
+            .body["rows"]
+            .At(0)["object"]["kind"]
+            .AsString() == "Deployment");
+  CHECK(f.Get("/apis/apps/v1/namespaces/default/deployments/web", kTable).body["rows"].size() == 1);
 }
 
 TEST_CASE("custom resources are shown in the columns of their definition") {
   FrontEndFixture f;
-  REQUIRE(f.Post("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", WidgetDefinition())
-              .code == 201);
+  REQUIRE(
+      f.Post("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", WidgetDefinition()).code ==
+      201);
   kube::Object widget = Widget("w");
   f.Post("/apis/example.com/v1/namespaces/default/widgets", widget);
-  const Reply status = f.Send(
-      {.method = "PATCH",
-       .target = "/apis/example.com/v1/namespaces/default/widgets/w/status",
-       .body = R"({"status":{"replicas":1}})",
-       .headers = {{"content-type", "application/merge-patch+json"}}});
+  const Reply status = f.Send({.method = "PATCH",
+                               .target = "/apis/example.com/v1/namespaces/default/widgets/w/status",
+                               .body = R"({"status":{"replicas":1}})",
+                               .headers = {{"content-type", "application/merge-patch+json"}}});
   CHECK(status.code == 200);
   const Reply table = f.Get("/apis/example.com/v1/widgets", kTable);
   const json::Value& cells = table.body["rows"].At(0)["cells"];

@@ -26,8 +26,7 @@ TEST_CASE("a watch without a version begins with what exists") {
 TEST_CASE("a watch from a version sees only what came later") {
   FrontEndFixture f;
   f.Post(kMaps, ConfigMap("a"));
-  const std::string version =
-      f.Get(kMaps).body["metadata"]["resourceVersion"].ToString();
+  const std::string version = f.Get(kMaps).body["metadata"]["resourceVersion"].ToString();
   f.Post(kMaps, ConfigMap("b"));
   const Reply watch = f.Get(std::string(kWatch) + "&resourceVersion=" + version);
   f.Send({.method = "DELETE", .target = std::string(kMaps) + "/a"});

@@ -1,4 +1,5 @@
-// A member cluster with all its controllers: pods are ready after one second, job pods end five seconds later.
+// A member cluster with all its controllers: pods are ready after one second, job pods end five
+// seconds later.
 #ifndef TESTS_SANDBOX_MEMBER_FIXTURE_H_
 #define TESTS_SANDBOX_MEMBER_FIXTURE_H_
 
@@ -41,7 +42,8 @@ struct MemberFixture : SimCluster {
   }
 
   // A Deployment, StatefulSet or DaemonSet "web" with one container.
-  static json::Value Workload(const std::string& kind, int replicas, const std::string& extra = "{}") {
+  static json::Value Workload(const std::string& kind, int replicas,
+                              const std::string& extra = "{}") {
     json::Value object = Json(absl::StrCat(R"({"apiVersion": "apps/v1", "kind": ")", kind, R"(",
         "metadata": {"name": "web", "namespace": "default"},
         "spec": {"selector": {"matchLabels": {"app": "web"}},
@@ -55,8 +57,9 @@ struct MemberFixture : SimCluster {
     return object;
   }
   static std::string ImagePatch(const std::string& image) {
-    return absl::StrCat(R"({"spec": {"template": {"spec": {"containers": [{"name": "c", "image": ")",
-                        image, R"("}]}}}})");
+    return absl::StrCat(
+        R"({"spec": {"template": {"spec": {"containers": [{"name": "c", "image": ")", image,
+        R"("}]}}}})");
   }
 
   std::optional<MemberControllers> controllers;

@@ -162,8 +162,9 @@ TEST_CASE("a deleted object stays until its last finalizer is gone") {
   more.AddFinalizer("example.com/late");
   const auto refused = backend.Update(kDeployments, more, "", false);
   CHECK(ErrorOf(refused.status()).code == 422);
-  CHECK(Message(refused.status()).find("no new finalizers can be added if the object is being "
-                                       "deleted, found new finalizers []string{\"example.com/late\"}") !=
+  CHECK(Message(refused.status())
+            .find("no new finalizers can be added if the object is being "
+                  "deleted, found new finalizers []string{\"example.com/late\"}") !=
         std::string::npos);
 
   // A second deletion changes nothing.
@@ -184,8 +185,9 @@ TEST_CASE("propagation policies become finalizers for the garbage collector") {
     const char* finalizer;
   };
   for (const Case& c : {Case{"Orphan", "orphan"}, Case{"Foreground", "foregroundDeletion"}}) {
-    REQUIRE(backend.Create(kDeployments, Deployment(c.finalizer == std::string("orphan") ? "a" : "b"),
-                           false)
+    REQUIRE(backend
+                .Create(kDeployments, Deployment(c.finalizer == std::string("orphan") ? "a" : "b"),
+                        false)
                 .ok());
     const std::string name = c.finalizer == std::string("orphan") ? "a" : "b";
     const auto left = backend.Delete(kDeployments, {"default", name}, {.propagation = c.policy});
@@ -203,8 +205,7 @@ TEST_CASE("deletion honours preconditions") {
   CHECK(ErrorOf(backend.Delete(kConfigMaps, key, {.uid = "x"}).status()).reason == "Conflict");
   CHECK(ErrorOf(backend.Delete(kConfigMaps, key, {.resource_version = "1"}).status()).reason ==
         "Conflict");
-  const auto gone =
-      backend.Delete(kConfigMaps, key, {.uid = std::string((*created)->uid())});
+  const auto gone = backend.Delete(kConfigMaps, key, {.uid = std::string((*created)->uid())});
   REQUIRE(gone.ok());
   CHECK(*gone == nullptr);
 }

@@ -25,17 +25,16 @@ absl::StatusOr<kube::ObjectPtr> Patch(ServerBackend& backend, Type type, absl::s
 TEST_CASE("each patch format changes the object") {
   ServerBackend backend(100);
   REQUIRE(backend.Create(kDeployments, Deployment("web"), false).ok());
-  CHECK((*Patch(backend, Type::kMerge, R"({"spec":{"replicas":2}})"))
-            ->spec()["replicas"].AsInt() == 2);
-  CHECK((*Patch(backend, Type::kJson,
-                R"([{"op":"replace","path":"/spec/replicas","value":3}])"))
-            ->spec()["replicas"].AsInt() == 3);
+  CHECK((*Patch(backend, Type::kMerge, R"({"spec":{"replicas":2}})"))->spec()["replicas"].AsInt() ==
+        2);
+  CHECK((*Patch(backend, Type::kJson, R"([{"op":"replace","path":"/spec/replicas","value":3}])"))
+            ->spec()["replicas"]
+            .AsInt() == 3);
   const auto strategic = Patch(
       backend, Type::kStrategic,
       R"({"spec":{"template":{"spec":{"containers":[{"name":"web","env":[{"name":"A","value":"1"}]}]}}}})");
   REQUIRE(strategic.ok());
-  const json::Value& container =
-      (*strategic)->spec()["template"]["spec"]["containers"].At(0);
+  const json::Value& container = (*strategic)->spec()["template"]["spec"]["containers"].At(0);
   CHECK(container["image"].AsString() == "nginx:1.27");
   CHECK(container["env"].size() == 1);
   CHECK((*strategic)->generation() == 4);
@@ -94,8 +93,9 @@ TEST_CASE("scale shows and changes the replicas of built-in and custom kinds") {
   const auto object = backend.Get(kDeployments, kWeb);
   CHECK((*object)->spec()["replicas"].AsInt() == 5);
   CHECK((*object)->generation() == 2);
-  CHECK(ErrorOf(Patch(backend, Type::kMerge, R"({"spec":{"replicas":-1}})", "scale").status()).code ==
-        422);
+  CHECK(
+      ErrorOf(Patch(backend, Type::kMerge, R"({"spec":{"replicas":-1}})", "scale").status()).code ==
+      422);
 
   REQUIRE(backend.Create(kDefinitions, WidgetDefinition(), false).ok());
   REQUIRE(backend.Create(kWidgets, Widget("w"), false).ok());
@@ -169,8 +169,7 @@ TEST_CASE("server-side apply creates, merges, and removes what is no longer said
               .ok());
   const auto applied = apply.As("me", kAppliedLess);
   REQUIRE(applied.ok());
-  CHECK((*applied)->labels() ==
-        json::Value::Object({{"tier", "front"}, {"theirs", "x"}}));
+  CHECK((*applied)->labels() == json::Value::Object({{"tier", "front"}, {"theirs", "x"}}));
   std::string names;
   for (const json::Value& e :
        (*applied)->spec()["template"]["spec"]["containers"].At(0)["env"].items()) {

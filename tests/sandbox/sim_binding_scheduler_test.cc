@@ -10,7 +10,8 @@ namespace sandbox {
 namespace {
 
 json::Value Definition(const kube::Resource& r) {
-  json::Value crd = Json(R"({"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+  json::Value crd =
+      Json(R"({"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
       "spec": {"versions": [{"served": true, "storage": true, "subresources": {"status": {}},
         "schema": {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": true}}}]}})");
   crd.Set({"metadata", "name"}, absl::StrCat(r.plural, ".", r.gvk.group));
@@ -98,7 +99,9 @@ TEST_CASE_METHOD(Fixture, "changes of placement and replicas are followed") {
 }
 
 TEST_CASE_METHOD(Fixture, "bindings of others are not touched") {
-  SECTION("no policy") { AddBinding(kOnM1M2, R"({"metadata": {"name": "b", "namespace": "default"}})"); }
+  SECTION("no policy") {
+    AddBinding(kOnM1M2, R"({"metadata": {"name": "b", "namespace": "default"}})");
+  }
   SECTION("another scheduler") { AddBinding(kOnM1M2, R"({"spec": {"schedulerName": "mine"}})"); }
   SECTION("suspended") {
     AddBinding(kOnM1M2, R"({"spec": {"suspension": {"scheduling": true},
@@ -112,7 +115,8 @@ TEST_CASE_METHOD(Fixture, "bindings of others are not touched") {
   CHECK(Binding()->status().is_null());
 }
 
-TEST_CASE_METHOD(Fixture, "when no cluster fits, targets are cleared but the placement counts as applied") {
+TEST_CASE_METHOD(Fixture,
+                 "when no cluster fits, targets are cleared but the placement counts as applied") {
   AddBinding(kOnM1M2);
   PatchBinding(R"({"spec": {"placement": {"clusterAffinity": {"clusterNames": ["m9"]}}}})");
   CHECK(Binding()->spec()["clusters"].is_null());
@@ -123,7 +127,8 @@ TEST_CASE_METHOD(Fixture, "when no cluster fits, targets are cleared but the pla
 }
 
 TEST_CASE_METHOD(Fixture, "an unmet spread constraint leaves the targets and is tried again") {
-  AddBinding(R"({"spreadConstraints": [{"spreadByField": "cluster", "minGroups": 4, "maxGroups": 4}]})");
+  AddBinding(
+      R"({"spreadConstraints": [{"spreadByField": "cluster", "minGroups": 4, "maxGroups": 4}]})");
   CHECK(Reason() == "SchedulerError");
   CHECK(Binding()->Annotation(api::kAppliedPlacementAnnotation).empty());
   AddCluster("m4");
@@ -157,11 +162,13 @@ TEST_CASE_METHOD(Fixture, "the affinity that won is recorded") {
 
 TEST_CASE_METHOD(Fixture, "somebody's change of a divided binding's targets is put right") {
   AddBinding(kDivided);
-  PatchBinding(R"({"spec": {"clusters": [{"name": "m1", "replicas": 1}, {"name": "m2", "replicas": 2}]}})");
+  PatchBinding(
+      R"({"spec": {"clusters": [{"name": "m1", "replicas": 1}, {"name": "m2", "replicas": 2}]}})");
   CHECK(Targets() == R"([{"name":"m1","replicas":2},{"name":"m2","replicas":2}])");
 }
 
-TEST_CASE_METHOD(Fixture, "a divided binding whose spec changed otherwise is only marked as observed") {
+TEST_CASE_METHOD(Fixture,
+                 "a divided binding whose spec changed otherwise is only marked as observed") {
   AddBinding(kDivided);
   const std::string placed = Targets();
   PatchBinding(R"({"spec": {"conflictResolution": "Overwrite"}})");
@@ -170,7 +177,8 @@ TEST_CASE_METHOD(Fixture, "a divided binding whose spec changed otherwise is onl
 }
 
 TEST_CASE("what asks for scheduling") {
-  const kube::Object settled(Json(R"({"metadata": {"annotations": {"policy.karmada.io/applied-placement":
+  const kube::Object settled(
+      Json(R"({"metadata": {"annotations": {"policy.karmada.io/applied-placement":
           "{\"replicaScheduling\":{\"replicaSchedulingType\":\"Divided\"}}"}},
       "spec": {"replicas": 2, "clusters": [{"name": "m1", "replicas": 2}],
                "placement": {"replicaScheduling": {"replicaSchedulingType": "Divided"}}},

@@ -17,7 +17,8 @@ struct Fixture {
   int other = 0;
 
   void Post(const std::string& word, absl::Duration delay = {}) {
-    loop.Post(&owner, [this, word] { log += word; }, delay);
+    loop.Post(
+        &owner, [this, word] { log += word; }, delay);
   }
 };
 
@@ -43,7 +44,8 @@ TEST_CASE_METHOD(Fixture, "a task may post more, which idle waits for") {
 
 TEST_CASE_METHOD(Fixture, "forgetting an owner drops its tasks and no others") {
   Post("a", absl::Seconds(1));
-  loop.Post(&other, [this] { log += "o"; }, absl::Seconds(1));
+  loop.Post(
+      &other, [this] { log += "o"; }, absl::Seconds(1));
   loop.Forget(&owner);
   clock.Advance(absl::Seconds(1));
   loop.WaitIdle();

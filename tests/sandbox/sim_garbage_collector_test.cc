@@ -83,7 +83,8 @@ TEST_CASE_METHOD(Fixture, "owners of other kinds and of no namespace count") {
 }
 
 TEST_CASE_METHOD(Fixture, "an owner of an unknown kind keeps its dependents") {
-  Make("child", {Json(R"({"apiVersion": "example.io/v1", "kind": "Thing", "name": "x", "uid": "u"})")});
+  Make("child",
+       {Json(R"({"apiVersion": "example.io/v1", "kind": "Thing", "name": "x", "uid": "u"})")});
   Settle();
   CHECK(Exists("child"));
 }
@@ -98,7 +99,8 @@ TEST_CASE_METHOD(Fixture, "orphaning leaves the dependents without the owner") {
   CHECK(OwnersOf("child") == 0);
 }
 
-TEST_CASE_METHOD(Fixture, "foreground deletion keeps the owner until blocking dependents are gone") {
+TEST_CASE_METHOD(Fixture,
+                 "foreground deletion keeps the owner until blocking dependents are gone") {
   const auto owner = Make("owner");
   Make("child", {Ref(*owner)});
   Patch(maps, "default", "child", R"({"metadata": {"finalizers": ["example.io/hold"]}})");

@@ -10,7 +10,8 @@ struct Fixture : MemberFixture {
     json::Value job = Json(absl::StrCat(R"({"apiVersion": "batch/v1", "kind": "Job",
         "metadata": {"name": "pi", "namespace": "default"},
         "spec": {"template": {"spec": {"restartPolicy": "Never", "containers": [
-            {"name": "c", "image": "busybox", "command": ["sh", "-c", ")", command, R"("]}]}}}})"));
+            {"name": "c", "image": "busybox", "command": ["sh", "-c", ")",
+                                        command, R"("]}]}}}})"));
     const json::Value members = Json(spec);
     for (const json::Member& member : members.members()) {
       job.Set({"spec", member.name()}, member.value);

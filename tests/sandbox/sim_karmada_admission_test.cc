@@ -95,7 +95,8 @@ TEST_CASE("insane policies are refused") {
       Spec(R"("placement": {"clusterAffinity": {"fieldSelector": {"matchExpressions": [
           {"key": "planet", "operator": "In"}]}}})"),
       Spec(R"("failover": {"application": {}})"),
-      Spec(R"("suspension": {"dispatching": true, "dispatchingOnClusters": {"clusterNames": ["a"]}})"),
+      Spec(
+          R"("suspension": {"dispatching": true, "dispatchingOnClusters": {"clusterNames": ["a"]}})"),
       Spec(R"("preemption": "Always")"),
       R"({"resourceSelectors": [{"apiVersion": "v1", "kind": "Secret", "namespace": "other"}]})",
   };
@@ -104,8 +105,9 @@ TEST_CASE("insane policies are refused") {
     kube::Object policy = Policy(spec);
     const absl::Status status = Admit(policy);
     CHECK(ErrorOf(status).code == 403);
-    CHECK(std::string(status.message()).find(
-              "admission webhook \"propagationpolicy.karmada.io\" denied the request: ") == 0);
+    CHECK(std::string(status.message())
+              .find("admission webhook \"propagationpolicy.karmada.io\" denied the request: ") ==
+          0);
   }
 }
 
@@ -124,8 +126,8 @@ TEST_CASE("scheduler name and permanent id of a policy are immutable") {
 }
 
 TEST_CASE("bindings get an id only when they have none") {
-  kube::Object binding = kube::Object::Make({"work.karmada.io", "v1alpha2", "ResourceBinding"},
-                                            {"default", "b"});
+  kube::Object binding =
+      kube::Object::Make({"work.karmada.io", "v1alpha2", "ResourceBinding"}, {"default", "b"});
   REQUIRE(Admit(binding).ok());
   CHECK(binding.Label(api::kResourceBindingIdLabel).size() == 36);
   binding.SetLabel(api::kResourceBindingIdLabel, "mine");
@@ -134,15 +136,15 @@ TEST_CASE("bindings get an id only when they have none") {
   binding.SetAnnotation(api::kDependenciesAnnotation, "{not json");
   CHECK(ErrorOf(Admit(binding, Verbs::kUpdate, binding)).code == 403);
 
-  kube::Object cluster_binding = kube::Object::Make(
-      {"work.karmada.io", "v1alpha2", "ClusterResourceBinding"}, {"", "b"});
+  kube::Object cluster_binding =
+      kube::Object::Make({"work.karmada.io", "v1alpha2", "ClusterResourceBinding"}, {"", "b"});
   REQUIRE(Admit(cluster_binding).ok());
   CHECK(cluster_binding.Label(api::kClusterResourceBindingIdLabel).size() == 36);
 }
 
 TEST_CASE("a work's manifests are pruned and list what is managed, once and for all") {
-  kube::Object work = kube::Object::Make({"work.karmada.io", "v1alpha1", "Work"},
-                                         {"karmada-es-m", "w"});
+  kube::Object work =
+      kube::Object::Make({"work.karmada.io", "v1alpha1", "Work"}, {"karmada-es-m", "w"});
   work.Set({"spec", "workload", "manifests"}, Json(R"([{
       "apiVersion": "apps/v1", "kind": "Deployment",
       "metadata": {"name": "web", "uid": "u", "generation": 3, "resourceVersion": "9",
@@ -183,7 +185,8 @@ TEST_CASE("pruning knows what each kind's API server fills in") {
            "selector": {"matchLabels": {"controller-uid": "u"}}}})",
        R"({"kind": "Job", "spec": {"manualSelector": true,
            "selector": {"matchLabels": {"controller-uid": "u"}}}})"},
-      {"Service", R"({"kind": "Service", "spec": {"clusterIP": "10.0.0.1", "clusterIPs": ["10.0.0.1"]}})",
+      {"Service",
+       R"({"kind": "Service", "spec": {"clusterIP": "10.0.0.1", "clusterIPs": ["10.0.0.1"]}})",
        R"({"kind": "Service", "spec": {}})"},
       {"headless Service", R"({"kind": "Service", "spec": {"clusterIP": "None"}})",
        R"({"kind": "Service", "spec": {"clusterIP": "None"}})"},
@@ -208,7 +211,8 @@ TEST_CASE("pruning knows what each kind's API server fills in") {
 }
 
 TEST_CASE("clusters get resource models, zones and taint times") {
-  kube::Object cluster = kube::Object::Make({"cluster.karmada.io", "v1alpha1", "Cluster"}, {"", "m"});
+  kube::Object cluster =
+      kube::Object::Make({"cluster.karmada.io", "v1alpha1", "Cluster"}, {"", "m"});
   cluster.Set({"spec"}, Json(R"({"zone": "z1", "taints": [
       {"key": "a", "effect": "NoExecute"}, {"key": "b", "effect": "NoSchedule"}]})"));
   REQUIRE(Admit(cluster).ok());

@@ -13,14 +13,19 @@ struct Fixture : SimCluster {
   NamespaceLifecycle namespaces{backend, loop};
   const kube::Resource maps = backend.Find({"", "v1", "ConfigMap"});
 
-  Fixture() { Create(R"({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "demo"}})"); }
+  Fixture() {
+    Create(R"({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "demo"}})");
+  }
   kube::ObjectPtr Demo() { return Get(kinds::Namespaces(), "", "demo"); }
 };
 
 TEST_CASE_METHOD(Fixture, "a deleted namespace takes everything in it along") {
-  Create(R"({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "m", "namespace": "demo"}})");
-  Create(R"({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s", "namespace": "demo"}})");
-  Create(R"({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s", "namespace": "default"}})");
+  Create(
+      R"({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "m", "namespace": "demo"}})");
+  Create(
+      R"({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s", "namespace": "demo"}})");
+  Create(
+      R"({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s", "namespace": "default"}})");
   Delete(kinds::Namespaces(), "", "demo");
   Settle();
   CHECK(Demo() == nullptr);
@@ -53,7 +58,8 @@ TEST_CASE_METHOD(Fixture, "a refused deletion is tried again until it is allowed
     const bool mine = request.verb == Verbs::kDelete && request.resource.plural == "configmaps";
     return mine && refuse ? absl::PermissionDeniedError("protected") : absl::OkStatus();
   });
-  Create(R"({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "m", "namespace": "demo"}})");
+  Create(
+      R"({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "m", "namespace": "demo"}})");
   Delete(kinds::Namespaces(), "", "demo");
   Settle();
   CHECK(Demo() != nullptr);

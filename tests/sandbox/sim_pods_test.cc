@@ -9,9 +9,11 @@ namespace {
 struct Fixture : MemberFixture {
   static json::Value Pod(const std::string& name, const std::string& cpu = "100m") {
     return Json(absl::StrCat(R"({"apiVersion": "v1", "kind": "Pod",
-        "metadata": {"name": ")", name, R"(", "namespace": "default"},
+        "metadata": {"name": ")",
+                             name, R"(", "namespace": "default"},
         "spec": {"containers": [{"name": "c", "image": "nginx",
-                                 "resources": {"requests": {"cpu": ")", cpu, R"("}}}]}})"));
+                                 "resources": {"requests": {"cpu": ")",
+                             cpu, R"("}}}]}})"));
   }
   kube::ObjectPtr ByName(const std::string& name) { return Get(kinds::Pods(), "default", name); }
 };

@@ -11,7 +11,8 @@ using Outcome = Placement::Outcome;
 
 std::string Text(const std::vector<api::TargetCluster>& targets) {
   std::string out;
-  for (const auto& t : targets) absl::StrAppend(&out, out.empty() ? "" : " ", t.name, "=", t.replicas);
+  for (const auto& t : targets)
+    absl::StrAppend(&out, out.empty() ? "" : " ", t.name, "=", t.replicas);
   return out;
 }
 
@@ -76,7 +77,8 @@ TEST_CASE("replicas follow the room that clusters have") {
 
 kube::ObjectPtr Cluster(const std::string& name, const std::string& spec = "{}",
                         const std::string& labels = "{}", int64_t pods = 100) {
-  kube::Object cluster = kube::Object::Make({"cluster.karmada.io", "v1alpha1", "Cluster"}, {"", name});
+  kube::Object cluster =
+      kube::Object::Make({"cluster.karmada.io", "v1alpha1", "Cluster"}, {"", name});
   cluster.Set({"spec"}, Json(spec));
   cluster.Set({"metadata", "labels"}, Json(labels));
   cluster.Set({"status"}, Json(R"({"apiEnablements": [
@@ -120,34 +122,41 @@ TEST_CASE("placements choose clusters and replicas") {
       {"by label", R"({"clusterAffinity": {"labelSelector": {"matchLabels": {"tier": "gold"}}}})",
        3, "m1=3"},
       {"by field", R"({"clusterAffinity": {"fieldSelector": {"matchExpressions": [
-          {"key": "region", "operator": "In", "values": ["us"]}]}}})", 3, "m3=3"},
+          {"key": "region", "operator": "In", "values": ["us"]}]}}})",
+       3, "m3=3"},
       {"no workload", "{}", 0, "m1=0 m3=0"},
       {"divided equally",
        R"({"replicaScheduling": {"replicaSchedulingType": "Divided",
-           "replicaDivisionPreference": "Weighted"}})", 4, "m1=2 m3=2"},
+           "replicaDivisionPreference": "Weighted"}})",
+       4, "m1=2 m3=2"},
       {"divided by weight, the largest rule counts",
        R"({"replicaScheduling": {"replicaSchedulingType": "Divided",
            "replicaDivisionPreference": "Weighted", "weightPreference": {"staticWeightList": [
              {"targetCluster": {"clusterNames": ["m1"]}, "weight": 1},
              {"targetCluster": {"clusterNames": ["m1"]}, "weight": 2},
-             {"targetCluster": {"clusterNames": ["m3"]}, "weight": 1}]}}})", 6, "m1=4 m3=2"},
+             {"targetCluster": {"clusterNames": ["m3"]}, "weight": 1}]}}})",
+       6, "m1=4 m3=2"},
       {"a cluster without weight gets nothing",
        R"({"replicaScheduling": {"replicaSchedulingType": "Divided",
            "replicaDivisionPreference": "Weighted", "weightPreference": {"staticWeightList": [
-             {"targetCluster": {"clusterNames": ["m3"]}, "weight": 1}]}}})", 6, "m3=6"},
+             {"targetCluster": {"clusterNames": ["m3"]}, "weight": 1}]}}})",
+       6, "m3=6"},
       {"divided by room",
        R"({"replicaScheduling": {"replicaSchedulingType": "Divided",
            "replicaDivisionPreference": "Weighted",
-           "weightPreference": {"dynamicWeight": "AvailableReplicas"}}})", 10, "m1=8 m3=2"},
+           "weightPreference": {"dynamicWeight": "AvailableReplicas"}}})",
+       10, "m1=8 m3=2"},
       {"aggregated",
        R"({"replicaScheduling": {"replicaSchedulingType": "Divided",
-           "replicaDivisionPreference": "Aggregated"}})", 10, "m1=10"},
+           "replicaDivisionPreference": "Aggregated"}})",
+       10, "m1=10"},
       {"at most one cluster",
        R"({"spreadConstraints": [{"spreadByField": "cluster", "minGroups": 1, "maxGroups": 1}]})",
        3, "m1=3"},
       {"second affinity when the first fits nowhere",
        R"({"clusterAffinities": [{"affinityName": "a", "clusterNames": ["nowhere"]},
-                                 {"affinityName": "b", "clusterNames": ["m3"]}]})", 3, "m3=3"},
+                                 {"affinityName": "b", "clusterNames": ["m3"]}]})",
+       3, "m3=3"},
   };
   for (const Case& c : cases) {
     INFO(c.name);

@@ -60,8 +60,9 @@ TEST_CASE("a watch resumes after the version it names") {
   store.Insert(kTable, ConfigMap("b"));
   store.Replace(kTable, a, ConfigMap("a", "2"));
   Log log;
-  REQUIRE(store.Watch({.table = kTable, .initial = false, .since = kube::ResourceVersionOf(*a)},
-                      log.Sink())
+  REQUIRE(store
+              .Watch({.table = kTable, .initial = false, .since = kube::ResourceVersionOf(*a)},
+                     log.Sink())
               .ok());
   CHECK(log.text == "+b~a*");
 }
@@ -170,8 +171,8 @@ TEST_CASE("selectors narrow a list") {
                         {"fieldSelector", "data.key=1", 3}};
   for (const Case& c : cases) {
     const base::HttpRequest request = Query({{c.parameter, c.value}});
-    const auto page = ListPageOf(backend.store(), *info,
-                                 *Selection::Of(request, {"default", ""}), request);
+    const auto page =
+        ListPageOf(backend.store(), *info, *Selection::Of(request, {"default", ""}), request);
     REQUIRE(page.ok());
     INFO(c.value);
     CHECK(page->objects.size() == c.count);
@@ -183,8 +184,7 @@ TEST_CASE("a version from the future is a time-out") {
   ServerBackend backend(100);
   const ResourceInfoPtr info = backend.registry().Find(kConfigMaps);
   const base::HttpRequest request = Query({{"resourceVersion", "99999"}});
-  const auto page =
-      ListPageOf(backend.store(), *info, *Selection::Of(request, {}), request);
+  const auto page = ListPageOf(backend.store(), *info, *Selection::Of(request, {}), request);
   CHECK(ErrorOf(page.status()).code == 504);
   CHECK(ErrorOf(page.status()).details["retryAfterSeconds"].AsInt() == 1);
 }

@@ -54,8 +54,8 @@ class FakeClock : public base::Clock {
   }
 
  private:
-  // Makes waiters on `mu` look at their conditions again. Whoever holds it already does so by letting go,
-  // so blocking (and with it any deadlock) is not needed.
+  // Makes waiters on `mu` look at their conditions again. Whoever holds it already does so by
+  // letting go, so blocking (and with it any deadlock) is not needed.
   static void Poke(absl::Mutex& mu) ABSL_NO_THREAD_SAFETY_ANALYSIS {
     if (mu.TryLock()) mu.Unlock();
   }

@@ -31,8 +31,10 @@ void PostToPool(std::function<void()> function);
 // none was).
 absl::Status ErrorOfException(const std::exception_ptr& exception, absl::string_view verdict);
 
-// Keeps itself alive while the library works for it. Subclasses' On... functions come on the pool,
-// in order, OnEnd once and last; they must not block.
+// Keeps itself alive while the library works for it. Subclasses' On... functions must not block.
+// OnEnd comes once and last, on the pool or inside Start(). OnHead and OnData come on the pool, in
+// order, when Start() is called there; else the head may be handed over by the caller's thread
+// while the pool already has data.
 class Exchange : public std::enable_shared_from_this<Exchange> {
  public:
   virtual ~Exchange() = default;

@@ -44,6 +44,10 @@ ReconcileMetrics::ReconcileMetrics(Registry& registry, const std::string& contro
       active_workers(registry.GetGauge("controller_runtime_active_workers",
                                        "Number of currently used workers per controller",
                                        {{"controller", controller}})) {
+  // No reconcile here has a time-out of its own; dashboards expect the series.
+  registry.GetCounter("controller_runtime_reconcile_timeouts_total",
+                      "Total number of reconciliation timeouts per controller",
+                      {{"controller", controller}});
   registry
       .GetGauge("controller_runtime_max_concurrent_reconciles",
                 "Maximum number of concurrent reconciles per controller",

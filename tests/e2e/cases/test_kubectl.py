@@ -10,7 +10,7 @@ import unittest
 from rig import paths, suite
 from rig.process import Process, run, wait_until
 
-UP = [paths.SANDBOX, "up", "--members", "2", "--dir"]
+UP = [paths.SANDBOX, "up", "--members", "2", "--with-controller-manager", "off", "--dir"]
 
 DEPLOYMENT = json.dumps(suite.deployment("default", "web", replicas=2, labels={"tier": "front"}))
 CONFIGMAP = """\

@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include "absl/strings/match.h"
+#include "kube/client/http_transport.h"
 #include "kube/runtime/internal/http_endpoints.h"
 #include "tests/support/eventually.h"
 #include "tests/support/manager_fixture.h"
@@ -192,6 +193,38 @@ TEST_CASE_METHOD(Fixture, "election timings that cannot work are refused") {
   options.renew_deadline = options.lease_duration;
   Make();
   CHECK(absl::IsInvalidArgument(manager->Run(stop.get_token())));
+}
+
+// The body of an answer with code 200, else the code or error.
+std::string Fetch(int port, const std::string& path) {
+  ConnectionConfig config;
+  config.server = absl::StrCat("http://127.0.0.1:", port);
+  const auto transport = NewHttpTransport(config);
+  REQUIRE(transport.ok());
+  const auto answer = (*transport)->Send({.method = "GET", .path = path}, {});
+  if (!answer.ok()) return answer.status().ToString();
+  return answer->code == 200 ? answer->body : absl::StrCat(answer->code);
+}
+
+TEST_CASE_METHOD(Fixture, "health and metrics are served from before leadership until the end") {
+  options.leader_elect = true;
+  options.health_address = options.metrics_address = "127.0.0.1:0";
+  server->FailNext("GET", 403, "Forbidden", 1000);
+  Make();
+  CHECK(manager->health_port() == 0);
+  Start();
+  REQUIRE(Eventually([&] { return manager->metrics_port() != 0; }));
+  CHECK(Fetch(manager->health_port(), "/healthz") == "ok");
+  CHECK(Fetch(manager->health_port(), "/metrics") == "404");
+  REQUIRE(server->AwaitRequests("GET", 1));
+  CHECK(absl::StrContains(Fetch(manager->metrics_port(), "/metrics"),
+                          "leader_election_master_status{name=\"karmada-controller-manager\"} 0"));
+
+  tests::ManagerFixture second;
+  second.options.health_address = absl::StrCat("127.0.0.1:", manager->health_port());
+  CHECK(absl::IsUnavailable(second.Make().Run(second.stop.get_token())));
+  REQUIRE(Finish().ok());
+  CHECK(manager->health_port() == 0);
 }
 
 TEST_CASE("health endpoints answer as controller-runtime's") {

@@ -1,0 +1,144 @@
+#include "base/internal/http_listener.h"
+
+#include <boost/asio/ip/v6_only.hpp>
+#include <boost/asio/post.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "base/log.h"
+#include "base/status.h"
+
+namespace base::internal {
+namespace {
+
+namespace net = boost::asio;
+using boost::system::error_code;
+using tcp = net::ip::tcp;
+
+struct HostPort {
+  std::string host;
+  uint16_t port = 0;
+};
+
+absl::StatusOr<HostPort> SplitHostPort(absl::string_view address) {
+  const auto invalid = [&] {
+    return absl::InvalidArgumentError(absl::StrCat("address \"", address, "\" is not host:port"));
+  };
+  const size_t colon = address.rfind(':');
+  int port = 0;
+  if (colon == absl::string_view::npos || !absl::SimpleAtoi(address.substr(colon + 1), &port) ||
+      port < 0 || port > 65535) {
+    return invalid();
+  }
+  absl::string_view host = address.substr(0, colon);
+  if (absl::StartsWith(host, "[") && absl::EndsWith(host, "]")) {
+    host = host.substr(1, host.size() - 2);
+  } else if (absl::StrContains(host, ":")) {
+    return invalid();
+  }
+  return HostPort{std::string(host), static_cast<uint16_t>(port)};
+}
+
+absl::Status BindError(absl::string_view address, const error_code& error) {
+  return absl::UnavailableError(absl::StrCat("listening on ", address, ": ", error.message()));
+}
+
+// Candidates, best first.
+absl::StatusOr<std::vector<tcp::endpoint>> Resolve(net::io_context& io, absl::string_view address) {
+  ASSIGN_OR_RETURN(const HostPort where, SplitHostPort(address));
+  if (where.host.empty()) {
+    // IPv6's any address takes IPv4 too; a machine without IPv6 has only the second.
+    return std::vector<tcp::endpoint>{{tcp::v6(), where.port}, {tcp::v4(), where.port}};
+  }
+  error_code error;
+  tcp::resolver resolver(io);
+  const auto found = resolver.resolve(where.host, std::to_string(where.port), error);
+  if (error) return BindError(address, error);
+  return std::vector<tcp::endpoint>(found.begin(), found.end());
+}
+
+void Configure(Socket& socket) {
+  error_code ignored;  // A connection works without any of these.
+  socket.set_option(tcp::no_delay(true), ignored);
+  // Finds peers that vanished without a word while a watch is quiet.
+  socket.set_option(net::socket_base::keep_alive(true), ignored);
+  socket.set_option(net::detail::socket_option::integer<IPPROTO_TCP, TCP_KEEPIDLE>(30), ignored);
+  socket.set_option(net::detail::socket_option::integer<IPPROTO_TCP, TCP_KEEPINTVL>(10), ignored);
+  socket.set_option(net::detail::socket_option::integer<IPPROTO_TCP, TCP_KEEPCNT>(3), ignored);
+}
+
+}  // namespace
+
+HttpListener::HttpListener(net::io_context& io)
+    : io_(io), acceptor_(net::make_strand(io)), retry_(acceptor_.get_executor()) {}
+
+absl::StatusOr<std::shared_ptr<HttpListener>> HttpListener::Open(net::io_context& io,
+                                                                 absl::string_view address) {
+  ASSIGN_OR_RETURN(const std::vector<tcp::endpoint> endpoints, Resolve(io, address));
+  error_code error = net::error::host_not_found;
+  for (const tcp::endpoint& endpoint : endpoints) {
+    auto listener = std::make_shared<HttpListener>(io);
+    error = listener->Bind(endpoint);
+    if (!error) return listener;
+    // Another address of the same name must not hide that the port is taken.
+    if (error == net::error::address_in_use) break;
+  }
+  return BindError(address, error);
+}
+
+error_code HttpListener::Bind(const tcp::endpoint& endpoint) {
+  error_code error;
+  acceptor_.open(endpoint.protocol(), error);
+  if (error) return error;
+  acceptor_.set_option(net::socket_base::reuse_address(true), error);
+  if (endpoint.address().is_v6()) acceptor_.set_option(net::ip::v6_only(false), error);
+  acceptor_.bind(endpoint, error);
+  if (error) return error;
+  acceptor_.listen(net::socket_base::max_listen_connections, error);
+  return error;
+}
+
+int HttpListener::port() const {
+  error_code ignored;  // A bound socket has an address.
+  return acceptor_.local_endpoint(ignored).port();
+}
+
+void HttpListener::Accept(OnAccept on_accept) {
+  on_accept_ = std::move(on_accept);
+  net::post(acceptor_.get_executor(), [self = shared_from_this()] { self->AcceptNext(); });
+}
+
+void HttpListener::Close() {
+  net::post(acceptor_.get_executor(), [self = shared_from_this()] {
+    error_code ignored;  // Nothing is left to do about it.
+    self->acceptor_.close(ignored);
+    self->retry_.cancel();
+  });
+}
+
+void HttpListener::AcceptNext() {
+  if (!acceptor_.is_open()) return;
+  acceptor_.async_accept(net::make_strand(io_),
+                         [self = shared_from_this()](const error_code& error, Socket socket) {
+                           if (error == net::error::operation_aborted) return;
+                           if (error) {
+                             LogWarning("accepting a connection", {{"err", error.message()}});
+                             return self->RetryLater();
+                           }
+                           Configure(socket);
+                           self->on_accept_(std::move(socket));
+                           self->AcceptNext();
+                         });
+}
+
+// Being out of file descriptors passes; until then trying again at once would only burn CPU.
+void HttpListener::RetryLater() {
+  retry_.expires_after(std::chrono::milliseconds(100));
+  retry_.async_wait([self = shared_from_this()](const error_code&) { self->AcceptNext(); });
+}
+
+}  // namespace base::internal

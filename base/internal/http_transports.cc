@@ -1,0 +1,103 @@
+// HttpConnection over TCP and over TLS.
+#include <boost/asio/post.hpp>
+#include <boost/asio/ssl/stream.hpp>
+#include <boost/asio/write.hpp>
+#include <utility>
+
+#include "base/internal/http_connection.h"
+
+namespace base::internal {
+namespace {
+
+namespace net = boost::asio;
+
+template <class Stream>
+class StreamConnection : public HttpConnection {
+ public:
+  template <class... Args>
+  explicit StreamConnection(const ConnectionContext& context, Args&&... args)
+      : HttpConnection(context), stream_(std::forward<Args>(args)...) {}
+
+ protected:
+  std::shared_ptr<StreamConnection> Self() {
+    return std::static_pointer_cast<StreamConnection>(shared_from_this());
+  }
+
+  void Post(std::function<void()> work) override {
+    net::post(stream_.get_executor(), std::move(work));
+  }
+
+  void Read(net::mutable_buffer into) override {
+    stream_.async_read_some(into, [self = Self()](const ErrorCode& error, size_t count) {
+      self->OnRead(error, count);
+    });
+  }
+
+  void Write(net::const_buffer bytes) override {
+    net::async_write(stream_, bytes,
+                     [self = Self()](const ErrorCode& error, size_t) { self->OnWritten(error); });
+  }
+
+  void CloseSocket() override {
+    ErrorCode ignored;  // It is gone either way.
+    stream_.lowest_layer().close(ignored);
+  }
+
+  Stream stream_;
+};
+
+class PlainConnection : public StreamConnection<Socket> {
+ public:
+  using StreamConnection::StreamConnection;
+
+  void Start() override {
+    Post([this, self = Self()] { OnReady(); });
+  }
+
+ private:
+  void SendEnd() override {
+    ErrorCode ignored;  // The peer may be gone; reading will tell.
+    stream_.shutdown(Socket::shutdown_send, ignored);
+  }
+
+  tls::PeerIdentity Peer() override { return {}; }
+};
+
+class TlsConnection : public StreamConnection<net::ssl::stream<Socket>> {
+ public:
+  using StreamConnection::StreamConnection;
+
+  void Start() override {
+    Post([this, self = Self()] { Handshake(); });
+  }
+
+ private:
+  void Handshake() {
+    LimitRequestTime();
+    stream_.async_handshake(net::ssl::stream_base::server,
+                            [this, self = Self()](const ErrorCode& error) {
+                              if (error) return Close();
+                              OnReady();
+                            });
+  }
+
+  void SendEnd() override {
+    stream_.async_shutdown([self = Self()](const ErrorCode&) {});
+  }
+
+  tls::PeerIdentity Peer() override { return tls::PeerOf(stream_.native_handle()); }
+};
+
+}  // namespace
+
+std::shared_ptr<HttpConnection> NewPlainConnection(const ConnectionContext& context,
+                                                   Socket socket) {
+  return std::make_shared<PlainConnection>(context, std::move(socket));
+}
+
+std::shared_ptr<HttpConnection> NewTlsConnection(const ConnectionContext& context, Socket socket,
+                                                 net::ssl::context& tls) {
+  return std::make_shared<TlsConnection>(context, std::move(socket), tls);
+}
+
+}  // namespace base::internal

@@ -1,0 +1,106 @@
+#include "cmd/sandbox/child_process.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <deque>
+#include <fstream>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/time/clock.h"
+
+namespace cmd {
+namespace {
+
+constexpr absl::Duration kGrace = absl::Seconds(5);
+constexpr absl::Duration kCheck = absl::Milliseconds(10);
+constexpr int kCouldNotExec = 127;
+
+// Between fork and exec: only what is safe in a copy of a program with threads.
+[[noreturn]] void BecomeChild(const char* program, char* const* argv, int log, int report) {
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, nullptr);
+  signal(SIGPIPE, SIG_DFL);
+  setpgid(0, 0);                     // Ctrl-C is for the parent, which then ends this one.
+  prctl(PR_SET_PDEATHSIG, SIGTERM);  // Also when the parent is killed.
+  const int null = open("/dev/null", O_RDONLY);
+  if (null >= 0) dup2(null, STDIN_FILENO);
+  dup2(log, STDOUT_FILENO);
+  dup2(log, STDERR_FILENO);
+  execv(program, argv);
+  const int error = errno;
+  const ssize_t written = write(report, &error, sizeof(error));
+  _exit(written < 0 ? kCouldNotExec + 1 : kCouldNotExec);
+}
+
+std::string Describe(int status) {
+  if (WIFSIGNALED(status)) return absl::StrCat("was ended by signal ", WTERMSIG(status));
+  return absl::StrCat("exited with code ", WEXITSTATUS(status));
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<ChildProcess>> ChildProcess::Start(const Options& options) {
+  std::vector<std::string> words = {options.program};
+  words.insert(words.end(), options.arguments.begin(), options.arguments.end());
+  std::vector<char*> argv;
+  for (std::string& word : words) argv.push_back(word.data());
+  argv.push_back(nullptr);
+
+  const int log = open(options.log_file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+  if (log < 0) return absl::ErrnoToStatus(errno, absl::StrCat("opening ", options.log_file));
+  int report[2];
+  if (pipe2(report, O_CLOEXEC) != 0) {
+    const int error = errno;
+    close(log);
+    return absl::ErrnoToStatus(error, "making a pipe");
+  }
+  const pid_t pid = fork();
+  if (pid == 0) BecomeChild(argv[0], argv.data(), log, report[1]);
+  const int fork_error = errno;
+  close(log);
+  close(report[1]);
+  int exec_error = 0;
+  const bool failed =
+      pid > 0 && read(report[0], &exec_error, sizeof(exec_error)) == sizeof(exec_error);
+  close(report[0]);
+  if (pid < 0) return absl::ErrnoToStatus(fork_error, "starting a process");
+  if (!failed) return std::unique_ptr<ChildProcess>(new ChildProcess(pid, options.log_file));
+  waitpid(pid, nullptr, 0);
+  return absl::ErrnoToStatus(exec_error, absl::StrCat("cannot run ", options.program));
+}
+
+ChildProcess::~ChildProcess() {
+  if (Ended().has_value()) return;
+  kill(pid_, SIGTERM);
+  const absl::Time deadline = absl::Now() + kGrace;
+  while (!Ended().has_value() && absl::Now() < deadline) absl::SleepFor(kCheck);
+  if (ended_.has_value()) return;
+  kill(pid_, SIGKILL);
+  waitpid(pid_, nullptr, 0);
+}
+
+std::optional<std::string> ChildProcess::Ended() {
+  int status = 0;
+  if (!ended_.has_value() && waitpid(pid_, &status, WNOHANG) == pid_) ended_ = Describe(status);
+  return ended_;
+}
+
+std::string ChildProcess::LogTail(size_t lines) const {
+  std::ifstream in(log_file_);
+  std::deque<std::string> tail;
+  for (std::string line; std::getline(in, line);) {
+    tail.push_back(line);
+    if (tail.size() > lines) tail.pop_front();
+  }
+  return absl::StrJoin(tail, "\n");
+}
+
+}  // namespace cmd

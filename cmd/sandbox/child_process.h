@@ -1,0 +1,47 @@
+// A program run beside this one, ended with it.
+#ifndef CMD_SANDBOX_CHILD_PROCESS_H_
+#define CMD_SANDBOX_CHILD_PROCESS_H_
+
+#include <sys/types.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+namespace cmd {
+
+class ChildProcess {
+ public:
+  struct Options {
+    std::string program;  // A path.
+    std::vector<std::string> arguments;
+    std::string log_file;  // Gets its output.
+  };
+  // kNotFound or kPermissionDenied when the program cannot be run.
+  static absl::StatusOr<std::unique_ptr<ChildProcess>> Start(const Options& options);
+  // Asks it to stop, and kills it when it has not after five seconds.
+  ~ChildProcess();
+  ChildProcess(const ChildProcess&) = delete;
+  ChildProcess& operator=(const ChildProcess&) = delete;
+
+  pid_t pid() const { return pid_; }
+  const std::string& log_file() const { return log_file_; }
+  // How it ended ("exited with code 1"); nullopt while it runs.
+  std::optional<std::string> Ended();
+  // The last lines of its output.
+  std::string LogTail(size_t lines) const;
+
+ private:
+  ChildProcess(pid_t pid, std::string log_file) : pid_(pid), log_file_(std::move(log_file)) {}
+
+  const pid_t pid_;
+  const std::string log_file_;
+  std::optional<std::string> ended_;
+};
+
+}  // namespace cmd
+
+#endif  // CMD_SANDBOX_CHILD_PROCESS_H_

@@ -1,0 +1,283 @@
+#include "cmd/sandbox/demo.h"
+
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/time/clock.h"
+#include "api/binding.h"
+#include "api/cluster.h"
+#include "api/keys.h"
+#include "api/names.h"
+#include "api/resources.h"
+#include "base/clock.h"
+#include "base/status.h"
+#include "cmd/sandbox/propagation_tree.h"
+#include "cmd/sandbox/session.h"
+#include "cmd/sandbox/terminal.h"
+#include "cmd/sandbox/up.h"
+#include "sandbox/manifests.h"
+
+namespace cmd {
+namespace {
+
+constexpr absl::Duration kCheck = absl::Milliseconds(20);
+constexpr size_t kLogLines = 15;
+constexpr char kDeployment[] = "Deployment";
+
+// Walks the stations of a Deployment's way, one after the other.
+class Demo {
+ public:
+  Demo(Session& session, absl::Time start, absl::Duration deadline, const base::StopToken& stop)
+      : session_(session), stop_(stop), start_(start), deadline_(start + deadline) {}
+
+  const Terminal& terminal() const { return terminal_; }
+  const kube::ObjectKey& deployment() const { return deployment_; }
+  Session& session() { return session_; }
+
+  void Done(const std::string& what) {
+    terminal_.Print(absl::StrCat(terminal_.Green("✓"), " ", what, "  ",
+                                 terminal_.Dim(Seconds(absl::Now() - start_))));
+  }
+  // Until then the scheduler would not divide among all of them.
+  absl::Status AwaitMembers() {
+    return WaitFor("the controller manager finds every member ready",
+                   [this] { return MembersReady(); });
+  }
+  absl::Status Apply(const std::vector<kube::Object>& objects);
+  absl::Status Follow();
+
+ private:
+  // OK, or kUnavailable with what is still missing.
+  using Check = std::function<absl::Status()>;
+
+  absl::Status WaitFor(const std::string& what, const Check& check);
+  absl::Status MembersReady();
+  absl::Status Scheduled();
+  absl::Status WorksApplied();
+  absl::Status ReadyIn(const std::string& cluster);
+  absl::Status StatusComplete();
+  absl::Status TemplateReady();
+
+  sandbox::Backend& karmada() { return session_.fleet().control_plane().backend(); }
+  absl::StatusOr<kube::ObjectPtr> Binding() {
+    return karmada().Get(api::ResourceBindings().gvr(),
+                         {deployment_.ns, api::BindingName(kDeployment, deployment_.name)});
+  }
+  absl::StatusOr<std::vector<api::TargetCluster>> Targets();
+
+  Session& session_;
+  const base::StopToken stop_;
+  const absl::Time start_;
+  const absl::Time deadline_;
+  const Terminal terminal_;
+  kube::ObjectKey deployment_;
+};
+
+absl::Status Missing(const std::string& what) { return absl::UnavailableError(what); }
+
+absl::Status Demo::WaitFor(const std::string& what, const Check& check) {
+  absl::Status missing = check();
+  while (!missing.ok()) {
+    ChildProcess* manager = session_.manager();
+    if (manager != nullptr && manager->Ended().has_value()) {
+      return absl::InternalError(absl::StrCat("karmada-controller-manager ", *manager->Ended()));
+    }
+    if (absl::Now() >= deadline_) {
+      return absl::DeadlineExceededError(absl::StrCat(
+          "gave up after ", Seconds(absl::Now() - start_), "; still missing: ", missing.message()));
+    }
+    if (!base::RealClock().SleepFor(kCheck, stop_)) return absl::CancelledError("stopped");
+    missing = check();
+  }
+  Done(what);
+  return absl::OkStatus();
+}
+
+absl::Status Demo::Apply(const std::vector<kube::Object>& objects) {
+  std::vector<std::string> applied;
+  for (const kube::Object& object : objects) {
+    const kube::Resource resource = karmada().Find(object.gvk());
+    if (resource.gvk.empty()) {
+      return absl::NotFoundError(
+          absl::StrCat(object.Describe(), ": the control plane does not know ", object.kind()));
+    }
+    RETURN_IF_ERROR(base::Annotate(karmada().Create(resource.gvr(), object).status(), "creating ",
+                                   object.Describe()));
+    if (object.kind() == kDeployment) deployment_ = object.key();
+    applied.push_back(object.Describe());
+  }
+  Done(absl::StrCat("created ", absl::StrJoin(applied, ", ")));
+  return absl::OkStatus();
+}
+
+absl::Status Demo::Follow() {
+  RETURN_IF_ERROR(WaitFor("the policy claims the template, the scheduler chooses clusters",
+                          [this] { return Scheduled(); }));
+  RETURN_IF_ERROR(WaitFor("a Work for each cluster is applied", [this] { return WorksApplied(); }));
+  ASSIGN_OR_RETURN(const std::vector<api::TargetCluster> targets, Targets());
+  for (const api::TargetCluster& target : targets) {
+    RETURN_IF_ERROR(
+        WaitFor(absl::StrCat(target.name, ": ", target.replicas,
+                             target.replicas == 1 ? " replica ready" : " replicas ready"),
+                [&] { return ReadyIn(target.name); }));
+  }
+  RETURN_IF_ERROR(WaitFor("the binding has collected every member's status",
+                          [this] { return StatusComplete(); }));
+  return WaitFor("the template shows the sum", [this] { return TemplateReady(); });
+}
+
+absl::StatusOr<std::vector<api::TargetCluster>> Demo::Targets() {
+  ASSIGN_OR_RETURN(const kube::ObjectPtr binding, Binding());
+  return api::BindingView(*binding).Clusters();
+}
+
+absl::Status Demo::MembersReady() {
+  for (const std::string& name : session_.fleet().member_names()) {
+    ASSIGN_OR_RETURN(const kube::ObjectPtr cluster,
+                     karmada().Get(api::Clusters().gvr(), {"", name}));
+    const api::ClusterView view(*cluster);
+    if (!view.IsReady()) return Missing(absl::StrCat("condition Ready of Cluster ", name));
+    for (const api::Taint& taint : view.Taints()) {
+      if (taint.key != api::kNotReadyTaint) continue;
+      return Missing(absl::StrCat("Cluster ", name, " without the taint ", taint.key));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Demo::Scheduled() {
+  const auto binding = Binding();
+  if (!binding.ok()) {
+    return Missing(absl::StrCat("a ResourceBinding for Deployment ", deployment_.ToString()));
+  }
+  if (!kube::IsConditionTrue((*binding)->status()["conditions"], api::kBindingScheduled)) {
+    const json::Value* scheduled =
+        kube::FindCondition((*binding)->status()["conditions"], api::kBindingScheduled);
+    return Missing(
+        absl::StrCat("condition Scheduled of ", (*binding)->Describe(),
+                     scheduled == nullptr ? "" : " (" + (*scheduled)["message"].ToString() + ")"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Demo::WorksApplied() {
+  ASSIGN_OR_RETURN(const kube::ObjectPtr binding, Binding());
+  ASSIGN_OR_RETURN(const auto works, WorksOf(session_.fleet(), *binding));
+  const size_t wanted = api::BindingView(*binding).Clusters().size();
+  if (works.size() != wanted) {
+    return Missing(absl::StrCat(wanted, " Works, there are ", works.size()));
+  }
+  for (const kube::ObjectPtr& work : works) {
+    if (kube::IsConditionTrue(work->status()["conditions"], api::kWorkApplied)) continue;
+    const json::Value* applied =
+        kube::FindCondition(work->status()["conditions"], api::kWorkApplied);
+    return Missing(
+        absl::StrCat("condition Applied of ", work->Describe(),
+                     applied == nullptr ? "" : " (" + (*applied)["message"].ToString() + ")"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Demo::ReadyIn(const std::string& cluster) {
+  sandbox::ApiServer* member = session_.fleet().member(cluster);
+  if (member == nullptr) return absl::NotFoundError(absl::StrCat("there is no member ", cluster));
+  const auto object = member->backend().Get({"apps", "v1", "deployments"}, deployment_);
+  if (!object.ok()) {
+    return Missing(absl::StrCat("Deployment ", deployment_.ToString(), " in ", cluster));
+  }
+  const int64_t wanted = (*object)->spec()["replicas"].AsInt(1);
+  if ((*object)->status()["readyReplicas"].AsInt() == wanted) return absl::OkStatus();
+  return Missing(absl::StrCat("ready pods in ", cluster, ": ", ReadyCount(**object)));
+}
+
+absl::Status Demo::StatusComplete() {
+  ASSIGN_OR_RETURN(const kube::ObjectPtr binding, Binding());
+  const api::BindingView view(*binding);
+  const std::vector<api::AggregatedStatusItem> items = view.AggregatedItems();
+  for (const api::TargetCluster& target : view.Clusters()) {
+    bool healthy = false;
+    for (const api::AggregatedStatusItem& item : items) {
+      const bool right = item.cluster_name == target.name && item.applied &&
+                         item.health == api::kHealthy &&
+                         item.status["readyReplicas"].AsInt() == target.replicas;
+      healthy = healthy || right;
+    }
+    if (!healthy) {
+      return Missing(
+          absl::StrCat("a healthy status of ", target.name, " in ", binding->Describe()));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Demo::TemplateReady() {
+  ASSIGN_OR_RETURN(const kube::ObjectPtr object,
+                   karmada().Get({"apps", "v1", "deployments"}, deployment_));
+  const int64_t wanted = object->spec()["replicas"].AsInt(1);
+  if (object->status()["readyReplicas"].AsInt() == wanted) return absl::OkStatus();
+  return Missing(absl::StrCat("status of the template: ", ReadyCount(*object)));
+}
+
+absl::StatusOr<std::vector<kube::Object>> ReadSamples(std::string directory) {
+  if (directory.empty()) {
+    ASSIGN_OR_RETURN(directory, sandbox::FindManifests({"", "samples/demo"}));
+  }
+  ASSIGN_OR_RETURN(std::vector<kube::Object> objects, sandbox::ReadManifests(directory));
+  for (const kube::Object& object : objects) {
+    if (object.kind() == kDeployment) return objects;
+  }
+  return absl::InvalidArgumentError(absl::StrCat("there is no Deployment in ", directory));
+}
+
+absl::Status Walk(Demo& demo, const std::vector<kube::Object>& samples) {
+  RETURN_IF_ERROR(demo.AwaitMembers());
+  RETURN_IF_ERROR(demo.Apply(samples));
+  RETURN_IF_ERROR(demo.Follow());
+  ASSIGN_OR_RETURN(const TreeNode tree,
+                   PropagationTree(demo.session().fleet(), demo.deployment(), demo.terminal()));
+  demo.terminal().Print(absl::StrCat("\n", Draw(tree), "\n"));
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status RunDemo(const SandboxOptions& options, const base::StopToken& stop) {
+  ASSIGN_OR_RETURN(const std::vector<kube::Object> samples, ReadSamples(options.samples));
+  ASSIGN_OR_RETURN(const std::string program, FindControllerManager(options.controller_manager));
+  if (program.empty()) {
+    return absl::NotFoundError(
+        absl::StrCat("the demo needs a controller manager and there is no "
+                     "karmada-controller-manager in ",
+                     ProgramDirectory(), ": give one with --with-controller-manager"));
+  }
+  const absl::Time start = absl::Now();
+  ASSIGN_OR_RETURN(const std::unique_ptr<Session> session, Session::Open(options));
+  Demo demo(*session, start, options.deadline, stop);
+  demo.Done(absl::StrCat("a control plane and ", options.fleet.members, " members are up"));
+  RETURN_IF_ERROR(session->StartControllerManager(program));
+  const absl::Status walked = Walk(demo, samples);
+  if (!walked.ok() && !absl::IsCancelled(walked)) {
+    session->directory().Keep();
+    return base::Annotate(
+        absl::Status(walked.code(),
+                     absl::StrCat(walked.message(), "\nThe controller manager's last words (",
+                                  session->manager()->log_file(), "):\n",
+                                  session->manager()->LogTail(kLogLines))),
+        "demo");
+  }
+  RETURN_IF_ERROR(walked);
+  if (!demo.terminal().interactive()) return absl::OkStatus();
+  const kube::ObjectKey& key = demo.deployment();
+  demo.terminal().Print(Instructions(
+      *session, demo.terminal(),
+      {absl::StrCat("kubectl -n ", key.ns, " get deployments,propagationpolicies,resourcebindings"),
+       absl::StrCat("kubectl -n ", key.ns, " scale deployment ", key.name, " --replicas 12")}));
+  ServeUntil(stop, *session, demo.terminal());
+  return absl::OkStatus();
+}
+
+}  // namespace cmd

@@ -1,0 +1,100 @@
+#include "cmd/sandbox/options.h"
+
+#include <sstream>
+
+#include <CLI/CLI.hpp>
+
+#include "config/options.h"
+#include "config/version.h"
+
+namespace cmd {
+namespace {
+
+constexpr int kUsageError = 2;
+constexpr int kMaxMembers = 100;
+constexpr int kMaxNodes = 1000;
+constexpr int kMaxPort = 65535 - kMaxMembers;
+
+void AddDuration(CLI::App& app, const std::string& name, absl::Duration& target,
+                 const std::string& help) {
+  app.add_option_function<std::string>(
+         name,
+         [&target, name](const std::string& text) {
+           const absl::Status parsed = config::ParseGoDuration(text, target);
+           if (!parsed.ok()) throw CLI::ValidationError(name, std::string(parsed.message()));
+         },
+         help)
+      ->type_name("DURATION")
+      ->default_str(absl::FormatDuration(target));
+}
+
+void AddShared(CLI::App& app, SandboxOptions& o) {
+  app.add_option(
+      "--dir", o.directory,
+      "where to write kubeconfigs and logs; kept afterwards (default: a fresh directory, "
+      "removed at the end)");
+  app.add_option("--port", o.fleet.first_port,
+                 "port of the control plane, members get the next ones; 0 picks free ports")
+      ->check(CLI::Range(0, kMaxPort))
+      ->capture_default_str();
+  app.add_option("--crds", o.fleet.crd_directory, "directory of Karmada's definitions (*.yaml)")
+      ->capture_default_str();
+  app.add_option("--with-controller-manager", o.controller_manager,
+                 "program to run as controller manager, \"off\" for none, \"auto\" for the "
+                 "karmada-controller-manager beside this program")
+      ->capture_default_str();
+  AddDuration(app, "--ready-delay", o.fleet.ready_delay, "from a pod's creation to Ready");
+  AddDuration(app, "--job-duration", o.fleet.job_duration, "how long a job's pods run");
+}
+
+void AddUp(CLI::App& app, SandboxOptions& o) {
+  app.add_option("--members", o.fleet.members, "number of member clusters")
+      ->check(CLI::Range(0, kMaxMembers))
+      ->capture_default_str();
+  app.add_option("--nodes", o.fleet.nodes_per_member, "nodes in each member")
+      ->check(CLI::Range(0, kMaxNodes))
+      ->capture_default_str();
+  app.add_option_function<std::string>(
+         "--output,-o", [&o](const std::string& format) { o.json = format == "json"; },
+         "json prints one object with addresses and kubeconfig paths")
+      ->check(CLI::IsMember({"text", "json"}))
+      ->default_str("text");
+}
+
+void AddDemo(CLI::App& app, SandboxOptions& o) {
+  app.add_option("--samples", o.samples,
+                 "directory of manifests (*.yaml) with a Deployment and its policy (default: the "
+                 "demo that came with the program)");
+  AddDuration(app, "--deadline", o.deadline, "give up after this time");
+}
+
+}  // namespace
+
+ParsedCommandLine ParseCommandLine(int argc, const char* const* argv) {
+  ParsedCommandLine parsed;
+  SandboxOptions& o = parsed.options;
+  CLI::App app("A Karmada control plane and member clusters in one process, for trying things out.",
+               "karmada-sandbox");
+  app.set_version_flag("--version", config::Version());
+  app.require_subcommand(1);
+  CLI::App* up = app.add_subcommand("up", "Start the clusters and serve them until Ctrl-C");
+  CLI::App* demo = app.add_subcommand(
+      "demo", "Show a Deployment land in three member clusters; stays up on a terminal");
+  AddShared(*up, o);
+  AddUp(*up, o);
+  AddShared(*demo, o);
+  AddDemo(*demo, o);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    std::ostringstream out, err;
+    const int code = app.exit(error, out, err);
+    parsed.exit_code = code == 0 ? 0 : kUsageError;
+    parsed.output = out.str() + err.str();
+    return parsed;
+  }
+  o.command = demo->parsed() ? SandboxOptions::Command::kDemo : SandboxOptions::Command::kUp;
+  return parsed;
+}
+
+}  // namespace cmd

@@ -1,0 +1,36 @@
+// Command line of karmada-sandbox.
+#ifndef CMD_SANDBOX_OPTIONS_H_
+#define CMD_SANDBOX_OPTIONS_H_
+
+#include <optional>
+#include <string>
+
+#include "absl/time/time.h"
+#include "sandbox/fleet.h"
+
+namespace cmd {
+
+struct SandboxOptions {
+  enum class Command { kUp, kDemo } command = Command::kUp;
+  sandbox::FleetOptions fleet;
+  // Where kubeconfigs and logs go; empty: a fresh private directory that is removed at the end.
+  std::string directory;
+  // Program to run as controller manager; "auto": the one beside this program, if any; "off": none.
+  std::string controller_manager = "auto";
+  bool json = false;  // up: one JSON object instead of instructions.
+  // demo: its manifests; empty: those that came with the program.
+  std::string samples;
+  absl::Duration deadline = absl::Seconds(60);
+};
+
+struct ParsedCommandLine {
+  // Set when there is nothing to run: 0 after help or version, 2 after a usage error.
+  std::optional<int> exit_code;
+  std::string output;  // To print then: on standard output for 0, else on standard error.
+  SandboxOptions options;
+};
+ParsedCommandLine ParseCommandLine(int argc, const char* const* argv);
+
+}  // namespace cmd
+
+#endif  // CMD_SANDBOX_OPTIONS_H_

@@ -1,0 +1,113 @@
+#include "cmd/sandbox/propagation_tree.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "api/binding.h"
+#include "api/keys.h"
+#include "api/names.h"
+#include "api/policy_scope.h"
+#include "api/resources.h"
+#include "base/status.h"
+#include "kube/meta/selector.h"
+
+namespace cmd {
+namespace {
+
+const kube::Gvr& Deployments() {
+  static const auto& gvr = *new kube::Gvr{"apps", "v1", "deployments"};
+  return gvr;
+}
+
+void DrawChildren(const TreeNode& node, const std::string& indent, std::string& out) {
+  for (size_t i = 0; i < node.children.size(); ++i) {
+    const bool last = i + 1 == node.children.size();
+    absl::StrAppend(&out, "\n", indent, last ? "└─ " : "├─ ", node.children[i].text);
+    DrawChildren(node.children[i], indent + (last ? "   " : "│  "), out);
+  }
+}
+
+// The conditions of these types that are true, and those that are not.
+std::string Conditions(const kube::Object& object, std::initializer_list<const char*> types,
+                       const Terminal& terminal) {
+  std::string out;
+  for (const char* type : types) {
+    const bool good = kube::IsConditionTrue(object.status()["conditions"], type);
+    absl::StrAppend(&out, out.empty() ? "" : ", ",
+                    good ? terminal.Green(type) : terminal.Yellow(absl::StrCat("not ", type)));
+  }
+  return out;
+}
+
+std::string Health(const kube::Object& work, const Terminal& terminal) {
+  const std::string health = work.status()["manifestStatuses"].At(0)["health"].ToString();
+  if (health.empty()) return "";
+  return absl::StrCat(", ",
+                      health == api::kHealthy ? terminal.Green(health) : terminal.Yellow(health));
+}
+
+absl::StatusOr<TreeNode> WorkNode(sandbox::Fleet& fleet, const kube::Object& work,
+                                  const kube::ObjectKey& deployment, const Terminal& terminal) {
+  TreeNode node{absl::StrCat(work.Describe(), "  ", Conditions(work, {api::kWorkApplied}, terminal),
+                             Health(work, terminal)),
+                {}};
+  ASSIGN_OR_RETURN(const std::string cluster, api::ClusterOfExecutionNamespace(work.ns()));
+  sandbox::ApiServer* member = fleet.member(cluster);
+  if (member == nullptr) return absl::NotFoundError(absl::StrCat("no member ", cluster));
+  const auto object = member->backend().Get(Deployments(), deployment);
+  const std::string name = terminal.Bold(cluster);
+  node.children.push_back({object.ok() ? absl::StrCat(name, ": ", (*object)->Describe(), "  ",
+                                                      terminal.Green(ReadyCount(**object)))
+                                       : absl::StrCat(name, ": ", terminal.Yellow("not there")),
+                           {}});
+  return node;
+}
+
+}  // namespace
+
+std::string Draw(const TreeNode& root) {
+  std::string out = root.text;
+  DrawChildren(root, "", out);
+  return out;
+}
+
+std::string ReadyCount(const kube::Object& deployment) {
+  return absl::StrCat(deployment.status()["readyReplicas"].AsInt(), "/",
+                      deployment.spec()["replicas"].AsInt(1), " ready");
+}
+
+absl::StatusOr<std::vector<kube::ObjectPtr>> WorksOf(sandbox::Fleet& fleet,
+                                                     const kube::Object& binding) {
+  const absl::string_view id = api::BindingView(binding).PermanentId();
+  return fleet.control_plane().backend().List(
+      api::Works().gvr(), "", kube::LabelSelector::Equal(api::kResourceBindingIdLabel, id));
+}
+
+absl::StatusOr<TreeNode> PropagationTree(sandbox::Fleet& fleet, const kube::ObjectKey& deployment,
+                                         const Terminal& terminal) {
+  sandbox::Backend& karmada = fleet.control_plane().backend();
+  ASSIGN_OR_RETURN(const kube::ObjectPtr object, karmada.Get(Deployments(), deployment));
+  ASSIGN_OR_RETURN(const kube::ObjectPtr binding,
+                   karmada.Get(api::ResourceBindings().gvr(),
+                               {deployment.ns, api::BindingName("Deployment", deployment.name)}));
+  ASSIGN_OR_RETURN(const std::vector<kube::ObjectPtr> works, WorksOf(fleet, *binding));
+  TreeNode binding_node{
+      absl::StrCat(
+          binding->Describe(), "  ",
+          Conditions(*binding, {api::kBindingScheduled, api::kBindingFullyApplied}, terminal)),
+      {}};
+  for (const kube::ObjectPtr& work : works) {
+    ASSIGN_OR_RETURN(TreeNode node, WorkNode(fleet, *work, deployment, terminal));
+    binding_node.children.push_back(std::move(node));
+  }
+  const kube::ObjectKey policy = api::policy_scope::Namespaced::ClaimOn(*object);
+  TreeNode policy_node{absl::StrCat("PropagationPolicy ", policy.ToString()), {}};
+  policy_node.children.push_back(std::move(binding_node));
+  TreeNode root{
+      absl::StrCat(terminal.Bold(object->Describe()), "  ", terminal.Green(ReadyCount(*object))),
+      {}};
+  root.children.push_back(std::move(policy_node));
+  return root;
+}
+
+}  // namespace cmd

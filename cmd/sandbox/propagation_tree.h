@@ -1,0 +1,37 @@
+// What became of a template: template, policy, binding, works and member objects, as a tree of
+// text.
+#ifndef CMD_SANDBOX_PROPAGATION_TREE_H_
+#define CMD_SANDBOX_PROPAGATION_TREE_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "cmd/sandbox/terminal.h"
+#include "kube/meta/object.h"
+#include "sandbox/fleet.h"
+
+namespace cmd {
+
+// One line and what hangs below it.
+struct TreeNode {
+  std::string text;
+  std::vector<TreeNode> children;
+};
+// With box-drawing characters, one line per node, no newline at the end.
+std::string Draw(const TreeNode& root);
+
+// "3/3 ready" of a Deployment.
+std::string ReadyCount(const kube::Object& deployment);
+
+// The tree of the Deployment with this key; kNotFound names what is missing.
+absl::StatusOr<TreeNode> PropagationTree(sandbox::Fleet& fleet, const kube::ObjectKey& deployment,
+                                         const Terminal& terminal);
+
+// The Works of a binding, by namespace and name.
+absl::StatusOr<std::vector<kube::ObjectPtr>> WorksOf(sandbox::Fleet& fleet,
+                                                     const kube::Object& binding);
+
+}  // namespace cmd
+
+#endif  // CMD_SANDBOX_PROPAGATION_TREE_H_

@@ -1,0 +1,97 @@
+#include "cmd/sandbox/session.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <filesystem>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/status.h"
+
+namespace cmd {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr char kProgram[] = "karmada-controller-manager";
+
+absl::StatusOr<std::string> MakeTemporary() {
+  const char* runtime = std::getenv("XDG_RUNTIME_DIR");
+  std::error_code error;
+  const bool usable = runtime != nullptr && access(runtime, W_OK) == 0;
+  const fs::path parent = usable ? fs::path(runtime) : fs::temp_directory_path(error);
+  std::string path = (parent / "karmada-sandbox.XXXXXX").string();
+  if (mkdtemp(path.data()) == nullptr) {
+    return absl::ErrnoToStatus(errno, absl::StrCat("making a directory in ", parent.string()));
+  }
+  return path;
+}
+
+}  // namespace
+
+absl::StatusOr<PrivateDirectory> PrivateDirectory::Open(const std::string& path) {
+  if (path.empty()) {
+    ASSIGN_OR_RETURN(std::string made, MakeTemporary());
+    return PrivateDirectory(std::move(made), /*temporary=*/true);
+  }
+  std::error_code error;
+  const bool made = fs::create_directories(path, error);
+  if (error) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("cannot make the directory ", path, ": ", error.message()));
+  }
+  if (made) chmod(path.c_str(), S_IRWXU);
+  const fs::path absolute = fs::absolute(path, error);
+  return PrivateDirectory(error ? path : absolute.lexically_normal().string(),
+                          /*temporary=*/false);
+}
+
+PrivateDirectory::~PrivateDirectory() {
+  if (!temporary_) return;
+  std::error_code ignored;  // It lies where the system clears up by itself.
+  fs::remove_all(path_, ignored);
+}
+
+PrivateDirectory::PrivateDirectory(PrivateDirectory&& other) noexcept
+    : path_(other.path_), temporary_(std::exchange(other.temporary_, false)) {}
+
+absl::StatusOr<std::unique_ptr<Session>> Session::Open(const SandboxOptions& options) {
+  ASSIGN_OR_RETURN(PrivateDirectory directory, PrivateDirectory::Open(options.directory));
+  ASSIGN_OR_RETURN(std::unique_ptr<sandbox::Fleet> fleet, sandbox::Fleet::Start(options.fleet));
+  RETURN_IF_ERROR(fleet->WriteKubeconfigs(directory.path()));
+  return std::unique_ptr<Session>(new Session(std::move(directory), std::move(fleet)));
+}
+
+std::string Session::KubeconfigPath(const std::string& cluster) const {
+  return absl::StrCat(directory_.path(), "/", cluster, ".kubeconfig");
+}
+
+absl::Status Session::StartControllerManager(const std::string& program) {
+  ChildProcess::Options child;
+  child.program = program;
+  child.arguments = {"--kubeconfig", KubeconfigPath("karmada"), "--leader-elect=false",
+                     "--metrics-bind-address=0", "--health-probe-bind-address=0"};
+  child.log_file = absl::StrCat(directory_.path(), "/", kProgram, ".log");
+  ASSIGN_OR_RETURN(manager_, ChildProcess::Start(child));
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::string> FindControllerManager(const std::string& wanted) {
+  if (wanted == "off") return std::string();
+  const bool beside = wanted == "auto";
+  const std::string path = beside ? absl::StrCat(ProgramDirectory(), "/", kProgram) : wanted;
+  if (access(path.c_str(), X_OK) == 0) return path;
+  if (beside) return std::string();
+  return absl::NotFoundError(absl::StrCat("the controller manager ", path, " cannot be run"));
+}
+
+std::string ProgramDirectory() {
+  std::error_code error;
+  const fs::path program = fs::read_symlink("/proc/self/exe", error);
+  return error ? "" : program.parent_path().string();
+}
+
+}  // namespace cmd

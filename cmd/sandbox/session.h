@@ -1,0 +1,70 @@
+// What `up` and `demo` have in common: the fleet, its directory of kubeconfigs, the controller
+// manager.
+#ifndef CMD_SANDBOX_SESSION_H_
+#define CMD_SANDBOX_SESSION_H_
+
+#include <memory>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "cmd/sandbox/child_process.h"
+#include "cmd/sandbox/options.h"
+#include "sandbox/fleet.h"
+
+namespace cmd {
+
+// A directory that only its owner can enter.
+class PrivateDirectory {
+ public:
+  // `path` is made if need be; empty: a new one under $XDG_RUNTIME_DIR or the directory for
+  // temporary files, removed by the destructor unless Keep() was called.
+  static absl::StatusOr<PrivateDirectory> Open(const std::string& path);
+  ~PrivateDirectory();
+  PrivateDirectory(PrivateDirectory&& other) noexcept;
+  PrivateDirectory& operator=(PrivateDirectory&&) = delete;
+
+  const std::string& path() const { return path_; }
+  void Keep() { temporary_ = false; }
+
+ private:
+  PrivateDirectory(std::string path, bool temporary)
+      : path_(std::move(path)), temporary_(temporary) {}
+
+  std::string path_;
+  bool temporary_ = false;
+};
+
+class Session {
+ public:
+  // Starts the clusters and writes their kubeconfigs.
+  static absl::StatusOr<std::unique_ptr<Session>> Open(const SandboxOptions& options);
+
+  sandbox::Fleet& fleet() { return *fleet_; }
+  PrivateDirectory& directory() { return directory_; }
+  std::string KubeconfigPath(const std::string& cluster) const;
+
+  // Runs `program` against the control plane.
+  absl::Status StartControllerManager(const std::string& program);
+  // Null until then.
+  ChildProcess* manager() { return manager_.get(); }
+
+ private:
+  Session(PrivateDirectory directory, std::unique_ptr<sandbox::Fleet> fleet)
+      : directory_(std::move(directory)), fleet_(std::move(fleet)) {}
+
+  PrivateDirectory directory_;
+  std::unique_ptr<sandbox::Fleet> fleet_;
+  std::unique_ptr<ChildProcess> manager_;  // Goes first.
+};
+
+// The path of the program that --with-controller-manager means: "" when it says off, or auto and
+// there is none. kNotFound for a path that cannot be run.
+absl::StatusOr<std::string> FindControllerManager(const std::string& wanted);
+
+// The directory of the running program; "" when it cannot be told.
+std::string ProgramDirectory();
+
+}  // namespace cmd
+
+#endif  // CMD_SANDBOX_SESSION_H_

@@ -1,0 +1,27 @@
+#include "cmd/sandbox/terminal.h"
+
+#include <unistd.h>
+
+#include <cstdlib>
+#include <iostream>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+
+namespace cmd {
+
+Terminal::Terminal()
+    : interactive_(isatty(STDOUT_FILENO) == 1),
+      colours_(interactive_ && std::getenv("NO_COLOR") == nullptr) {}
+
+void Terminal::Print(absl::string_view line) const { std::cout << line << std::endl; }
+
+std::string Terminal::Styled(absl::string_view code, absl::string_view text) const {
+  return colours_ ? absl::StrCat("\033[", code, "m", text, "\033[0m") : std::string(text);
+}
+
+std::string Seconds(absl::Duration d) {
+  return absl::StrFormat("%.1f s", absl::ToDoubleSeconds(d));
+}
+
+}  // namespace cmd

@@ -1,0 +1,111 @@
+#include "cmd/sandbox/up.h"
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/time/clock.h"
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/status.h"
+
+namespace cmd {
+namespace {
+
+constexpr absl::Duration kCheck = absl::Milliseconds(200);
+constexpr char kControlPlane[] = "karmada";
+
+json::Value Described(Session& session, const std::string& name, const std::string& url) {
+  return json::Value::Object(
+      {{"name", name}, {"url", url}, {"kubeconfig", session.KubeconfigPath(name)}});
+}
+
+std::string AsJson(Session& session) {
+  sandbox::Fleet& fleet = session.fleet();
+  json::Value members = json::Value::Array();
+  for (const std::string& name : fleet.member_names()) {
+    members.Append(Described(session, name, fleet.member(name)->url()));
+  }
+  json::Value out = json::Value::Object(
+      {{"controlPlane", Described(session, kControlPlane, fleet.control_plane().url())},
+       {"members", members},
+       {"directory", session.directory().path()}});
+  if (ChildProcess* manager = session.manager()) {
+    out.Set("controllerManager", json::Value::Object({{"pid", static_cast<int64_t>(manager->pid())},
+                                                      {"log", manager->log_file()}}));
+  }
+  return json::Write(out);
+}
+
+std::string ManagerLine(Session& session, const Terminal& terminal) {
+  if (session.manager() != nullptr) {
+    return absl::StrCat("karmada-controller-manager runs beside it; it logs to ",
+                        session.manager()->log_file());
+  }
+  return absl::StrCat(terminal.Yellow("No controller manager runs: nothing propagates until you "
+                                      "start one with"),
+                      "\n  karmada-controller-manager --kubeconfig ",
+                      session.KubeconfigPath(kControlPlane), " --leader-elect=false");
+}
+
+}  // namespace
+
+std::string Instructions(Session& session, const Terminal& terminal,
+                         const std::vector<std::string>& examples) {
+  sandbox::Fleet& fleet = session.fleet();
+  const std::vector<std::string> members = fleet.member_names();
+  std::string out;
+  const auto address = [&](const std::string& name, const std::string& url) {
+    absl::StrAppendFormat(&out, "  %-16s %s  %s\n", name, url,
+                          terminal.Dim(session.KubeconfigPath(name)));
+  };
+  const auto command = [&](const std::string& text) {
+    absl::StrAppend(&out, "  ", terminal.Bold(text), "\n");
+  };
+  address(kControlPlane, fleet.control_plane().url());
+  for (const std::string& name : members) address(name, fleet.member(name)->url());
+  absl::StrAppend(&out, "\n", ManagerLine(session, terminal), "\n\nFrom another terminal:\n");
+  command(absl::StrCat("export KUBECONFIG=", session.KubeconfigPath(kControlPlane)));
+  for (const std::string& example : examples) command(example);
+  if (!members.empty()) {
+    command(absl::StrCat("kubectl --kubeconfig ", session.KubeconfigPath(members.front()),
+                         " get pods -A"));
+  }
+  absl::StrAppend(&out, "\nCtrl-C ends it.");
+  return out;
+}
+
+void ServeUntil(const base::StopToken& stop, Session& session, const Terminal& terminal) {
+  bool told = false;
+  while (base::RealClock().SleepFor(kCheck, stop)) {
+    ChildProcess* manager = session.manager();
+    if (told || manager == nullptr || !manager->Ended().has_value()) continue;
+    told = true;
+    terminal.Print(terminal.Red(absl::StrCat("karmada-controller-manager ", *manager->Ended(),
+                                             "; see ", manager->log_file())));
+  }
+}
+
+absl::Status RunUp(const SandboxOptions& options, const base::StopToken& stop) {
+  const Terminal terminal;
+  ASSIGN_OR_RETURN(const std::string program, FindControllerManager(options.controller_manager));
+  const absl::Time start = absl::Now();
+  ASSIGN_OR_RETURN(const std::unique_ptr<Session> session, Session::Open(options));
+  if (!program.empty()) RETURN_IF_ERROR(session->StartControllerManager(program));
+  if (options.json) {
+    terminal.Print(AsJson(*session));
+  } else {
+    terminal.Print(absl::StrCat(
+        "A Karmada control plane and ", options.fleet.members,
+        options.fleet.members == 1 ? " member cluster are up (" : " member clusters are up (",
+        Seconds(absl::Now() - start), ").\n"));
+    terminal.Print(Instructions(*session, terminal));
+  }
+  if (options.json) {
+    while (base::RealClock().SleepFor(kCheck, stop)) {
+    }
+    return absl::OkStatus();
+  }
+  ServeUntil(stop, *session, terminal);
+  return absl::OkStatus();
+}
+
+}  // namespace cmd

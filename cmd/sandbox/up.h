@@ -1,0 +1,28 @@
+// karmada-sandbox up: serves until it is stopped.
+#ifndef CMD_SANDBOX_UP_H_
+#define CMD_SANDBOX_UP_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "base/stop_token.h"
+#include "cmd/sandbox/options.h"
+#include "cmd/sandbox/session.h"
+#include "cmd/sandbox/terminal.h"
+
+namespace cmd {
+
+// Blocks until `stop`; OK then.
+absl::Status RunUp(const SandboxOptions& options, const base::StopToken& stop);
+
+// Serves what is open until `stop`, telling when the controller manager ends by itself.
+void ServeUntil(const base::StopToken& stop, Session& session, const Terminal& terminal);
+
+// The addresses and how to use kubectl against them; `examples` are commands for the control plane.
+std::string Instructions(Session& session, const Terminal& terminal,
+                         const std::vector<std::string>& examples = {"kubectl get clusters"});
+
+}  // namespace cmd
+
+#endif  // CMD_SANDBOX_UP_H_

@@ -1,0 +1,80 @@
+#include "sandbox/manifests.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "base/status.h"
+#include "base/yaml.h"
+#include "sandbox/sim/kinds.h"
+#include "sandbox/sim/writes.h"
+
+namespace sandbox {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::vector<fs::path> YamlFilesIn(const fs::path& directory) {
+  std::vector<fs::path> files;
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator(directory, error)) {
+    if (entry.path().extension() == ".yaml") files.push_back(entry.path());
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+absl::Status AppendFile(const fs::path& file, std::vector<kube::Object>& out) {
+  std::ifstream in(file, std::ios::binary);
+  std::ostringstream text;
+  text << in.rdbuf();
+  if (!in) return absl::UnavailableError("cannot be read");
+  ASSIGN_OR_RETURN(std::vector<json::Value> documents, yaml::ParseAll(text.str()));
+  for (json::Value& document : documents) out.emplace_back(std::move(document));
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<std::string> FindManifests(const ManifestPlace& place) {
+  std::vector<std::string> candidates;
+  if (!place.wanted.empty()) candidates.push_back(place.wanted);
+  std::error_code error;
+  const fs::path program = fs::read_symlink("/proc/self/exe", error);
+  if (!error) {
+    const fs::path home = program.parent_path();
+    candidates.push_back((home / "../share/karmada" / place.name).lexically_normal().string());
+    candidates.push_back((home / "../../../config" / place.name).lexically_normal().string());
+  }
+  candidates.push_back(absl::StrCat("config/", place.name));
+  for (const std::string& candidate : candidates) {
+    if (!YamlFilesIn(candidate).empty()) return candidate;
+  }
+  return absl::NotFoundError(
+      absl::StrCat("there are no *.yaml files in any of ", absl::StrJoin(candidates, ", ")));
+}
+
+absl::StatusOr<std::vector<kube::Object>> ReadManifests(const std::string& directory) {
+  std::vector<kube::Object> objects;
+  for (const fs::path& file : YamlFilesIn(directory)) {
+    RETURN_IF_ERROR(base::Annotate(AppendFile(file, objects), file.string()));
+  }
+  return objects;
+}
+
+absl::Status LoadDefinitions(const std::string& directory, Backend& backend) {
+  ASSIGN_OR_RETURN(std::vector<kube::Object> definitions, ReadManifests(directory));
+  for (kube::Object& definition : definitions) {
+    const std::string what = definition.Describe();
+    RETURN_IF_ERROR(
+        base::Annotate(EnsureObject(backend, kinds::Definitions().gvr(), std::move(definition)),
+                       "loading ", what, " from ", directory));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace sandbox

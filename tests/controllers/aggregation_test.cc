@@ -1,0 +1,73 @@
+#include "controllers/bindingstatus/aggregation.h"
+
+#include <catch2/catch.hpp>
+
+#include "absl/strings/str_cat.h"
+#include "base/json.h"
+
+namespace {
+
+api::ObjectReference Web() {
+  api::ObjectReference reference;
+  reference.api_version = "apps/v1";
+  reference.kind = "Deployment";
+  reference.ns = "ns";
+  reference.name = "web";
+  return reference;
+}
+
+kube::ObjectPtr Work(const std::string& cluster, const std::string& status) {
+  return kube::Share(kube::Object(
+      json::Parse(absl::StrCat(R"({"apiVersion":"work.karmada.io/v1alpha1","kind":"Work",
+        "metadata":{"name":"web-1","namespace":"karmada-es-)",
+                               cluster, R"("},
+        "spec":{"workload":{"manifests":[{"apiVersion":"apps/v1","kind":"Deployment",
+          "metadata":{"name":"web","namespace":"ns"}}]}},
+        "status":)",
+                               status, "}"))
+          .value()));
+}
+
+const char kHealthy[] = R"({"conditions":[{"type":"Applied","status":"True"}],
+  "manifestStatuses":[{"identifier":{"ordinal":0,"group":"apps","version":"v1","kind":"Deployment",
+    "resource":"","namespace":"ns","name":"web"},"status":{"replicas":1},"health":"Healthy"}]})";
+const char kRefused[] = R"({"conditions":[{"type":"Applied","status":"False","message":"quota"}]})";
+
+}  // namespace
+
+TEST_CASE("Items are sorted by cluster and carry status and health of applied works") {
+  const auto items =
+      controllers::AggregateWorks(Web(), {Work("m2", kHealthy), Work("m1", kRefused)}).value();
+  REQUIRE(items.size() == 2);
+  CHECK(items[0].cluster_name == "m1");
+  CHECK_FALSE(items[0].applied);
+  CHECK(items[0].applied_message == "quota");
+  CHECK(items[0].health == "Unknown");
+  CHECK(items[1].applied);
+  CHECK(items[1].health == "Healthy");
+  CHECK(items[1].status["replicas"].AsInt() == 1);
+}
+
+TEST_CASE("FullyApplied needs every expected cluster and no other") {
+  const auto items = controllers::AggregateWorks(Web(), {Work("m1", kHealthy)}).value();
+  CHECK(controllers::FullyApplied({"m1"}, items).status == "True");
+  CHECK(controllers::FullyApplied({"m1", "m2"}, items).status == "False");
+  CHECK(controllers::FullyApplied({"m2"}, items).status == "False");
+  CHECK(controllers::FullyApplied({}, {}).status == "False");
+}
+
+TEST_CASE("A binding is settled when all its clusters are healthy or have failed") {
+  const auto settled = [](std::vector<kube::ObjectPtr> works) {
+    return controllers::IsSettled({"m1", "m2"}, controllers::AggregateWorks(Web(), works).value());
+  };
+  CHECK(settled({Work("m1", kHealthy), Work("m2", kRefused)}));
+  CHECK_FALSE(settled({Work("m1", kHealthy)}));
+  CHECK_FALSE(settled({Work("m1", kHealthy), Work("m2", "{}")}));
+}
+
+TEST_CASE("A work without the template is an error") {
+  api::ObjectReference other = Web();
+  other.name = "db";
+  CHECK(controllers::AggregateWorks(other, {Work("m1", kHealthy)}).status().code() ==
+        absl::StatusCode::kNotFound);
+}

@@ -1,0 +1,62 @@
+#include "detector/template_filter.h"
+
+#include <catch2/catch.hpp>
+
+#include "base/json.h"
+
+namespace {
+
+kube::Object Parse(const char* text) { return kube::Object(json::Parse(text).value()); }
+
+kube::Object InNamespace(const char* ns) {
+  return kube::Object::Make({"apps", "v1", "Deployment"}, {ns, "web"});
+}
+
+}  // namespace
+
+TEST_CASE("Karmada's own kinds, events and leases are no templates") {
+  const auto filter = detector::TemplateFilter::Create("", {}).value();
+  CHECK(filter.AllowsResource({"apps", "v1", "Deployment"}));
+  CHECK(filter.AllowsResource({"search.karmada.io", "v1alpha1", "ResourceRegistry"}));
+  CHECK_FALSE(filter.AllowsResource({"work.karmada.io", "v1alpha1", "Work"}));
+  CHECK_FALSE(filter.AllowsResource({"", "v1", "Event"}));
+  CHECK_FALSE(filter.AllowsResource({"events.k8s.io", "v1", "Event"}));
+  CHECK_FALSE(filter.AllowsResource({"coordination.k8s.io", "v1", "Lease"}));
+}
+
+TEST_CASE("Skipped APIs name groups, group versions or kinds") {
+  const auto filter =
+      detector::TemplateFilter::Create("a.io;b.io/v1;c.io/v1/X,Y;v1/Pod,Secret", {}).value();
+  CHECK_FALSE(filter.AllowsResource({"a.io", "v2", "Any"}));
+  CHECK_FALSE(filter.AllowsResource({"b.io", "v1", "Any"}));
+  CHECK(filter.AllowsResource({"b.io", "v2", "Any"}));
+  CHECK_FALSE(filter.AllowsResource({"c.io", "v1", "Y"}));
+  CHECK(filter.AllowsResource({"c.io", "v1", "Z"}));
+  CHECK_FALSE(filter.AllowsResource({"", "v1", "Secret"}));
+  CHECK(filter.AllowsResource({"", "v1", "ConfigMap"}));
+  CHECK_FALSE(detector::TemplateFilter::Create("a/b/c/d", {}).ok());
+}
+
+TEST_CASE("Reserved and skipped namespaces hold no templates, default does") {
+  const auto filter = detector::TemplateFilter::Create("", {"kube-.*"}).value();
+  CHECK(filter.AllowsObject(InNamespace("default")));
+  CHECK(filter.AllowsObject(InNamespace("")));
+  CHECK_FALSE(filter.AllowsObject(InNamespace("kube-system")));
+  CHECK_FALSE(filter.AllowsObject(InNamespace("karmada-es-member1")));
+  CHECK_FALSE(filter.AllowsObject(InNamespace("karmada-system")));
+  CHECK(filter.AllowsObject(InNamespace("my-kube-system")));
+  CHECK_FALSE(detector::TemplateFilter::Create("", {"("}).ok());
+}
+
+TEST_CASE("Status, versions and managed fields are no change of the specification") {
+  const kube::Object before =
+      Parse(R"({"metadata":{"name":"a","resourceVersion":"1"},"status":{"x":1}})");
+  CHECK_FALSE(detector::SpecificationChanged(
+      before, Parse(R"({"metadata":{"name":"a","resourceVersion":"2"},"status":{"x":2}})")));
+  const kube::Object labelled =
+      Parse(R"({"metadata":{"name":"a","resourceVersion":"2","labels":{"k.karmada.io/x":"y"}}})");
+  CHECK(detector::SpecificationChanged(before, labelled));
+  CHECK(detector::ChangedByKarmada(before, labelled));
+  CHECK_FALSE(detector::ChangedByKarmada(
+      before, Parse(R"({"metadata":{"name":"a","labels":{"mine":"y"}}})")));
+}
