@@ -58,14 +58,9 @@ absl::StatusOr<Store::Listing> ContinuedListing(const Store& store, const Resour
                                                 const std::string& ns, const Continuation& from) {
   auto listing = store.ListAt(info.table(), ns, from.version);
   if (listing.ok()) return listing;
-  // As the real server, offer to go on with what there is now.
-  ApiError error = ErrorOf(Expired(
-      "The provided continue parameter is too old to display a consistent list result. You can "
-      "start a new list without the continue parameter, or use the continue token in this response "
-      "to retrieve the remainder of the results. Continuing with the provided token results in an "
-      "inconsistent list - objects that were created, modified, or deleted between the time the "
-      "first chunk was returned and now may show up in the list."));
-  return ToStatus(error);
+  return Expired(
+      "The provided continue parameter is too old to display a consistent list result. You must "
+      "start a new list without the continue parameter.");
 }
 
 absl::StatusOr<Store::Listing> FirstListing(const Store& store, const ResourceInfo& info,

@@ -99,11 +99,14 @@ absl::Status Demo::WaitFor(const std::string& what, const Check& check) {
 
 absl::Status Demo::Apply(const std::vector<kube::Object>& objects) {
   std::vector<std::string> applied;
-  for (const kube::Object& object : objects) {
+  for (kube::Object object : objects) {
     const kube::Resource resource = karmada().Find(object.gvk());
     if (resource.gvk.empty()) {
       return absl::NotFoundError(
           absl::StrCat(object.Describe(), ": the control plane does not know ", object.kind()));
+    }
+    if (resource.namespaced && object.ns().empty()) {
+      object.Set({"metadata", "namespace"}, "default");
     }
     RETURN_IF_ERROR(base::Annotate(karmada().Create(resource.gvr(), object).status(), "creating ",
                                    object.Describe()));

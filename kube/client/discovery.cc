@@ -64,6 +64,8 @@ void Pass::Visit(const std::string& root) {
   const auto body = Fetch(root, kAggregated);
   if (!body.ok()) {
     errors_.Add(body.status());
+    // Whoever compares with an earlier pass must not take what is below this root for gone.
+    if (!absl::IsNotFound(body.status())) result_.failed_groups.push_back(root);
     return;
   }
   readable_ = true;

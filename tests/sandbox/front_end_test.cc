@@ -104,7 +104,7 @@ TEST_CASE("requests that cannot be served get the code a kube-apiserver gives") 
   }
 }
 
-TEST_CASE("a tables is what kubectl gets") {
+TEST_CASE("a table is what kubectl gets") {
   FrontEndFixture f;
   f.Post("/apis/apps/v1/namespaces/default/deployments", Deployment("web", 3));
   const Reply table = f.Get("/apis/apps/v1/deployments", kTable);

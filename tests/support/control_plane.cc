@@ -83,7 +83,11 @@ ControlPlane::ControlPlane(Options options)
     for (const auto& [name, path] : kubeconfigs_) {
       if (name == "host") continue;
       const auto c = Get("host", {"cluster.karmada.io", "v1alpha1", "Cluster"}, {"", name});
-      if (!c || !kube::IsConditionTrue(c->status()["conditions"], "Ready")) return false;
+      // While the not-ready taint is there, the scheduler leaves the cluster out.
+      if (!c || !kube::IsConditionTrue(c->status()["conditions"], "Ready") ||
+          !c->Get({"spec", "taints"}).empty()) {
+        return false;
+      }
     }
     return true;
   }));
