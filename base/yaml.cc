@@ -1,196 +1,204 @@
-// The only place that includes yaml-cpp.
+// Reading YAML: the only place that includes yaml-cpp.
 #include "base/yaml.h"
 
-#include <cctype>
-#include <cstdlib>
+#include <yaml-cpp/emitterstyle.h>
+#include <yaml-cpp/eventhandler.h>
+#include <yaml-cpp/exceptions.h>
+#include <yaml-cpp/parser.h>
+
 #include <optional>
+#include <sstream>
 #include <utility>
 
-#include <yaml-cpp/yaml.h>
-
-#include "absl/strings/match.h"
-#include "absl/strings/numbers.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_replace.h"
+#include "base/internal/json_nodes.h"
+#include "base/internal/yaml_scalar.h"
 #include "base/status.h"
 
 namespace yaml {
 namespace {
 
-// More values than any manifest has; a bomb of nested aliases expands past it.
-constexpr int kMaxValues = 1 << 20;
-constexpr int kMaxDepth = 512;
+using YAML::anchor_t;
+using YAML::Mark;
 
-bool IsOneOf(absl::string_view text, std::initializer_list<absl::string_view> words) {
-  for (const absl::string_view word : words) {
-    if (text == word) return true;
-  }
-  return false;
+// Deeper than any manifest, shallow enough for yaml-cpp's recursion (it refuses 500 less politely).
+constexpr size_t kMaxDepth = 400;
+// How much text aliases may stand for in one document. Aliased values are shared, so they cost
+// nothing here, but writing a document of nested aliases out could fill the memory.
+constexpr size_t kMaxAliasedBytes = 16 << 20;
+constexpr size_t kBytesPerNode = 8;
+
+// Thrown through yaml-cpp, which knows no other way to stop early; caught in ParseAll.
+[[noreturn]] void Fail(const Mark& mark, const std::string& message) {
+  throw YAML::ParserException(mark, message);
 }
 
-std::optional<bool> AsBool(absl::string_view t) {
-  if (IsOneOf(t, {"true", "True", "TRUE", "yes", "Yes", "YES", "on", "On", "ON"})) return true;
-  if (IsOneOf(t, {"false", "False", "FALSE", "no", "No", "NO", "off", "Off", "OFF"})) return false;
-  return std::nullopt;
-}
-
-// YAML 1.1 integers: decimal, 0x, 0o and 0 for octal, 0b, with underscores.
-std::optional<int64_t> AsInt(absl::string_view text) {
-  std::string t = absl::StrReplaceAll(text, {{"_", ""}});
-  if (t.empty() || text[0] == '_') return std::nullopt;
-  const bool negative = t[0] == '-';
-  if (t[0] == '-' || t[0] == '+') t.erase(0, 1);
-  if (t.empty() || !std::isdigit(static_cast<unsigned char>(t[0]))) return std::nullopt;
-  int radix = 10;
-  if (absl::StartsWith(t, "0x"))
-    radix = 16, t.erase(0, 2);
-  else if (absl::StartsWith(t, "0b"))
-    radix = 2, t.erase(0, 2);
-  else if (absl::StartsWith(t, "0o"))
-    radix = 8, t.erase(0, 2);
-  else if (t.size() > 1 && t[0] == '0')
-    radix = 8, t.erase(0, 1);
-  if (t.empty()) return std::nullopt;
-  errno = 0;
-  char* end = nullptr;
-  const std::string digits = (negative ? "-" : "") + t;
-  const int64_t value = std::strtoll(digits.c_str(), &end, radix);
-  if (errno != 0 || *end != '\0') return std::nullopt;
-  return value;
-}
-
-std::optional<double> AsDouble(absl::string_view t) {
-  const bool number_like =
-      !t.empty() && (std::isdigit(static_cast<unsigned char>(t.back())) || t.back() == '.') &&
-      t.find_first_not_of("0123456789+-.eE") == absl::string_view::npos &&
-      t.find_first_of("0123456789") != absl::string_view::npos;
-  double value = 0;
-  if (!number_like || !absl::SimpleAtod(t, &value)) return std::nullopt;
-  return value;
-}
-
-json::Value Scalar(const YAML::Node& node) {
-  const std::string& text = node.Scalar();
-  // "!" marks a quoted scalar, "!!str" an explicit string.
-  if (node.Tag() == "!" || node.Tag() == "tag:yaml.org,2002:str") return text;
-  if (IsOneOf(text, {"", "~", "null", "Null", "NULL"})) return nullptr;
-  if (const auto b = AsBool(text)) return *b;
-  if (const auto i = AsInt(text)) return *i;
-  if (const auto d = AsDouble(text)) return *d;
-  return text;
-}
-
-std::string Where(const YAML::Mark& mark) {
-  if (mark.is_null()) return "";
-  return absl::StrCat(" at line ", mark.line + 1, ", column ", mark.column + 1);
-}
-
-class Converter {
- public:
-  absl::StatusOr<json::Value> Convert(const YAML::Node& node, int depth) {
-    if (++count_ > kMaxValues)
-      return absl::InvalidArgumentError("invalid YAML: expands to too much");
-    if (depth > kMaxDepth) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("invalid YAML", Where(node.Mark()), ": nested deeper than ", kMaxDepth));
-    }
-    if (node.IsSequence()) return Sequence(node, depth);
-    if (node.IsMap()) return Map(node, depth);
-    if (node.IsScalar()) return Scalar(node);
-    return json::Value();
-  }
-
- private:
-  absl::StatusOr<json::Value> Sequence(const YAML::Node& node, int depth) {
-    json::Value list = json::Value::Array();
-    for (const YAML::Node& item : node) {
-      ASSIGN_OR_RETURN(json::Value value, Convert(item, depth + 1));
-      list.Append(std::move(value));
-    }
-    return list;
-  }
-
-  absl::StatusOr<json::Value> Map(const YAML::Node& node, int depth) {
-    json::Value map = json::Value::Object();
-    for (const auto& entry : node) {
-      const YAML::Node& name = entry.first;
-      const YAML::Node& item = entry.second;
-      if (!name.IsScalar()) {
-        return absl::InvalidArgumentError(
-            absl::StrCat("invalid YAML", Where(name.Mark()), ": a key must be a scalar"));
-      }
-      ASSIGN_OR_RETURN(json::Value value, Convert(item, depth + 1));
-      if (name.Scalar() == "<<" && value.is_object()) {
-        for (const json::Member& m : value.members()) {
-          if (!map.Has(m.name())) map.Set(m.name(), m.value);
-        }
-        continue;
-      }
-      map.Set(name.Scalar(), std::move(value));
-    }
-    return map;
-  }
-
-  int count_ = 0;
+// A finished value and the size of the text that it stands for.
+struct Sized {
+  json::Value value;
+  size_t bytes = kBytesPerNode;
 };
 
-// Whether a reader would take this text, unquoted, for something other than this string.
-bool NeedsQuotes(const std::string& text) {
-  return IsOneOf(text, {"", "~", "null", "Null", "NULL", "y", "Y", "n", "N"}) || AsBool(text) ||
-         AsInt(text) || AsDouble(text) || absl::StartsWith(text, "0x") ||
-         absl::StartsWith(text, ".");
+// An array or object whose end has not come yet.
+struct Open {
+  bool is_map = false;
+  anchor_t anchor = 0;
+  size_t bytes = kBytesPerNode;
+  std::vector<json::Value> items;
+  std::vector<json::Member> members;
+  std::optional<json::Value> name;  // The member whose value comes next.
+  bool is_merge = false;            // That "member" is <<.
+};
+
+std::string NameText(const json::Value& key, const Mark& mark) {
+  if (key.is_string()) return key.ToString();
+  if (key.is_bool() || key.is_number()) return json::Write(key);
+  Fail(mark, "a key must be a string, a number or a boolean");
 }
 
-void Emit(const json::Value& v, YAML::Emitter& out) {
-  switch (v.type()) {
-    case json::Value::Type::kString: {
-      const std::string text = v.ToString();
-      if (NeedsQuotes(text))
-        out << YAML::DoubleQuoted;
-      else if (absl::StrContains(text, "\n"))
-        out << YAML::Literal;
-      out << text;
+// Builds one value out of yaml-cpp's events.
+class DocumentBuilder : public YAML::EventHandler {
+ public:
+  // Null when the document is empty.
+  json::Value Take() { return std::move(document_); }
+
+  void OnDocumentStart(const Mark&) override {}
+  void OnDocumentEnd() override {}
+
+  void OnNull(const Mark& mark, anchor_t anchor) override { Finish(mark, anchor, {}); }
+
+  void OnScalar(const Mark& mark, const std::string& tag, anchor_t anchor,
+                const std::string& text) override {
+    if (tag == "?" && text == "<<" && AwaitsName()) {
+      open_.back().name = json::Value();
+      open_.back().is_merge = true;
       return;
     }
-    case json::Value::Type::kArray:
-      if (v.empty()) out << YAML::Flow;
-      out << YAML::BeginSeq;
-      for (const json::Value& item : v.items()) Emit(item, out);
-      out << YAML::EndSeq;
+    auto value = tag == "?" ? internal::ResolvePlain(text) : internal::ResolveTagged(tag, text);
+    if (!value.ok()) Fail(mark, std::string(value.status().message()));
+    Finish(mark, anchor, {*std::move(value), text.size() + kBytesPerNode});
+  }
+
+  void OnAlias(const Mark& mark, anchor_t anchor) override {
+    const auto anchored = anchors_.find(anchor);
+    if (anchored == anchors_.end()) Fail(mark, "an anchor's value contains itself");
+    aliased_bytes_ += anchored->second.bytes;
+    if (aliased_bytes_ > kMaxAliasedBytes) Fail(mark, "aliases stand for too much text");
+    Finish(mark, 0, anchored->second);
+  }
+
+  void OnSequenceStart(const Mark& mark, const std::string&, anchor_t anchor,
+                       YAML::EmitterStyle::value) override {
+    Enter(mark, {.anchor = anchor});
+  }
+  void OnSequenceEnd() override { Leave(); }
+  void OnMapStart(const Mark& mark, const std::string&, anchor_t anchor,
+                  YAML::EmitterStyle::value) override {
+    Enter(mark, {.is_map = true, .anchor = anchor});
+  }
+  void OnMapEnd() override { Leave(); }
+
+ private:
+  bool AwaitsName() const { return !open_.empty() && open_.back().is_map && !open_.back().name; }
+
+  void Enter(const Mark& mark, Open container) {
+    if (AwaitsName()) Fail(mark, "a key must be a string, a number or a boolean");
+    if (open_.size() >= kMaxDepth) Fail(mark, absl::StrCat("nested deeper than ", kMaxDepth));
+    start_ = mark;
+    open_.push_back(std::move(container));
+  }
+
+  void Leave() {
+    Open done = std::move(open_.back());
+    open_.pop_back();
+    Finish(start_, done.anchor,
+           {done.is_map ? json::Builder::Object(std::move(done.members))
+                        : json::Builder::Array(std::move(done.items)),
+            done.bytes});
+  }
+
+  // Puts a value where it belongs: the document, an array, or a name or a member of an object.
+  void Finish(const Mark& mark, anchor_t anchor, Sized sized) {
+    if (anchor != 0) anchors_[anchor] = sized;
+    if (open_.empty()) {
+      document_ = std::move(sized.value);
       return;
-    case json::Value::Type::kObject:
-      if (v.empty()) out << YAML::Flow;
-      out << YAML::BeginMap;
-      for (const json::Member& m : v.members()) {
-        out << YAML::Key;
-        Emit(json::Value(m.name()), out);
-        out << YAML::Value;
-        Emit(m.value, out);
-      }
-      out << YAML::EndMap;
+    }
+    Open& parent = open_.back();
+    parent.bytes += sized.bytes;
+    if (!parent.is_map) {
+      parent.items.push_back(std::move(sized.value));
+    } else if (!parent.name) {
+      parent.name = NameText(sized.value, mark);
+    } else {
+      AddMember(mark, parent, std::move(sized.value));
+    }
+  }
+
+  static void AddMember(const Mark& mark, Open& map, json::Value value) {
+    json::Value name = *std::exchange(map.name, std::nullopt);
+    if (!std::exchange(map.is_merge, false)) {
+      map.members.emplace_back(std::move(name), std::move(value));
+    } else {
+      Merge(mark, map, value);
+    }
+  }
+
+  // Of members with one name the last stays, as with go-yaml v2, whichever of them is merged.
+  static void Merge(const Mark& mark, Open& map, const json::Value& value) {
+    if (value.is_object()) {
+      map.members.insert(map.members.end(), value.members().begin(), value.members().end());
       return;
-    case json::Value::Type::kNull:
-      out << YAML::Null;
-      return;
-    default:
-      out << json::Write(v);
+    }
+    if (!value.is_array()) Fail(mark, "<< needs a map or a list of maps");
+    for (size_t i = value.size(); i-- > 0;) {  // Earlier maps of a list win.
+      if (!value.At(i).is_object()) Fail(mark, "<< needs a map or a list of maps");
+      Merge(mark, map, value.At(i));
+    }
+  }
+
+  json::Value document_;
+  std::vector<Open> open_;  // Outermost first.
+  Mark start_;              // Of the container opened last; only for messages.
+  absl::flat_hash_map<anchor_t, Sized> anchors_;
+  size_t aliased_bytes_ = 0;
+};
+
+absl::Status ErrorAt(const Mark& mark, absl::string_view message) {
+  const std::string where =
+      mark.is_null() ? "" : absl::StrCat(" at line ", mark.line + 1, ", column ", mark.column + 1);
+  return absl::InvalidArgumentError(absl::StrCat("invalid YAML", where, ": ", message));
+}
+
+absl::StatusOr<std::vector<json::Value>> ParseDocuments(absl::string_view text) {
+  std::vector<json::Value> documents;
+  try {
+    std::istringstream stream{std::string(text)};
+    YAML::Parser parser(stream);
+    for (;;) {
+      DocumentBuilder builder;
+      if (!parser.HandleNextDocument(builder)) return documents;
+      json::Value document = builder.Take();
+      if (!document.is_null()) documents.push_back(std::move(document));
+    }
+  } catch (const YAML::Exception& e) {
+    return ErrorAt(e.mark, e.msg);
+  } catch (const std::exception& e) {
+    return ErrorAt(Mark::null_mark(), e.what());
   }
 }
 
 }  // namespace
 
 absl::StatusOr<std::vector<json::Value>> ParseAll(absl::string_view text) {
-  std::vector<json::Value> documents;
-  try {
-    for (const YAML::Node& node : YAML::LoadAll(std::string(text))) {
-      if (!node.IsDefined() || node.IsNull()) continue;
-      ASSIGN_OR_RETURN(json::Value value, Converter().Convert(node, 0));
-      documents.push_back(std::move(value));
-    }
-  } catch (const YAML::Exception& e) {
-    return absl::InvalidArgumentError(absl::StrCat("invalid YAML", Where(e.mark), ": ", e.msg));
+  // Most texts that begin like JSON are; the exact parser for it is quicker, too.
+  const absl::string_view start = absl::StripLeadingAsciiWhitespace(text);
+  if (!start.empty() && (start[0] == '{' || start[0] == '[')) {
+    if (auto value = json::Parse(text); value.ok()) return std::vector<json::Value>{*value};
   }
-  return documents;
+  return ParseDocuments(text);
 }
 
 absl::StatusOr<json::Value> Parse(absl::string_view text) {
@@ -200,12 +208,6 @@ absl::StatusOr<json::Value> Parse(absl::string_view text) {
         absl::StrCat("expected one YAML document, found ", documents.size()));
   }
   return std::move(documents[0]);
-}
-
-std::string Write(const json::Value& value) {
-  YAML::Emitter out;
-  Emit(value, out);
-  return absl::StrCat(out.c_str(), "\n");
 }
 
 }  // namespace yaml

@@ -25,6 +25,8 @@ struct RestMapper::Impl {
   Impl(Client& client, const base::Clock& clock) : client(client), clock(clock) {}
 
   absl::StatusOr<Resource> Find(const Gvk& gvk) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu);
+  // Whether the last pass could not read the kind's group-version, or the root above it.
+  bool MayBeMissing(const Gvk& gvk) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu);
   void Store(const Discovery& discovery) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu);
   // Runs discovery, or waits for the run of another thread.
   absl::Status Rediscover(const base::StopToken& stop);
@@ -39,10 +41,15 @@ struct RestMapper::Impl {
   absl::Status last_error ABSL_GUARDED_BY(mu);
 };
 
+bool RestMapper::Impl::MayBeMissing(const Gvk& gvk) const {
+  return failed_groups.count(gvk.ApiVersion()) > 0 ||
+         failed_groups.count(gvk.group.empty() ? "/api" : "/apis") > 0;
+}
+
 absl::StatusOr<Resource> RestMapper::Impl::Find(const Gvk& gvk) const {
   const auto found = resources.find(gvk);
   if (found != resources.end()) return found->second;
-  if (failed_groups.count(gvk.ApiVersion()) > 0) {
+  if (MayBeMissing(gvk)) {
     return absl::UnavailableError(absl::StrCat("discovery of ", gvk.ApiVersion(),
                                                " is incomplete, kind \"", gvk.kind,
                                                "\" may be served there"));
@@ -59,7 +66,7 @@ void RestMapper::Impl::Store(const Discovery& discovery) {
   }
   // What a failed group served before, it probably serves still.
   for (auto& [gvk, resource] : resources) {
-    if (failed_groups.count(gvk.ApiVersion()) > 0) fresh.emplace(gvk, std::move(resource));
+    if (MayBeMissing(gvk)) fresh.emplace(gvk, std::move(resource));
   }
   resources = std::move(fresh);
 }

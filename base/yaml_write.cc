@@ -1,0 +1,178 @@
+// Writing YAML, in the shape kubectl prints it: block style, lists not indented under their name.
+#include <string>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
+#include "base/internal/yaml_scalar.h"
+#include "base/yaml.h"
+
+namespace yaml {
+namespace {
+
+// Longer keys need YAML's explicit form "? key".
+constexpr size_t kMaxSimpleKey = 1000;
+
+std::string EscapeOf(absl::string_view special) {
+  if (special == "\xc2\x85") return "\\N";
+  if (special == "\xe2\x80\xa8") return "\\L";
+  if (special == "\xe2\x80\xa9") return "\\P";
+  return "\\uFEFF";
+}
+
+std::string EscapeOf(char c) {
+  switch (c) {
+    case '\n':
+      return "\\n";
+    case '\t':
+      return "\\t";
+    case '\r':
+      return "\\r";
+    case '"':
+      return "\\\"";
+    case '\\':
+      return "\\\\";
+    default:
+      return absl::ascii_iscntrl(c) ? absl::StrFormat("\\x%02X", c) : std::string(1, c);
+  }
+}
+
+std::string Quoted(absl::string_view text) {
+  std::string quoted = "\"";
+  while (!text.empty()) {
+    const bool was_special = [&] {
+      for (const absl::string_view special :
+           {"\xc2\x85", "\xe2\x80\xa8", "\xe2\x80\xa9", "\xef\xbb\xbf"}) {
+        if (!absl::ConsumePrefix(&text, special)) continue;
+        quoted += EscapeOf(special);
+        return true;
+      }
+      return false;
+    }();
+    if (was_special) continue;
+    quoted += EscapeOf(text[0]);
+    text.remove_prefix(1);
+  }
+  return quoted + "\"";
+}
+
+// Whether `text` reads well, and back the same, as lines under a "|".
+bool IsBlockText(absl::string_view text) {
+  if (!absl::StrContains(text, "\n") || absl::ascii_isspace(text[0])) return false;
+  for (absl::string_view line : absl::StrSplit(text, '\n')) {
+    if (line.empty()) continue;
+    if (absl::ascii_isspace(line.back())) return false;
+    for (const char c : line) {
+      if (absl::ascii_iscntrl(c) && c != '\t') return false;
+    }
+    for (const absl::string_view special :
+         {"\xc2\x85", "\xe2\x80\xa8", "\xe2\x80\xa9", "\xef\xbb\xbf"}) {
+      if (absl::StrContains(line, special)) return false;
+    }
+  }
+  return true;
+}
+
+class Writer {
+ public:
+  // A value that stands alone or after "key:" or "-": scalars on the same line, containers below.
+  void Document(const json::Value& value) {
+    if (value.empty() || !IsContainer(value)) {
+      Scalar(value, 0);
+    } else if (value.is_array()) {
+      Items(value, 0, false);
+    } else {
+      Members(value, 0, false);
+    }
+  }
+
+  std::string Take() { return std::move(out_); }
+
+ private:
+  static bool IsContainer(const json::Value& value) {
+    return value.is_array() || value.is_object();
+  }
+
+  void Indent(size_t indent) { out_.append(indent, ' '); }
+
+  // `inline_first`: the first line continues one that has been begun (after "- ").
+  void Members(const json::Value& object, size_t indent, bool inline_first) {
+    for (const json::Member& member : object.members()) {
+      if (!std::exchange(inline_first, false)) Indent(indent);
+      Key(member.name(), indent);
+      MemberValue(member.value, indent);
+    }
+  }
+
+  void Key(absl::string_view name, size_t indent) {
+    const std::string key = internal::IsPlainString(name) ? std::string(name) : Quoted(name);
+    if (key.size() <= kMaxSimpleKey) {
+      absl::StrAppend(&out_, key, ":");
+      return;
+    }
+    absl::StrAppend(&out_, "? ", key, "\n");
+    Indent(indent);
+    out_ += ":";
+  }
+
+  void MemberValue(const json::Value& value, size_t indent) {
+    if (value.empty() || !IsContainer(value)) {
+      out_ += " ";
+      Scalar(value, indent);
+      return;
+    }
+    out_ += "\n";
+    if (value.is_array()) return Items(value, indent, false);
+    Members(value, indent + 2, false);
+  }
+
+  void Items(const json::Value& array, size_t indent, bool inline_first) {
+    for (const json::Value& item : array.items()) {
+      if (!std::exchange(inline_first, false)) Indent(indent);
+      out_ += "- ";
+      if (item.empty() || !IsContainer(item)) {
+        Scalar(item, indent);
+      } else if (item.is_array()) {
+        Items(item, indent + 2, true);
+      } else {
+        Members(item, indent + 2, true);
+      }
+    }
+  }
+
+  // Also empty containers; ends the line.
+  void Scalar(const json::Value& value, size_t indent) {
+    if (!value.is_string()) {
+      absl::StrAppend(&out_, json::Write(value), "\n");
+      return;
+    }
+    const absl::string_view text = value.AsString();
+    if (IsBlockText(text)) return Block(text, indent + 2);
+    absl::StrAppend(&out_, internal::IsPlainString(text) ? std::string(text) : Quoted(text), "\n");
+  }
+
+  void Block(absl::string_view text, size_t indent) {
+    const bool ended = absl::ConsumeSuffix(&text, "\n");
+    // How many line ends close the text: none, one, or as many as there are.
+    out_ += !ended ? "|-\n" : absl::EndsWith(text, "\n") ? "|+\n" : "|\n";
+    for (absl::string_view line : absl::StrSplit(text, '\n')) {
+      if (!line.empty()) Indent(indent);
+      absl::StrAppend(&out_, line, "\n");
+    }
+  }
+
+  std::string out_;
+};
+
+}  // namespace
+
+std::string Write(const json::Value& value) {
+  Writer writer;
+  writer.Document(value);
+  return writer.Take();
+}
+
+}  // namespace yaml

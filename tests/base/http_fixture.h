@@ -1,0 +1,30 @@
+// Servers for the tests of base/http_server.
+#ifndef TESTS_BASE_HTTP_FIXTURE_H_
+#define TESTS_BASE_HTTP_FIXTURE_H_
+
+#include <catch2/catch.hpp>
+#include <memory>
+#include <utility>
+
+#include "base/http_server.h"
+
+namespace tests {
+
+inline std::unique_ptr<base::HttpServer> StartServer(base::HttpHandler handler,
+                                                     base::HttpServerOptions options = {}) {
+  auto server = base::HttpServer::Start(std::move(options), std::move(handler));
+  INFO(server.status().ToString());
+  REQUIRE(server.ok());
+  return std::move(*server);
+}
+
+// Sends the body back, and the path in the header X-Path.
+inline base::HttpHandler EchoHandler() {
+  return [](base::HttpRequest request, std::shared_ptr<base::HttpResponder> responder) {
+    responder->Send({200, "text/plain", {{"X-Path", request.path}}, request.body});
+  };
+}
+
+}  // namespace tests
+
+#endif  // TESTS_BASE_HTTP_FIXTURE_H_
