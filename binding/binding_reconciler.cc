@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "api/names.h"
+#include "api/reasons.h"
 #include "api/resources.h"
 #include "base/status.h"
 #include "binding/work_templates.h"
@@ -37,7 +38,10 @@ template <class Scope>
 absl::StatusOr<kube::Action> BindingReconciler<Scope>::Reconcile(const kube::Request& request,
                                                                  const base::StopToken& stop) {
   const kube::ObjectPtr object = manager_.cluster().Find(Scope::Bindings(), request.key);
-  if (object == nullptr) return kube::Action::Done();
+  if (object == nullptr) {
+    failing_.Forget(request.key.ToString());
+    return kube::Action::Done();
+  }
   if (object->IsDeleting()) return Finalize(object, stop);
 
   const api::BindingView binding(*object);
@@ -55,8 +59,9 @@ absl::StatusOr<kube::Action> BindingReconciler<Scope>::Reconcile(const kube::Req
     return kube::Action::Done();  // Its binding will be collected.
   if (!found.ok()) return found.status();
 
-  const absl::Status result = EnsureWorks(binding, **found, stop);
-  if (!absl::IsAborted(result) && !absl::IsCancelled(result)) Report(binding, **found, result);
+  const absl::StatusOr<bool> changed = EnsureWorks(binding, **found, stop);
+  const absl::Status& result = changed.status();
+  if (!absl::IsAborted(result) && !absl::IsCancelled(result)) Report(binding, **found, changed);
   if (!result.ok()) return result;
   return kube::Action::Done();
 }
@@ -104,7 +109,8 @@ absl::Status BindingReconciler<Scope>::DeleteOrphans(const api::BindingView& bin
   const absl::Status result = errors.Join();
   if (!result.ok() && !absl::IsCancelled(result)) {
     manager_.events().Record(Scope::kBindingController, kube::ObjectReference::Of(binding.object()),
-                             kube::EventType::kWarning, "CleanupWorkFailed", result.message());
+                             kube::EventType::kWarning, api::reason::kCleanupWorkFailed,
+                             result.message());
   }
   return result;
 }
@@ -121,35 +127,45 @@ bool BindingReconciler<Scope>::IsPurging(const api::BindingView& binding) const 
 }
 
 template <class Scope>
-absl::Status BindingReconciler<Scope>::EnsureWorks(const api::BindingView& binding,
-                                                   const kube::Object& object,
-                                                   const base::StopToken& stop) {
+absl::StatusOr<bool> BindingReconciler<Scope>::EnsureWorks(const api::BindingView& binding,
+                                                           const kube::Object& object,
+                                                           const base::StopToken& stop) {
   const std::vector<api::TargetCluster> targets = binding.DispatchTargets();
   const std::vector<int64_t> completions = DividedCompletions(object, binding, targets);
   base::ErrorList errors;
+  bool changed = false;
   for (size_t i = 0; i < targets.size(); ++i) {
     const absl::StatusOr<kube::Object> manifest = ManifestFor(
         object, binding, targets[i], completions.empty() ? -1 : completions[i], interpreter_);
-    absl::Status written = manifest.status();
-    if (manifest.ok()) {
-      written = writer_.CreateOrUpdate(WorkFor<Scope>(*manifest, binding, targets[i].name), stop);
-    }
-    if (absl::IsAborted(written) || absl::IsCancelled(written)) return written;
-    errors.Add(base::Annotate(written, "cluster ", targets[i].name));
+    const absl::StatusOr<bool> written =
+        manifest.ok()
+            ? writer_.CreateOrUpdate(WorkFor<Scope>(*manifest, binding, targets[i].name), stop)
+            : manifest.status();
+    const absl::Status& status = written.status();
+    if (absl::IsAborted(status) || absl::IsCancelled(status)) return status;
+    errors.Add(base::Annotate(status, "cluster ", targets[i].name));
+    changed = changed || written.value_or(false);
   }
-  return errors.Join();
+  RETURN_IF_ERROR(errors.Join());
+  return changed;
 }
 
 template <class Scope>
 void BindingReconciler<Scope>::Report(const api::BindingView& binding, const kube::Object& object,
-                                      const absl::Status& result) {
-  const std::string success =
-      absl::StrCat("Sync work of ", Scope::Describe(binding.object().key()), " successful.");
+                                      const absl::StatusOr<bool>& changed) {
+  const kube::ObjectKey key = binding.object().key();
+  const bool recovered = failing_.Recovered(key.ToString(), changed.ok());
+  if (changed.ok() && !*changed && !recovered) return;
   for (const kube::Object* about : {&binding.object(), &object}) {
-    manager_.events().Record(Scope::kBindingController, kube::ObjectReference::Of(*about),
-                             result.ok() ? kube::EventType::kNormal : kube::EventType::kWarning,
-                             result.ok() ? "SyncWorkSucceed" : "SyncWorkFailed",
-                             result.ok() ? success : std::string(result.message()));
+    const auto reference = kube::ObjectReference::Of(*about);
+    if (changed.ok()) {
+      manager_.events().Record(Scope::kBindingController, reference, kube::EventType::kNormal,
+                               api::reason::kSyncWorkSucceed,
+                               api::message::WorksSynced(Scope::Describe(key)));
+    } else {
+      manager_.events().Record(Scope::kBindingController, reference, kube::EventType::kWarning,
+                               api::reason::kSyncWorkFailed, changed.status().message());
+    }
   }
 }
 

@@ -12,6 +12,7 @@
 #include "api/binding_scope.h"
 #include "base/stop_token.h"
 #include "interpreter/interpreter.h"
+#include "kube/runtime/failing_set.h"
 #include "kube/runtime/manager.h"
 #include "kube/runtime/reconciler.h"
 #include "kube/runtime/work_queue.h"
@@ -35,14 +36,17 @@ class BindingReconciler : public kube::Reconciler {
   std::vector<kube::ObjectPtr> WorksOf(const api::BindingView& binding) const;
   absl::Status DeleteOrphans(const api::BindingView& binding, const base::StopToken& stop);
   bool IsPurging(const api::BindingView& binding) const;
-  absl::Status EnsureWorks(const api::BindingView& binding, const kube::Object& object,
-                           const base::StopToken& stop);
+  // Whether any Work was written.
+  absl::StatusOr<bool> EnsureWorks(const api::BindingView& binding, const kube::Object& object,
+                                   const base::StopToken& stop);
+  // Events on binding and template: of failures, of changes, and of a pass that ends a failure.
   void Report(const api::BindingView& binding, const kube::Object& object,
-              const absl::Status& result);
+              const absl::StatusOr<bool>& changed);
 
   kube::Manager& manager_;
   const interpreter::Interpreter& interpreter_;
   works::WorkWriter writer_;
+  kube::FailingSet failing_;  // Keys of bindings.
 };
 
 struct BindingOptions {

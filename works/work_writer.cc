@@ -87,9 +87,13 @@ kube::Object MergedWork(const WorkTemplate& wanted, const kube::Object& existing
   return work;
 }
 
-absl::Status WorkWriter::CreateOrUpdate(const WorkTemplate& wanted, const base::StopToken& stop) {
+absl::StatusOr<bool> WorkWriter::CreateOrUpdate(const WorkTemplate& wanted,
+                                                const base::StopToken& stop) {
   const kube::ObjectPtr existing = client_.Find(api::Works(), wanted.key);
-  if (existing == nullptr) return client_.Create(api::Works(), NewWork(wanted), stop).status();
+  if (existing == nullptr) {
+    RETURN_IF_ERROR(client_.Create(api::Works(), NewWork(wanted), stop).status());
+    return true;
+  }
   if (existing->IsDeleting()) {
     return absl::FailedPreconditionError(
         absl::StrCat("work ", wanted.key.ToString(), " is being deleted"));
@@ -98,8 +102,10 @@ absl::Status WorkWriter::CreateOrUpdate(const WorkTemplate& wanted, const base::
   // conflict.
   kube::UpdateOptions options;
   options.precondition = kube::UpdateOptions::Precondition::kNever;
-  return client_.Update(api::Works(), existing, MergedWork(wanted, *existing), options, stop)
-      .status();
+  ASSIGN_OR_RETURN(
+      const kube::ObjectPtr now,
+      client_.Update(api::Works(), existing, MergedWork(wanted, *existing), options, stop));
+  return now != existing;
 }
 
 }  // namespace works

@@ -8,7 +8,7 @@
 #include <optional>
 #include <string>
 
-#include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "base/json.h"
 #include "base/stop_token.h"
 #include "kube/cache/cluster_client.h"
@@ -35,12 +35,13 @@ kube::Object NewWork(const WorkTemplate& wanted);
 // owner references never touched.
 kube::Object MergedWork(const WorkTemplate& wanted, const kube::Object& existing);
 
-// Creates the Work or updates what differs; nothing is sent when nothing does. kFailedPrecondition
-// "work <ns>/<n> is being deleted" while the old one goes; kAborted on a conflict. Thread-safe.
+// Creates the Work or updates what differs and says whether there was something to write.
+// kFailedPrecondition "work <ns>/<n> is being deleted" while the old one goes; kAborted on a
+// conflict. Thread-safe.
 class WorkWriter {
  public:
   explicit WorkWriter(kube::ClusterClient& control_plane) : client_(control_plane) {}
-  absl::Status CreateOrUpdate(const WorkTemplate& wanted, const base::StopToken& stop);
+  absl::StatusOr<bool> CreateOrUpdate(const WorkTemplate& wanted, const base::StopToken& stop);
 
  private:
   kube::ClusterClient& client_;

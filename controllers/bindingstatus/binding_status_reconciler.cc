@@ -4,6 +4,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "api/keys.h"
+#include "api/reasons.h"
 #include "api/resources.h"
 #include "base/status.h"
 #include "controllers/bindingstatus/aggregation.h"
@@ -12,6 +14,16 @@
 #include "works/work_status_writer.h"
 
 namespace controllers {
+
+namespace {
+
+bool IsFullyApplied(const kube::Object& binding) {
+  const json::Value* condition =
+      kube::FindCondition(api::BindingView(binding).Conditions(), api::kBindingFullyApplied);
+  return condition != nullptr && (*condition)["status"].AsString() == "True";
+}
+
+}  // namespace
 
 template <class Scope>
 BindingStatusReconciler<Scope>::BindingStatusReconciler(kube::Manager& manager,
@@ -79,13 +91,9 @@ absl::Status BindingStatusReconciler<Scope>::WriteBinding(
       manager_.cluster().Update(Scope::Bindings(), object, after, options, stop);
   if (absl::IsNotFound(now.status())) return absl::OkStatus();
   if (absl::IsAborted(now.status()) || absl::IsCancelled(now.status())) return now.status();
-  if (now.ok() && *now == object) return absl::OkStatus();
-  manager_.events().Record(Scope::kStatusController, kube::ObjectReference::Of(*object),
-                           now.ok() ? kube::EventType::kNormal : kube::EventType::kWarning,
-                           now.ok() ? "AggregateStatusSucceed" : "AggregateStatusFailed",
-                           now.ok() ? absl::StrCat("Update ", Scope::Describe(object->key()),
-                                                   " with AggregatedStatus successfully.")
-                                    : std::string(now.status().message()));
+  const bool fully_applied = shared_list && IsFullyApplied(after);
+  Tell(*object, now.status(), now.ok() && *now != object && fully_applied,
+       api::message::BindingStatusAggregated(Scope::Describe(object->key())));
   return now.status();
 }
 
@@ -118,13 +126,25 @@ absl::Status BindingStatusReconciler<Scope>::WriteTemplate(
   }
   if (absl::IsNotFound(now.status())) return absl::OkStatus();
   if (absl::IsAborted(now.status()) || absl::IsCancelled(now.status())) return now.status();
-  if (now.ok() && *now == *object) return absl::OkStatus();
-  manager_.events().Record(Scope::kStatusController, kube::ObjectReference::Of(**object),
-                           now.ok() ? kube::EventType::kNormal : kube::EventType::kWarning,
-                           now.ok() ? "AggregateStatusSucceed" : "AggregateStatusFailed",
-                           now.ok() ? "Update Resource with AggregatedStatus successfully."
-                                    : std::string(now.status().message()));
+  const bool first = now.ok() && *now != *object && (*object)->status().size() == 0;
+  Tell(**object, now.status(), first, api::message::kTemplateStatusAggregated);
   return base::Annotate(now.status(), "aggregating status of ", reference.Describe());
+}
+
+template <class Scope>
+void BindingStatusReconciler<Scope>::Tell(const kube::Object& about, const absl::Status& result,
+                                          bool news, absl::string_view success) {
+  const std::string what = absl::StrCat(about.kind(), "/", about.key().ToString());
+  const bool recovered = failing_.Recovered(what, result.ok());
+  if (!result.ok()) {
+    manager_.events().Record(Scope::kStatusController, kube::ObjectReference::Of(about),
+                             kube::EventType::kWarning, api::reason::kAggregateStatusFailed,
+                             result.message());
+  } else if (news || recovered) {
+    manager_.events().Record(Scope::kStatusController, kube::ObjectReference::Of(about),
+                             kube::EventType::kNormal, api::reason::kAggregateStatusSucceed,
+                             success);
+  }
 }
 
 namespace {

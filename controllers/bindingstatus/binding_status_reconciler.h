@@ -10,11 +10,13 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "absl/synchronization/mutex.h"
 #include "api/binding.h"
 #include "api/binding_scope.h"
 #include "base/stop_token.h"
 #include "interpreter/interpreter.h"
+#include "kube/runtime/failing_set.h"
 #include "kube/runtime/manager.h"
 #include "kube/runtime/reconciler.h"
 #include "kube/runtime/work_queue.h"
@@ -40,9 +42,13 @@ class BindingStatusReconciler : public kube::Reconciler {
   absl::Status WriteTemplate(const api::ObjectReference& reference,
                              const std::vector<api::AggregatedStatusItem>& items,
                              const base::StopToken& stop);
+  // Events: of failures, of news worth telling, and of a success that ends a failure.
+  void Tell(const kube::Object& about, const absl::Status& result, bool news,
+            absl::string_view success);
 
   kube::Manager& manager_;
   const interpreter::Interpreter& interpreter_;
+  kube::FailingSet failing_;  // Bindings and templates.
   absl::Mutex mu_;
   // When unwritten intermediate news of a binding was first seen.
   absl::flat_hash_map<kube::ObjectKey, absl::Time> held_ ABSL_GUARDED_BY(mu_);

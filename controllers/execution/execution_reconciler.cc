@@ -8,10 +8,12 @@
 #include "api/cluster.h"
 #include "api/keys.h"
 #include "api/names.h"
+#include "api/reasons.h"
 #include "api/resources.h"
 #include "base/log.h"
 #include "base/status.h"
 #include "kube/runtime/controller.h"
+#include "works/related.h"
 
 namespace controllers {
 namespace {
@@ -22,14 +24,6 @@ std::vector<kube::Object> ManifestsOf(const kube::Object& work) {
     manifests.emplace_back(m);
   }
   return manifests;
-}
-
-// The template behind a manifest, for events; its uid is "" when the manifest does not tell.
-kube::ObjectReference TemplateOf(const kube::Object& manifest) {
-  kube::ObjectReference ref = kube::ObjectReference::Of(manifest);
-  ref.uid = std::string(manifest.Annotation(api::kTemplateUidAnnotation));
-  ref.resource_version.clear();
-  return ref;
 }
 
 // Takes away what marks an object as Karmada's (upstream's preserveResourcesOnDeletion clean-up).
@@ -54,8 +48,6 @@ void Release(kube::Object& manifest) {
   }
   manifest.EraseAnnotation(api::kClusterPropagationPolicyNameAnnotation);
 }
-
-std::string Describe(const kube::ObjectKey& key) { return absl::StrCat("(", key.ToString(), ")"); }
 
 }  // namespace
 
@@ -112,19 +104,23 @@ absl::Status ExecutionReconciler::Dispatch(const Target& target, const base::Sto
 
 absl::Status ExecutionReconciler::ApplyManifest(const Target& target, const kube::Object& manifest,
                                                 const base::StopToken& stop) {
-  const absl::Status applied = objects_.Apply(target.cluster, manifest, stop).status();
-  const kube::ObjectReference about = TemplateOf(manifest);
+  const absl::StatusOr<works::ApplyResult> result = objects_.Apply(target.cluster, manifest, stop);
+  const absl::Status& applied = result.status();
+  const kube::ObjectReference about = works::TemplateOf(manifest);
   if (about.uid.empty() || absl::IsAborted(applied) || absl::IsCancelled(applied)) return applied;
-  if (applied.ok()) {
-    manager_.events().Record(kExecutionController, about, kube::EventType::kNormal, "SyncSucceed",
-                             absl::StrCat("Successfully applied resource", Describe(manifest.key()),
-                                          " to cluster ", target.cluster));
-    return applied;
+  const bool recovered = failing_.Recovered(
+      absl::StrCat(target.cluster, "/", manifest.kind(), "/", manifest.key().ToString()),
+      applied.ok());
+  if (!applied.ok()) {
+    manager_.events().Record(
+        api::kExecutionController, about, kube::EventType::kWarning, api::reason::kSyncFailed,
+        api::message::ManifestNotSynced(manifest.key(), target.cluster, applied));
+  } else if (recovered || *result == works::ApplyResult::kCreated ||
+             *result == works::ApplyResult::kUpdated) {
+    manager_.events().Record(api::kExecutionController, about, kube::EventType::kNormal,
+                             api::reason::kSyncSucceed,
+                             api::message::ManifestSynced(manifest.key(), target.cluster));
   }
-  manager_.events().Record(
-      kExecutionController, about, kube::EventType::kWarning, "SyncFailed",
-      absl::StrCat("Failed to create or update resource", Describe(manifest.key()),
-                   " in member cluster(", target.cluster, "): ", applied.message()));
   return applied;
 }
 
@@ -132,40 +128,48 @@ void ExecutionReconciler::ReportDispatching(const Target& target, bool suspended
   kube::Condition condition;
   condition.type = api::kWorkDispatching;
   condition.status = suspended ? "False" : "True";
-  condition.reason = suspended ? "SuspendDispatching" : "Dispatching";
-  condition.message = suspended ? "Work dispatching is in a suspended state."
-                                : "Work is being dispatched to member clusters.";
+  condition.reason = suspended ? api::reason::kSuspendDispatching : api::reason::kDispatching;
+  condition.message = suspended ? api::message::kWorkSuspended : api::message::kWorkDispatching;
   const json::Value* current =
       kube::FindCondition(target.work->status()["conditions"], condition.type);
   if (current != nullptr && (*current)["status"].AsString() == condition.status) return;
-  manager_.events().Record(kExecutionController, kube::ObjectReference::Of(*target.work),
-                           kube::EventType::kNormal, "WorkDispatching", condition.message);
+  // That a new Work is dispatched goes without saying.
+  if (suspended || current != nullptr) {
+    manager_.events().Record(api::kExecutionController, kube::ObjectReference::Of(*target.work),
+                             kube::EventType::kNormal, api::reason::kWorkDispatching,
+                             condition.message);
+  }
   status_.Submit(target.work->key(), {{condition}, std::nullopt},
                  suspended ? works::News::kSettled : works::News::kProgress);
 }
 
 void ExecutionReconciler::ReportApplied(const Target& target, const absl::Status& result, size_t ok,
                                         size_t total) {
-  const std::string what = absl::StrCat("work", Describe(target.work->key()));
   kube::Condition condition;
   condition.type = api::kWorkApplied;
   condition.status = result.ok() ? "True" : "False";
-  condition.reason = result.ok() ? "AppliedSuccessful" : "AppliedFailed";
-  condition.message = result.ok() ? "Manifest has been successfully applied"
-                                  : absl::StrCat("Failed to apply all manifests (", ok, "/", total,
-                                                 "): ", result.message());
-  const kube::ObjectReference about = kube::ObjectReference::Of(*target.work);
-  if (result.ok()) {
-    manager_.events().Record(
-        kExecutionController, about, kube::EventType::kNormal, "SyncSucceed",
-        absl::StrCat("Sync ", what, " to cluster(", target.cluster, ") successful."));
-  } else {
-    manager_.events().Record(kExecutionController, about, kube::EventType::kWarning, "SyncFailed",
-                             absl::StrCat("Failed to sync ", what, " to cluster(", target.cluster,
-                                          "), err: ", result.message()));
-  }
+  condition.reason = result.ok() ? api::reason::kAppliedSuccessful : api::reason::kAppliedFailed;
+  condition.message = result.ok() ? api::message::kManifestApplied
+                                  : api::message::ManifestsNotApplied(
+                                        static_cast<int>(ok), static_cast<int>(total), result);
+  ReportSync(target, result);
   status_.Submit(target.work->key(), {{condition}, std::nullopt},
                  result.ok() ? works::News::kProgress : works::News::kSettled);
+}
+
+void ExecutionReconciler::ReportSync(const Target& target, const absl::Status& result) {
+  const kube::ObjectKey key = target.work->key();
+  const auto about = kube::ObjectReference::Of(*target.work);
+  const bool recovered = failing_.Recovered(key.ToString(), result.ok());
+  if (!result.ok()) {
+    manager_.events().Record(api::kExecutionController, about, kube::EventType::kWarning,
+                             api::reason::kSyncFailed,
+                             api::message::WorkNotSynced(key, target.cluster, result));
+  } else if (recovered) {  // The Work's condition Applied tells of plain success.
+    manager_.events().Record(api::kExecutionController, about, kube::EventType::kNormal,
+                             api::reason::kSyncSucceed,
+                             api::message::WorkSynced(key, target.cluster));
+  }
 }
 
 absl::StatusOr<kube::Action> ExecutionReconciler::Finalize(const Target& target,
@@ -223,21 +227,12 @@ void RegisterExecution(kube::Manager& manager, works::MemberObjects& objects,
   on_cluster.add = kube::Never;
   on_cluster.remove = kube::Never;
   on_cluster.update = [](const kube::Object& before, const kube::Object& after) {
-    return (api::ClusterView(after).IsReady() && !api::ClusterView(before).IsReady()) ||
-           (after.IsDeleting() && !before.IsDeleting());
-  };
-  const kube::MapFn works_of = [works](const kube::Object& cluster) {
-    std::vector<kube::Request> requests;
-    for (const kube::ObjectPtr& work :
-         works->store().List(api::ExecutionNamespace(cluster.name()), {})) {
-      requests.push_back({.key = work->key()});
-    }
-    return requests;
+    return works::BecameReady(before, after) || (after.IsDeleting() && !before.IsDeleting());
   };
   kube::ControllerBuilder(manager)
-      .Named(kExecutionController)
+      .Named(api::kExecutionController)
       .Watches(works, on_work)
-      .Watches(clusters, on_cluster, works_of)
+      .Watches(clusters, on_cluster, works::WorksOf(works))
       .WithWorkers(options.workers)
       .WithLimiter(options.limiter)
       .Build(std::make_unique<ExecutionReconciler>(manager, objects, status));

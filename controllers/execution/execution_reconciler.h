@@ -9,14 +9,13 @@
 #include "absl/status/statusor.h"
 #include "base/stop_token.h"
 #include "kube/runtime/events.h"
+#include "kube/runtime/failing_set.h"
 #include "kube/runtime/manager.h"
 #include "kube/runtime/reconciler.h"
 #include "works/member_objects.h"
 #include "works/work_status_writer.h"
 
 namespace controllers {
-
-inline constexpr char kExecutionController[] = "execution-controller";
 
 class ExecutionReconciler : public kube::Reconciler {
  public:
@@ -43,11 +42,14 @@ class ExecutionReconciler : public kube::Reconciler {
   absl::Status ApplyManifest(const Target& target, const kube::Object& manifest,
                              const base::StopToken& stop);
   void ReportDispatching(const Target& target, bool suspended);
+  // Events on the Work: of failures, and of a pass that ends a failure.
+  void ReportSync(const Target& target, const absl::Status& result);
   void ReportApplied(const Target& target, const absl::Status& result, size_t ok, size_t total);
 
   kube::Manager& manager_;
   works::MemberObjects& objects_;
   works::WorkStatusWriter& status_;
+  kube::FailingSet failing_;  // "<cluster>/<object>" of manifests, keys of Works.
 };
 
 // Builds the loop on the manager.

@@ -49,7 +49,8 @@ absl::StatusOr<kube::Action> NamespaceSyncReconciler::Reconcile(const kube::Requ
   for (const kube::ObjectPtr& cluster :
        manager_.cluster().informers().Get(api::Clusters())->store().List()) {
     if (cluster->IsDeleting()) continue;
-    const absl::Status written = writer_.CreateOrUpdate(NamespaceWork(*ns, cluster->name()), stop);
+    const absl::Status written =
+        writer_.CreateOrUpdate(NamespaceWork(*ns, cluster->name()), stop).status();
     if (absl::IsAborted(written) || absl::IsCancelled(written)) return written;
     errors.Add(base::Annotate(written, "cluster ", cluster->name()));
   }

@@ -4,11 +4,13 @@
 
 #include "api/cluster.h"
 #include "api/names.h"
+#include "api/reasons.h"
 #include "api/resources.h"
 #include "api/work.h"
 #include "base/status.h"
 #include "controllers/workstatus/work_status_reconciler.h"
 #include "kube/runtime/controller.h"
+#include "works/related.h"
 
 namespace controllers {
 
@@ -72,21 +74,11 @@ void RegisterWorkStatus(const WorkStatusDeps& deps, const WorkStatusOptions& opt
   kube::Predicates on_cluster;
   on_cluster.add = kube::Never;
   on_cluster.remove = kube::Never;
-  on_cluster.update = [](const kube::Object& before, const kube::Object& after) {
-    return api::ClusterView(after).IsReady() && !api::ClusterView(before).IsReady();
-  };
-  const kube::MapFn works_of = [works](const kube::Object& cluster) {
-    std::vector<kube::Request> requests;
-    for (const kube::ObjectPtr& work :
-         works->store().List(api::ExecutionNamespace(cluster.name()), {})) {
-      requests.push_back({.key = work->key()});
-    }
-    return requests;
-  };
+  on_cluster.update = works::BecameReady;
   kube::ControllerBuilder(deps.manager)
-      .Named(kWorkStatusController)
+      .Named(api::kWorkStatusController)
       .Watches(works, on_work)
-      .Watches(informers.Get(api::Clusters()), on_cluster, works_of)
+      .Watches(informers.Get(api::Clusters()), on_cluster, works::WorksOf(works))
       .WithWorkers(2)
       .WithLimiter(options.limiter)
       .Build(std::make_unique<MemberWatches>(deps.manager, deps.objects, objects.queue()));

@@ -7,18 +7,14 @@
 #include "api/binding.h"
 #include "api/keys.h"
 #include "api/names.h"
+#include "api/reasons.h"
 #include "api/resources.h"
 #include "api/work.h"
 #include "base/status.h"
-#include "kube/runtime/events.h"
+#include "works/related.h"
 
 namespace controllers {
 namespace {
-
-// "object(Deployment/default/web)", as event messages call it.
-std::string DescribeObject(const kube::Object& o) {
-  return absl::StrCat("object(", o.kind(), "/", o.key().ToString(), ")");
-}
 
 kube::ObjectKey WorkOf(const kube::Object& member_object) {
   return {std::string(member_object.Annotation(api::kWorkNamespaceAnnotation)),
@@ -88,24 +84,20 @@ absl::Status WorkStatusReconciler::Collect(const Observed& observed) {
 }
 
 absl::StatusOr<json::Value> WorkStatusReconciler::ReflectStatus(const Observed& observed) {
-  const std::string what = DescribeObject(*observed.object);
-  const std::string key = absl::StrCat(observed.cluster, "/", what);
+  const absl::string_view kind = observed.object->kind();
+  const kube::ObjectKey key = observed.object->key();
   absl::StatusOr<json::Value> status = deps_.interpreter.ReflectStatus(*observed.object);
+  const bool recovered = failing_.Recovered(
+      absl::StrCat(observed.cluster, "/", kind, "/", key.ToString()), status.ok());
   if (!status.ok()) {
-    {
-      absl::MutexLock lock(&mu_);
-      failing_.insert(key);
-    }
-    Warn(observed, "ReflectStatusFailed",
-         absl::StrCat("Reflect status for ", what, " failed, err: ", status.status().message()));
-    return base::Annotate(status.status(), "reflecting status of ", what, " in cluster ",
-                          observed.cluster);
+    TellWork(observed, kube::EventType::kWarning, api::reason::kReflectStatusFailed,
+             api::message::StatusNotReflected(kind, key, status.status()));
+    return base::Annotate(status.status(), "reflecting status of ", observed.object->Describe(),
+                          " in cluster ", observed.cluster);
   }
-  absl::MutexLock lock(&mu_);
-  if (failing_.erase(key) > 0) {
-    deps_.manager.events().Record(kWorkStatusController, kube::ObjectReference::Of(*observed.work),
-                                  kube::EventType::kNormal, "ReflectStatusSucceed",
-                                  absl::StrCat("Reflect status for ", what, " succeed."));
+  if (recovered) {
+    TellWork(observed, kube::EventType::kNormal, api::reason::kReflectStatusSucceed,
+             api::message::StatusReflected(kind, key));
   }
   return status;
 }
@@ -116,20 +108,18 @@ std::string WorkStatusReconciler::InterpretHealth(const Observed& observed) {
     return api::kHealthy;
   }
   const absl::StatusOr<bool> healthy = deps_.interpreter.InterpretHealth(*observed.object);
-  const std::string what = DescribeObject(*observed.object);
+  const kube::ObjectKey key = observed.object->key();
   if (!healthy.ok()) {
-    Warn(observed, "InterpretHealthFailed",
-         absl::StrCat("Interpret health of ", what, " failed, err: ", healthy.status().message()));
+    TellWork(observed, kube::EventType::kWarning, api::reason::kInterpretHealthFailed,
+             api::message::HealthNotInterpreted(gvk.kind, key, healthy.status()));
     return api::kHealthUnknown;
   }
   const std::string health = *healthy ? api::kHealthy : api::kUnhealthy;
   const json::Value& known = observed.work->Get({"status", "manifestStatuses"}).At(0)["health"];
   // Told when it flips, not at every look.
   if (!known.is_null() && known.AsString() != health) {
-    deps_.manager.events().Record(
-        kWorkStatusController, kube::ObjectReference::Of(*observed.work), kube::EventType::kNormal,
-        "InterpretHealthSucceed",
-        absl::StrCat("Interpret health of ", what, " as ", *healthy ? "healthy." : "unhealthy."));
+    TellWork(observed, kube::EventType::kNormal, api::reason::kInterpretHealthSucceed,
+             api::message::HealthInterpreted(gvk.kind, key, *healthy));
   }
   return health;
 }
@@ -150,32 +140,34 @@ absl::Status WorkStatusReconciler::Recreate(const kube::Request& request,
   kube::Condition condition;
   condition.type = api::kWorkApplied;
   condition.status = created.ok() ? "True" : "False";
-  condition.reason = created.ok() ? "ReCreateSuccessful" : "ReCreateFailed";
+  condition.reason = created.ok() ? api::reason::kReCreateSuccessful : api::reason::kReCreateFailed;
   condition.message =
-      created.ok() ? "Manifest has been successfully applied" : std::string(created.message());
+      created.ok() ? api::message::kManifestApplied : std::string(created.message());
   deps_.status.Submit(key, {{condition}, std::nullopt},
                       created.ok() ? works::News::kProgress : works::News::kSettled);
-
-  kube::ObjectReference about = kube::ObjectReference::Of(manifest);
-  about.uid = std::string(manifest.Annotation(api::kTemplateUidAnnotation));
-  about.resource_version.clear();
-  if (about.uid.empty()) return created;
-  const std::string name = absl::StrCat("(", request.key.ToString(), ")");
-  deps_.manager.events().Record(
-      kWorkStatusController, about,
-      created.ok() ? kube::EventType::kNormal : kube::EventType::kWarning,
-      created.ok() ? "SyncSucceed" : "SyncFailed",
-      created.ok()
-          ? absl::StrCat("Successfully applied resource", name, " to cluster ", request.cluster)
-          : absl::StrCat("Failed to create or update resource", name, " in member cluster(",
-                         request.cluster, "): ", created.message()));
+  TellTemplate(manifest, request.cluster, created);
   return created;
 }
 
-void WorkStatusReconciler::Warn(const Observed& observed, absl::string_view reason,
-                                absl::string_view message) {
-  deps_.manager.events().Record(kWorkStatusController, kube::ObjectReference::Of(*observed.work),
-                                kube::EventType::kWarning, reason, message);
+void WorkStatusReconciler::TellWork(const Observed& observed, kube::EventType type,
+                                    absl::string_view reason, absl::string_view message) {
+  deps_.manager.events().Record(api::kWorkStatusController,
+                                kube::ObjectReference::Of(*observed.work), type, reason, message);
+}
+
+void WorkStatusReconciler::TellTemplate(const kube::Object& manifest, const std::string& cluster,
+                                        const absl::Status& created) {
+  const kube::ObjectReference about = works::TemplateOf(manifest);
+  if (about.uid.empty()) return;
+  if (created.ok()) {
+    deps_.manager.events().Record(api::kWorkStatusController, about, kube::EventType::kNormal,
+                                  api::reason::kSyncSucceed,
+                                  api::message::ManifestSynced(manifest.key(), cluster));
+  } else {
+    deps_.manager.events().Record(
+        api::kWorkStatusController, about, kube::EventType::kWarning, api::reason::kSyncFailed,
+        api::message::ManifestNotSynced(manifest.key(), cluster, created));
+  }
 }
 
 }  // namespace controllers

@@ -6,12 +6,12 @@
 #include <memory>
 #include <string>
 
-#include "absl/container/flat_hash_set.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/synchronization/mutex.h"
 #include "base/stop_token.h"
 #include "interpreter/interpreter.h"
+#include "kube/runtime/events.h"
+#include "kube/runtime/failing_set.h"
 #include "kube/runtime/manager.h"
 #include "kube/runtime/reconciler.h"
 #include "kube/runtime/work_queue.h"
@@ -19,8 +19,6 @@
 #include "works/work_status_writer.h"
 
 namespace controllers {
-
-inline constexpr char kWorkStatusController[] = "work-status-controller";
 
 struct WorkStatusDeps {
   kube::Manager& manager;
@@ -52,12 +50,14 @@ class WorkStatusReconciler : public kube::Reconciler {
   absl::Status Collect(const Observed& observed);
   absl::StatusOr<json::Value> ReflectStatus(const Observed& observed);
   std::string InterpretHealth(const Observed& observed);
-  void Warn(const Observed& observed, absl::string_view reason, absl::string_view message);
+  // Events on the Work and on the template.
+  void TellWork(const Observed& observed, kube::EventType type, absl::string_view reason,
+                absl::string_view message);
+  void TellTemplate(const kube::Object& manifest, const std::string& cluster,
+                    const absl::Status& created);
 
   const WorkStatusDeps deps_;
-  absl::Mutex mu_;
-  // Objects whose status could not be read last time, so that the recovery is told as an event.
-  absl::flat_hash_set<std::string> failing_ ABSL_GUARDED_BY(mu_);
+  kube::FailingSet failing_;  // "<cluster>/<object>" whose status could not be read.
 };
 
 struct WorkStatusOptions {

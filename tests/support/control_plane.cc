@@ -141,6 +141,13 @@ void ControlPlane::StopDaemon() {
   }
 }
 
+bool ControlPlane::DaemonDied() const {
+  if (daemon_pid_ == 0) return false;  // Stopped on purpose.
+  siginfo_t info = {};
+  return waitid(P_PID, static_cast<id_t>(daemon_pid_), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+         info.si_pid != 0;
+}
+
 std::string ControlPlane::UniqueNamespace(const std::string& stem) {
   static std::atomic<int> counter{0};
   return absl::StrCat(stem, "-", getpid(), "-", ++counter);
@@ -221,7 +228,7 @@ std::optional<kube::Object> ControlPlane::Get(const std::string& name, const kub
 bool ControlPlane::Eventually(const std::function<bool()>& holds, absl::Duration within) {
   const absl::Time deadline = base::RealClock().Now() + within;
   while (!holds()) {
-    if (base::RealClock().Now() > deadline) return holds();
+    if (base::RealClock().Now() > deadline || DaemonDied()) return holds();
     base::RealClock().SleepFor(absl::Milliseconds(50), {});
   }
   return true;

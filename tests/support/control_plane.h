@@ -64,6 +64,8 @@ class ControlPlane {
   // The sandbox behind it; nullptr on real servers.
   sandbox::Fleet* fleet() { return fleet_.get(); }
   void StopDaemon();
+  // Whether it ended although nobody stopped it; then there is nothing to wait for.
+  bool DaemonDied() const;
   void StartDaemon();
 
  private:

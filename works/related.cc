@@ -1,0 +1,34 @@
+#include "works/related.h"
+
+#include <utility>
+#include <vector>
+
+#include "api/cluster.h"
+#include "api/keys.h"
+#include "api/names.h"
+
+namespace works {
+
+bool BecameReady(const kube::Object& before, const kube::Object& after) {
+  return api::ClusterView(after).IsReady() && !api::ClusterView(before).IsReady();
+}
+
+kube::MapFn WorksOf(std::shared_ptr<kube::Informer> works) {
+  return [works = std::move(works)](const kube::Object& cluster) {
+    std::vector<kube::Request> requests;
+    for (const kube::ObjectPtr& work :
+         works->store().List(api::ExecutionNamespace(cluster.name()), {})) {
+      requests.push_back({.key = work->key()});
+    }
+    return requests;
+  };
+}
+
+kube::ObjectReference TemplateOf(const kube::Object& manifest) {
+  kube::ObjectReference ref = kube::ObjectReference::Of(manifest);
+  ref.uid = std::string(manifest.Annotation(api::kTemplateUidAnnotation));
+  ref.resource_version.clear();
+  return ref;
+}
+
+}  // namespace works
