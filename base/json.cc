@@ -174,8 +174,7 @@ double Value::AsDouble(double otherwise) const {
   return tag_ == kTagInt ? static_cast<double>(u_.word.i) : otherwise;
 }
 
-absl::string_view Value::AsString(absl::string_view otherwise) const {
-  if (tag_ >= kTagInline) return {u_.inline_chars, static_cast<size_t>(tag_ - kTagInline)};
+absl::string_view Value::LongString(absl::string_view otherwise) const {
   return tag_ == kTagString ? u_.word.string->view() : otherwise;
 }
 

@@ -79,7 +79,10 @@ class alignas(8) Value {
   double AsDouble(double otherwise = 0) const;
   // The view lives as long as this Value is neither changed nor destroyed. (A short string lives
   // inside the Value itself, so do not take a view of a temporary.)
-  absl::string_view AsString(absl::string_view otherwise = "") const;
+  absl::string_view AsString(absl::string_view otherwise = "") const {
+    if (tag_ >= kTagInline) return {u_.inline_chars, static_cast<size_t>(tag_ - kTagInline)};
+    return LongString(otherwise);
+  }
   std::string ToString(absl::string_view otherwise = "") const {
     return std::string(AsString(otherwise));
   }
@@ -153,6 +156,7 @@ class alignas(8) Value {
     char inline_chars[kInlineCapacity];
   };
 
+  absl::string_view LongString(absl::string_view otherwise) const;
   void Release();
   ArrayNode& OwnArray();
   ObjectNode& OwnObject();
@@ -176,6 +180,9 @@ class Member {
 struct ParseOptions {
   // Arrays and objects nested deeper are refused (a hostile document cannot exhaust the stack).
   int max_depth = 512;
+  // Where a member is left out while reading, at no cost; "*" stands for every element of an array.
+  // Empty: nothing is. The names must outlive the call.
+  Path dropped;
 };
 
 // Parses one document. Errors (kInvalidArgument) give the byte offset. A repeated member name keeps

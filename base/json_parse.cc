@@ -1,6 +1,7 @@
 // Reading JSON text. The only place that includes RapidJSON: its reader is used for the grammar,
 // numbers and containers are ours (RapidJSON 1.1.0 overflows on hostile exponents and keeps
 // duplicate names).
+#include <algorithm>
 #include <charconv>
 #include <cstdlib>
 #include <memory>
@@ -14,6 +15,10 @@
 #include "base/internal/json_nodes.h"
 #include "base/json.h"
 
+// Plain stretches of strings are copied 16 bytes at a time.
+#if defined(__SSE2__)
+#define RAPIDJSON_SSE2
+#endif
 // An assertion inside the library must not end the process.
 #define RAPIDJSON_ASSERT(x) \
   if (!(x)) throw std::logic_error("rapidjson: " #x)
@@ -62,7 +67,8 @@ const Value& InternName(absl::string_view name) {
 
 class Handler {
  public:
-  explicit Handler(int max_depth) : max_depth_(static_cast<size_t>(max_depth)) {}
+  explicit Handler(const ParseOptions& options)
+      : max_depth_(static_cast<size_t>(options.max_depth)), dropped_(options.dropped) {}
 
   bool Null() { return Add(Value()); }
   bool Bool(bool b) { return Add(Value(b)); }
@@ -78,13 +84,19 @@ class Handler {
     return Add(Value(absl::string_view(text, size)));
   }
   bool Key(const char* text, rapidjson::SizeType size, bool) {
-    names_.push_back(InternName(absl::string_view(text, size)));
+    if (inside_dropped_ > 0) return true;
+    const absl::string_view name(text, size);
+    Match(name);
+    if (IsDropped()) return true;  // The value that follows is not kept.
+    names_.push_back(InternName(name));
     return true;
   }
-  bool StartObject() { return Enter(); }
-  bool StartArray() { return Enter(); }
-  bool EndObject(rapidjson::SizeType count) {
-    --depth_;
+  bool StartObject() { return Enter(false); }
+  bool StartArray() { return Enter(true); }
+  bool EndObject(rapidjson::SizeType) {
+    if (LeaveDropped()) return true;
+    const size_t count = values_.size() - starts_.back();
+    Leave();
     std::vector<Member> members;
     members.reserve(count);
     const size_t first_value = values_.size() - count;
@@ -96,12 +108,14 @@ class Handler {
     values_.resize(first_value);
     return Add(Builder::Object(std::move(members)));
   }
-  bool EndArray(rapidjson::SizeType count) {
-    --depth_;
-    const auto first = values_.end() - static_cast<std::ptrdiff_t>(count);
+  bool EndArray(rapidjson::SizeType) {
+    if (LeaveDropped()) return true;
+    const size_t start = starts_.back();
+    Leave();
+    const auto first = values_.begin() + static_cast<std::ptrdiff_t>(start);
     std::vector<Value> items(std::make_move_iterator(first),
                              std::make_move_iterator(values_.end()));
-    values_.resize(values_.size() - count);
+    values_.resize(start);
     return Add(Builder::Array(std::move(items)));
   }
 
@@ -110,14 +124,45 @@ class Handler {
 
  private:
   bool Add(Value v) {
+    if (inside_dropped_ > 0) return true;
+    if (IsDropped()) {
+      --matched_;
+      return true;
+    }
     values_.push_back(std::move(v));
     return true;
   }
-  bool Enter() {
-    if (++depth_ <= max_depth_) return true;
-    error_ = absl::StrCat("nested deeper than ", max_depth_);
-    return false;
+  size_t Depth() const { return starts_.size() + inside_dropped_; }
+  bool Enter(bool array) {
+    if (Depth() == max_depth_) {
+      error_ = absl::StrCat("nested deeper than ", max_depth_);
+      return false;
+    }
+    if (inside_dropped_ > 0 || IsDropped()) {
+      ++inside_dropped_;
+      return true;
+    }
+    starts_.push_back(values_.size());
+    if (array) Match("*");
+    return true;
   }
+  void Leave() {
+    starts_.pop_back();
+    matched_ = std::min(matched_, starts_.size());
+  }
+  // The end of a container inside the dropped value, or of that value itself.
+  bool LeaveDropped() {
+    if (inside_dropped_ == 0) return false;
+    if (--inside_dropped_ == 0) --matched_;
+    return true;
+  }
+  // Notes the step taken inside the innermost open container.
+  void Match(absl::string_view step) {
+    const size_t level = starts_.size() - 1;
+    if (matched_ > level) matched_ = level;
+    if (matched_ == level && level < dropped_.size() && dropped_[level] == step) ++matched_;
+  }
+  bool IsDropped() const { return !dropped_.empty() && matched_ == dropped_.size(); }
   bool AddNumber(absl::string_view text) {
     int64_t whole = 0;
     const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), whole);
@@ -132,11 +177,65 @@ class Handler {
   }
 
   const size_t max_depth_;
-  size_t depth_ = 0;
+  const Path dropped_;
+  size_t matched_ = 0;          // Leading steps of dropped_ that lead to where the reader is.
+  size_t inside_dropped_ = 0;   // Containers open inside the dropped value, itself included.
+  std::vector<size_t> starts_;  // For each open container, the values that precede it.
   std::vector<Value> values_;
   std::vector<Value> names_;
   std::string error_;
 };
+
+// Recursion is bounded by the handler's depth limit.
+constexpr unsigned kFlags = rapidjson::kParseNumbersAsStringsFlag;
+
+bool IsAscii(absl::string_view text) {
+  unsigned char any = 0;
+  for (const char c : text) any |= static_cast<unsigned char>(c);
+  return any < 0x80;
+}
+
+// Where the text is decoded in place: one for each thread, as the text itself must stay.
+class Scratch {
+ public:
+  explicit Scratch(absl::string_view text) : buffer_(Buffer()) {
+    buffer_.assign(text.data(), text.size());
+    buffer_.append(kPadding, '\0');
+  }
+  ~Scratch() {
+    if (buffer_.capacity() > kKeptCapacity) std::string().swap(buffer_);
+  }
+  Scratch(const Scratch&) = delete;
+  char* data() { return buffer_.data(); }
+
+ private:
+  static constexpr size_t kPadding = 16;  // The reader looks at whole blocks.
+  static constexpr size_t kKeptCapacity = 64 << 10;
+  static std::string& Buffer() {
+    thread_local std::string buffer;
+    return buffer;
+  }
+  std::string& buffer_;
+};
+
+// How the reader ended and how many bytes it took.
+struct Reading {
+  rapidjson::ParseResult result;
+  size_t taken;
+};
+
+Reading Read(absl::string_view text, Handler& handler) {
+  rapidjson::Reader reader;
+  if (IsAscii(text)) {  // Nearly always, and then much faster.
+    Scratch scratch(text);
+    rapidjson::InsituStringStream stream(scratch.data());
+    const auto result = reader.Parse<kFlags | rapidjson::kParseInsituFlag>(stream, handler);
+    return {result, stream.Tell()};
+  }
+  ViewStream stream(text);
+  const auto result = reader.Parse<kFlags | rapidjson::kParseValidateEncodingFlag>(stream, handler);
+  return {result, stream.Tell()};
+}
 
 absl::Status ParseError(absl::string_view what, size_t offset) {
   return absl::InvalidArgumentError(absl::StrCat("invalid JSON at byte ", offset, ": ", what));
@@ -145,23 +244,18 @@ absl::Status ParseError(absl::string_view what, size_t offset) {
 }  // namespace
 
 absl::StatusOr<Value> Parse(absl::string_view text, const ParseOptions& options) {
-  constexpr unsigned kFlags = rapidjson::kParseIterativeFlag |
-                              rapidjson::kParseNumbersAsStringsFlag |
-                              rapidjson::kParseValidateEncodingFlag;
-  ViewStream stream(text);
-  Handler handler(options.max_depth);
-  rapidjson::Reader reader;
+  Handler handler(options);
   try {
-    const rapidjson::ParseResult result = reader.Parse<kFlags>(stream, handler);
+    const auto [result, taken] = Read(text, handler);
     if (result.IsError()) {
       const char* what = handler.error().empty() ? rapidjson::GetParseError_En(result.Code())
                                                  : handler.error().c_str();
       return ParseError(what, result.Offset());
     }
+    if (taken != text.size()) return ParseError("unexpected NUL byte", taken);
   } catch (const std::exception& e) {
-    return ParseError(e.what(), stream.Tell());
+    return ParseError(e.what(), 0);
   }
-  if (stream.Tell() != text.size()) return ParseError("unexpected NUL byte", stream.Tell());
   return handler.Result();
 }
 

@@ -26,7 +26,7 @@ namespace works {
 inline constexpr absl::Duration kSettledHold = absl::Milliseconds(100);
 // A member's Deployment takes 0.3-1 s from its creation to ready replicas; intermediate steps
 // inside this time are not worth a write each.
-inline constexpr absl::Duration kProgressHold = absl::Seconds(1);
+inline constexpr absl::Duration kProgressHold = absl::Seconds(2);
 
 enum class News { kSettled, kProgress };
 

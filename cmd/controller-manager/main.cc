@@ -7,6 +7,7 @@
 #include <iostream>
 #include <thread>
 
+#include "absl/synchronization/mutex.h"
 #include "base/log.h"
 #include "base/stop_token.h"
 #include "base/tls.h"
@@ -43,6 +44,8 @@ int ExitCode(const absl::Status& result) {
 int main(int argc, char** argv) {
   tls::DisableSystemBundlePerConnection();
   mallopt(M_ARENA_MAX, 2);  // Many mostly idle threads: an arena for each would double the memory.
+  // Debian's Abseil looks for lock cycles at every lock unless told not to.
+  absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
   const config::Parsed parsed = config::ParseCommandLine(argc, argv);
   if (parsed.outcome == config::Parsed::Outcome::kExit) {
     (parsed.exit_code == 0 ? std::cout : std::cerr) << parsed.output;

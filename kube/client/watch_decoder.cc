@@ -12,6 +12,8 @@ namespace {
 // Of the buffer for split lines; hundreds of watches hold one each.
 constexpr size_t kKeptCapacity = 64 << 10;
 
+constexpr absl::string_view kManagedFields[] = {"object", "metadata", "managedFields"};
+
 std::optional<WatchEvent::Type> TypeNamed(absl::string_view name) {
   if (name == "ADDED") return WatchEvent::Type::kAdded;
   if (name == "MODIFIED") return WatchEvent::Type::kModified;
@@ -63,7 +65,9 @@ absl::Status WatchDecoder::Finish() const {
 }
 
 absl::StatusOr<WatchEvent> ParseWatchEvent(absl::string_view line) {
-  ASSIGN_OR_RETURN(json::Value event, json::Parse(line));
+  json::ParseOptions options;
+  options.dropped = kManagedFields;
+  ASSIGN_OR_RETURN(json::Value event, json::Parse(line, options));
   const auto type = TypeNamed(event["type"].AsString());
   if (!type.has_value()) {
     return absl::InvalidArgumentError(

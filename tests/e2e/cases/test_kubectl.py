@@ -32,7 +32,7 @@ spec:
 # member, where workloads run.
 IN_A_MEMBER = [
     ("version", None, 0, r"Client Version: .*\nKustomize Version: .*\nServer Version: v1\..*\n"),
-    ("get namespaces -o name", None, 0, r"namespace/default\n(namespace/.*\n)*"),
+    ("get namespaces -o name", None, 0, r"(namespace/.*\n)*namespace/default\n(namespace/.*\n)*"),
     ("get pods", None, 0, r"No resources found in default namespace\.\n"),
     ("get pod nobody", None, 1, r'Error from server \(NotFound\): pods "nobody" not found\n'),
     ("get nonsense", None, 1, r'error: the server doesn\'t have a resource type "nonsense"\n'),
