@@ -1,11 +1,13 @@
 #include "detector/register.h"
 
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "api/policy_scope.h"
 #include "api/resources.h"
+#include "detector/needed_kinds.h"
 #include "detector/policy_index.h"
 #include "detector/policy_reconciler.h"
 #include "detector/template_edits.h"
@@ -22,6 +24,23 @@ void AddLabelIndex(kube::Informer& informer, const std::string& label) {
     const absl::string_view id = object.Label(label);
     return id.empty() ? std::vector<std::string>() : std::vector<std::string>{std::string(id)};
   });
+}
+
+// Calls `add` with each object that comes or changes.
+void OnEach(kube::Informer& informer, const std::function<void(const kube::Object&)>& add) {
+  kube::EventHandler handler;
+  handler.on_add = [add](const kube::ObjectPtr& object, bool) { add(*object); };
+  handler.on_update = [add](const kube::ObjectPtr&, const kube::ObjectPtr& after) { add(*after); };
+  informer.AddHandler(std::move(handler));
+}
+
+void FeedNeededKinds(kube::InformerSet& informers, NeededKinds& needed) {
+  for (const auto* policies : {&api::PropagationPolicies(), &api::ClusterPropagationPolicies()}) {
+    OnEach(*informers.Get(*policies), [&needed](const kube::Object& o) { needed.AddPolicy(o); });
+  }
+  for (const auto* bindings : {&api::ResourceBindings(), &api::ClusterResourceBindings()}) {
+    OnEach(*informers.Get(*bindings), [&needed](const kube::Object& o) { needed.AddBinding(o); });
+  }
 }
 
 template <class PolicyScope>
@@ -47,18 +66,20 @@ void BuildPolicyLoop(const Deps& deps, kube::WorkQueue& templates, int workers,
 }  // namespace
 
 struct Detector::Parts {
-  explicit Parts(kube::InformerSet& informers)
-      : policies(informers.Get(api::PropagationPolicies())),
-        cluster_policies(informers.Get(api::ClusterPropagationPolicies())) {}
+  explicit Parts(kube::Manager& manager)
+      : policies(manager.cluster().informers().Get(api::PropagationPolicies())),
+        cluster_policies(manager.cluster().informers().Get(api::ClusterPropagationPolicies())),
+        needed(manager.clock()) {}
   PolicyIndex policies;
   PolicyIndex cluster_policies;
   WaitingSet waiting;
   TemplateEdits edits;
+  NeededKinds needed;
 };
 
 Detector::Detector(kube::Manager& manager, const interpreter::Interpreter& interpreter,
                    DetectorOptions options)
-    : parts_(std::make_unique<Parts>(manager.cluster().informers())) {
+    : parts_(std::make_unique<Parts>(manager)) {
   const Deps deps{manager,         interpreter,  parts_->policies, parts_->cluster_policies,
                   parts_->waiting, parts_->edits};
   options.limiter.qps = 0;  // Upstream's private queues have the exponential part only.
@@ -78,7 +99,9 @@ Detector::Detector(kube::Manager& manager, const interpreter::Interpreter& inter
                                               options.cluster_policy_workers, options.limiter);
   TemplateSource::Deps source{manager,          std::move(options.filter),
                               parts_->policies, parts_->cluster_policies,
-                              parts_->edits,    templates.queue()};
+                              parts_->edits,    parts_->needed,
+                              templates.queue()};
+  FeedNeededKinds(informers, parts_->needed);
   manager.Add(std::make_unique<TemplateSource>(std::move(source)));
 }
 

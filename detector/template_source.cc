@@ -1,6 +1,6 @@
 #include "detector/template_source.h"
 
-#include <set>
+#include <algorithm>
 
 #include "absl/strings/str_join.h"
 #include "api/policy.h"
@@ -13,6 +13,8 @@ namespace detector {
 namespace {
 
 constexpr absl::Duration kDiscoveryPeriod = absl::Seconds(30);
+// For a kind that a policy names before it is served; doubled each time.
+constexpr absl::Duration kFirstRetry = absl::Seconds(1);
 
 kube::Request RequestFor(const kube::Gvk& gvk, const kube::Object& object) {
   kube::Request request;
@@ -24,52 +26,79 @@ kube::Request RequestFor(const kube::Gvk& gvk, const kube::Object& object) {
 }  // namespace
 
 absl::Status TemplateSource::Run(const base::StopToken& stop) {
+  absl::Duration retry = kFirstRetry;
   while (!stop.stop_requested()) {
-    const absl::Status found = DiscoverOnce(stop);
-    const std::string failure = found.ok() ? "" : found.ToString();
-    if (failure != last_failure_ && !failure.empty() && !absl::IsCancelled(found)) {
-      base::LogError("cannot find out which kinds the control plane serves", {{"error", found}});
-    }
-    last_failure_ = failure;
-    deps_.manager.clock().SleepFor(found.ok() ? kDiscoveryPeriod : absl::Seconds(2), stop);
+    const absl::Status discovered = DiscoverOnce(stop);
+    Report(discovered);
+    const bool complete = WatchNeeded() && discovered.ok();
+    const absl::Time next = deps_.manager.clock().Now() + (complete ? kDiscoveryPeriod : retry);
+    retry = complete ? kFirstRetry : std::min(retry * 2, kDiscoveryPeriod);
+    if (AwaitUnserved(next, stop)) retry = kFirstRetry;
   }
   return absl::OkStatus();
+}
+
+bool TemplateSource::AwaitUnserved(absl::Time deadline, const base::StopToken& stop) {
+  while (deps_.needed.AwaitNews(deadline, stop)) {
+    if (!WatchNeeded()) return true;
+  }
+  return false;
+}
+
+void TemplateSource::Report(const absl::Status& discovered) {
+  const std::string failure = discovered.ok() ? "" : discovered.ToString();
+  if (failure != last_failure_ && !failure.empty() && !absl::IsCancelled(discovered)) {
+    base::LogError("cannot find out which kinds the control plane serves", {{"error", discovered}});
+  }
+  last_failure_ = failure;
 }
 
 absl::Status TemplateSource::DiscoverOnce(const base::StopToken& stop) {
   kube::ClusterClient& client = deps_.manager.cluster();
   ASSIGN_OR_RETURN(const kube::Discovery discovery, kube::Discover(client.raw(), stop));
   client.mapper().Update(discovery);
-  std::set<kube::Gvr> served;
+  std::map<kube::Gvk, kube::Resource> found;
   for (const kube::ApiResource& r : discovery.resources) {
-    const kube::Gvr gvr = r.resource.gvr();
-    served.insert(gvr);
-    if (!r.preferred || !r.HasVerbs({"delete", "list", "watch"}) ||
-        !deps_.filter.AllowsResource(r.resource.gvk) || watched_.count(gvr) > 0) {
-      continue;
+    if (r.preferred && r.HasVerbs({"delete", "list", "watch"}) &&
+        deps_.filter.AllowsResource(r.resource.gvk)) {
+      found[r.resource.gvk] = r.resource;
     }
-    Watch(r.resource);
   }
   if (!discovery.failed_groups.empty()) {
     if (base::VlogOn(1)) {
       base::LogWarning("some API groups could not be discovered",
                        {{"groups", absl::StrJoin(discovery.failed_groups, ",")}});
     }
-    return absl::OkStatus();  // What is missing may be there still.
+    found.merge(served_);  // What is missing may be there still.
   }
+  served_ = std::move(found);
   std::erase_if(watched_, [&](const auto& entry) {
-    if (served.count(entry.first) > 0) return false;
+    if (served_.count(entry.first) > 0) return false;
     client.informers().Remove(entry.second);
     return true;
   });
   return absl::OkStatus();
 }
 
+bool TemplateSource::WatchNeeded() {
+  bool complete = true;
+  for (const kube::Gvk& gvk : deps_.needed.All()) {
+    if (watched_.count(gvk) > 0) continue;
+    const auto resource = served_.find(gvk);
+    if (resource == served_.end()) {
+      complete = complete && !deps_.filter.AllowsResource(gvk);
+    } else {
+      Watch(resource->second);
+    }
+  }
+  return complete;
+}
+
 void TemplateSource::Watch(const kube::Resource& resource) {
   if (base::VlogOn(1)) {
     base::LogInfo("watching templates", {{"resource", resource.gvr().ToString()}});
   }
-  watched_[resource.gvr()] = resource;
+  watched_[resource.gvk] = resource;
   const kube::Gvk gvk = resource.gvk;
   kube::EventHandler handler;
   handler.on_add = [this, gvk](const kube::ObjectPtr& object, bool initial_list) {

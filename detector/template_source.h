@@ -1,5 +1,4 @@
-// Finds out which kinds the control plane serves and feeds the template queue with changes of their
-// objects.
+// Feeds the template queue with changes of the objects that can be templates.
 #ifndef DETECTOR_TEMPLATE_SOURCE_H_
 #define DETECTOR_TEMPLATE_SOURCE_H_
 
@@ -10,6 +9,7 @@
 
 #include "absl/status/status.h"
 #include "base/stop_token.h"
+#include "detector/needed_kinds.h"
 #include "detector/policy_index.h"
 #include "detector/template_edits.h"
 #include "detector/template_filter.h"
@@ -18,9 +18,9 @@
 
 namespace detector {
 
-// Every 30 s (first at once): asks discovery for the preferred resources, and starts an informer
-// for each that supports delete, list and watch and is not excluded. Informers of kinds that vanish
-// are removed.
+// Asks discovery every 30 s (first at once, and sooner while a needed kind is not served yet) for
+// the preferred resources, and starts an informer for each that is needed, supports delete, list
+// and watch and is not excluded. Informers of kinds that vanish are removed.
 class TemplateSource : public kube::Runnable {
  public:
   struct Deps {
@@ -29,6 +29,7 @@ class TemplateSource : public kube::Runnable {
     const PolicyIndex& policies;
     const PolicyIndex& cluster_policies;
     TemplateEdits& edits;
+    NeededKinds& needed;
     kube::WorkQueue& queue;
   };
   explicit TemplateSource(Deps deps) : deps_(std::move(deps)) {}
@@ -38,12 +39,19 @@ class TemplateSource : public kube::Runnable {
 
  private:
   absl::Status DiscoverOnce(const base::StopToken& stop);
+  // Starts what is served and not watched yet; whether that makes all of the needed kinds.
+  bool WatchNeeded();
+  // Watches kinds as they become needed; returns at the deadline, at the stop, or with true when
+  // discovery has to be asked for one.
+  bool AwaitUnserved(absl::Time deadline, const base::StopToken& stop);
+  void Report(const absl::Status& discovered);
   void Watch(const kube::Resource& resource);
   void OnUpdate(kube::Request request, const kube::Object& before, const kube::Object& after);
   bool IsLazilyClaimed(const kube::Object& object) const;
 
   const Deps deps_;
-  std::map<kube::Gvr, kube::Resource> watched_;
+  std::map<kube::Gvk, kube::Resource> served_;  // What could be watched.
+  std::map<kube::Gvk, kube::Resource> watched_;
   std::string last_failure_;
 };
 
