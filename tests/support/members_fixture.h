@@ -67,6 +67,9 @@ class MembersFixture : public ManagerFixture, public kube::ClusterConfigSource {
       discovery.resources.push_back({.resource = r, .verbs = {}, .preferred = true});
     }
     mapper.Update(discovery);
+    auto recording = std::make_unique<RecordingEvents>();
+    recorded = recording.get();
+    events = std::move(recording);
   }
 
   // The loops use what is declared below.
@@ -74,6 +77,8 @@ class MembersFixture : public ManagerFixture, public kube::ClusterConfigSource {
     base::IgnoreError(Finish(), "the test has looked at what matters to it");
     manager.reset();
   }
+
+  RecordingEvents* recorded = nullptr;  // All events.
 
   FakeApiServer& member(const std::string& name) {
     std::shared_ptr<FakeApiServer>& slot = servers_[name];
