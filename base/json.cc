@@ -105,8 +105,10 @@ Value& Value::operator=(const Value& other) noexcept {
 }
 
 Value& Value::operator=(Value&& other) noexcept {
-  std::swap(tag_, other.tag_);
-  std::swap(u_, other.u_);
+  // By way of a third value: `other` may be a part of this one, which must not end up in itself.
+  Value moved(std::move(other));
+  std::swap(tag_, moved.tag_);
+  std::swap(u_, moved.u_);
   return *this;
 }
 

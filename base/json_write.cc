@@ -11,6 +11,30 @@
 namespace json {
 namespace {
 
+constexpr absl::string_view kLineSeparator = "\xe2\x80\xa8";
+constexpr absl::string_view kParagraphSeparator = "\xe2\x80\xa9";
+
+// The length of the well-formed sequence of several bytes that `text` begins with; 0 if there is
+// none.
+size_t Utf8Length(absl::string_view text) {
+  const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned char first = byte(0);
+  const size_t length = first < 0xC2   ? 0
+                        : first < 0xE0 ? 2
+                        : first < 0xF0 ? 3
+                        : first < 0xF5 ? 4
+                                       : 0;
+  if (length == 0 || text.size() < length) return 0;
+  // Overlong forms, surrogates and what is beyond Unicode show in the second byte.
+  const unsigned char low = first == 0xE0 ? 0xA0 : first == 0xF0 ? 0x90 : 0x80;
+  const unsigned char high = first == 0xED ? 0x9F : first == 0xF4 ? 0x8F : 0xBF;
+  if (byte(1) < low || byte(1) > high) return 0;
+  for (size_t i = 2; i < length; ++i) {
+    if ((byte(i) & 0xC0) != 0x80) return 0;
+  }
+  return length;
+}
+
 class Writer {
  public:
   explicit Writer(const WriteOptions& options) : options_(options) {}
@@ -126,30 +150,40 @@ class Writer {
   void WriteString(absl::string_view s) {
     out_ += '"';
     size_t plain = 0;  // Start of the bytes not yet copied.
-    for (size_t i = 0; i < s.size(); ++i) {
+    for (size_t i = 0; i < s.size();) {
       const auto c = static_cast<unsigned char>(s[i]);
-      const bool special =
-          c < 0x20 || c == '"' || c == '\\' ||
-          (options_.html_escape && (c == '<' || c == '>' || c == '&' || c == 0xE2));
-      if (!special) continue;
-      if (c == 0xE2 && !IsLineSeparator(s, i)) continue;
-      out_.append(s.data() + plain, i - plain);
-      plain = i + 1;
-      if (c == 0xE2) {
-        out_ += s[i + 2] == '\xA8' ? "\\u2028" : "\\u2029";
-        plain = i + 3;
-        i += 2;
+      const size_t length = c < 0x80 ? 1 : Utf8Length(s.substr(i));
+      if (!IsSpecial(s.substr(i, length))) {
+        i += length;
         continue;
       }
-      WriteEscape(static_cast<char>(c));
+      out_.append(s.data() + plain, i - plain);
+      WriteEscape(s.substr(i, length));
+      i += std::max<size_t>(length, 1);
+      plain = i;
     }
     out_.append(s.data() + plain, s.size() - plain);
     out_ += '"';
   }
 
-  // U+2028 and U+2029 are E2 80 A8 and E2 80 A9.
-  static bool IsLineSeparator(absl::string_view s, size_t i) {
-    return i + 2 < s.size() && s[i + 1] == '\x80' && (s[i + 2] == '\xA8' || s[i + 2] == '\xA9');
+  // `character` is empty for a byte that is not UTF-8.
+  bool IsSpecial(absl::string_view character) const {
+    if (character.empty()) return true;
+    const auto c = static_cast<unsigned char>(character[0]);
+    if (c < 0x20 || c == '"' || c == '\\') return true;
+    if (!options_.html_escape) return false;
+    return c == '<' || c == '>' || c == '&' || character == kLineSeparator ||
+           character == kParagraphSeparator;
+  }
+
+  void WriteEscape(absl::string_view character) {
+    if (character.empty()) {
+      out_ += "\\ufffd";
+    } else if (character.size() == 1) {
+      WriteEscape(character[0]);
+    } else {
+      out_ += character == kLineSeparator ? "\\u2028" : "\\u2029";
+    }
   }
 
   void WriteEscape(char c) {

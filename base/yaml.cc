@@ -6,13 +6,16 @@
 #include <yaml-cpp/exceptions.h>
 #include <yaml-cpp/parser.h>
 
+#include <algorithm>
 #include <optional>
 #include <sstream>
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "base/internal/json_nodes.h"
 #include "base/internal/yaml_scalar.h"
 #include "base/status.h"
@@ -58,13 +61,33 @@ std::string NameText(const json::Value& key, const Mark& mark) {
   Fail(mark, "a key must be a string, a number or a boolean");
 }
 
+// Whether a document other than the first may begin at this line. yaml-cpp takes what it does not
+// expect after a value, such as "b: c" after "- a", for one more document.
+bool MayBegin(absl::string_view text, int line) {
+  const std::vector<absl::string_view> lines = absl::StrSplit(text, '\n');
+  const size_t count = std::min(lines.size(), static_cast<size_t>(line) + 1);
+  if (count > 0 && absl::StartsWith(lines[count - 1], "---")) return true;
+  for (size_t i = count; i-- > 1;) {
+    const absl::string_view before = absl::StripAsciiWhitespace(lines[i - 1]);
+    if (!before.empty() && before[0] != '#') return absl::StartsWith(lines[i - 1], "...");
+  }
+  return false;
+}
+
 // Builds one value out of yaml-cpp's events.
 class DocumentBuilder : public YAML::EventHandler {
  public:
+  // `text` is the whole stream, and empty for its first document.
+  explicit DocumentBuilder(absl::string_view text) : text_(text) {}
+
   // Null when the document is empty.
   json::Value Take() { return std::move(document_); }
 
-  void OnDocumentStart(const Mark&) override {}
+  void OnDocumentStart(const Mark& mark) override {
+    if (!text_.empty() && !MayBegin(text_, mark.line)) {
+      Fail(mark, "this belongs neither to the value before nor to a new document");
+    }
+  }
   void OnDocumentEnd() override {}
 
   void OnNull(const Mark& mark, anchor_t anchor) override { Finish(mark, anchor, {}); }
@@ -159,6 +182,7 @@ class DocumentBuilder : public YAML::EventHandler {
     }
   }
 
+  const absl::string_view text_;
   json::Value document_;
   std::vector<Open> open_;  // Outermost first.
   Mark start_;              // Of the container opened last; only for messages.
@@ -177,8 +201,8 @@ absl::StatusOr<std::vector<json::Value>> ParseDocuments(absl::string_view text) 
   try {
     std::istringstream stream{std::string(text)};
     YAML::Parser parser(stream);
-    for (;;) {
-      DocumentBuilder builder;
+    for (bool first = true;; first = false) {
+      DocumentBuilder builder(first ? "" : text);
       if (!parser.HandleNextDocument(builder)) return documents;
       json::Value document = builder.Take();
       if (!document.is_null()) documents.push_back(std::move(document));

@@ -17,7 +17,7 @@ namespace {
 constexpr size_t kMaxSimpleKey = 1000;
 
 std::string EscapeOf(absl::string_view special) {
-  if (special == "\xc2\x85") return "\\N";
+  if (special == "\xc2\x85") return "\\u0085";  // yaml-cpp reads \N as a byte that is not UTF-8.
   if (special == "\xe2\x80\xa8") return "\\L";
   if (special == "\xe2\x80\xa9") return "\\P";
   return "\\uFEFF";

@@ -10,6 +10,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "absl/strings/string_view.h"
 #include "base/status.h"
 #include "config/version.h"
@@ -63,6 +64,7 @@ void AddServerFlags(CLI::App& app, Options& o) {
            }
          },
          absl::StrCat("Name=true|false pairs:\n", FeatureGates::Describe()))
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
       ->type_name("pairs");
   AddValue(app, "--metrics-bind-address", o.metrics_bind_address,
            "address of /metrics; 0 for none");
@@ -224,6 +226,7 @@ std::vector<std::string> NormalizedArguments(int argc, const char* const* argv) 
                                                    std::min(argument.find('='), argument.size()));
       std::replace(argument.begin(), name_end, '_', '-');
     }
+    if (absl::StartsWith(argument, "-v=")) argument.insert(0, "-");  // Go's form of -v3.
     out.push_back(std::move(argument));
   }
   return out;
@@ -240,7 +243,13 @@ Parsed Exit(int code, std::string output) {
 }  // namespace
 
 absl::Status ParseGoDuration(const std::string& text, absl::Duration& out) {
-  if (absl::ParseDuration(text, &out)) return absl::OkStatus();
+  // Go has two letters for the micro sign, and no endless durations.
+  const std::string ascii = absl::StrReplaceAll(text, {{"\xc2\xb5s", "us"}, {"\xce\xbcs", "us"}});
+  absl::Duration parsed;
+  if (absl::ParseDuration(ascii, &parsed) && absl::AbsDuration(parsed) < absl::InfiniteDuration()) {
+    out = parsed;
+    return absl::OkStatus();
+  }
   return absl::InvalidArgumentError(
       absl::StrCat("\"", text, "\" is no duration (write 300ms, 10s, 1m40s, ...)"));
 }
@@ -259,6 +268,7 @@ Parsed ParseCommandLine(int argc, const char* const* argv) {
   Parsed parsed;
   std::vector<std::string> ignored;
   CLI::App app("The controllers of a Karmada control plane.", "karmada-controller-manager");
+  app.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);  // As in Go.
   app.add_subcommand("version", "Print the version.");
   AddServerFlags(app, parsed.options);
   AddLimitFlags(app, parsed.options);

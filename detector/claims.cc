@@ -10,6 +10,9 @@
 namespace detector {
 namespace {
 
+// A release takes away what it has seen; a claim that came since is another policy's.
+const kube::UpdateOptions kSeen = {.precondition = kube::UpdateOptions::Precondition::kAlways};
+
 absl::Status IgnoreGone(const absl::Status& status) {
   return absl::IsNotFound(status) ? absl::OkStatus() : status;
 }
@@ -36,11 +39,11 @@ absl::Status Release(kube::ClusterClient& client, const kube::Resource& resource
   if (binding != nullptr && binding->Label(PolicyScope::kIdLabel) == id) {
     kube::Object after = *binding;
     PolicyScope::Unclaim(after);
-    RETURN_IF_ERROR(IgnoreGone(client.Update(bindings, binding, after, {}, stop).status()));
+    RETURN_IF_ERROR(IgnoreGone(client.Update(bindings, binding, after, kSeen, stop).status()));
   }
   kube::Object after = *object;
   PolicyScope::Unclaim(after);
-  return IgnoreGone(client.Update(resource, object, after, {}, stop).status());
+  return IgnoreGone(client.Update(resource, object, after, kSeen, stop).status());
 }
 
 template absl::StatusOr<kube::ObjectPtr> Claim<api::policy_scope::Namespaced>(

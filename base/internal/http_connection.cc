@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <boost/asio/buffer.hpp>
+#include <boost/asio/error.hpp>
 #include <boost/beast/http/error.hpp>
 #include <chrono>
 #include <utility>
@@ -27,6 +28,21 @@ constexpr absl::Duration kLinger = absl::Seconds(2);
 int64_t SteadyNanos() { return std::chrono::steady_clock::now().time_since_epoch().count(); }
 
 absl::string_view View(boost::beast::string_view text) { return {text.data(), text.size()}; }
+
+// What some clients send after the body of a request, and no request begins with.
+bool IsLineBreak(const boost::beast::flat_buffer& buffer) {
+  const char first = *static_cast<const char*>(buffer.data().data());
+  return first == '\r' || first == '\n';
+}
+
+// Whether the parser has found the end of the body as the client meant it. A body in another
+// encoding would be taken for the next request.
+bool HasKnownEncoding(const http::request<http::string_body>& message) {
+  const size_t count = message.count(http::field::transfer_encoding);
+  return count == 0 ||
+         (count == 1 &&
+          absl::EqualsIgnoreCase(View(message[http::field::transfer_encoding]), "chunked"));
+}
 
 // The answer to a request that could not be read.
 HttpResponse AnswerTo(const boost::system::error_code& error) {
@@ -89,13 +105,13 @@ void HttpConnection::NextRequest() {
   parser_->body_limit(context_.options.max_body_bytes);
   continued_ = false;
   SetDeadline(context_.options.idle_timeout);
-  if (buffer_.size() == 0) return ReadMore();
+  if (buffer_.size() == 0) return peer_ended_ ? Linger() : ReadMore();
   LimitRequestTime();
   Parse();
 }
 
 void HttpConnection::ReadMore() {
-  if (read_pending_ || closed_) return;
+  if (read_pending_ || closed_ || peer_ended_) return;
   read_pending_ = true;
   const bool in_body = parser_ && parser_->is_header_done() && !parser_->is_done();
   incoming_.resize(in_body ? kBodyReadBytes : kHeadReadBytes);
@@ -105,6 +121,7 @@ void HttpConnection::ReadMore() {
 void HttpConnection::OnRead(const ErrorCode& error, size_t count) {
   read_pending_ = false;
   if (closed_) return;
+  if (error == boost::asio::error::eof) return OnEnd();
   if (error) return Close();
   if (lingering_ || refused_) return ReadMore();  // Discards.
   const bool first_bytes = !exchange_ && buffer_.size() == 0 && !parser_->got_some();
@@ -117,7 +134,17 @@ void HttpConnection::OnRead(const ErrorCode& error, size_t count) {
   Parse();
 }
 
+// The peer sends no more. It may only have closed its own direction, so it gets the answers to what
+// it has asked; to a stream, it is gone.
+void HttpConnection::OnEnd() {
+  peer_ended_ = true;
+  if (lingering_ || !(exchange_ || refused_ || write_pending_)) return Close();
+  if (deadline_nanos_ == INT64_MAX) SetDeadline(context_.options.idle_timeout);
+  Pump();
+}
+
 void HttpConnection::Parse() {
+  while (buffer_.size() > 0 && !parser_->got_some() && IsLineBreak(buffer_)) buffer_.consume(1);
   while (buffer_.size() > 0 && !parser_->is_done()) {
     ErrorCode error;
     const size_t used = parser_->put(buffer_.data(), error);
@@ -125,14 +152,26 @@ void HttpConnection::Parse() {
     if (error == http::error::need_more) break;
     if (error) return Refuse(error);
   }
+  if (parser_->is_header_done() && !HasKnownEncoding(parser_->get())) {
+    return Refuse({501, "text/plain", {}, "unsupported transfer encoding\n"});
+  }
   if (parser_->is_done()) return Dispatch();
+  if (peer_ended_) return Close();  // The rest of the request will not come.
+  if (IsOversized()) return Refuse(http::error::header_limit);
   ContinueIfExpected();
   ReadMore();
+}
+
+// Whether too much has come that the parser waits to see the end of, such as a trailer: it limits
+// only the header by itself.
+bool HttpConnection::IsOversized() const {
+  return buffer_.size() > context_.options.max_header_bytes;
 }
 
 void HttpConnection::ContinueIfExpected() {
   if (continued_ || !parser_->is_header_done()) return;
   continued_ = true;
+  if (parser_->get().version() < 11) return;  // Does not know of interim answers.
   const auto expect = View(parser_->get()[http::field::expect]);
   if (absl::EqualsIgnoreCase(expect, "100-continue")) Queue("HTTP/1.1 100 Continue\r\n\r\n");
 }
@@ -167,9 +206,10 @@ HttpRequest HttpConnection::TakeRequest() {
   return request;
 }
 
-void HttpConnection::Refuse(const ErrorCode& error) {
+void HttpConnection::Refuse(const ErrorCode& error) { Refuse(AnswerTo(error)); }
+
+void HttpConnection::Refuse(const HttpResponse& answer) {
   refused_ = true;
-  const HttpResponse answer = AnswerTo(error);
   Queue(FormatHead(answer, {.keep_alive = false}, Framing::kLength) + answer.body);
   ReadMore();
 }
@@ -196,13 +236,15 @@ void HttpConnection::Pump() {
     return Write(boost::asio::buffer(writing_));
   }
   if (refused_) return Linger();
-  if (exchange_) PumpExchange();
+  if (exchange_) return PumpExchange();
+  if (peer_ended_) Close();
 }
 
 // Acts on what the handler decided, even while a write is stuck because the peer does not read.
 void HttpConnection::WatchExchange() {
   const Exchange::Progress progress = exchange_->progress();
   if (progress == Exchange::Progress::kAborted) return Close();
+  if (progress == Exchange::Progress::kStreaming && peer_ended_) return Close();
   // The peer may be slow in reading a stream that goes on, but not for ever in reading the end.
   if (progress == Exchange::Progress::kFinished && deadline_nanos_ == INT64_MAX) {
     SetDeadline(context_.options.idle_timeout);
@@ -242,6 +284,7 @@ void HttpConnection::Linger() {
   lingering_ = true;
   SetDeadline(kLinger);
   SendEnd();
+  if (peer_ended_) return Close();
   ReadMore();
 }
 

@@ -92,11 +92,14 @@ class HttpConnection : public OutputListener, public std::enable_shared_from_thi
   void SetDeadline(absl::Duration from_now);
   void NextRequest();
   void ReadMore();
+  void OnEnd();
   void Parse();
+  bool IsOversized() const;
   void ContinueIfExpected();
   void Dispatch();
   HttpRequest TakeRequest();
   void Refuse(const ErrorCode& error);
+  void Refuse(const HttpResponse& answer);
   void Queue(absl::string_view bytes);
   void Pump();
   void WatchExchange();
@@ -115,9 +118,10 @@ class HttpConnection : public OutputListener, public std::enable_shared_from_thi
   std::string writing_;
   bool read_pending_ = false;
   bool write_pending_ = false;
-  bool continued_ = false;  // "100 Continue" has been sent.
-  bool refused_ = false;    // An error answer has been queued; nothing is read any more.
-  bool lingering_ = false;  // All is said; waits for the peer to close.
+  bool continued_ = false;   // "100 Continue" has been sent.
+  bool refused_ = false;     // An error answer has been queued; nothing is read any more.
+  bool lingering_ = false;   // All is said; waits for the peer to close.
+  bool peer_ended_ = false;  // The peer sends no more, but may still read.
   bool closed_ = false;
 };
 

@@ -127,8 +127,7 @@ Exchange::Output Exchange::Take() {
 
 Exchange::Progress Exchange::progress() const {
   absl::MutexLock lock(&mu_);
-  if (state_ == State::kFinished) return Progress::kFinished;
-  return state_ == State::kAborted ? Progress::kAborted : Progress::kOpen;
+  return state_;
 }
 
 bool Exchange::keep_alive() const {

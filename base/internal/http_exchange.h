@@ -69,7 +69,7 @@ class Exchange {
   };
   // REQUIRES: the bytes of the last call have been written.
   Output Take();
-  enum class Progress { kOpen, kFinished, kAborted };
+  enum class Progress { kWaiting, kStreaming, kFinished, kAborted };
   Progress progress() const;
   // Whether the connection may serve another request after this answer.
   bool keep_alive() const;
@@ -77,7 +77,7 @@ class Exchange {
   void Detach();
 
  private:
-  enum class State { kWaiting, kStreaming, kFinished, kAborted };
+  using State = Progress;
 
   void AppendBody(absl::string_view bytes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void SetState(State state) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);

@@ -7,6 +7,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "base/json.h"
 
@@ -17,6 +18,11 @@ bool NeedsQuotes(absl::string_view value) {
   return value.empty() || std::any_of(value.begin(), value.end(), [](char c) {
            return c == ' ' || c == '"' || c == '=' || c == '\\' || absl::ascii_iscntrl(c);
          });
+}
+
+// C escapes, but apostrophes stay: they are harmless between double quotes, and frequent.
+std::string Escaped(absl::string_view text) {
+  return absl::StrReplaceAll(absl::Utf8SafeCEscape(text), {{"\\\\", "\\\\"}, {"\\'", "'"}});
 }
 
 std::string JsonString(absl::string_view text) { return json::Write(json::Value(text)); }
@@ -51,11 +57,11 @@ absl::string_view BaseNameWithoutExtension(absl::string_view file) {
 }  // namespace
 
 std::string FormatText(absl::string_view message, const LogFields& fields) {
-  std::string line = absl::Utf8SafeCEscape(message);
+  std::string line = Escaped(message);
   for (const LogField& field : fields) {
     absl::StrAppend(&line, " ", field.key, "=");
     if (NeedsQuotes(field.value)) {
-      absl::StrAppend(&line, "\"", absl::Utf8SafeCEscape(field.value), "\"");
+      absl::StrAppend(&line, "\"", Escaped(field.value), "\"");
     } else {
       line += field.value;
     }

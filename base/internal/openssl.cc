@@ -5,6 +5,7 @@
 
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "base/status.h"
 
 namespace tls::internal {
@@ -23,6 +24,10 @@ bool AtEndOfPem() {
 }
 
 absl::StatusOr<KeyPtr> ParseKey(absl::string_view pem) {
+  // OpenSSL would only say "unsupported".
+  if (!absl::StrContains(pem, "-----BEGIN ")) {
+    return absl::InvalidArgumentError("private key: no PEM block found");
+  }
   const BioPtr bio = ReaderOf(pem);
   KeyPtr key(PEM_read_bio_PrivateKey(bio.get(), nullptr, NoPassphrase, nullptr));
   if (key == nullptr) return LastError("private key");

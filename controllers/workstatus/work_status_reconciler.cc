@@ -32,6 +32,12 @@ absl::StatusOr<kube::Action> WorkStatusReconciler::Reconcile(const kube::Request
   Observed observed;
   observed.cluster = request.cluster;
   observed.object = informer->store().Find(request.key);
+  // After a reconnect, an empty cache does not mean that the object is gone.
+  if (observed.object == nullptr && !informer->HasSynced()) {
+    ASSIGN_OR_RETURN(
+        observed.object,
+        deps_.objects.Find(request.cluster, kube::Object::Make(request.gvk, request.key), stop));
+  }
   if (observed.object == nullptr) {
     RETURN_IF_ERROR(Recreate(request, stop));
     return kube::Action::Done();

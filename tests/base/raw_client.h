@@ -55,6 +55,9 @@ class RawClient {
     if (fd_ >= 0) close(std::exchange(fd_, -1));
   }
 
+  // Sends no more, but still reads.
+  void EndSending() { shutdown(fd_, SHUT_WR); }
+
   // False when the peer has closed the connection.
   bool Send(absl::string_view bytes) {
     while (!bytes.empty()) {

@@ -60,3 +60,64 @@ TEST_CASE("Status, versions and managed fields are no change of the specificatio
   CHECK_FALSE(detector::ChangedByKarmada(
       before, Parse(R"({"metadata":{"name":"a","labels":{"mine":"y"}}})")));
 }
+
+TEST_CASE("A ConfigMap that every API server writes for itself is no template") {
+  const auto filter = detector::TemplateFilter::Create("", {}).value();
+  const auto config_map = [](const char* name) {
+    return kube::Object::Make({"", "v1", "ConfigMap"}, {"kube-system", name});
+  };
+  CHECK_FALSE(filter.AllowsObject(config_map("extension-apiserver-authentication")));
+  CHECK(filter.AllowsObject(config_map("coredns")));
+}
+
+TEST_CASE("Namespaces are judged like any cluster-scoped object, whatever their name") {
+  const auto filter = detector::TemplateFilter::Create("", {"kube-.*"}).value();
+  for (const char* name : {"karmada-es-member1", "kube-system", "shop"}) {
+    CHECK(filter.AllowsObject(kube::Object::Make({"", "v1", "Namespace"}, {"", name})));
+  }
+}
+
+TEST_CASE("Namespace patterns match whole names, each by itself") {
+  const auto filter = detector::TemplateFilter::Create("", {"a|b", "team-[0-9]+"}).value();
+  for (const char* ns : {"a", "b", "team-12"}) CHECK(filter.IsSkippedNamespace(ns));
+  for (const char* ns : {"ab", "xa", "bx", "team-", "team-1x", ""}) {
+    CHECK_FALSE(filter.IsSkippedNamespace(ns));
+  }
+}
+
+TEST_CASE("Tokens that cannot be read are named") {
+  for (const char* token : {"a/b/c/d", "x.io/v1/K/L"}) {
+    const auto refused = detector::TemplateFilter::Create(token, {});
+    REQUIRE(refused.status().code() == absl::StatusCode::kInvalidArgument);
+    CHECK(refused.status().message().find(token) != absl::string_view::npos);
+  }
+  CHECK(detector::TemplateFilter::Create(";; ;a.io;", {}).ok());
+}
+
+TEST_CASE("Labels, finalizers, generation and deletion are changes of the specification") {
+  const kube::Object before = Parse(R"({"metadata":{"name":"a","generation":1},"spec":{}})");
+  for (const char* after :
+       {R"({"metadata":{"name":"a","generation":2},"spec":{}})",
+        R"({"metadata":{"name":"a","generation":1,"labels":{"x":"y"}},"spec":{}})",
+        R"({"metadata":{"name":"a","generation":1,"finalizers":["f"]},"spec":{}})",
+        R"({"metadata":{"name":"a","generation":1,
+                                "deletionTimestamp":"2024-01-01T00:00:00Z"},"spec":{}})",
+        R"({"metadata":{"name":"a","generation":1},"spec":{"x":1}})"}) {
+    CHECK(detector::SpecificationChanged(before, Parse(after)));
+  }
+  CHECK_FALSE(detector::SpecificationChanged(
+      before,
+      Parse(
+          R"({"metadata":{"name":"a","generation":1,"managedFields":[{}]},"spec":{},"status":{}})")));
+}
+
+TEST_CASE("Only keys of Karmada's domain and the generation count as Karmada's changes") {
+  const kube::Object before = Parse(R"({"metadata":{"name":"a","generation":1},"spec":{}})");
+  CHECK(detector::ChangedByKarmada(before, Parse(R"({"metadata":{"name":"a","generation":2,
+          "labels":{"propagationpolicy.karmada.io/permanent-id":"x"},
+          "annotations":{"propagationpolicy.karmada.io/name":"p"}},"spec":{}})")));
+  CHECK_FALSE(detector::ChangedByKarmada(before, Parse(R"({"metadata":{"name":"a","generation":2,
+          "labels":{"namespace.karmada.io/skip-auto-propagation":"true"}},"spec":{}})")));
+  CHECK_FALSE(detector::ChangedByKarmada(
+      before, Parse(R"({"metadata":{"name":"a","generation":2},"spec":{"replicas":1}})")));
+}

@@ -45,6 +45,12 @@ class FakeClock : public base::Clock {
     return static_cast<int>(waiters_.size());
   }
 
+  // How often a thread has gone to wait on this clock so far.
+  int64_t waits() const {
+    absl::MutexLock lock(&waiters_mu_);
+    return waits_;
+  }
+
   // Blocks (in real time) until at least n threads wait on this clock.
   void AwaitWaiters(int n) const {
     auto enough = [&]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(waiters_mu_) {
@@ -64,6 +70,7 @@ class FakeClock : public base::Clock {
     {
       absl::MutexLock lock(&waiters_mu_);
       waiters_.push_back(&mu);
+      ++waits_;
     }
     // A poke can come between evaluating `done` and going to sleep; the short period repairs that.
     while (!mu.AwaitWithTimeout(done, absl::Milliseconds(5))) {
@@ -75,6 +82,7 @@ class FakeClock : public base::Clock {
   std::atomic<int64_t> now_nanos_;
   mutable absl::Mutex waiters_mu_;
   mutable std::vector<absl::Mutex*> waiters_ ABSL_GUARDED_BY(waiters_mu_);
+  mutable int64_t waits_ ABSL_GUARDED_BY(waiters_mu_) = 0;
 };
 
 }  // namespace tests

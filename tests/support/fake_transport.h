@@ -249,6 +249,7 @@ class FakeApiServer : public kube::Transport {
       target.query[Unescape(named.first)] = Unescape(named.second);
     }
     std::vector<std::string> path = absl::StrSplit(parts.first, '/', absl::SkipEmpty());
+    if (path.size() < 2) return target;  // Discovery: nothing is served.
     size_t at = 1;
     if (path[0] == "apis") target.collection = absl::StrCat(path[at++], "/");
     absl::StrAppend(&target.collection, path[at++], "/");
@@ -288,6 +289,9 @@ class FakeApiServer : public kube::Transport {
   kube::HttpResponse Answer(const std::string& method, const Target& target,
                             const std::string& body) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
     const json::Value sent = body.empty() ? json::Value() : *json::Parse(body);
+    if (target.collection.empty()) {
+      return {.code = 200, .body = R"({"kind":"APIGroupList","groups":[],"versions":[]})"};
+    }
     if (method == "POST") return Create(target, kube::Object(sent));
     if (target.key.name.empty()) return List(target);
     auto& collection = collections_[target.collection];

@@ -35,7 +35,9 @@ struct ManagerFixture {
   std::atomic<bool> ended = false;
   absl::Status result;
 
-  ~ManagerFixture() { base::IgnoreError(Finish(), "the test has looked at what matters to it"); }
+  virtual ~ManagerFixture() {
+    base::IgnoreError(Finish(), "the test has looked at what matters to it");
+  }
 
   kube::Manager& Make() { return manager.emplace(options, cluster, *events, clock, registry); }
   // Runs the manager on a thread of its own.

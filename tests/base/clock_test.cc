@@ -1,0 +1,110 @@
+#include "base/clock.h"
+
+#include <catch2/catch.hpp>
+#include <thread>
+
+#include "tests/support/fake_clock.h"
+
+namespace {
+
+using tests::FakeClock;
+
+TEST_CASE("a fake clock stands still until it is moved") {
+  FakeClock clock(absl::FromUnixSeconds(100));
+  CHECK(clock.Now() == absl::FromUnixSeconds(100));
+  clock.Advance(absl::Milliseconds(1500));
+  CHECK(clock.Now() == absl::FromUnixMillis(101'500));
+}
+
+TEST_CASE("a wait ends when its deadline has come, and not before") {
+  FakeClock clock;
+  absl::Mutex mu;
+  bool held = true;
+  std::thread waiter([&] {
+    absl::MutexLock lock(&mu);
+    bool never = false;
+    held = clock.AwaitUntil(mu, absl::Condition(&never), clock.Now() + absl::Seconds(10));
+  });
+  clock.AwaitWaiters(1);
+  clock.Advance(absl::Seconds(9));
+  CHECK(clock.waiters() == 1);
+  clock.Advance(absl::Seconds(1));
+  waiter.join();
+  CHECK_FALSE(held);
+  CHECK(clock.waiters() == 0);
+}
+
+TEST_CASE("a wait ends at once when its condition comes true") {
+  FakeClock clock;
+  absl::Mutex mu;
+  bool ready = false, held = false;
+  std::thread waiter([&] {
+    absl::MutexLock lock(&mu);
+    held = clock.AwaitUntil(mu, absl::Condition(&ready), absl::InfiniteFuture());
+  });
+  clock.AwaitWaiters(1);
+  {
+    absl::MutexLock lock(&mu);
+    ready = true;
+  }
+  waiter.join();
+  CHECK(held);
+}
+
+TEST_CASE("a wait whose deadline is past, or whose condition holds, does not wait") {
+  FakeClock fake;
+  for (const base::Clock* clock : {static_cast<const base::Clock*>(&fake), &base::RealClock()}) {
+    absl::Mutex mu;
+    absl::MutexLock lock(&mu);
+    bool yes = true, no = false;
+    CHECK(clock->AwaitUntil(mu, absl::Condition(&yes), absl::InfiniteFuture()));
+    CHECK(clock->AwaitUntil(mu, absl::Condition(&yes), absl::InfinitePast()));
+    CHECK_FALSE(clock->AwaitUntil(mu, absl::Condition(&no), clock->Now()));
+  }
+}
+
+TEST_CASE("a sleep lasts until its end or until it is stopped") {
+  FakeClock clock;
+  base::StopSource stop;
+  bool slept = false;
+  const auto sleeper = [&] { slept = clock.SleepFor(absl::Seconds(5), stop.get_token()); };
+  std::thread first(sleeper);
+  clock.AwaitWaiters(1);
+  clock.Advance(absl::Seconds(5));
+  first.join();
+  CHECK(slept);
+
+  std::thread second(sleeper);
+  clock.AwaitWaiters(1);
+  stop.request_stop();
+  second.join();
+  CHECK_FALSE(slept);
+
+  CHECK_FALSE(clock.SleepFor(absl::Seconds(5), stop.get_token()));  // Stopped before it began.
+  CHECK(clock.SleepFor(absl::ZeroDuration(), base::StopToken()));
+}
+
+TEST_CASE("the machine's clock wakes a sleeper who is stopped") {
+  base::StopSource stop;
+  std::thread stopper([&] { stop.request_stop(); });
+  CHECK_FALSE(base::RealClock().SleepFor(absl::Hours(1), stop.get_token()));
+  stopper.join();
+  CHECK(base::RealClock().SleepFor(absl::Milliseconds(1), base::StopToken()));
+}
+
+TEST_CASE("a stop is heard by every copy of the token and by late listeners") {
+  base::StopSource source;
+  const base::StopToken token = source.get_token();
+  int heard = 0;
+  base::StopCallback early(token, [&] { ++heard; });
+  CHECK_FALSE(token.stop_requested());
+  source.request_stop();
+  source.request_stop();
+  CHECK(token.stop_requested());
+  CHECK(heard == 1);
+  base::StopCallback late(token, [&] { ++heard; });
+  CHECK(heard == 2);
+  CHECK_FALSE(base::StopToken().stop_possible());
+}
+
+}  // namespace

@@ -1,0 +1,158 @@
+#include <catch2/catch.hpp>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "base/json.h"
+
+namespace {
+
+using json::Parse;
+using json::Value;
+
+Value MustParse(absl::string_view text) {
+  auto value = Parse(text);
+  INFO(text);
+  INFO(value.status().ToString());
+  REQUIRE(value.ok());
+  return *value;
+}
+
+TEST_CASE("every kind of value is read") {
+  CHECK(MustParse(" { \"a\" : [ null , true , false , -1 , 0.5 , \"s\" , { } , [ ] ] }\n") ==
+        Value::Object({{"a", Value::Array({Value(), true, false, -1, 0.5, "s", Value::Object(),
+                                           Value::Array()})}}));
+  CHECK(MustParse("\"alone\"") == Value("alone"));
+}
+
+TEST_CASE("integers keep all their digits as far as int64 goes, and are doubles beyond") {
+  CHECK(MustParse("9007199254740993").AsInt() == 9007199254740993);
+  CHECK(MustParse("9223372036854775807").AsInt() == std::numeric_limits<int64_t>::max());
+  CHECK(MustParse("-9223372036854775808").AsInt() == std::numeric_limits<int64_t>::min());
+  const Value above = MustParse("9223372036854775808");
+  CHECK(above.type() == Value::Type::kDouble);
+  CHECK(above.AsDouble() == 9223372036854775808.0);
+  CHECK(MustParse("18446744073709551615").AsDouble() == 18446744073709551616.0);
+  CHECK(MustParse("-0").is_int());
+}
+
+TEST_CASE("a number with a point or an exponent stays a double") {
+  CHECK(MustParse("1.0").type() == Value::Type::kDouble);
+  CHECK(MustParse("1e3").type() == Value::Type::kDouble);
+  CHECK(MustParse("1e3").AsInt() == 1000);
+  CHECK(MustParse("0.1").AsDouble() == 0.1);
+  CHECK(MustParse("1e-400").AsDouble() == 0.0);
+  CHECK(MustParse("128.74836467836484838364836483643636483648e-336").AsDouble() < 1e-300);
+  CHECK(MustParse("1.7976931348623157e308").AsDouble() == std::numeric_limits<double>::max());
+}
+
+TEST_CASE("a repeated name keeps the last value, as Go does") {
+  CHECK(MustParse(R"({"a":1,"b":2,"a":{"c":3}})") ==
+        Value::Object({{"a", Value::Object({{"c", 3}})}, {"b", 2}}));
+}
+
+TEST_CASE("escapes are resolved, NUL among them") {
+  CHECK(MustParse(R"("\"\\\/\b\f\n\r\t\u0041\u00e9\u20ac\ud83d\ude00")") ==
+        Value("\"\\/\b\f\n\r\tA\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80"));
+  CHECK(MustParse(R"("a\u0000b")").AsString() == absl::string_view("a\0b", 3));
+}
+
+TEST_CASE("what is not JSON is refused with the place") {
+  struct Case {
+    std::string text;
+    int offset;
+  };
+  const std::vector<Case> cases = {
+      {"", 0},
+      {"  ", 2},
+      {"{", 1},
+      {"[1,]", 3},
+      {"{\"a\":1,}", 7},
+      {"{a:1}", 1},
+      {"{'a':1}", 1},
+      {"[1 2]", 3},
+      {"nul", 3},
+      {"01", 1},
+      {"+1", 0},
+      {"1.", 2},
+      {"NaN", 0},
+      {"\"open", 5},
+      {"\"tab\there\"", 4},
+      {"\"\\x\"", 1},
+      {"{} {}", 3},
+      {"// comment\n1", 0},
+      {std::string("[1]\0", 4), 3},
+      {std::string("[\0]", 3), 1},
+  };
+  for (const Case& c : cases) {
+    INFO(c.text);
+    const auto value = Parse(c.text);
+    REQUIRE(value.status().code() == absl::StatusCode::kInvalidArgument);
+    INFO(value.status().message());
+    CHECK(absl::StartsWith(value.status().message(),
+                           absl::StrCat("invalid JSON at byte ", c.offset, ": ")));
+  }
+}
+
+TEST_CASE("text that is not UTF-8 is refused") {
+  for (const absl::string_view broken : {"\"\xff\"", "\"\xc3\"", "\"\xc0\x80\"", "\"\xed\xa0\x80\"",
+                                         "\"\\ud800\"", "{\"\x80\":1}"}) {
+    INFO(broken);
+    CHECK(Parse(broken).status().code() == absl::StatusCode::kInvalidArgument);
+  }
+}
+
+TEST_CASE("numbers that no double holds are refused") {
+  for (const char* huge : {"1e309", "-1e309", "1e99999999999"}) {
+    INFO(huge);
+    CHECK(Parse(huge).status().code() == absl::StatusCode::kInvalidArgument);
+  }
+}
+
+TEST_CASE("nesting is limited, so that a hostile document cannot exhaust the stack") {
+  const auto nested = [](size_t depth) {
+    return std::string(depth, '[') + std::string(depth, ']');
+  };
+  CHECK(Parse(nested(512)).ok());
+  const auto refused = Parse(nested(513));
+  REQUIRE_FALSE(refused.ok());
+  CHECK(absl::StrContains(refused.status().message(), "nested deeper than 512"));
+  CHECK_FALSE(Parse(std::string(1'000'000, '[')).ok());
+  std::string objects;
+  for (int i = 0; i < 100'000; ++i) objects += "{\"a\":";
+  CHECK_FALSE(Parse(objects).ok());
+  CHECK(Parse(nested(3), {.max_depth = 3}).ok());
+  CHECK_FALSE(Parse(nested(4), {.max_depth = 3}).ok());
+  // Depth counts what is open, not what there was.
+  std::string wide = "[";
+  for (int i = 0; i < 2000; ++i) absl::StrAppend(&wide, i == 0 ? "" : ",", "[{}]");
+  CHECK(Parse(wide + "]").ok());
+}
+
+TEST_CASE("the deepest document can be copied, compared, written and destroyed") {
+  std::string text;
+  for (int i = 0; i < 512; ++i) text += i % 2 == 0 ? "{\"a\":" : "[";
+  text += "1";
+  for (int i = 511; i >= 0; --i) text += i % 2 == 0 ? "}" : "]";
+  const Value one = MustParse(text);
+  const Value two = MustParse(text);
+  CHECK(one == two);
+  CHECK(json::Write(one) == text);
+}
+
+TEST_CASE("a document read twice is read twice the same, names of any length included") {
+  std::string text = "{";
+  for (int i = 0; i < 3000; ++i) {  // More names than are remembered.
+    absl::StrAppend(&text, i == 0 ? "" : ",", "\"", std::string(static_cast<size_t>(i % 40), 'n'),
+                    i, "\":", i);
+  }
+  text += "}";
+  const Value one = MustParse(text);
+  CHECK(one.size() == 3000);
+  CHECK(MustParse(text) == one);
+  CHECK(MustParse(json::Write(one)) == one);
+}
+
+}  // namespace

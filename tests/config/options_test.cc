@@ -1,0 +1,235 @@
+#include "config/options.h"
+
+#include <catch2/catch.hpp>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "config/version.h"
+
+namespace {
+
+using config::Options;
+using config::Parsed;
+
+Parsed Parse(std::vector<std::string> arguments) {
+  std::vector<const char*> argv = {"karmada-controller-manager"};
+  for (const std::string& argument : arguments) argv.push_back(argument.c_str());
+  return config::ParseCommandLine(static_cast<int>(argv.size()), argv.data());
+}
+
+Options MustParse(std::vector<std::string> arguments) {
+  const Parsed parsed = Parse(std::move(arguments));
+  INFO(parsed.output);
+  REQUIRE(parsed.outcome == Parsed::Outcome::kRun);
+  return parsed.options;
+}
+
+// The message that the flags are refused with.
+std::string Refusal(std::vector<std::string> arguments) {
+  const Parsed parsed = Parse(std::move(arguments));
+  REQUIRE(parsed.outcome == Parsed::Outcome::kExit);
+  CHECK(parsed.exit_code == 1);
+  return parsed.output;
+}
+
+TEST_CASE("without flags the defaults are upstream's") {
+  const Options o = MustParse({});
+  CHECK(o.controllers == std::vector<std::string>{"*"});
+  CHECK(o.leader_election.enabled);
+  CHECK(o.leader_election.resource_namespace == "karmada-system");
+  CHECK(o.leader_election.lease_duration == absl::Seconds(15));
+  CHECK(o.leader_election.renew_deadline == absl::Seconds(10));
+  CHECK(o.leader_election.retry_period == absl::Seconds(2));
+  CHECK(o.metrics_bind_address == ":8080");
+  CHECK(o.health_probe_bind_address == ":10357");
+  CHECK(o.skipped_propagating_namespaces == std::vector<std::string>{"kube-.*"});
+  CHECK(o.concurrency.work == 5);
+  CHECK(o.concurrency.namespace_ == 1);
+  CHECK(o.concurrency.propagation_policy == 1);
+  CHECK(o.concurrency.dependent_resource == 2);
+  CHECK(o.clusters.status_update_frequency == absl::Seconds(10));
+  CHECK(o.clusters.monitor_grace_period == absl::Seconds(40));
+  CHECK(o.clusters.startup_grace_period == absl::Seconds(60));
+  CHECK(o.clusters.cache_sync_timeout == absl::Minutes(2));
+  CHECK(o.clusters.resource_modeling);
+  CHECK(o.rate_limits.max_delay == absl::Seconds(1000));
+  CHECK(o.logging.format == "text");
+}
+
+TEST_CASE("values of every kind are read, after = or as the next argument") {
+  const Options o = MustParse(
+      {"--kubeconfig=/etc/kubeconfig", "--concurrent-work-syncs", "20", "--kube-api-qps=12.5",
+       "--kube-api-burst=60", "--cluster-monitor-period", "1m5s", "--rate-limiter-max-delay=16m40s",
+       "--health-probe-bind-address=0", "--v=4", "--vmodule=a=1,b*=2", "--logging-format=json",
+       "--skipped-propagating-apis=a.io;v1/Pod,Secret", "--enable-cluster-resource-modeling=false",
+       "--leader-elect-resource-namespace=other"});
+  CHECK(o.kubeconfig == "/etc/kubeconfig");
+  CHECK(o.concurrency.work == 20);
+  CHECK(o.kube_api_qps == 12.5);
+  CHECK(o.kube_api_burst == 60);
+  CHECK(o.clusters.monitor_period == absl::Seconds(65));
+  CHECK(o.rate_limits.max_delay == absl::Seconds(1000));
+  CHECK(o.health_probe_bind_address == "0");
+  CHECK(o.logging.verbosity == 4);
+  CHECK(o.logging.vmodule == "a=1,b*=2");
+  CHECK(o.logging.format == "json");
+  CHECK(o.skipped_propagating_apis == "a.io;v1/Pod,Secret");
+  CHECK_FALSE(o.clusters.resource_modeling);
+  CHECK(o.leader_election.resource_namespace == "other");
+}
+
+TEST_CASE("a switch may stand alone or be set in Go's words") {
+  CHECK(MustParse({"--leader-elect"}).leader_election.enabled);
+  for (const char* off : {"false", "0", "False", "FALSE", "f", "F"}) {
+    INFO(off);
+    CHECK_FALSE(MustParse({absl::StrCat("--leader-elect=", off)}).leader_election.enabled);
+  }
+  for (const char* on : {"true", "1", "True", "TRUE", "t", "T"}) {
+    INFO(on);
+    CHECK(MustParse({absl::StrCat("--leader-elect=", on)}).leader_election.enabled);
+  }
+}
+
+TEST_CASE("a list is split at commas, and may be given several times") {
+  CHECK(MustParse({"--controllers=*,-binding", "--controllers", "cluster"}).controllers ==
+        std::vector<std::string>{"*", "-binding", "cluster"});
+  CHECK(MustParse({"--skipped-propagating-namespaces=kube-.*,infra"})
+            .skipped_propagating_namespaces == std::vector<std::string>{"kube-.*", "infra"});
+}
+
+TEST_CASE("the last of repeated values counts") {
+  CHECK(MustParse({"--v=1", "--v=3"}).logging.verbosity == 3);
+  CHECK(MustParse({"--cluster-monitor-period=1s", "--cluster-monitor-period=2s"})
+            .clusters.monitor_period == absl::Seconds(2));
+  CHECK_FALSE(MustParse({"--leader-elect", "--leader-elect=false"}).leader_election.enabled);
+}
+
+TEST_CASE("underscores in names are dashes, in values they stay") {
+  const Options o = MustParse({"--kube_api_burst=7", "--leader_elect_resource_namespace=a_b"});
+  CHECK(o.kube_api_burst == 7);
+  CHECK(o.leader_election.resource_namespace == "a_b");
+}
+
+TEST_CASE("the short form of the verbosity is known") {
+  CHECK(MustParse({"-v", "3"}).logging.verbosity == 3);
+  CHECK(MustParse({"-v=3"}).logging.verbosity == 3);
+  CHECK(MustParse({"-v3"}).logging.verbosity == 3);
+}
+
+TEST_CASE("feature gates can be given in one flag or in several") {
+  const Options o = MustParse(
+      {"--feature-gates=AllAlpha=true,Failover=true", "--feature-gates=WorkloadAffinity=false"});
+  CHECK(o.gates.Enabled(config::Gate::kFailover));
+  CHECK(o.gates.Enabled(config::Gate::kMultiClusterService));
+  CHECK_FALSE(o.gates.Enabled(config::Gate::kWorkloadAffinity));
+}
+
+TEST_CASE("what is refused is named") {
+  struct Case {
+    std::vector<std::string> arguments;
+    const char* named;
+  };
+  const std::vector<Case> cases = {
+      {{"--no-such-flag"}, "no-such-flag"},
+      {{"--no-such-flag=1"}, "no-such-flag"},
+      {{"stray"}, "stray"},
+      {{"--concurrent-work-syncs=many"}, "--concurrent-work-syncs"},
+      {{"--concurrent-work-syncs=1.5"}, "--concurrent-work-syncs"},
+      {{"--kube-api-qps=fast"}, "--kube-api-qps"},
+      {{"--cluster-monitor-period=5"}, "--cluster-monitor-period"},
+      {{"--cluster-monitor-period=soon"}, "--cluster-monitor-period"},
+      {{"--cluster-monitor-period=inf"}, "--cluster-monitor-period"},
+      {{"--cluster-monitor-period=0"}, "--cluster-monitor-period"},
+      {{"--cluster-status-update-frequency=-1s"}, "--cluster-status-update-frequency"},
+      {{"--cluster-monitor-grace-period=0s"}, "--cluster-monitor-grace-period"},
+      {{"--cluster-startup-grace-period=0s"}, "--cluster-startup-grace-period"},
+      {{"--leader-elect=maybe"}, "--leader-elect"},
+      {{"--feature-gates=Nonsense=true"}, "Nonsense"},
+      {{"--feature-gates=Failover=perhaps"}, "Failover"},
+      {{"--logging-format=xml"}, "--logging-format"},
+      {{"--skipped-propagating-namespaces=("}, "--skipped-propagating-namespaces"},
+      {{"--leader-elect-lease-duration=5s"}, "--leader-elect-lease-duration"},
+      {{"--leader-elect-retry-period=9s"}, "--leader-elect-retry-period"},
+      {{"--kubeconfig"}, "--kubeconfig"},
+  };
+  for (const Case& c : cases) {
+    INFO(c.arguments[0]);
+    const std::string message = Refusal(c.arguments);
+    INFO(message);
+    CHECK(absl::StartsWith(message, "Error: "));
+    CHECK(absl::StrContains(message, c.named));
+  }
+}
+
+TEST_CASE("timings of an election that is not held do not matter") {
+  CHECK(MustParse({"--leader-elect=false", "--leader-elect-lease-duration=1s"})
+            .leader_election.lease_duration == absl::Seconds(1));
+}
+
+TEST_CASE("flags that mean nothing here are accepted, with and without value") {
+  const Options o = MustParse({"--enable-taint-manager=false", "--enable-pprof", "--v=2",
+                               "--resync-period=10m", "--log-flush-frequency", "5s",
+                               "--enable-no-execute-taint-eviction=true", "--logtostderr"});
+  CHECK(o.logging.verbosity == 2);
+}
+
+TEST_CASE("the environment changes no flag") {
+  setenv("CONCURRENT_WORK_SYNCS", "99", 1);
+  setenv("KARMADA_CONCURRENT_WORK_SYNCS", "99", 1);
+  CHECK(MustParse({}).concurrency.work == 5);
+  unsetenv("CONCURRENT_WORK_SYNCS");
+  unsetenv("KARMADA_CONCURRENT_WORK_SYNCS");
+}
+
+TEST_CASE("help and version are printed and end the program well") {
+  const Parsed help = Parse({"--help"});
+  CHECK(help.outcome == Parsed::Outcome::kExit);
+  CHECK(help.exit_code == 0);
+  CHECK(absl::StrContains(help.output, "--skipped-propagating-apis"));
+  CHECK(absl::StrContains(help.output, "Failover=true|false"));
+  CHECK_FALSE(absl::StrContains(help.output, "--logtostderr"));
+  const Parsed version = Parse({"version"});
+  CHECK(version.exit_code == 0);
+  CHECK(version.output == config::VersionText());
+  CHECK(absl::StartsWith(version.output, absl::StrCat("karmada-controller-manager version: "
+                                                      "version.Info{GitVersion:\"",
+                                                      config::Version(), "\"")));
+}
+
+TEST_CASE("a controller runs by the first word on it, else by the star") {
+  Options o;
+  CHECK(o.ControllerEnabled("binding"));
+  CHECK_FALSE(o.ControllerEnabled("hpaScaleTargetMarker", false));
+  o.controllers = {"*", "-binding", "hpaScaleTargetMarker"};
+  CHECK_FALSE(o.ControllerEnabled("binding"));
+  CHECK(o.ControllerEnabled("cluster"));
+  CHECK(o.ControllerEnabled("hpaScaleTargetMarker", false));
+  o.controllers = {"binding", "-binding"};
+  CHECK(o.ControllerEnabled("binding"));
+  CHECK_FALSE(o.ControllerEnabled("cluster"));
+}
+
+TEST_CASE("durations are read as Go reads them") {
+  const auto parse = [](const char* text) {
+    absl::Duration d = absl::Seconds(-77);
+    return config::ParseGoDuration(text, d).ok() ? d : absl::Seconds(-77);
+  };
+  CHECK(parse("0") == absl::ZeroDuration());
+  CHECK(parse("1h0m5s") == absl::Seconds(3605));
+  CHECK(parse("1.5h") == absl::Minutes(90));
+  CHECK(parse("300ms") == absl::Milliseconds(300));
+  CHECK(parse("10us") == absl::Microseconds(10));
+  CHECK(parse("10\xc2\xb5s") == absl::Microseconds(10));
+  CHECK(parse("10\xce\xbcs") == absl::Microseconds(10));
+  CHECK(parse("-5s") == absl::Seconds(-5));
+  CHECK(parse("1ns") == absl::Nanoseconds(1));
+  for (const char* text : {"", "5", "1d", "s", "1 s", "inf", "-inf", "1h 5m", "abc"}) {
+    INFO(text);
+    CHECK(parse(text) == absl::Seconds(-77));
+  }
+}
+
+}  // namespace

@@ -1,0 +1,156 @@
+#include <catch2/catch.hpp>
+#include <string>
+
+#include "absl/strings/match.h"
+#include "controllers/clusterstatus/cluster_status_reconciler.h"
+#include "tests/support/members_fixture.h"
+
+namespace {
+
+using tests::Json;
+
+struct Fixture : tests::MembersFixture {
+  tests::FakeApiServer& m1 = member("m1");
+  std::optional<controllers::ClusterStatusReconciler> reconciler;
+
+  Fixture() {
+    controllers::ClusterStatusOptions status_options;
+    status_options.collect_resources = false;
+    reconciler.emplace(controllers::ClusterStatusDeps{Make(), members, objects}, status_options);
+    Sync({api::Clusters()});
+    Put([](kube::Object&) {});
+  }
+  // The cluster m1, joined in push mode, as `change` makes it.
+  template <class Change>
+  void Put(Change change) {
+    kube::Object cluster = kube::Object::Make(api::Clusters().gvk, {"", "m1"});
+    cluster.AddFinalizer(api::kClusterFinalizer);
+    cluster.Set({"spec"},
+                Json(R"({"syncMode": "Push", "secretRef": {"namespace": "s", "name": "m1"}})"));
+    change(cluster);
+    PutCached(api::Clusters(), cluster);
+  }
+  absl::StatusOr<kube::Action> Reconcile() {
+    return reconciler->Reconcile({.key = {"", "m1"}}, {});
+  }
+  json::Value Condition(const char* type = "Ready") const {
+    const kube::Object cluster = server->Find(api::Clusters(), {"", "m1"});
+    const json::Value* found = kube::FindCondition(cluster.status()["conditions"], type);
+    return found == nullptr ? json::Value() : *found;
+  }
+  std::string Ready() const {
+    return absl::StrCat(Condition()["status"].AsString(), " ", Condition()["reason"].AsString(),
+                        ": ", Condition()["message"].AsString());
+  }
+  double Gauge(const char* name) {
+    return registry.GetGauge(name, "", {{"member_cluster", "m1"}}).Value();
+  }
+};
+
+TEST_CASE_METHOD(Fixture, "a member that answers is ready, and looked at again after the period") {
+  const auto action = Reconcile();
+  REQUIRE(action.ok());
+  CHECK(action->delay() == absl::Seconds(10));
+  CHECK(Ready() == "True ClusterReady: cluster is healthy and ready to accept workloads");
+  CHECK(m1.Requests("GET").front() == "GET /readyz");
+  CHECK(Gauge("cluster_ready_state") == 1);
+}
+
+TEST_CASE_METHOD(Fixture, "a member without /readyz is asked for /healthz") {
+  m1.FailNext("GET", 404, "NotFound");
+  REQUIRE(Reconcile().ok());
+  CHECK(Condition()["status"].AsString() == "True");
+  CHECK(m1.Requests("GET").at(1) == "GET /healthz");
+}
+
+TEST_CASE_METHOD(Fixture, "a member that answers with an error counts as not reachable") {
+  m1.FailNext("GET", GENERATE(500, 401), "Error");
+  REQUIRE(Reconcile().ok());
+  CHECK(Ready() == "False ClusterNotReachable: cluster is not reachable");
+  CHECK(m1.Requests().size() == 1);  // Nothing is collected.
+}
+
+TEST_CASE_METHOD(Fixture, "a member that answers without being well is not ready") {
+  m1.FailNext("GET", 204, "");
+  REQUIRE(Reconcile().ok());
+  CHECK(Ready() ==
+        "False ClusterNotReady: cluster is reachable but health endpoint responded without ok");
+}
+
+TEST_CASE_METHOD(Fixture, "a member that no client can be made for is told why") {
+  Put([](kube::Object& c) { c.Set({"metadata", "name"}, "m9"); });
+  REQUIRE(reconciler->Reconcile({.key = {"", "m9"}}, {}).ok());
+  const kube::Object cluster = server->Find(api::Clusters(), {"", "m9"});
+  const json::Value ready = *kube::FindCondition(cluster.status()["conditions"], "Ready");
+  CHECK(ready["reason"].AsString() == "StatusCollectionFailed");
+  CHECK(absl::StartsWith(ready["message"].AsString(), "failed to create a ClusterClient: "));
+}
+
+TEST_CASE_METHOD(Fixture, "a short outage does not show") {
+  REQUIRE(Reconcile().ok());
+  m1.FailNext("GET", 500, "InternalError", 2);
+  clock.Advance(absl::Seconds(10));
+  REQUIRE(Reconcile().ok());
+  CHECK(Condition()["status"].AsString() == "True");
+  clock.Advance(absl::Seconds(30));
+  REQUIRE(Reconcile().ok());
+  CHECK(Condition()["status"].AsString() == "False");
+}
+
+TEST_CASE_METHOD(Fixture, "a member that stays as it is costs no write") {
+  REQUIRE(Reconcile().ok());
+  const size_t writes = server->Requests("PATCH").size();
+  clock.Advance(absl::Seconds(10));
+  REQUIRE(Reconcile().ok());
+  CHECK(server->Requests("PATCH").size() == writes);
+}
+
+TEST_CASE_METHOD(Fixture, "other conditions and what others report stay") {
+  Put([](kube::Object& c) {
+    c.Set({"status"}, Json(R"({"conditions": [{"type": "Theirs", "status": "True"}],
+                               "remedyActions": ["TrafficControl"]})"));
+  });
+  REQUIRE(Reconcile().ok());
+  CHECK(Condition("Theirs")["status"].AsString() == "True");
+  const kube::Object cluster = server->Find(api::Clusters(), {"", "m1"});
+  CHECK(cluster.status()["remedyActions"].size() == 1);
+}
+
+TEST_CASE_METHOD(Fixture, "a member that serves nothing is said to have empty enablements") {
+  REQUIRE(Reconcile().ok());
+  CHECK(Condition("CompleteAPIEnablements")["status"].AsString() == "False");
+  CHECK(Condition("CompleteAPIEnablements")["reason"].AsString() == "Empty");
+  CHECK(Condition("CompleteAPIEnablements")["message"].AsString() ==
+        "collected empty APIEnablements from the cluster");
+}
+
+TEST_CASE_METHOD(Fixture, "pull clusters and ones without credentials are not probed") {
+  SECTION("pull") {
+    Put([](kube::Object& c) { c.Set({"spec", "syncMode"}, "Pull"); });
+  }
+  SECTION("no secret") {
+    Put([](kube::Object& c) { c.Erase({"spec", "secretRef"}); });
+  }
+  REQUIRE(Reconcile().ok());
+  CHECK(m1.Requests().empty());
+}
+
+TEST_CASE_METHOD(Fixture, "a cluster that the cluster loop has not taken on yet waits") {
+  Put([](kube::Object& c) { c.Erase({"metadata", "finalizers"}); });
+  const auto action = Reconcile();
+  REQUIRE(action.ok());
+  CHECK(action->kind() == kube::Action::Kind::kRequeue);
+  CHECK(m1.Requests().empty());
+}
+
+TEST_CASE_METHOD(Fixture, "a cluster that is gone is forgotten, its metrics with it") {
+  REQUIRE(Reconcile().ok());
+  REQUIRE(members.Find("m1") != nullptr);
+  server->Erase(api::Clusters(), {"", "m1"});
+  REQUIRE(tests::Eventually([&] { return cluster.Find(api::Clusters(), {"", "m1"}) == nullptr; }));
+  REQUIRE(Reconcile().ok());
+  CHECK(members.Find("m1") == nullptr);
+  CHECK_FALSE(absl::StrContains(registry.Expose(), "cluster_ready_state"));
+}
+
+}  // namespace

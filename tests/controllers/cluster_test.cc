@@ -1,0 +1,184 @@
+#include <catch2/catch.hpp>
+#include <string>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "api/cluster.h"
+#include "controllers/cluster/cluster_reconciler.h"
+#include "tests/support/members_fixture.h"
+
+namespace {
+
+using controllers::TaintsFor;
+using tests::Json;
+using tests::Parse;
+
+const absl::Time kNow = absl::FromUnixSeconds(1'700'000'000);
+constexpr char kNowText[] = "2023-11-14T22:13:20Z";
+
+kube::Object Cluster(const std::string& ready, const std::string& taints = "[]") {
+  kube::Object cluster = Parse(R"({"apiVersion": "cluster.karmada.io/v1alpha1", "kind": "Cluster",
+      "metadata": {"name": "m1"}, "spec": {"syncMode": "Push"}})");
+  cluster.Set({"spec", "taints"}, Json(taints));
+  if (!ready.empty()) {
+    cluster.Set({"status", "conditions"},
+                json::Value::Array({json::Value::Object({{"type", "Ready"}, {"status", ready}})}));
+  }
+  return cluster;
+}
+
+// "key:effect" of each; "same" when nothing is to be changed.
+std::vector<std::string> Wanted(const kube::Object& cluster) {
+  const auto taints = TaintsFor(api::ClusterView(cluster), kNow);
+  if (!taints.has_value()) return {"same"};
+  std::vector<std::string> names;
+  for (const api::Taint& t : *taints) names.push_back(t.key + ":" + t.effect);
+  return names;
+}
+
+constexpr char kNotReady[] =
+    R"({"key": "cluster.karmada.io/not-ready", "effect": "NoSchedule", "timeAdded": "2020-01-01T00:00:00Z"})";
+constexpr char kUnreachable[] =
+    R"({"key": "cluster.karmada.io/unreachable", "effect": "NoSchedule"})";
+constexpr char kTheirs[] = R"({"key": "team", "value": "x", "effect": "NoExecute"})";
+
+TEST_CASE("taints follow the Ready condition") {
+  using Names = std::vector<std::string>;
+  const std::string not_ready = absl::StrCat("[", kNotReady, "]");
+  const std::string unreachable = absl::StrCat("[", kUnreachable, "]");
+  const Names none, tainted = {"cluster.karmada.io/not-ready:NoSchedule"},
+                    silent = {"cluster.karmada.io/unreachable:NoSchedule"}, same = {"same"};
+  CHECK(Wanted(Cluster("True")) == same);
+  CHECK(Wanted(Cluster("True", not_ready)) == none);
+  CHECK(Wanted(Cluster("True", unreachable)) == none);
+  CHECK(Wanted(Cluster("False")) == tainted);
+  CHECK(Wanted(Cluster("False", not_ready)) == same);
+  CHECK(Wanted(Cluster("False", unreachable)) == tainted);
+  CHECK(Wanted(Cluster("Unknown")) == silent);
+  CHECK(Wanted(Cluster("Unknown", not_ready)) == silent);
+  CHECK(Wanted(Cluster("Unknown", unreachable)) == same);
+  CHECK(Wanted(Cluster("")) == tainted);
+}
+
+TEST_CASE("a new taint is stamped, other taints stay as they are") {
+  const kube::Object cluster = Cluster("False", absl::StrCat("[", kTheirs, "]"));
+  const auto taints = TaintsFor(api::ClusterView(cluster), kNow);
+  REQUIRE(taints.has_value());
+  REQUIRE(taints->size() == 2);
+  CHECK((*taints)[0].ToJson() == Json(kTheirs));
+  CHECK((*taints)[1].time_added == kNowText);
+}
+
+TEST_CASE("a taint of the same key and another effect is another taint") {
+  CHECK(Wanted(
+            Cluster("False", R"([{"key": "cluster.karmada.io/not-ready", "effect": "NoExecute"}])"))
+            .size() == 2);
+}
+
+struct Fixture : tests::MembersFixture {
+  std::optional<controllers::ClusterReconciler> reconciler;
+  Fixture() {
+    controllers::RegisterCluster(Make(), {});
+    reconciler.emplace(*manager);
+    Sync({api::Clusters(), api::Namespaces(), api::Works(), api::ResourceBindings(),
+          api::ClusterResourceBindings(), api::Leases()});
+  }
+  kube::Object Stored() const { return server->Find(api::Clusters(), {"", "m1"}); }
+  absl::StatusOr<kube::Action> Reconcile() {
+    return reconciler->Reconcile({.key = {"", "m1"}}, {});
+  }
+  bool HasNamespace() const {
+    return !server->Find(api::Namespaces(), {"", "karmada-es-m1"}).empty();
+  }
+  kube::Object Deleting(const char* mode = "Push") {
+    kube::Object cluster = Cluster("True");
+    cluster.Set({"spec", "syncMode"}, mode);
+    cluster.AddFinalizer(api::kClusterFinalizer);
+    cluster.Set({"metadata", "deletionTimestamp"}, kNowText);
+    return cluster;
+  }
+};
+
+TEST_CASE_METHOD(Fixture, "a new cluster gets its namespace, its taint and the finalizer") {
+  PutCached(api::Clusters(), Cluster(""));
+  REQUIRE(Reconcile().ok());
+  CHECK(server->Find(api::Namespaces(), {"", "karmada-es-m1"}).Label(api::kSystemLabel) == "true");
+  CHECK(Stored().spec()["taints"].At(0)["key"].AsString() == "cluster.karmada.io/not-ready");
+  CHECK(Stored().HasFinalizer(api::kClusterFinalizer));
+  CHECK(
+      recorded->All() ==
+      std::vector<std::string>{
+          "Normal CreateExecutionSpaceSucceed Cluster: Created execution space(karmada-es-m1) for "
+          "cluster(m1).",
+          "Normal TaintClusterSucceed Cluster: Taint cluster succeed: cluster now has "
+          "taints([{Key:cluster.karmada.io/not-ready,Effect:NoSchedule}])."});
+}
+
+TEST_CASE_METHOD(Fixture, "a cluster that is as it should be is not written") {
+  PutCached(api::Clusters(), Cluster("True"));
+  REQUIRE(Reconcile().ok());
+  const size_t before = server->Requests().size();
+  REQUIRE(Reconcile().ok());
+  CHECK(server->Requests().size() == before);
+}
+
+TEST_CASE_METHOD(Fixture, "a cluster that has recovered loses its taint, with an event") {
+  kube::Object cluster = Cluster("True", absl::StrCat("[", kNotReady, ",", kTheirs, "]"));
+  PutCached(api::Clusters(), cluster);
+  REQUIRE(Reconcile().ok());
+  CHECK(Stored().spec()["taints"] == Json(absl::StrCat("[", kTheirs, "]")));
+}
+
+TEST_CASE_METHOD(Fixture, "an unjoined cluster waits for its namespace and its bindings") {
+  PutCached(api::Namespaces(), kube::Object::Make(api::Namespaces().gvk, {"", "karmada-es-m1"}));
+  kube::Object binding = kube::Object::Make(api::ResourceBindings().gvk, {"ns", "b"});
+  binding.Set({"spec", "clusters"}, Json(R"([{"name": "m1"}])"));
+  PutCached(api::ResourceBindings(), binding);
+  PutCached(api::Clusters(), Deleting());
+
+  auto action = Reconcile();
+  REQUIRE(action.ok());
+  CHECK(action->delay() == absl::Seconds(10));
+  CHECK_FALSE(HasNamespace());
+  CHECK(recorded->All() == std::vector<std::string>{"Normal RemoveExecutionSpaceSucceed Cluster: "
+                                                    "Removed execution space for cluster(m1)."});
+  action = Reconcile();  // The namespace is gone, the binding still names the cluster.
+  REQUIRE(action.ok());
+  CHECK(action->delay() == absl::Seconds(10));
+  CHECK(Stored().HasFinalizer(api::kClusterFinalizer));
+
+  binding.Set({"spec", "clusters"}, Json(R"([{"name": "m2"}])"));
+  binding.Set({"spec", "requiredBy"}, Json(R"([{"clusters": [{"name": "m1"}]}])"));
+  PutCached(api::ResourceBindings(), binding);
+  action = Reconcile();
+  REQUIRE(action.ok());
+  CHECK(action->kind() == kube::Action::Kind::kDone);
+  CHECK_FALSE(Stored().HasFinalizer(api::kClusterFinalizer));
+}
+
+TEST_CASE_METHOD(Fixture, "Works of a pull cluster that cannot answer are let go, others are not") {
+  const bool ready = GENERATE(true, false);
+  kube::Object work = kube::Object::Make(api::Works().gvk, {"karmada-es-m1", "w"});
+  work.AddFinalizer(api::kExecutionFinalizer);
+  work.AddFinalizer("example.com/other");
+  PutCached(api::Works(), work);
+  kube::Object cluster = Deleting("Pull");
+  if (!ready) cluster.Erase({"status"});
+  PutCached(api::Clusters(), cluster);
+  REQUIRE(Reconcile().ok());
+  const kube::Object now = server->Find(api::Works(), work.key());
+  CHECK(now.HasFinalizer(api::kExecutionFinalizer) == ready);
+  CHECK(now.HasFinalizer("example.com/other"));
+}
+
+TEST_CASE_METHOD(Fixture, "a failed deletion of the namespace is told and tried again") {
+  PutCached(api::Namespaces(), kube::Object::Make(api::Namespaces().gvk, {"", "karmada-es-m1"}));
+  PutCached(api::Clusters(), Deleting());
+  server->FailNext("DELETE", 403, "Forbidden");
+  CHECK(absl::IsPermissionDenied(Reconcile().status()));
+  REQUIRE(recorded->All().size() == 1);
+  CHECK(absl::StartsWith(recorded->All()[0], "Warning RemoveExecutionSpaceFailed"));
+  CHECK(Stored().HasFinalizer(api::kClusterFinalizer));
+}
+
+}  // namespace

@@ -1,0 +1,258 @@
+#include "controllers/execution/execution_reconciler.h"
+
+#include <catch2/catch.hpp>
+#include <string>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "tests/support/members_fixture.h"
+#include "works/work_writer.h"
+
+namespace {
+
+using tests::Eventually;
+using tests::kConfigMaps;
+using tests::Parse;
+
+const kube::ObjectKey kWork = {"karmada-es-m1", "app-1"};
+const kube::ObjectKey kApp = {"ns", "app"};
+
+works::WorkTemplate Template() {
+  works::WorkTemplate wanted;
+  wanted.key = kWork;
+  wanted.manifest = Parse(R"({"apiVersion": "v1", "kind": "ConfigMap",
+    "metadata": {"name": "app", "namespace": "ns", "uid": "template",
+      "labels": {"app": "x", "propagationpolicy.karmada.io/permanent-id": "p",
+                 "resourcebinding.karmada.io/permanent-id": "b"},
+      "annotations": {"note": "n", "propagationpolicy.karmada.io/name": "p",
+                      "propagationpolicy.karmada.io/namespace": "ns",
+                      "resourcebinding.karmada.io/name": "b",
+                      "resourcebinding.karmada.io/namespace": "ns"}},
+    "data": {"k": "v"}})");
+  wanted.annotations = json::Value::Object({{api::kConflictResolutionAnnotation, "abort"}});
+  wanted.suspend_dispatching = false;
+  wanted.preserve_resources_on_deletion = false;
+  return wanted;
+}
+
+struct Fixture : tests::MembersFixture {
+  tests::FakeApiServer& m1 = member("m1");
+  std::optional<works::WorkStatusWriter> status;
+  std::optional<controllers::ExecutionReconciler> reconciler;
+
+  Fixture() {
+    Sync({api::Works(), api::Clusters()});
+    status.emplace(Make());
+    reconciler.emplace(*manager, objects, *status);
+    PutCluster("Push", "True");
+  }
+  ~Fixture() override { base::IgnoreError(Finish(), "ends the loops before the writer goes"); }
+
+  void PutCluster(const char* mode, const char* ready, bool leaving = false) {
+    kube::Object c = kube::Object::Make(api::Clusters().gvk, {"", "m1"});
+    c.Set({"spec", "syncMode"}, mode);
+    c.Set({"status", "conditions"},
+          json::Value::Array({json::Value::Object({{"type", "Ready"}, {"status", ready}})}));
+    if (leaving) c.Set({"metadata", "deletionTimestamp"}, "2024-01-01T00:00:00Z");
+    PutCached(api::Clusters(), c);
+  }
+  void PutWork(const works::WorkTemplate& wanted) {
+    PutCached(api::Works(), works::NewWork(wanted));
+  }
+  void PutDeletedWork(const works::WorkTemplate& wanted) {
+    kube::Object work = works::NewWork(wanted);
+    work.AddFinalizer("example.com/observer");  // So that it stays to be looked at.
+    work.Set({"metadata", "deletionTimestamp"}, "2024-01-01T00:00:00Z");
+    PutCached(api::Works(), work);
+  }
+  absl::Status Reconcile() { return reconciler->Reconcile({.key = kWork}, {}).status(); }
+  // The object in the member, created by a Work that is then deleted.
+  void Apply(const works::WorkTemplate& wanted) {
+    PutWork(wanted);
+    REQUIRE(Reconcile().ok());
+    REQUIRE_FALSE(Held().empty());
+  }
+  kube::Object Held() const { return m1.Find(kConfigMaps, kApp); }
+  bool IsFinalized() const {
+    return !server->Find(api::Works(), kWork).HasFinalizer(api::kExecutionFinalizer);
+  }
+  // Runs the status writer's loop until the condition is written; its JSON.
+  json::Value Condition(const char* type) {
+    Start();
+    json::Value found;
+    REQUIRE(Eventually([&] {
+      clock.Advance(works::kProgressHold);
+      const kube::Object work = server->Find(api::Works(), kWork);
+      const json::Value* c = kube::FindCondition(work.status()["conditions"], type);
+      if (c != nullptr) found = *c;
+      return c != nullptr;
+    }));
+    return found;
+  }
+};
+
+TEST_CASE_METHOD(Fixture, "a Work is applied, with conditions and events that say so") {
+  PutWork(Template());
+  REQUIRE(Reconcile().ok());
+  CHECK(Held().Get({"data", "k"}).AsString() == "v");
+  CHECK(recorded->All() ==
+        std::vector<std::string>{
+            "Normal WorkDispatching Work: Work is being dispatched to member clusters.",
+            "Normal SyncSucceed ConfigMap: Successfully applied resource(ns/app) to cluster m1",
+            "Normal SyncSucceed Work: Sync work(karmada-es-m1/app-1) to cluster(m1) successful."});
+  const json::Value applied = Condition("Applied");
+  CHECK(applied["status"].AsString() == "True");
+  CHECK(applied["reason"].AsString() == "AppliedSuccessful");
+  CHECK(applied["message"].AsString() == "Manifest has been successfully applied");
+}
+
+TEST_CASE_METHOD(Fixture, "a manifest that the member refuses is told in condition and events") {
+  kube::Object theirs = Parse(R"({"apiVersion": "v1", "kind": "ConfigMap",
+      "metadata": {"name": "app", "namespace": "ns"}, "data": {"their": "data"}})");
+  m1.Put(kConfigMaps, theirs);
+  PutWork(Template());
+  CHECK_FALSE(Reconcile().ok());  // And so tried again.
+  const json::Value applied = Condition("Applied");
+  CHECK(applied["status"].AsString() == "False");
+  CHECK(applied["reason"].AsString() == "AppliedFailed");
+  CHECK(absl::StartsWith(applied["message"].AsString(),
+                         "Failed to apply all manifests (0/1): resource(kind=ConfigMap, ns/app) "
+                         "already exists in the cluster m1"));
+  const auto events = recorded->All();
+  REQUIRE(events.size() == 3);
+  CHECK(absl::StartsWith(events[1],
+                         "Warning SyncFailed ConfigMap: Failed to create or update "
+                         "resource(ns/app) in member cluster(m1): resource(kind="));
+  CHECK(absl::StartsWith(events[2],
+                         "Warning SyncFailed Work: Failed to sync work(karmada-es-m1/app-1) to "
+                         "cluster(m1), err: "));
+}
+
+TEST_CASE_METHOD(Fixture, "a suspended Work is not applied and says so") {
+  works::WorkTemplate wanted = Template();
+  wanted.suspend_dispatching = true;
+  PutWork(wanted);
+  REQUIRE(Reconcile().ok());
+  CHECK(Held().empty());
+  const json::Value dispatching = Condition("Dispatching");
+  CHECK(dispatching["status"].AsString() == "False");
+  CHECK(dispatching["reason"].AsString() == "SuspendDispatching");
+  CHECK(dispatching["message"].AsString() == "Work dispatching is in a suspended state.");
+}
+
+TEST_CASE_METHOD(Fixture, "Works of other clusters than ready push clusters wait") {
+  SECTION("not ready") { PutCluster("Push", "False"); }
+  SECTION("pull") { PutCluster("Pull", "True"); }
+  PutWork(Template());
+  REQUIRE(Reconcile().ok());
+  CHECK(Held().empty());
+  CHECK(m1.Requests().empty());
+}
+
+TEST_CASE_METHOD(Fixture,
+                 "a Work of an unknown cluster is an error, one of no cluster is nothing") {
+  CHECK(reconciler->Reconcile({.key = {"default", "w"}}, {}).ok());
+  CHECK(reconciler->Reconcile({.key = {"karmada-es-m1", "never"}}, {}).ok());
+  PutCached(api::Works(), kube::Object::Make(api::Works().gvk, {"karmada-es-m9", "w"}));
+  CHECK(absl::IsNotFound(reconciler->Reconcile({.key = {"karmada-es-m9", "w"}}, {}).status()));
+}
+
+TEST_CASE_METHOD(Fixture, "a deleted Work takes its object with it") {
+  Apply(Template());
+  works::WorkTemplate wanted = Template();
+  wanted.suspend_dispatching = GENERATE(false, true);  // Suspension does not hold back deletion.
+  PutDeletedWork(wanted);
+  REQUIRE(Reconcile().ok());
+  CHECK(Held().empty());
+  CHECK(IsFinalized());
+}
+
+TEST_CASE_METHOD(Fixture, "a deleted Work leaves alone an object that is not Karmada's any more") {
+  Apply(Template());
+  kube::Object released = Held();
+  released.EraseLabel(api::kManagedLabel);
+  m1.Put(kConfigMaps, released);
+  REQUIRE(Eventually([&] { return *objects.Find("m1", released, {}) == nullptr; }));
+  PutDeletedWork(Template());
+  REQUIRE(Reconcile().ok());
+  CHECK_FALSE(Held().empty());
+  CHECK(IsFinalized());
+}
+
+TEST_CASE_METHOD(Fixture, "an object that cannot be deleted keeps its Work") {
+  Apply(Template());
+  PutDeletedWork(Template());
+  m1.FailNext("DELETE", 403, "Forbidden");
+  const absl::Status failed = Reconcile();
+  CHECK(absl::IsPermissionDenied(failed));
+  CHECK(absl::StrContains(failed.message(), "deleting ConfigMap ns/app in cluster m1"));
+  CHECK_FALSE(IsFinalized());
+  REQUIRE(Reconcile().ok());
+  CHECK(IsFinalized());
+}
+
+TEST_CASE_METHOD(Fixture, "while its cluster is not ready a deleted Work stays") {
+  Apply(Template());
+  PutCluster("Push", GENERATE(as<const char*>(), "False", "Unknown"));
+  PutDeletedWork(Template());
+  REQUIRE(Reconcile().ok());
+  CHECK_FALSE(IsFinalized());
+  CHECK_FALSE(Held().empty());
+  PutCluster("Push", "True");
+  REQUIRE(Reconcile().ok());
+  CHECK(IsFinalized());
+  CHECK(Held().empty());
+}
+
+TEST_CASE_METHOD(Fixture, "a cluster that is not ready and is being removed lets go of its Works") {
+  Apply(Template());
+  PutCluster("Push", "False", /*leaving=*/true);
+  PutDeletedWork(Template());
+  REQUIRE(Reconcile().ok());
+  CHECK(IsFinalized());
+  CHECK_FALSE(Held().empty());
+}
+
+TEST_CASE_METHOD(Fixture,
+                 "an object that is to be preserved loses what made it Karmada's, and stays") {
+  Apply(Template());
+  kube::Object theirs = Held();
+  theirs.SetLabel("their-label", "x");
+  const kube::Object stored = m1.Put(kConfigMaps, theirs);
+  REQUIRE(Eventually([&] {
+    return (*objects.Find("m1", stored, {}))->resource_version() == stored.resource_version();
+  }));
+  works::WorkTemplate wanted = Template();
+  wanted.preserve_resources_on_deletion = true;
+  PutDeletedWork(wanted);
+  REQUIRE(Reconcile().ok());
+  CHECK(IsFinalized());
+  REQUIRE_FALSE(Held().empty());
+  CHECK(Held().labels() == Parse(R"({"app": "x", "their-label": "x"})").root());
+  CHECK(Held().annotations() ==
+        Parse(R"({"note": "n", "work.karmada.io/conflict-resolution": "abort"})").root());
+  CHECK(Held().Get({"data"}) == Template().manifest.Get({"data"}));
+}
+
+// Upstream keeps such a Work for ever (issue 7463).
+TEST_CASE_METHOD(Fixture, "an object that was to be preserved and is gone does not hold its Work") {
+  works::WorkTemplate wanted = Template();
+  wanted.preserve_resources_on_deletion = true;
+  PutDeletedWork(wanted);
+  REQUIRE(Reconcile().ok());
+  CHECK(IsFinalized());
+  CHECK(Held().empty());
+}
+
+TEST_CASE_METHOD(Fixture, "a Work without our finalizer is not touched") {
+  Apply(Template());
+  kube::Object work = works::NewWork(Template());
+  work.RemoveFinalizer(api::kExecutionFinalizer);
+  work.AddFinalizer("example.com/observer");
+  work.Set({"metadata", "deletionTimestamp"}, "2024-01-01T00:00:00Z");
+  PutCached(api::Works(), work);
+  REQUIRE(Reconcile().ok());
+  CHECK_FALSE(Held().empty());
+}
+
+}  // namespace

@@ -1,0 +1,112 @@
+#include "controllers/workstatus/member_watches.h"
+
+#include <catch2/catch.hpp>
+#include <string>
+
+#include "tests/support/members_fixture.h"
+
+namespace {
+
+using tests::Eventually;
+using tests::kConfigMaps;
+using tests::Parse;
+
+struct Fixture : tests::MembersFixture {
+  tests::FakeApiServer& m1 = member("m1");
+  kube::WorkQueue queue{{.name = "objects"}, clock};
+  std::optional<controllers::MemberWatches> watches;
+
+  Fixture() {
+    watches.emplace(Make(), objects, queue);
+    Sync({api::Works(), api::Clusters()});
+    PutCluster("Push", "True");
+    kube::Object work = kube::Object::Make(api::Works().gvk, {"karmada-es-m1", "w"});
+    work.Set({"spec", "workload", "manifests"}, json::Value::Array({ConfigMap("a").root()}));
+    PutCached(api::Works(), work);
+  }
+  // The members' handlers use the queue.
+  ~Fixture() override { members.Remove("m1"); }
+
+  void PutCluster(const char* mode, const char* ready) {
+    kube::Object c = kube::Object::Make(api::Clusters().gvk, {"", "m1"});
+    c.Set({"spec", "syncMode"}, mode);
+    c.Set({"status", "conditions"},
+          json::Value::Array({json::Value::Object({{"type", "Ready"}, {"status", ready}})}));
+    PutCached(api::Clusters(), c);
+  }
+  static kube::Object ConfigMap(const std::string& name) {
+    kube::Object object = kube::Object::Make(kConfigMaps.gvk, {"ns", name});
+    object.SetLabel(api::kManagedLabel, api::kManagedValue);
+    return object;
+  }
+  absl::Status Reconcile() {
+    return watches->Reconcile({.key = {"karmada-es-m1", "w"}}, {}).status();
+  }
+  // The next object in the queue, as text.
+  std::string Next() {
+    if (!Eventually([&] { return queue.size() > 0; })) return "nothing";
+    const auto taken = queue.Get();
+    queue.Done(taken->request);
+    return taken->request.ToString();
+  }
+};
+
+TEST_CASE_METHOD(Fixture,
+                 "changes of a Work's kind in its cluster are queued with cluster and kind") {
+  REQUIRE(Reconcile().ok());
+  m1.Put(kConfigMaps, ConfigMap("a"));
+  CHECK(Next() == "m1/ConfigMap ns/a");
+  kube::Object changed = ConfigMap("a");
+  changed.Set({"data", "k"}, "v");
+  m1.Put(kConfigMaps, changed);
+  CHECK(Next() == "m1/ConfigMap ns/a");
+  m1.Erase(kConfigMaps, {"ns", "a"});
+  CHECK(Next() == "m1/ConfigMap ns/a");
+}
+
+TEST_CASE_METHOD(Fixture, "objects that are not Karmada's are not looked at") {
+  REQUIRE(Reconcile().ok());
+  kube::Object theirs = ConfigMap("theirs");
+  theirs.EraseLabel(api::kManagedLabel);
+  m1.Put(kConfigMaps, theirs);
+  m1.Put(kConfigMaps, ConfigMap("ours"));
+  CHECK(Next() == "m1/ConfigMap ns/ours");
+  CHECK(queue.size() == 0);
+}
+
+TEST_CASE_METHOD(Fixture, "a kind is watched once however many Works have it") {
+  REQUIRE(Reconcile().ok());
+  REQUIRE(Reconcile().ok());
+  m1.Put(kConfigMaps, ConfigMap("a"));
+  CHECK(Next() == "m1/ConfigMap ns/a");
+  CHECK(m1.AwaitWatches(1));
+  CHECK(m1.Requests("WATCH").size() == 1);
+}
+
+TEST_CASE_METHOD(Fixture, "after the cluster was connected anew its changes are queued again") {
+  REQUIRE(Reconcile().ok());
+  m1.Put(kConfigMaps, ConfigMap("a"));
+  CHECK(Next() == "m1/ConfigMap ns/a");
+  members.Remove("m1");
+  REQUIRE(Reconcile().ok());
+  CHECK(Next() == "m1/ConfigMap ns/a");  // Of the new first list.
+  m1.Put(kConfigMaps, ConfigMap("b"));
+  CHECK(Next() == "m1/ConfigMap ns/b");
+}
+
+TEST_CASE_METHOD(Fixture, "nothing is watched in clusters that are not ready or have an agent") {
+  SECTION("not ready") { PutCluster("Push", "Unknown"); }
+  SECTION("pull") { PutCluster("Pull", "True"); }
+  REQUIRE(Reconcile().ok());
+  CHECK(m1.Requests().empty());
+}
+
+TEST_CASE_METHOD(Fixture, "nothing is watched for a Work on its way out") {
+  kube::Object work = server->Find(api::Works(), {"karmada-es-m1", "w"});
+  work.Set({"metadata", "deletionTimestamp"}, "2024-01-01T00:00:00Z");
+  PutCached(api::Works(), work);
+  REQUIRE(Reconcile().ok());
+  CHECK(m1.Requests().empty());
+}
+
+}  // namespace

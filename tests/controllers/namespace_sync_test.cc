@@ -1,0 +1,125 @@
+#include "controllers/namespace/namespace_sync_reconciler.h"
+
+#include <catch2/catch.hpp>
+#include <string>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "tests/support/members_fixture.h"
+
+namespace {
+
+using tests::Parse;
+
+kube::Object Namespace(const std::string& name) {
+  kube::Object ns = kube::Object::Make(api::Namespaces().gvk, {"", name});
+  ns.Set({"metadata", "uid"}, "ns-uid");
+  ns.SetLabel("team", "a");
+  return ns;
+}
+
+TEST_CASE("the Work of a namespace belongs to it and says nothing of dispatching") {
+  const works::WorkTemplate work = controllers::NamespaceWork(Namespace("shop"), "m1");
+  CHECK(work.key.ns == "karmada-es-m1");
+  CHECK(absl::StartsWith(work.key.name, "shop-"));
+  CHECK(work.manifest.name() == "shop");
+  CHECK(work.owner_references == Parse(R"({"o": [{"apiVersion": "v1", "kind": "Namespace",
+      "name": "shop", "uid": "ns-uid", "controller": true, "blockOwnerDeletion": true}]})")
+                                     .Get({"o"}));
+  CHECK_FALSE(work.suspend_dispatching.has_value());
+  CHECK_FALSE(work.preserve_resources_on_deletion.has_value());
+  CHECK_FALSE(work.annotations.Has(api::kConflictResolutionAnnotation));
+}
+
+TEST_CASE("a namespace that says how to resolve conflicts is heard") {
+  kube::Object ns = Namespace("shop");
+  ns.SetAnnotation(api::kConflictResolutionAnnotation, "overwrite");
+  CHECK(controllers::NamespaceWork(ns, "m1")
+            .annotations[api::kConflictResolutionAnnotation]
+            .AsString() == "overwrite");
+}
+
+struct Fixture : tests::MembersFixture {
+  std::optional<controllers::NamespaceSyncReconciler> reconciler;
+  Fixture() {
+    reconciler.emplace(Make(), [](absl::string_view name) { return name == "kube-system"; });
+    Sync({api::Namespaces(), api::Clusters(), api::Works()});
+    for (const char* name : {"m1", "m2"}) {
+      PutCached(api::Clusters(), kube::Object::Make(api::Clusters().gvk, {"", name}));
+    }
+  }
+  absl::Status Reconcile(const kube::Object& ns) {
+    PutCached(api::Namespaces(), ns);
+    return reconciler->Reconcile({.key = ns.key()}, {}).status();
+  }
+  std::vector<kube::Object> Works() const { return server->All(api::Works()); }
+};
+
+TEST_CASE_METHOD(Fixture, "a namespace goes into every cluster") {
+  REQUIRE(Reconcile(Namespace("shop")).ok());
+  REQUIRE(Works().size() == 2);
+  CHECK(Works()[0].ns() == "karmada-es-m1");
+  CHECK(Works()[1].ns() == "karmada-es-m2");
+  for (const kube::Object& work : Works()) {
+    const kube::Object manifest(work.Get({"spec", "workload", "manifests"}).At(0));
+    CHECK(manifest.kind() == "Namespace");
+    CHECK(manifest.Label("team") == "a");
+    CHECK(manifest.uid() == "");
+    CHECK(work.HasFinalizer(api::kExecutionFinalizer));
+    CHECK(work.OwnerRefs().at(0).uid == "ns-uid");
+    CHECK_FALSE(work.spec().Has("suspendDispatching"));
+  }
+  const size_t before = server->Requests().size();
+  REQUIRE(Reconcile(Namespace("shop")).ok());
+  CHECK(server->Requests().size() == before);
+}
+
+TEST_CASE_METHOD(Fixture, "a cluster that is being removed gets no more namespaces") {
+  kube::Object leaving = kube::Object::Make(api::Clusters().gvk, {"", "m2"});
+  leaving.Set({"metadata", "deletionTimestamp"}, "2024-01-01T00:00:00Z");
+  PutCached(api::Clusters(), leaving);
+  REQUIRE(Reconcile(Namespace("shop")).ok());
+  CHECK(Works().size() == 1);
+}
+
+TEST_CASE_METHOD(Fixture, "namespaces that are not the users' stay where they are") {
+  const std::string name = GENERATE(as<std::string>(), "default", "karmada-system",
+                                    "karmada-cluster", "karmada-es-m1", "kube-system");
+  REQUIRE(Reconcile(Namespace(name)).ok());
+  CHECK(Works().empty());
+}
+
+TEST_CASE_METHOD(Fixture, "a namespace can be kept out by its label, in any spelling of true") {
+  kube::Object ns = Namespace("shop");
+  const std::string value = GENERATE(as<std::string>(), "true", "TRUE", "True", "false", "yes");
+  ns.SetLabel(api::kSkipAutoPropagationLabel, value);
+  REQUIRE(Reconcile(ns).ok());
+  CHECK(Works().empty() == (value == "true" || value == "TRUE" || value == "True"));
+}
+
+TEST_CASE_METHOD(Fixture, "a namespace on its way out, or gone, is left alone") {
+  kube::Object ns = Namespace("shop");
+  ns.Set({"metadata", "deletionTimestamp"}, "2024-01-01T00:00:00Z");
+  REQUIRE(Reconcile(ns).ok());
+  CHECK(reconciler->Reconcile({.key = {"", "never"}}, {}).ok());
+  CHECK(Works().empty());
+}
+
+TEST_CASE_METHOD(Fixture, "labelling a namespace later does not take it back") {
+  REQUIRE(Reconcile(Namespace("shop")).ok());
+  kube::Object ns = Namespace("shop");
+  ns.SetLabel(api::kSkipAutoPropagationLabel, "true");
+  REQUIRE(Reconcile(ns).ok());
+  CHECK(Works().size() == 2);
+}
+
+TEST_CASE_METHOD(Fixture, "a cluster that refuses does not keep the namespace from the others") {
+  server->FailNext("POST", 404, "NotFound");  // Its execution namespace is not there yet.
+  const absl::Status failed = Reconcile(Namespace("shop"));
+  CHECK_FALSE(failed.ok());
+  REQUIRE(Works().size() == 1);
+  const bool first = Works()[0].ns() == "karmada-es-m1";  // They have no order.
+  CHECK(absl::StrContains(failed.message(), first ? "cluster m2" : "cluster m1"));
+}
+
+}  // namespace

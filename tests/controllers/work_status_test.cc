@@ -1,0 +1,211 @@
+#include <catch2/catch.hpp>
+#include <string>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "api/names.h"
+#include "controllers/workstatus/work_status_reconciler.h"
+#include "tests/support/members_fixture.h"
+#include "works/work_writer.h"
+
+namespace {
+
+using tests::Eventually;
+using tests::Json;
+using tests::kConfigMaps;
+using tests::kDeployments;
+using tests::Parse;
+
+const kube::ObjectKey kApp = {"ns", "app"};
+
+works::WorkTemplate Template(const kube::Resource& kind) {
+  works::WorkTemplate wanted;
+  wanted.key = {"karmada-es-m1", api::WorkName(kind.gvk.kind, "app", "ns")};
+  wanted.manifest = kube::Object::Make(kind.gvk, kApp);
+  wanted.manifest.Set({"metadata", "uid"}, "template");
+  wanted.manifest.SetAnnotation(api::kTemplateGenerationAnnotation, "1");
+  wanted.manifest.Set({"spec"}, Json(R"({"replicas": 1})"));
+  return wanted;
+}
+
+struct Fixture : tests::MembersFixture {
+  tests::FakeApiServer& m1 = member("m1");
+  std::optional<works::WorkStatusWriter> status;
+  std::optional<controllers::WorkStatusReconciler> reconciler;
+
+  Fixture() {
+    Sync({api::Works()});
+    status.emplace(Make());
+    reconciler.emplace(controllers::WorkStatusDeps{*manager, objects, *status, *chain});
+  }
+  ~Fixture() override { base::IgnoreError(Finish(), "ends the loops before the writer goes"); }
+
+  // A Work whose object is in the member, as the execution loop leaves them.
+  void PutApplied(const kube::Resource& kind, works::WorkTemplate wanted) {
+    const kube::Object work = PutCached(api::Works(), works::NewWork(wanted));
+    const kube::Object manifest(work.Get({"spec", "workload", "manifests"}).At(0));
+    REQUIRE(objects.Apply("m1", manifest, {}).ok());
+    REQUIRE_FALSE(m1.Find(kind, kApp).empty());
+  }
+  void PutApplied(const kube::Resource& kind) { PutApplied(kind, Template(kind)); }
+  // What somebody in the member makes of the object.
+  void ChangeThere(const kube::Resource& kind, json::Path path, json::Value value) {
+    kube::Object object = m1.Find(kind, kApp);
+    object.Set(path, std::move(value));
+    const kube::Object stored = m1.Put(kind, object);
+    REQUIRE(Eventually([&] {
+      const auto seen = objects.Find("m1", stored, {});
+      return seen.ok() && *seen != nullptr &&
+             (*seen)->resource_version() == stored.resource_version();
+    }));
+  }
+  void DeleteThere(const kube::Resource& kind) {
+    m1.Erase(kind, kApp);
+    REQUIRE(Eventually(
+        [&] { return *objects.Find("m1", kube::Object::Make(kind.gvk, kApp), {}) == nullptr; }));
+  }
+  absl::Status Reconcile(const kube::Resource& kind) {
+    kube::Request request;
+    request.cluster = "m1";
+    request.gvk = kind.gvk;
+    request.key = kApp;
+    return reconciler->Reconcile(request, {}).status();
+  }
+  // The Work's status once the writer has written one; waits for it.
+  json::Value Written(const kube::Resource& kind) {
+    if (!runner.joinable()) Start();
+    json::Value found;
+    REQUIRE(Eventually([&] {
+      clock.Advance(works::kProgressHold);
+      found = server->Find(api::Works(), Template(kind).key).status();
+      return !found.is_null();
+    }));
+    return found;
+  }
+};
+
+TEST_CASE_METHOD(Fixture, "status and health of the member's object go into its Work") {
+  PutApplied(kDeployments);
+  ChangeThere(kDeployments, {"status"},
+              Json(R"({"replicas": 1, "updatedReplicas": 1, "availableReplicas": 1})"));
+  REQUIRE(Reconcile(kDeployments).ok());
+  const json::Value item = Written(kDeployments)["manifestStatuses"].At(0);
+  CHECK(item["identifier"] == Json(R"({"ordinal": 0, "group": "apps", "version": "v1",
+      "kind": "Deployment", "resource": "", "namespace": "ns", "name": "app"})"));
+  CHECK(item["status"]["replicas"].AsInt() == 1);
+  CHECK(item["health"].AsString() == "Healthy");
+}
+
+TEST_CASE_METHOD(Fixture, "a workload that is not up is unhealthy") {
+  PutApplied(kDeployments);
+  ChangeThere(kDeployments, {"status"}, Json(R"({"replicas": 1, "unavailableReplicas": 1})"));
+  REQUIRE(Reconcile(kDeployments).ok());
+  CHECK(Written(kDeployments)["manifestStatuses"].At(0)["health"].AsString() == "Unhealthy");
+}
+
+TEST_CASE_METHOD(Fixture, "a kind without a health rule is healthy as soon as it is there") {
+  PutApplied(kConfigMaps);
+  REQUIRE(Reconcile(kConfigMaps).ok());
+  const json::Value item = Written(kConfigMaps)["manifestStatuses"].At(0);
+  CHECK(item["health"].AsString() == "Healthy");
+  CHECK(item["status"].is_null());
+}
+
+TEST_CASE_METHOD(Fixture, "what somebody changed in the member is put back") {
+  PutApplied(kConfigMaps);
+  ChangeThere(kConfigMaps, {"spec", "replicas"}, 7);
+  REQUIRE(Reconcile(kConfigMaps).ok());
+  CHECK(m1.Find(kConfigMaps, kApp).spec()["replicas"].AsInt() == 1);
+  const size_t writes = m1.Requests("PATCH").size();
+  REQUIRE(Reconcile(kConfigMaps).ok());
+  CHECK(m1.Requests("PATCH").size() == writes);
+}
+
+TEST_CASE_METHOD(Fixture, "a suspended Work reports but changes nothing") {
+  works::WorkTemplate wanted = Template(kConfigMaps);
+  wanted.suspend_dispatching = true;
+  PutApplied(kConfigMaps, wanted);
+  ChangeThere(kConfigMaps, {"spec", "replicas"}, 7);
+  REQUIRE(Reconcile(kConfigMaps).ok());
+  CHECK(m1.Find(kConfigMaps, kApp).spec()["replicas"].AsInt() == 7);
+  CHECK(Written(kConfigMaps)["manifestStatuses"].size() == 1);
+  DeleteThere(kConfigMaps);
+  REQUIRE(Reconcile(kConfigMaps).ok());
+  CHECK(m1.Find(kConfigMaps, kApp).empty());
+}
+
+TEST_CASE_METHOD(Fixture,
+                 "an object that was deleted in the member is made again, and that is told") {
+  PutApplied(kConfigMaps);
+  DeleteThere(kConfigMaps);
+  REQUIRE(Reconcile(kConfigMaps).ok());
+  CHECK(m1.Find(kConfigMaps, kApp).spec()["replicas"].AsInt() == 1);
+  CHECK(recorded->All() ==
+        std::vector<std::string>{"Normal SyncSucceed ConfigMap: Successfully applied "
+                                 "resource(ns/app) to cluster m1"});
+  const json::Value applied = Written(kConfigMaps)["conditions"].At(0);
+  CHECK(applied["type"].AsString() == "Applied");
+  CHECK(applied["status"].AsString() == "True");
+  CHECK(applied["reason"].AsString() == "ReCreateSuccessful");
+  CHECK(applied["message"].AsString() == "Manifest has been successfully applied");
+}
+
+TEST_CASE_METHOD(Fixture, "an object that cannot be made again is told and tried again") {
+  PutApplied(kConfigMaps);
+  DeleteThere(kConfigMaps);
+  m1.FailNext("POST", 403, "Forbidden");
+  CHECK(absl::IsPermissionDenied(Reconcile(kConfigMaps)));
+  const json::Value applied = Written(kConfigMaps)["conditions"].At(0);
+  CHECK(applied["status"].AsString() == "False");
+  CHECK(applied["reason"].AsString() == "ReCreateFailed");
+  REQUIRE(recorded->All().size() == 1);
+  CHECK(absl::StartsWith(recorded->All()[0],
+                         "Warning SyncFailed ConfigMap: Failed to create or "
+                         "update resource(ns/app) in member cluster(m1): "));
+}
+
+TEST_CASE_METHOD(Fixture, "the object of a Work that goes or is gone is not made again") {
+  PutApplied(kConfigMaps);
+  DeleteThere(kConfigMaps);
+  const kube::ObjectKey key = Template(kConfigMaps).key;
+  if (GENERATE(false, true)) {
+    server->Erase(api::Works(), key);
+    REQUIRE(Eventually([&] { return cluster.Find(api::Works(), key) == nullptr; }));
+  } else {
+    kube::Object work = server->Find(api::Works(), key);
+    work.Set({"metadata", "deletionTimestamp"}, "2024-01-01T00:00:00Z");
+    PutCached(api::Works(), work);
+  }
+  REQUIRE(Reconcile(kConfigMaps).ok());
+  CHECK(m1.Find(kConfigMaps, kApp).empty());
+}
+
+TEST_CASE_METHOD(Fixture, "an object is not taken for deleted while its informer starts anew") {
+  PutApplied(kConfigMaps);
+  members.Remove("m1");  // As after a change of its credentials.
+  REQUIRE(Reconcile(kConfigMaps).ok());
+  CHECK(recorded->All().empty());
+  CHECK(Written(kConfigMaps)["conditions"].is_null());
+}
+
+TEST_CASE_METHOD(Fixture, "an object that names another cluster's Work is left alone") {
+  PutApplied(kConfigMaps);
+  ChangeThere(kConfigMaps, {"metadata", "annotations", api::kWorkNamespaceAnnotation},
+              "karmada-es-m2");
+  const size_t writes = m1.Requests("PATCH").size();
+  REQUIRE(Reconcile(kConfigMaps).ok());
+  CHECK(m1.Requests("PATCH").size() == writes);
+}
+
+TEST_CASE_METHOD(Fixture, "an object that its Work does not have is an error that no retry mends") {
+  PutApplied(kConfigMaps);
+  kube::Object work = server->Find(api::Works(), Template(kConfigMaps).key);
+  work.Set({"spec", "workload", "manifests"},
+           json::Value::Array({kube::Object::Make(kConfigMaps.gvk, {"ns", "other"}).root()}));
+  PutCached(api::Works(), work);
+  const absl::Status failed = Reconcile(kConfigMaps);
+  CHECK(kube::IsTerminal(failed));
+  CHECK(absl::StrContains(failed.message(), "no such manifest exist"));
+}
+
+}  // namespace

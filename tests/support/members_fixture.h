@@ -1,0 +1,142 @@
+// A manager whose control plane and member clusters are fake servers.
+//
+//   struct Fixture : tests::MembersFixture {};
+//   server->Put(api::Works(), work);         // In the control plane.
+//   member("m1").Put(kConfigMaps, object);   // In the member cluster m1.
+#ifndef TESTS_SUPPORT_MEMBERS_FIXTURE_H_
+#define TESTS_SUPPORT_MEMBERS_FIXTURE_H_
+
+#include <catch2/catch.hpp>
+#include <initializer_list>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/synchronization/mutex.h"
+#include "api/keys.h"
+#include "api/resources.h"
+#include "interpreter/interpreter.h"
+#include "kube/client/kubeconfig.h"
+#include "kube/runtime/cluster_set.h"
+#include "tests/support/eventually.h"
+#include "tests/support/manager_fixture.h"
+#include "works/member_objects.h"
+
+namespace tests {
+
+inline const kube::Resource kConfigMaps{{"", "v1", "ConfigMap"}, "configmaps", true};
+inline const kube::Resource kDeployments{{"apps", "v1", "Deployment"}, "deployments", true};
+inline const kube::Resource kServices{{"", "v1", "Service"}, "services", true};
+
+inline json::Value Json(absl::string_view text) {
+  auto value = json::Parse(text);
+  INFO(text);
+  REQUIRE(value.ok());
+  return *std::move(value);
+}
+inline kube::Object Parse(absl::string_view text) { return kube::Object(Json(text)); }
+
+// Events as "Normal SyncSucceed message".
+class RecordingEvents : public kube::EventSink {
+ public:
+  void Record(absl::string_view, const kube::ObjectReference& about, kube::EventType type,
+              absl::string_view reason, absl::string_view message) override {
+    absl::MutexLock lock(&mu_);
+    events_.push_back(absl::StrCat(type == kube::EventType::kNormal ? "Normal " : "Warning ",
+                                   reason, " ", about.kind, ": ", message));
+  }
+  std::vector<std::string> All() const {
+    absl::MutexLock lock(&mu_);
+    return events_;
+  }
+
+ private:
+  mutable absl::Mutex mu_;
+  std::vector<std::string> events_ ABSL_GUARDED_BY(mu_);
+};
+
+// Members are those a server was asked for.
+class MembersFixture : public ManagerFixture, public kube::ClusterConfigSource {
+ public:
+  MembersFixture() {
+    kube::Discovery discovery;
+    for (const kube::Resource& r : {kConfigMaps, kDeployments, kServices, kPods}) {
+      discovery.resources.push_back({.resource = r, .verbs = {}, .preferred = true});
+    }
+    mapper.Update(discovery);
+    auto recording = std::make_unique<RecordingEvents>();
+    recorded = recording.get();
+    events = std::move(recording);
+  }
+
+  // The loops use what is declared below.
+  ~MembersFixture() override {
+    base::IgnoreError(Finish(), "the test has looked at what matters to it");
+    manager.reset();
+  }
+
+  RecordingEvents* recorded = nullptr;  // All events.
+
+  FakeApiServer& member(const std::string& name) {
+    std::shared_ptr<FakeApiServer>& slot = servers_[name];
+    if (slot == nullptr) slot = std::make_shared<FakeApiServer>();
+    return *slot;
+  }
+
+  absl::StatusOr<kube::ConnectionConfig> ConfigFor(const std::string& name) override {
+    if (!servers_.contains(name)) return absl::NotFoundError("no cluster " + name);
+    kube::ConnectionConfig config;
+    config.server = name;
+    return config;
+  }
+
+  // The control plane's informers that a test reads from.
+  void Sync(std::initializer_list<kube::Resource> resources) {
+    for (const kube::Resource& r : resources) {
+      REQUIRE(informers.Get(r)->WaitForSync(absl::InfiniteFuture(), {}).ok());
+    }
+  }
+  // Waits until the cache shows what the server holds.
+  bool Shows(const kube::Resource& r, const kube::Object& stored) {
+    return Eventually([&] {
+      const kube::ObjectPtr held = cluster.Find(r, stored.key());
+      return held != nullptr && held->resource_version() == stored.resource_version();
+    });
+  }
+  // Stores an object in the control plane and waits until the cache has it.
+  kube::Object PutCached(const kube::Resource& r, kube::Object object) {
+    kube::Object stored = server->Put(r, std::move(object));
+    REQUIRE(Shows(r, stored));
+    return stored;
+  }
+
+ private:
+  std::map<std::string, std::shared_ptr<FakeApiServer>> servers_;
+
+ public:
+  kube::ClusterSet::Options MemberOptions() {
+    kube::ClusterSet::Options options;
+    options.on_new = [](kube::MemberCluster& m) {
+      kube::InformerOptions managed;
+      managed.label_selector = absl::StrCat(api::kManagedLabel, "=", api::kManagedValue);
+      m.client().informers().SetDefaultOptions(managed);
+    };
+    options.new_transport = [this](const kube::ConnectionConfig& config)
+        -> absl::StatusOr<std::shared_ptr<kube::Transport>> { return servers_.at(config.server); };
+    return options;
+  }
+  kube::ClusterSet members{MemberOptions(), *this, clock, nullptr};
+  std::unique_ptr<interpreter::Interpreter> chain = [this] {
+    std::vector<std::unique_ptr<interpreter::Backend>> backends;
+    backends.push_back(interpreter::NewNativeBackend(clock));
+    return interpreter::NewChain(std::move(backends));
+  }();
+  works::MemberObjects objects{{mapper, members, *chain, clock, registry}};
+};
+
+}  // namespace tests
+
+#endif  // TESTS_SUPPORT_MEMBERS_FIXTURE_H_

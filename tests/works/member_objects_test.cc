@@ -1,0 +1,266 @@
+#include "works/member_objects.h"
+
+#include <catch2/catch.hpp>
+#include <string>
+
+#include "absl/strings/match.h"
+#include "tests/support/members_fixture.h"
+
+namespace {
+
+using tests::Eventually;
+using tests::Json;
+using tests::kConfigMaps;
+using tests::kDeployments;
+using tests::kServices;
+using tests::Parse;
+using works::ApplyResult;
+
+const kube::ObjectKey kKey = {"ns", "app"};
+
+// As it comes out of a Work.
+kube::Object ConfigMap(const char* data = R"({"k": "v"})") {
+  kube::Object object = Parse(R"({
+    "apiVersion": "v1", "kind": "ConfigMap",
+    "metadata": {"name": "app", "namespace": "ns",
+      "labels": {"karmada.io/managed": "true", "app": "x"},
+      "annotations": {"note": "n",
+        "resourcetemplate.karmada.io/managed-labels": "app,karmada.io/managed",
+        "resourcetemplate.karmada.io/managed-annotations": "note,resourcetemplate.karmada.io/managed-annotations,resourcetemplate.karmada.io/managed-labels"}}})");
+  object.Set({"data"}, Json(data));
+  return object;
+}
+
+struct Fixture : tests::MembersFixture {
+  tests::FakeApiServer& m1 = member("m1");
+
+  kube::Object Held(const kube::Resource& r = kConfigMaps) const { return m1.Find(r, kKey); }
+  // Changes the object in the member as somebody there would, and waits until we see it.
+  kube::Object ChangeThere(const kube::Resource& r, kube::Object object) {
+    const kube::Object stored = m1.Put(r, std::move(object));
+    REQUIRE(Eventually([&] {
+      const auto found = objects.Find("m1", stored, {});
+      return found.ok() && *found != nullptr &&
+             (*found)->resource_version() == stored.resource_version();
+    }));
+    return stored;
+  }
+  ApplyResult Apply(const kube::Object& manifest) {
+    const auto result = objects.Apply("m1", manifest, {});
+    INFO(result.status().ToString());
+    REQUIRE(result.ok());
+    return *result;
+  }
+  double Count(const char* name, metrics::Labels labels) {
+    labels.insert({{"result", "success"},
+                   {"apiversion", "v1"},
+                   {"kind", "ConfigMap"},
+                   {"member_cluster", "m1"}});
+    return registry.GetCounter(name, "", labels).Value();
+  }
+};
+
+TEST_CASE_METHOD(Fixture, "an object that is not there is created as the manifest says") {
+  CHECK(Apply(ConfigMap()) == ApplyResult::kCreated);
+  CHECK(Held().Get({"data"}) == ConfigMap().Get({"data"}));
+  CHECK(Held().labels() == ConfigMap().labels());
+  CHECK(Count("create_resource_to_cluster", {{"recreate", "false"}}) == 1);
+}
+
+TEST_CASE_METHOD(Fixture, "an object that is as it should be is not written") {
+  Apply(ConfigMap());
+  CHECK(Apply(ConfigMap()) == ApplyResult::kNone);
+  CHECK(m1.Requests("PATCH").empty());
+  CHECK(Count("update_resource_to_cluster", {{"operationResult", "none"}}) == 1);
+}
+
+TEST_CASE_METHOD(Fixture, "what differs is changed, what the manifest no longer has is removed") {
+  Apply(ConfigMap(R"({"a": "1", "b": "2"})"));
+  CHECK(Apply(ConfigMap(R"({"b": "3", "c": "4"})")) == ApplyResult::kUpdated);
+  CHECK(Held().Get({"data"}) == Json(R"({"b": "3", "c": "4"})"));
+  CHECK(Count("update_resource_to_cluster", {{"operationResult", "updated"}}) == 1);
+}
+
+TEST_CASE_METHOD(Fixture, "what the member added to the metadata stays") {
+  Apply(ConfigMap());
+  kube::Object theirs = Held();
+  theirs.SetLabel("their-label", "x");
+  theirs.SetAnnotation("their-annotation", "y");
+  theirs.SetLabel("app", "changed there");
+  theirs.AddFinalizer("example.com/theirs");
+  theirs.Set({"metadata", "ownerReferences"}, Json(R"([{"name": "o", "uid": "u"}])"));
+  ChangeThere(kConfigMaps, theirs);
+  CHECK(Apply(ConfigMap(R"({"k": "w"})")) == ApplyResult::kUpdated);
+  CHECK(Held().Label("their-label") == "x");
+  CHECK(Held().Annotation("their-annotation") == "y");
+  CHECK(Held().Label("app") == "x");  // The template's value wins.
+  CHECK(Held().HasFinalizer("example.com/theirs"));
+  CHECK(Held().metadata()["ownerReferences"].size() == 1);
+}
+
+TEST_CASE_METHOD(Fixture, "labels and annotations that the template has lost are removed") {
+  Apply(ConfigMap());
+  kube::Object manifest = ConfigMap();
+  manifest.EraseLabel("app");
+  manifest.EraseAnnotation("note");
+  manifest.SetAnnotation(api::kManagedLabelsAnnotation, "karmada.io/managed");
+  CHECK(Apply(manifest) == ApplyResult::kUpdated);
+  CHECK_FALSE(Held().labels().Has("app"));
+  CHECK_FALSE(Held().annotations().Has("note"));
+}
+
+TEST_CASE_METHOD(Fixture, "fields that a member assigns to its Service are retained") {
+  kube::Object manifest = Parse(R"({"apiVersion": "v1", "kind": "Service",
+    "metadata": {"name": "app", "namespace": "ns", "labels": {"karmada.io/managed": "true"}},
+    "spec": {"ports": [{"port": 80}]}})");
+  Apply(manifest);
+  kube::Object assigned = Held(kServices);
+  assigned.Set({"spec", "clusterIP"}, "10.0.0.7");
+  assigned.Set({"status"}, Json(R"({"loadBalancer": {}})"));
+  ChangeThere(kServices, assigned);
+  CHECK(Apply(manifest) == ApplyResult::kNone);
+  CHECK(Held(kServices).spec()["clusterIP"].AsString() == "10.0.0.7");
+  CHECK(Held(kServices).status() == assigned.status());
+}
+
+TEST_CASE_METHOD(Fixture, "somebody else's object is refused in upstream's words and left alone") {
+  kube::Object theirs = ConfigMap(R"({"their": "data"})");
+  theirs.EraseLabel(api::kManagedLabel);
+  m1.Put(kConfigMaps, theirs);
+  kube::Object manifest = ConfigMap();
+  if (GENERATE(false, true)) manifest.SetAnnotation(api::kConflictResolutionAnnotation, "abort");
+  const auto result = objects.Apply("m1", manifest, {});
+  CHECK(result.status() ==
+        absl::AlreadyExistsError(
+            "resource(kind=ConfigMap, ns/app) already exists in the cluster m1 and the "
+            "work.karmada.io/conflict-resolution strategy value is empty, Karmada will not manage "
+            "this resource"));
+  CHECK(Held().Get({"data"}) == Json(R"({"their": "data"})"));
+}
+
+TEST_CASE_METHOD(Fixture, "somebody else's object is taken over when the manifest says overwrite") {
+  kube::Object theirs = ConfigMap(R"({"their": "data"})");
+  theirs.EraseLabel(api::kManagedLabel);
+  m1.Put(kConfigMaps, theirs);
+  kube::Object manifest = ConfigMap();
+  manifest.SetAnnotation(api::kConflictResolutionAnnotation, "overwrite");
+  CHECK(Apply(manifest) == ApplyResult::kUpdated);
+  CHECK(Held().Label(api::kManagedLabel) == "true");
+  CHECK(Held().Get({"data"}) == Json(R"({"k": "v"})"));
+  // From now on it is ours.
+  CHECK(Apply(ConfigMap(R"({"k": "2"})")) == ApplyResult::kUpdated);
+}
+
+TEST_CASE_METHOD(Fixture, "an update from an outdated view is refused by the server") {
+  Apply(ConfigMap());
+  const kube::ObjectPtr seen = *objects.Find("m1", ConfigMap(), {});
+  kube::Object theirs = *seen;
+  theirs.SetLabel("x", "y");
+  m1.Put(kConfigMaps, theirs);
+  const auto result = objects.Update("m1", ConfigMap(R"({"k": "2"})"), seen, {});
+  CHECK(absl::IsAborted(result.status()));
+}
+
+TEST_CASE_METHOD(Fixture, "an object is found only if it is there and labelled as ours") {
+  CHECK(*objects.Find("m1", ConfigMap(), {}) == nullptr);
+  kube::Object theirs = ConfigMap();
+  theirs.EraseLabel(api::kManagedLabel);
+  m1.Put(kConfigMaps, theirs);
+  m1.Put(kConfigMaps, [] {
+    kube::Object other = ConfigMap();
+    other.Set({"metadata", "name"}, "other");
+    return other;
+  }());
+  kube::Object other = ConfigMap();
+  other.Set({"metadata", "name"}, "other");
+  REQUIRE(Eventually([&] { return *objects.Find("m1", other, {}) != nullptr; }));
+  CHECK(*objects.Find("m1", ConfigMap(), {}) == nullptr);
+}
+
+TEST_CASE_METHOD(Fixture, "unknown kinds and clusters are errors that say so") {
+  kube::Object unknown = ConfigMap();
+  unknown.Set({"kind"}, "Gadget");
+  CHECK(absl::StrContains(objects.Apply("m1", unknown, {}).status().message(), "Gadget"));
+  CHECK(absl::IsNotFound(objects.Apply("m9", ConfigMap(), {}).status()));
+}
+
+TEST_CASE_METHOD(Fixture, "a member whose lists fail is told, not waited for") {
+  m1.FailNext("GET", 403, "Forbidden", 100);
+  REQUIRE(Eventually([&] {
+    const auto informer = objects.InformerFor("m1", kConfigMaps.gvk, {});
+    return informer.ok() && !(*informer)->last_error().ok();
+  }));
+  const absl::Status failed = objects.Apply("m1", ConfigMap(), {}).status();
+  CHECK(absl::IsPermissionDenied(failed));
+  CHECK(absl::StrContains(failed.message(), "in cluster m1"));
+}
+
+TEST_CASE_METHOD(Fixture, "our own write needs no repair, somebody else's change does") {
+  Apply(ConfigMap());
+  CHECK_FALSE(objects.NeedsUpdate("m1", ConfigMap(), **objects.Find("m1", ConfigMap(), {})));
+  kube::Object changed = Held();
+  changed.Set({"data", "k"}, "drifted");
+  const kube::Object now = ChangeThere(kConfigMaps, changed);
+  CHECK(objects.NeedsUpdate("m1", ConfigMap(), now));
+  Apply(ConfigMap());
+  CHECK_FALSE(objects.NeedsUpdate("m1", ConfigMap(), Held()));
+  CHECK(Held().Get({"data", "k"}).AsString() == "v");
+}
+
+TEST_CASE_METHOD(Fixture,
+                 "with a generation, only a moved generation or other labels need repair") {
+  kube::Object manifest = Parse(R"({"apiVersion": "apps/v1", "kind": "Deployment",
+    "metadata": {"name": "app", "namespace": "ns", "generation": 3,
+                 "labels": {"karmada.io/managed": "true"}},
+    "spec": {"replicas": 1}})");
+  CHECK(objects.NeedsUpdate("m1", manifest, manifest));  // Nothing of ours is known.
+  Apply(manifest);
+  kube::Object now = Held(kDeployments);
+  now.Set({"status"}, Json(R"({"replicas": 1})"));
+  now.Set({"metadata", "resourceVersion"}, "999");
+  CHECK_FALSE(objects.NeedsUpdate("m1", manifest, now));
+  now.SetLabel("their-label", "x");
+  CHECK(objects.NeedsUpdate("m1", manifest, now));
+  now = Held(kDeployments);
+  now.Set({"metadata", "generation"}, 4);
+  CHECK(objects.NeedsUpdate("m1", manifest, now));
+}
+
+TEST_CASE_METHOD(Fixture, "what is known of a cluster's objects is forgotten with it") {
+  Apply(ConfigMap());
+  objects.Forget("other");
+  CHECK_FALSE(objects.NeedsUpdate("m1", ConfigMap(), Held()));
+  objects.Forget("m1");
+  CHECK(objects.NeedsUpdate("m1", ConfigMap(), Held()));
+}
+
+TEST_CASE_METHOD(Fixture, "deleting removes what is ours, in the background") {
+  Apply(ConfigMap());
+  REQUIRE(objects.Delete("m1", ConfigMap(), {}).ok());
+  CHECK(Held().empty());
+  CHECK(absl::StrContains(m1.last_body(), R"("propagationPolicy":"Background")"));
+  CHECK(Count("delete_resource_from_cluster", {}) == 1);
+  CHECK(objects.Delete("m1", ConfigMap(), {}).ok());
+  CHECK(m1.Requests("DELETE").size() == 1);
+}
+
+TEST_CASE_METHOD(Fixture, "deleting leaves alone what is not ours") {
+  kube::Object theirs = ConfigMap();
+  theirs.SetLabel(api::kManagedLabel, "false");
+  m1.Put(kConfigMaps, theirs);
+  CHECK(objects.Delete("m1", ConfigMap(), {}).ok());
+  CHECK_FALSE(Held().empty());
+  CHECK(m1.Requests("DELETE").empty());
+}
+
+TEST_CASE_METHOD(
+    Fixture, "an object deleted in the member is made again, one that is there is not touched") {
+  CHECK(objects.Recreate("m1", ConfigMap(), {}).ok());
+  CHECK_FALSE(Held().empty());
+  CHECK(Count("create_resource_to_cluster", {{"recreate", "true"}}) == 1);
+  CHECK(objects.Recreate("m1", ConfigMap(R"({"k": "other"})"), {}).ok());
+  CHECK(Held().Get({"data", "k"}).AsString() == "v");
+  CHECK(Count("create_resource_to_cluster", {{"recreate", "true"}}) == 1);
+}
+
+}  // namespace
