@@ -91,15 +91,13 @@ struct Fixture : tests::MembersFixture {
   }
 };
 
-TEST_CASE_METHOD(Fixture, "a Work is applied, with conditions and events that say so") {
+TEST_CASE_METHOD(Fixture, "a Work is applied, with conditions and an event that say so") {
   PutWork(Template());
   REQUIRE(Reconcile().ok());
   CHECK(Held().Get({"data", "k"}).AsString() == "v");
   CHECK(recorded->All() ==
         std::vector<std::string>{
-            "Normal WorkDispatching Work: Work is being dispatched to member clusters.",
-            "Normal SyncSucceed ConfigMap: Successfully applied resource(ns/app) to cluster m1",
-            "Normal SyncSucceed Work: Sync work(karmada-es-m1/app-1) to cluster(m1) successful."});
+            "Normal SyncSucceed ConfigMap: Successfully applied resource(ns/app) to cluster m1"});
   const json::Value applied = Condition("Applied");
   CHECK(applied["status"].AsString() == "True");
   CHECK(applied["reason"].AsString() == "AppliedSuccessful");
@@ -119,13 +117,34 @@ TEST_CASE_METHOD(Fixture, "a manifest that the member refuses is told in conditi
                          "Failed to apply all manifests (0/1): resource(kind=ConfigMap, ns/app) "
                          "already exists in the cluster m1"));
   const auto events = recorded->All();
-  REQUIRE(events.size() == 3);
-  CHECK(absl::StartsWith(events[1],
+  REQUIRE(events.size() == 2);
+  CHECK(absl::StartsWith(events[0],
                          "Warning SyncFailed ConfigMap: Failed to create or update "
                          "resource(ns/app) in member cluster(m1): resource(kind="));
-  CHECK(absl::StartsWith(events[2],
+  CHECK(absl::StartsWith(events[1],
                          "Warning SyncFailed Work: Failed to sync work(karmada-es-m1/app-1) to "
                          "cluster(m1), err: "));
+}
+
+TEST_CASE_METHOD(Fixture, "success is told again only after a failure") {
+  const auto successes = [this] {
+    int64_t n = 0;
+    for (const std::string& event : recorded->All()) n += absl::StrContains(event, "SyncSucceed");
+    return n;
+  };
+  PutWork(Template());
+  REQUIRE(Reconcile().ok());
+  REQUIRE(Reconcile().ok());
+  CHECK(successes() == 1);  // Nothing was applied the second time.
+
+  works::WorkTemplate changed = Template();
+  changed.manifest.Set({"data", "k"}, "w");
+  PutWork(changed);
+  m1.FailNext("PATCH", 500, "InternalError");
+  CHECK_FALSE(Reconcile().ok());
+  CHECK(successes() == 1);
+  REQUIRE(Reconcile().ok());
+  CHECK(successes() == 3);  // On the template and on the Work.
 }
 
 TEST_CASE_METHOD(Fixture, "a suspended Work is not applied and says so") {

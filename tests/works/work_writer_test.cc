@@ -146,7 +146,7 @@ struct Fixture : tests::MembersFixture {
 };
 
 TEST_CASE_METHOD(Fixture, "a Work that is not there is created") {
-  REQUIRE(writer.CreateOrUpdate(Template(), {}).ok());
+  REQUIRE(writer.CreateOrUpdate(Template(), {}).value());
   CHECK(Stored().spec() == works::NewWork(Template()).spec());
   CHECK(Writes() == 1);
 }
@@ -158,7 +158,7 @@ TEST_CASE_METHOD(Fixture, "a Work that is as it should be is not written again")
   labelled.SetLabel("theirs", "x");
   labelled.Set({"status"}, Json(R"({"conditions": []})"));
   PutCached(api::Works(), labelled);
-  REQUIRE(writer.CreateOrUpdate(Template(), {}).ok());
+  REQUIRE_FALSE(writer.CreateOrUpdate(Template(), {}).value());
   CHECK(Writes() == 1);
 }
 
@@ -189,14 +189,14 @@ TEST_CASE_METHOD(Fixture, "a Work on its way out is left alone, with an error th
   kube::Object dying = works::NewWork(Template());
   dying.Set({"metadata", "deletionTimestamp"}, "2024-01-01T00:00:00Z");
   PutCached(api::Works(), dying);
-  CHECK(writer.CreateOrUpdate(Template(), {}) ==
+  CHECK(writer.CreateOrUpdate(Template(), {}).status() ==
         absl::FailedPreconditionError("work karmada-es-m1/web-1 is being deleted"));
   CHECK(Writes() == 0);
 }
 
 TEST_CASE_METHOD(Fixture, "errors of the server are handed on") {
   server->FailNext("POST", 403, "Forbidden");
-  CHECK(absl::IsPermissionDenied(writer.CreateOrUpdate(Template(), {})));
+  CHECK(absl::IsPermissionDenied(writer.CreateOrUpdate(Template(), {}).status()));
   REQUIRE(writer.CreateOrUpdate(Template(), {}).ok());
 }
 
