@@ -22,13 +22,15 @@ namespace api::scope {
 // Annotations to set, in no particular order.
 using Annotations = std::vector<std::pair<absl::string_view, std::string>>;
 
+// Keys are references to the constants: under UBSan, GCC 12 finds no string_view of one constant.
+
 // ResourceBinding: bindings of namespaced templates, in the template's namespace.
 struct Namespaced {
   static constexpr bool kNamespaced = true;
   static constexpr absl::string_view kKind = "ResourceBinding";
-  static constexpr absl::string_view kFinalizer = kBindingFinalizer;
+  static constexpr const auto& kFinalizer = kBindingFinalizer;
   // On bindings, their Works and their manifests.
-  static constexpr absl::string_view kIdLabel = kResourceBindingIdLabel;
+  static constexpr const auto& kIdLabel = kResourceBindingIdLabel;
   // Controller names: event sources and the `controller` label of metrics.
   static constexpr absl::string_view kBindingController = "binding-controller";
   static constexpr absl::string_view kStatusController = "resource-binding-status-controller";
@@ -46,8 +48,8 @@ struct Namespaced {
 struct Cluster {
   static constexpr bool kNamespaced = false;
   static constexpr absl::string_view kKind = "ClusterResourceBinding";
-  static constexpr absl::string_view kFinalizer = kClusterBindingFinalizer;
-  static constexpr absl::string_view kIdLabel = kClusterResourceBindingIdLabel;
+  static constexpr const auto& kFinalizer = kClusterBindingFinalizer;
+  static constexpr const auto& kIdLabel = kClusterResourceBindingIdLabel;
   static constexpr absl::string_view kBindingController = "cluster-resource-binding-controller";
   static constexpr absl::string_view kStatusController =
       "cluster-resource-binding-status-controller";

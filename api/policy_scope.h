@@ -13,13 +13,15 @@
 
 namespace api::policy_scope {
 
+// Keys are references to the constants: under UBSan, GCC 12 finds no string_view of one constant.
+
 // PropagationPolicy: governs templates of its own namespace.
 struct Namespaced {
   static constexpr bool kNamespaced = true;
   static constexpr absl::string_view kKind = "PropagationPolicy";
-  static constexpr absl::string_view kFinalizer = kPropagationPolicyFinalizer;
+  static constexpr const auto& kFinalizer = kPropagationPolicyFinalizer;
   // The admission webhook sets it on the policy; templates and bindings get a copy.
-  static constexpr absl::string_view kIdLabel = kPropagationPolicyIdLabel;
+  static constexpr const auto& kIdLabel = kPropagationPolicyIdLabel;
   // The name of the async queue of its reconciler, as the workqueue metrics' label.
   static constexpr absl::string_view kQueue = "propagationPolicy reconciler";
 
@@ -40,8 +42,8 @@ struct Namespaced {
 struct Cluster {
   static constexpr bool kNamespaced = false;
   static constexpr absl::string_view kKind = "ClusterPropagationPolicy";
-  static constexpr absl::string_view kFinalizer = kClusterPropagationPolicyFinalizer;
-  static constexpr absl::string_view kIdLabel = kClusterPropagationPolicyIdLabel;
+  static constexpr const auto& kFinalizer = kClusterPropagationPolicyFinalizer;
+  static constexpr const auto& kIdLabel = kClusterPropagationPolicyIdLabel;
   static constexpr absl::string_view kQueue = "clusterPropagationPolicy reconciler";
 
   static const kube::Resource& Policies() { return ClusterPropagationPolicies(); }

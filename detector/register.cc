@@ -47,8 +47,8 @@ template <class PolicyScope>
 void BuildPolicyLoop(const Deps& deps, kube::WorkQueue& templates, int workers,
                      const kube::RateLimiterOptions& limiter) {
   kube::InformerSet& informers = deps.manager.cluster().informers();
-  AddLabelIndex(*informers.Get(api::ResourceBindings()), PolicyScope::kIdLabel.data());
-  AddLabelIndex(*informers.Get(api::ClusterResourceBindings()), PolicyScope::kIdLabel.data());
+  AddLabelIndex(*informers.Get(api::ResourceBindings()), PolicyScope::kIdLabel);
+  AddLabelIndex(*informers.Get(api::ClusterResourceBindings()), PolicyScope::kIdLabel);
   kube::Predicates on_policy;
   on_policy.update = kube::GenerationChanged;
   on_policy.remove = kube::Never;
