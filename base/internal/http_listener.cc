@@ -1,5 +1,7 @@
 #include "base/internal/http_listener.h"
 
+#include <fcntl.h>
+
 #include <boost/asio/ip/v6_only.hpp>
 #include <boost/asio/post.hpp>
 #include <string>
@@ -61,7 +63,11 @@ absl::StatusOr<std::vector<tcp::endpoint>> Resolve(net::io_context& io, absl::st
   return std::vector<tcp::endpoint>(found.begin(), found.end());
 }
 
+// Programs that this one starts must not keep its ports and connections.
+void CloseOnExec(int descriptor) { fcntl(descriptor, F_SETFD, FD_CLOEXEC); }
+
 void Configure(Socket& socket) {
+  CloseOnExec(socket.native_handle());
   error_code ignored;  // A connection works without any of these.
   socket.set_option(tcp::no_delay(true), ignored);
   // Finds peers that vanished without a word while a watch is quiet.
@@ -94,6 +100,7 @@ error_code HttpListener::Bind(const tcp::endpoint& endpoint) {
   error_code error;
   acceptor_.open(endpoint.protocol(), error);
   if (error) return error;
+  CloseOnExec(acceptor_.native_handle());
   acceptor_.set_option(net::socket_base::reuse_address(true), error);
   if (endpoint.address().is_v6()) acceptor_.set_option(net::ip::v6_only(false), error);
   acceptor_.bind(endpoint, error);

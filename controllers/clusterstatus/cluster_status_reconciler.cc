@@ -10,6 +10,8 @@
 #include "api/keys.h"
 #include "api/reasons.h"
 #include "api/resources.h"
+#include "base/clock.h"
+#include "base/log.h"
 #include "base/status.h"
 #include "controllers/clusterstatus/resource_summary.h"
 #include "kube/client/rest_mapper.h"
@@ -18,6 +20,10 @@
 
 namespace controllers {
 namespace {
+
+// How long the first list of a large cluster's nodes or pods may hold up its status.
+constexpr absl::Duration kInventoryWait = absl::Seconds(30);
+constexpr absl::Duration kInventoryPoll = absl::Milliseconds(20);
 
 kube::Condition Ready(const char* status, const char* reason, std::string message) {
   kube::Condition condition;
@@ -171,8 +177,13 @@ absl::StatusOr<json::Value> ClusterStatusReconciler::Collect(const kube::Object&
   if (discovery.ok()) status.Set("apiEnablements", std::move(enablements));
   SetStatusCondition(status, CompleteApis(discovery, groups), deps_.manager.clock().Now());
   if (options_.collect_resources) {
-    RETURN_IF_ERROR(base::Annotate(AddResources(cluster, status, stop),
-                                   "summing up resources of cluster ", cluster.name()));
+    const absl::Status added = AddResources(cluster, status, stop);
+    if (absl::IsCancelled(added)) return added;
+    // The summary of before stays; that the cluster is ready must be told all the same.
+    if (!added.ok()) {
+      base::LogWarning("cannot sum up the resources of a cluster",
+                       {{"cluster", cluster.name()}, {"error", added}});
+    }
   }
   return status;
 }
@@ -184,15 +195,27 @@ absl::Status ClusterStatusReconciler::AddResources(const kube::Object& cluster, 
   const std::shared_ptr<Inventory> inventory = InventoryOf(name, member);
   const std::shared_ptr<kube::Informer> nodes = inventory->informers->Get(api::Nodes());
   const std::shared_ptr<kube::Informer> pods = inventory->informers->Get(api::Pods());
-  const absl::Time deadline = deps_.manager.clock().Now() + absl::Seconds(30);
-  RETURN_IF_ERROR(nodes->WaitForSync(deadline, stop));
-  RETURN_IF_ERROR(pods->WaitForSync(deadline, stop));
+  RETURN_IF_ERROR(AwaitInventory(*nodes, stop));
+  RETURN_IF_ERROR(AwaitInventory(*pods, stop));
   const std::vector<kube::ObjectPtr> all_nodes = nodes->store().List();
   status.Set("nodeSummary", NodeSummary(all_nodes));
   status.Set("resourceSummary",
              ResourceSummary(all_nodes, pods->store().List(),
                              options_.resource_models ? cluster.Get({"spec", "resourceModels"})
                                                       : json::Value()));
+  return absl::OkStatus();
+}
+
+absl::Status ClusterStatusReconciler::AwaitInventory(kube::Informer& informer,
+                                                     const base::StopToken& stop) {
+  const base::Clock& clock = deps_.manager.clock();
+  const absl::Time deadline = clock.Now() + kInventoryWait;
+  while (!informer.HasSynced()) {
+    // A list that failed is not worth the wait: the next probe may find the cluster gone.
+    RETURN_IF_ERROR(informer.last_error());
+    if (clock.Now() >= deadline) return absl::DeadlineExceededError("still listing");
+    if (!clock.SleepFor(kInventoryPoll, stop)) return absl::CancelledError("stopping");
+  }
   return absl::OkStatus();
 }
 

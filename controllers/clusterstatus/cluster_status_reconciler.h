@@ -60,6 +60,8 @@ class ClusterStatusReconciler : public kube::Reconciler {
                                       const base::StopToken& stop);
   absl::Status AddResources(const kube::Object& cluster, json::Value& status,
                             const base::StopToken& stop);
+  // Until the first list is there; gives up when it has failed.
+  absl::Status AwaitInventory(kube::Informer& informer, const base::StopToken& stop);
   std::shared_ptr<Inventory> InventoryOf(const std::string& cluster,
                                          const std::shared_ptr<kube::MemberCluster>& member);
   void ExportMetrics(const kube::Object& cluster);

@@ -106,7 +106,7 @@ class StartTest(PlaneCase):
         self.check([f"--kubeconfig={empty}", "--cluster-cache-sync-timeout=6s"], 1, ["karmada.io"], seconds=60)
 
     def test_a_server_that_does_not_answer_does_not_hang_the_start(self):
-        process = next(p for p in self.plane.processes if p.name == "member2-apiserver")
+        process = self.plane.apiserver("member2")
         process.pause()
         self.addCleanup(process.resume)
         taken = self.check([f"--kubeconfig={self.plane.kubeconfigs['member2']}"], 1, ["127.0.0.1"], seconds=90)

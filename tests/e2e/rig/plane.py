@@ -72,9 +72,13 @@ class Plane:
         server = self.host.server
         return self.pki.kubeconfig(self.folder / f"{name}.kubeconfig", server, name)
 
+    def apiserver(self, cluster):
+        """The process that is a cluster's API server now."""
+        return self._apiservers[cluster][0]
+
     def stop_apiserver(self, cluster):
         """Takes an API server away; its data stay."""
-        self._apiservers[cluster][0].stop()
+        self.apiserver(cluster).stop()
 
     def start_apiserver(self, cluster):
         """Brings a stopped API server back at the same address."""

@@ -1,0 +1,121 @@
+// Servers that fail, lag, cut connections and go away: nothing is lost. On simulated servers only;
+// real ones are stopped and started by the end-to-end tests.
+#include <string>
+
+#include <catch2/catch.hpp>
+
+#include "sandbox/api_server.h"
+#include "sandbox/fleet.h"
+#include "tests/behaviour/manifests.h"
+#include "tests/support/control_plane.h"
+
+namespace tests {
+namespace {
+
+const kube::Gvk kCluster{"cluster.karmada.io", "v1alpha1", "Cluster"};
+
+std::string ConfigIn(ControlPlane& plane, const std::string& member, const std::string& ns) {
+  const auto config = plane.Get(member, kConfigMap, {ns, "settings"});
+  return config ? config->Get({"data", "k"}).ToString() : "";
+}
+
+void ApplySettings(ControlPlane& plane, const std::string& ns) {
+  plane.Apply("host", In(ns, kNamespaceYaml));
+  plane.Apply("host", In(ns, R"(
+apiVersion: policy.karmada.io/v1alpha1
+kind: PropagationPolicy
+metadata: {name: settings, namespace: $NS}
+spec:
+  resourceSelectors: [{apiVersion: v1, kind: ConfigMap, name: settings}]
+  placement: {clusterAffinity: {clusterNames: [member1, member2]}}
+)"));
+  plane.Apply("host", In(ns, R"(
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: settings, namespace: $NS}
+data: {k: first}
+)"));
+}
+
+void Change(ControlPlane& plane, const std::string& ns, const std::string& value) {
+  plane.Patch("host", kConfigMap, {ns, "settings"}, R"({"data":{"k":")" + value + R"("}})");
+}
+
+bool IsEverywhere(ControlPlane& plane, const std::string& ns, const std::string& value) {
+  return ConfigIn(plane, "member1", ns) == value && ConfigIn(plane, "member2", ns) == value;
+}
+
+bool IsReady(ControlPlane& plane, const std::string& member) {
+  const auto cluster = plane.Get("host", kCluster, {"", member});
+  return cluster && kube::IsConditionTrue(cluster->status()["conditions"], "Ready");
+}
+
+}  // namespace
+
+TEST_CASE("A member that was cut off gets what it missed", "[sandbox]") {
+  ControlPlane plane;
+  const std::string ns = plane.UniqueNamespace("outage");
+  ApplySettings(plane, ns);
+  REQUIRE(plane.Eventually([&] { return IsEverywhere(plane, ns, "first"); }));
+
+  sandbox::Faults& faults = plane.fleet()->member("member2")->faults();
+  faults.SetPartitioned(true);
+  REQUIRE(plane.Eventually([&] { return !IsReady(plane, "member2"); }));
+  Change(plane, ns, "second");
+  CHECK(plane.Eventually([&] { return ConfigIn(plane, "member1", ns) == "second"; }));
+  CHECK(IsReady(plane, "member1"));
+
+  faults.SetPartitioned(false);
+  CHECK(plane.Eventually([&] { return IsReady(plane, "member2"); }));
+  CHECK(plane.Eventually([&] { return IsEverywhere(plane, ns, "second"); }));
+}
+
+TEST_CASE("Drift that happened while a member was cut off is put back", "[sandbox]") {
+  ControlPlane plane;
+  const std::string ns = plane.UniqueNamespace("drifted");
+  ApplySettings(plane, ns);
+  REQUIRE(plane.Eventually([&] { return IsEverywhere(plane, ns, "first"); }));
+
+  plane.StopDaemon();
+  plane.Patch("member1", kConfigMap, {ns, "settings"}, R"({"data":{"k":"theirs"}})");
+  plane.Delete("member2", kConfigMap, {ns, "settings"});
+  plane.StartDaemon();
+  CHECK(plane.Eventually([&] { return IsEverywhere(plane, ns, "first"); }));
+}
+
+TEST_CASE("A control plane that fails now and then delays and loses nothing", "[sandbox]") {
+  ControlPlane plane;
+  const std::string ns = plane.UniqueNamespace("faults");
+  sandbox::Faults& faults = plane.fleet()->control_plane().faults();
+  SECTION("writes are refused") {
+    faults.FailNext(8, 500, "POST", "/works");
+    faults.FailNext(8, 500, "PATCH", "/status");
+    ApplySettings(plane, ns);
+  }
+  SECTION("requests are throttled") {
+    faults.FailNext(3, 429, "", "/works");
+    ApplySettings(plane, ns);
+  }
+  SECTION("writes meet conflicts") {
+    faults.FailNext(5, 409, "PATCH", "karmada.io");
+    ApplySettings(plane, ns);
+  }
+  SECTION("watches are cut and their history is gone") {
+    ApplySettings(plane, ns);
+    faults.ExpireHistory();
+    faults.DropWatches();
+  }
+  SECTION("answers are slow") {
+    faults.SetLatency(absl::Milliseconds(100));
+    ApplySettings(plane, ns);
+  }
+  CHECK(plane.Eventually([&] { return IsEverywhere(plane, ns, "first"); }));
+  Change(plane, ns, "second");
+  CHECK(plane.Eventually([&] { return IsEverywhere(plane, ns, "second"); }));
+  CHECK(plane.Eventually([&] {
+    const auto binding = plane.Get("host", kBinding, {ns, "settings-configmap"});
+    return binding && kube::IsConditionTrue(binding->Get({"status", "conditions"}), "FullyApplied");
+  }));
+}
+
+}  // namespace tests
