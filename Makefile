@@ -65,14 +65,13 @@ bench: setup ## Measure against upstream's controller manager on real servers (n
 asan: setup ## Run the unit and sandbox tests under AddressSanitizer and UBSan
 	$(call build,asan)
 	@echo "== test (asan)"
-	@cd build/asan && UBSAN_OPTIONS=print_stacktrace=1 \
-	  ASAN_OPTIONS=detect_leaks=1:strict_string_checks=1:check_initialization_order=1 $(CTEST) -LE lint
+	@cd build/asan && $(CTEST) -LE lint
 
 .PHONY: tsan
 tsan: setup ## Run the unit and sandbox tests under ThreadSanitizer
 	$(call build,tsan)
 	@echo "== test (tsan)"
-	@cd build/tsan && TSAN_OPTIONS=suppressions=$(CURDIR)/tests/tsan.supp:second_deadlock_stack=1 $(CTEST) -LE lint
+	@cd build/tsan && $(CTEST) -LE lint
 
 .PHONY: fuzz
 fuzz: setup ## Fuzz each parser for a minute (make fuzz FUZZ_SECONDS=600 for longer)

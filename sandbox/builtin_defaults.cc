@@ -1,5 +1,6 @@
 #include "sandbox/builtin_defaults.h"
 
+#include <string>
 #include <utility>
 
 #include "absl/strings/escaping.h"
@@ -85,7 +86,7 @@ void DefaultService(json::Value& spec) {
     DefaultTo(port, "protocol", "TCP");
     DefaultTo(port, "targetPort", port["port"]);
   }
-  const absl::string_view type = spec["type"].AsString();
+  const std::string type = spec["type"].ToString();  // Adding members moves the value.
   if (type == "ExternalName") return;
   DefaultTo(spec, "internalTrafficPolicy", "Cluster");
   if (type == "NodePort" || type == "LoadBalancer") {

@@ -70,5 +70,6 @@ int main(int argc, char** argv) {
   const int code = ExitCode(result);
   // Threads that outlived the graceful period must not keep the process.
   if (absl::IsDeadlineExceeded(result)) _exit(code);
+  kube::FinishHttp();
   return code;
 }

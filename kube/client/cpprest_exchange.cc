@@ -1,5 +1,7 @@
 #include "kube/client/internal/cpprest_exchange.h"
 
+#include <openssl/crypto.h>
+
 #include <algorithm>
 #include <chrono>
 #include <string>
@@ -8,6 +10,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/synchronization/notification.h"
 #include "base/clock.h"
 #include "kube/client/internal/cpprest_sink.h"
 
@@ -20,6 +23,9 @@ constexpr size_t kMaxBodyBytes = 64 << 20;
 constexpr size_t kMaxReserve = 1 << 20;
 
 thread_local bool in_stream_callback = false;
+
+ABSL_CONST_INIT absl::Mutex live_mu(absl::kConstInit);
+ABSL_CONST_INIT int live_exchanges ABSL_GUARDED_BY(live_mu) = 0;
 
 HttpResponse HeadOf(const web::http::http_response& response) {
   HttpResponse head;
@@ -34,6 +40,32 @@ HttpResponse HeadOf(const web::http::http_response& response) {
 
 void PostToPool(std::function<void()> function) {
   boost::asio::post(crossplat::threadpool::shared_instance().service(), std::move(function));
+}
+
+bool AwaitNoExchange(absl::Time deadline) {
+  {
+    absl::MutexLock lock(&live_mu);
+    const auto none = []() ABSL_EXCLUSIVE_LOCKS_REQUIRED(live_mu) { return live_exchanges == 0; };
+    if (!base::RealClock().AwaitUntil(live_mu, absl::Condition(&none), deadline)) return false;
+  }
+  // After the library's own ends of the last exchange. OpenSSL would not free what it keeps for the
+  // thread if that ended after OpenSSL's own clean-up.
+  const auto flushed = std::make_shared<absl::Notification>();
+  PostToPool([flushed] {
+    OPENSSL_thread_stop();
+    flushed->Notify();
+  });
+  return flushed->WaitForNotificationWithDeadline(deadline);
+}
+
+Exchange::Exchange() {
+  absl::MutexLock lock(&live_mu);
+  ++live_exchanges;
+}
+
+Exchange::~Exchange() {
+  absl::MutexLock lock(&live_mu);
+  --live_exchanges;
 }
 
 void Exchange::Start(web::http::client::http_client& client, web::http::http_request request,

@@ -305,6 +305,11 @@ void InitializeHttp(int threads) {
   });
 }
 
+void FinishHttp(absl::Duration patience) {
+  // Whatever takes longer ends with the process.
+  static_cast<void>(AwaitNoExchange(base::RealClock().Now() + patience));
+}
+
 absl::StatusOr<std::shared_ptr<Transport>> NewHttpTransport(const ConnectionConfig& config) {
   return CpprestTransport::Create(config);
 }

@@ -16,6 +16,10 @@ namespace kube {
 // default.
 void InitializeHttp(int threads = 1);
 
+// Lets what was cancelled come to its end, for at most `patience`, so that a process can exit with
+// nothing under way. Call last in main(), when all transports are gone.
+void FinishHttp(absl::Duration patience = absl::Seconds(2));
+
 // kInvalidArgument when certificates, key or proxy URL are unusable. Token files and exec plugins
 // are read at the first request and again when they change or expire, or the server answers 401.
 absl::StatusOr<std::shared_ptr<Transport>> NewHttpTransport(const ConnectionConfig& config);

@@ -27,6 +27,10 @@ namespace kube {
 // Runs `function` on the library's pool.
 void PostToPool(std::function<void()> function);
 
+// Waits until no exchange is left and the pool has done what it was posted; false at the deadline.
+// For the end of the process.
+bool AwaitNoExchange(absl::Time deadline);
+
 // What a library exception means. `verdict` is why the last server certificate was refused ("" if
 // none was).
 absl::Status ErrorOfException(const std::exception_ptr& exception, absl::string_view verdict);
@@ -37,7 +41,8 @@ absl::Status ErrorOfException(const std::exception_ptr& exception, absl::string_
 // while the pool already has data.
 class Exchange : public std::enable_shared_from_this<Exchange> {
  public:
-  virtual ~Exchange() = default;
+  Exchange();
+  virtual ~Exchange();
   // `verdict` is asked when the exchange fails. Once.
   void Start(web::http::client::http_client& client, web::http::http_request request,
              std::function<std::string()> verdict);
