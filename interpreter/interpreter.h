@@ -17,6 +17,7 @@
 #include "absl/strings/string_view.h"
 #include "base/clock.h"
 #include "base/json.h"
+#include "base/metrics.h"
 #include "kube/meta/names.h"
 #include "kube/meta/object.h"
 
@@ -31,9 +32,30 @@ enum class Operation {
   kInterpretDependency,
   kInterpretStatus,
   kInterpretHealth,
+  kPrune,
+};
+inline constexpr Operation kAllOperations[] = {
+    Operation::kInterpretReplica, Operation::kInterpretComponent, Operation::kReviseReplica,
+    Operation::kRetain,           Operation::kAggregateStatus,    Operation::kInterpretDependency,
+    Operation::kInterpretStatus,  Operation::kInterpretHealth,    Operation::kPrune,
 };
 // "InterpretReplica", ...
 absl::string_view OperationName(Operation op);
+// The operation of that name in any case; nullopt when there is none.
+std::optional<Operation> OperationNamed(absl::string_view name);
+
+// The names of the layers, in the order in which they are asked.
+inline constexpr absl::string_view kCustomizationLayer = "customization";
+inline constexpr absl::string_view kWebhookLayer = "webhook";
+inline constexpr absl::string_view kShippedLayer = "shipped";
+inline constexpr absl::string_view kNativeLayer = "native";
+
+// Who has a rule: the layer, and inside it a customization, a "<configuration>/<webhook>" or a
+// built-in handler's kind.
+struct RuleName {
+  std::string layer;
+  std::string name;
+};
 
 struct Replicas {
   int64_t replicas = 0;
@@ -48,8 +70,10 @@ using AggregatedItems = json::Value;
 class Backend {
  public:
   virtual ~Backend() = default;
-  virtual absl::string_view layer() const = 0;  // "customized", "webhook", "thirdparty", "native".
+  virtual absl::string_view layer() const = 0;  // One of the names above.
   virtual bool Has(const kube::Gvk& gvk, Operation op) const = 0;
+  // The name of the rule inside this layer; "" when Has() is false.
+  virtual std::string RuleOf(const kube::Gvk& gvk, Operation op) const = 0;
   virtual absl::StatusOr<Replicas> GetReplicas(const kube::Object& object) const = 0;
   virtual absl::StatusOr<json::Value> GetComponents(const kube::Object& object) const = 0;
   virtual absl::StatusOr<kube::Object> ReviseReplica(const kube::Object& object,
@@ -65,6 +89,8 @@ class Backend {
   // Null when there is no status.
   virtual absl::StatusOr<json::Value> ReflectStatus(const kube::Object& object) const = 0;
   virtual absl::StatusOr<bool> InterpretHealth(const kube::Object& object) const = 0;
+  // The template without what must not reach a member.
+  virtual absl::StatusOr<kube::Object> Prune(const kube::Object& object) const = 0;
 };
 
 class Interpreter {
@@ -72,6 +98,8 @@ class Interpreter {
   virtual ~Interpreter() = default;
   // Whether some layer has a rule. InterpretStatus always has one.
   virtual bool HookEnabled(const kube::Gvk& gvk, Operation op) const = 0;
+  // The rules for the operation, one a layer at most, in order: the first one answers.
+  virtual std::vector<RuleName> RulesFor(const kube::Gvk& gvk, Operation op) const = 0;
   virtual absl::StatusOr<Replicas> GetReplicas(const kube::Object& object) const = 0;
   virtual absl::StatusOr<json::Value> GetComponents(const kube::Object& object) const = 0;
   virtual absl::StatusOr<kube::Object> ReviseReplica(const kube::Object& object,
@@ -83,12 +111,18 @@ class Interpreter {
   virtual absl::StatusOr<json::Value> GetDependencies(const kube::Object& object) const = 0;
   virtual absl::StatusOr<json::Value> ReflectStatus(const kube::Object& object) const = 0;
   virtual absl::StatusOr<bool> InterpretHealth(const kube::Object& object) const = 0;
+  // Only what a layer prunes; the function Prune below prunes what every manifest must lose.
+  virtual absl::StatusOr<kube::Object> Prune(const kube::Object& object) const = 0;
 };
 
 // Built-in handlers for the kinds of Kubernetes itself. The clock must outlive the back end.
 std::unique_ptr<Backend> NewNativeBackend(const base::Clock& clock = base::RealClock());
-// The interpreter over these back ends, first to last.
-std::unique_ptr<Interpreter> NewChain(std::vector<std::unique_ptr<Backend>> backends);
+// The interpreter over these back ends, first to last. With a registry, which must outlive it,
+// every call is observed in
+// karmada_interpreter_operation_duration_seconds{layer,kind,operation,result}; result is "success"
+// or "error".
+std::unique_ptr<Interpreter> NewChain(std::vector<std::unique_ptr<Backend>> backends,
+                                      metrics::Registry* metrics = nullptr);
 
 // Removes what a cluster assigns, before a manifest is stored in a Work, as upstream's package
 // prune: metadata a server fills in, status, and per kind such fields as a Service's clusterIP.

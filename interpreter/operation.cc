@@ -1,3 +1,4 @@
+#include "absl/strings/match.h"
 #include "interpreter/interpreter.h"
 
 namespace interpreter {
@@ -20,8 +21,17 @@ absl::string_view OperationName(Operation op) {
       return "InterpretStatus";
     case Operation::kInterpretHealth:
       return "InterpretHealth";
+    case Operation::kPrune:
+      return "Prune";
   }
   return "";
+}
+
+std::optional<Operation> OperationNamed(absl::string_view name) {
+  for (const Operation op : kAllOperations) {
+    if (absl::EqualsIgnoreCase(OperationName(op), name)) return op;
+  }
+  return std::nullopt;
 }
 
 }  // namespace interpreter

@@ -48,11 +48,11 @@ kube::RateLimiterOptions LimiterOf(const config::Options& o) {
           o.rate_limits.bucket_size};
 }
 
-std::unique_ptr<interpreter::Interpreter> NewInterpreter() {
+std::unique_ptr<interpreter::Interpreter> NewInterpreter(metrics::Registry& registry) {
   // Users' customizations, webhooks and shipped scripts will stand before the built-in handlers.
   std::vector<std::unique_ptr<interpreter::Backend>> backends;
   backends.push_back(interpreter::NewNativeBackend());
-  return interpreter::NewChain(std::move(backends));
+  return interpreter::NewChain(std::move(backends), &registry);
 }
 
 kube::ClientOptions ControlPlaneClient(const config::Options& o, const std::string& server) {
@@ -93,7 +93,7 @@ class Daemon {
         manager_(ManagerOptionsOf(options), cluster_, *events_, base::RealClock(), registry_),
         config_source_(cluster_),
         members_(MemberOptions(options), config_source_, base::RealClock(), &registry_),
-        interpreter_(NewInterpreter()),
+        interpreter_(NewInterpreter(registry_)),
         objects_({mapper_, members_, *interpreter_, base::RealClock(), registry_}),
         status_writer_(manager_) {}
 

@@ -25,12 +25,16 @@ class NativeBackend : public Backend {
     native::RegisterScaling(table_);
   }
 
-  absl::string_view layer() const override { return "native"; }
+  absl::string_view layer() const override { return kNativeLayer; }
 
   bool Has(const kube::Gvk& gvk, Operation op) const override {
     if (op == Operation::kInterpretStatus) return true;
     const Handlers* handlers = table_.Find(gvk);
     return handlers != nullptr && HasHandler(*handlers, op);
+  }
+
+  std::string RuleOf(const kube::Gvk& gvk, Operation op) const override {
+    return Has(gvk, op) ? gvk.kind : "";
   }
 
   absl::StatusOr<Replicas> GetReplicas(const kube::Object& object) const override {
@@ -72,6 +76,10 @@ class NativeBackend : public Backend {
     return Call(&Handlers::interpret_health, object);
   }
 
+  absl::StatusOr<kube::Object> Prune(const kube::Object& object) const override {
+    return NoRule(object);
+  }
+
  private:
   static bool HasHandler(const Handlers& handlers, Operation op) {
     switch (op) {
@@ -90,6 +98,7 @@ class NativeBackend : public Backend {
       case Operation::kInterpretHealth:
         return handlers.interpret_health != nullptr;
       case Operation::kInterpretComponent:
+      case Operation::kPrune:
         return false;
     }
     return false;

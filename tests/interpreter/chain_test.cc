@@ -17,7 +17,10 @@ class OneRule : public interpreter::Backend {
   OneRule(Operation op, absl::StatusOr<bool> healthy, json::Value dependencies = nullptr)
       : op_(op), healthy_(std::move(healthy)), dependencies_(std::move(dependencies)) {}
 
-  absl::string_view layer() const override { return "customized"; }
+  absl::string_view layer() const override { return interpreter::kCustomizationLayer; }
+  std::string RuleOf(const kube::Gvk& gvk, Operation op) const override {
+    return Has(gvk, op) ? "widgets" : "";
+  }
   bool Has(const kube::Gvk& gvk, Operation op) const override {
     return gvk.kind == "Widget" && op == op_;
   }
@@ -44,6 +47,7 @@ class OneRule : public interpreter::Backend {
     return Refused();
   }
   absl::StatusOr<bool> InterpretHealth(const kube::Object&) const override { return healthy_; }
+  absl::StatusOr<kube::Object> Prune(const kube::Object&) const override { return Refused(); }
 
  private:
   static absl::Status Refused() { return absl::InternalError("must not be called"); }
@@ -70,6 +74,35 @@ kube::Object Widget() { return kube::Object::Make(kWidget, {"ns", "w"}); }
 
 }  // namespace
 
+TEST_CASE("the rules of all layers are told in their order") {
+  const auto chain = ChainOf(Health(true), interpreter::NewNativeBackend());
+  CHECK(chain->RulesFor(kWidget, Operation::kInterpretHealth).size() == 1);
+  CHECK(chain->RulesFor(kWidget, Operation::kInterpretHealth)[0].name == "widgets");
+  CHECK(chain->RulesFor(kWidget, Operation::kInterpretStatus)[0].layer == "native");
+  CHECK(chain->RulesFor(kWidget, Operation::kRetain).empty());
+}
+
+TEST_CASE("operations are found by their name in any case") {
+  for (const Operation op : interpreter::kAllOperations) {
+    CHECK(interpreter::OperationNamed(interpreter::OperationName(op)) == op);
+  }
+  CHECK(interpreter::OperationNamed("interprethealth") == Operation::kInterpretHealth);
+  CHECK_FALSE(interpreter::OperationNamed("Interpret").has_value());
+}
+
+TEST_CASE("every call is observed by layer, kind, operation and result") {
+  metrics::Registry registry;
+  std::vector<std::unique_ptr<interpreter::Backend>> backends;
+  backends.push_back(Health(absl::InternalError("no")));
+  const auto chain = interpreter::NewChain(std::move(backends), &registry);
+  CHECK_FALSE(chain->InterpretHealth(Widget()).ok());
+  CHECK_FALSE(chain->InterpretHealth(Widget()).ok());
+  CHECK_THAT(registry.Expose(),
+             Catch::Contains("karmada_interpreter_operation_duration_seconds_count{kind=\"Widget\","
+                             "layer=\"customization\","
+                             "operation=\"InterpretHealth\",result=\"error\"} 2"));
+}
+
 TEST_CASE("the first layer with a rule decides alone") {
   const auto chain = ChainOf(Health(true), Health(false), interpreter::NewNativeBackend());
   CHECK(chain->InterpretHealth(Widget()).value());
@@ -79,7 +112,8 @@ TEST_CASE("an error of a layer ends the search and names layer, operation and ob
   const auto chain = ChainOf(Health(absl::UnavailableError("boom")), Health(true));
   const absl::Status status = chain->InterpretHealth(Widget()).status();
   CHECK(status.code() == absl::StatusCode::kUnavailable);
-  CHECK(status.message() == "InterpretHealth of Widget ns/w by the customized interpreter: boom");
+  CHECK(status.message() ==
+        "InterpretHealth of Widget ns/w by the customization interpreter: boom");
 }
 
 TEST_CASE("a layer without a rule for the operation is passed over") {
