@@ -31,7 +31,6 @@ namespace reason {
 // On the template, by the detector.
 inline constexpr char kApplyPolicySucceed[] = "ApplyPolicySucceed";
 inline constexpr char kApplyPolicyFailed[] = "ApplyPolicyFailed";
-inline constexpr char kGetReplicasSucceed[] = "GetReplicasSucceed";
 inline constexpr char kGetReplicasFailed[] = "GetReplicasFailed";
 inline constexpr char kGetComponentsSucceed[] = "GetComponentsSucceed";
 inline constexpr char kGetComponentsFailed[] = "GetComponentsFailed";
@@ -94,7 +93,6 @@ inline constexpr char kEmpty[] = "Empty";
 
 namespace message {
 
-inline constexpr char kGetReplicasSucceed[] = "Get replicas of resource template successfully.";
 inline constexpr char kGetComponentsSucceed[] = "Get components of resource template successfully.";
 inline constexpr char kFullyAppliedSuccess[] = "All works have been successfully applied";
 inline constexpr char kFullyAppliedFailed[] =

@@ -21,7 +21,9 @@ namespace base {
 
 struct LogField {
   LogField(absl::string_view k, const absl::AlphaNum& v) : key(k), value(v.Piece()) {}
-  LogField(absl::string_view k, const absl::Status& v) : key(k), value(v.ToString()) {}
+  // Code and message; what a status carries besides is for programs.
+  LogField(absl::string_view k, const absl::Status& v)
+      : key(k), value(v.ToString(absl::StatusToStringMode::kWithNoExtraData)) {}
   absl::string_view key;
   std::string value;
 };

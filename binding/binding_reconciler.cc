@@ -59,9 +59,8 @@ absl::StatusOr<kube::Action> BindingReconciler<Scope>::Reconcile(const kube::Req
     return kube::Action::Done();  // Its binding will be collected.
   if (!found.ok()) return found.status();
 
-  const absl::StatusOr<bool> changed = EnsureWorks(binding, **found, stop);
-  const absl::Status& result = changed.status();
-  if (!absl::IsAborted(result) && !absl::IsCancelled(result)) Report(binding, **found, changed);
+  const absl::Status result = EnsureWorks(binding, **found, stop);
+  if (!absl::IsAborted(result) && !absl::IsCancelled(result)) Report(binding, **found, result);
   if (!result.ok()) return result;
   return kube::Action::Done();
 }
@@ -127,44 +126,41 @@ bool BindingReconciler<Scope>::IsPurging(const api::BindingView& binding) const 
 }
 
 template <class Scope>
-absl::StatusOr<bool> BindingReconciler<Scope>::EnsureWorks(const api::BindingView& binding,
-                                                           const kube::Object& object,
-                                                           const base::StopToken& stop) {
+absl::Status BindingReconciler<Scope>::EnsureWorks(const api::BindingView& binding,
+                                                   const kube::Object& object,
+                                                   const base::StopToken& stop) {
   const std::vector<api::TargetCluster> targets = binding.DispatchTargets();
   const std::vector<int64_t> completions = DividedCompletions(object, binding, targets);
   base::ErrorList errors;
-  bool changed = false;
   for (size_t i = 0; i < targets.size(); ++i) {
     const absl::StatusOr<kube::Object> manifest = ManifestFor(
         object, binding, targets[i], completions.empty() ? -1 : completions[i], interpreter_);
-    const absl::StatusOr<bool> written =
+    const absl::Status status =
         manifest.ok()
             ? writer_.CreateOrUpdate(WorkFor<Scope>(*manifest, binding, targets[i].name), stop)
+                  .status()
             : manifest.status();
-    const absl::Status& status = written.status();
     if (absl::IsAborted(status) || absl::IsCancelled(status)) return status;
     errors.Add(base::Annotate(status, "cluster ", targets[i].name));
-    changed = changed || written.value_or(false);
   }
-  RETURN_IF_ERROR(errors.Join());
-  return changed;
+  return errors.Join();
 }
 
 template <class Scope>
 void BindingReconciler<Scope>::Report(const api::BindingView& binding, const kube::Object& object,
-                                      const absl::StatusOr<bool>& changed) {
+                                      const absl::Status& result) {
   const kube::ObjectKey key = binding.object().key();
-  const bool recovered = failing_.Recovered(key.ToString(), changed.ok());
-  if (changed.ok() && !*changed && !recovered) return;
+  const bool recovered = failing_.Recovered(key.ToString(), result.ok());
+  if (result.ok() && !recovered) return;  // The Works themselves tell of plain success.
   for (const kube::Object* about : {&binding.object(), &object}) {
     const auto reference = kube::ObjectReference::Of(*about);
-    if (changed.ok()) {
+    if (result.ok()) {
       manager_.events().Record(Scope::kBindingController, reference, kube::EventType::kNormal,
                                api::reason::kSyncWorkSucceed,
                                api::message::WorksSynced(Scope::Describe(key)));
     } else {
       manager_.events().Record(Scope::kBindingController, reference, kube::EventType::kWarning,
-                               api::reason::kSyncWorkFailed, changed.status().message());
+                               api::reason::kSyncWorkFailed, result.message());
     }
   }
 }

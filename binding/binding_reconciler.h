@@ -36,12 +36,11 @@ class BindingReconciler : public kube::Reconciler {
   std::vector<kube::ObjectPtr> WorksOf(const api::BindingView& binding) const;
   absl::Status DeleteOrphans(const api::BindingView& binding, const base::StopToken& stop);
   bool IsPurging(const api::BindingView& binding) const;
-  // Whether any Work was written.
-  absl::StatusOr<bool> EnsureWorks(const api::BindingView& binding, const kube::Object& object,
-                                   const base::StopToken& stop);
-  // Events on binding and template: of failures, of changes, and of a pass that ends a failure.
+  absl::Status EnsureWorks(const api::BindingView& binding, const kube::Object& object,
+                           const base::StopToken& stop);
+  // Events on binding and template: of failures, and of a pass that ends them.
   void Report(const api::BindingView& binding, const kube::Object& object,
-              const absl::StatusOr<bool>& changed);
+              const absl::Status& result);
 
   kube::Manager& manager_;
   const interpreter::Interpreter& interpreter_;

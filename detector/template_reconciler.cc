@@ -181,12 +181,6 @@ absl::StatusOr<bool> TemplateReconciler::WriteBinding(const Template& t, const k
     if (edited) deps_.edits.Add(t.request);  // Still to be done.
     return written.status();
   }
-  if (existing == nullptr &&
-      deps_.interpreter.HookEnabled(t.request.gvk, interpreter::Operation::kInterpretReplica)) {
-    deps_.manager.events().Record(api::kDetectorSource, kube::ObjectReference::Of(*t.object),
-                                  kube::EventType::kNormal, api::reason::kGetReplicasSucceed,
-                                  api::message::kGetReplicasSucceed);
-  }
   return *written != existing;
 }
 

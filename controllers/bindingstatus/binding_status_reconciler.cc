@@ -15,16 +15,6 @@
 
 namespace controllers {
 
-namespace {
-
-bool IsFullyApplied(const kube::Object& binding) {
-  const json::Value* condition =
-      kube::FindCondition(api::BindingView(binding).Conditions(), api::kBindingFullyApplied);
-  return condition != nullptr && (*condition)["status"].AsString() == "True";
-}
-
-}  // namespace
-
 template <class Scope>
 BindingStatusReconciler<Scope>::BindingStatusReconciler(kube::Manager& manager,
                                                         const interpreter::Interpreter& interpreter)
@@ -91,8 +81,7 @@ absl::Status BindingStatusReconciler<Scope>::WriteBinding(
       manager_.cluster().Update(Scope::Bindings(), object, after, options, stop);
   if (absl::IsNotFound(now.status())) return absl::OkStatus();
   if (absl::IsAborted(now.status()) || absl::IsCancelled(now.status())) return now.status();
-  const bool fully_applied = shared_list && IsFullyApplied(after);
-  Tell(*object, now.status(), now.ok() && *now != object && fully_applied,
+  Tell(*object, now.status(),
        api::message::BindingStatusAggregated(Scope::Describe(object->key())));
   return now.status();
 }
@@ -126,21 +115,20 @@ absl::Status BindingStatusReconciler<Scope>::WriteTemplate(
   }
   if (absl::IsNotFound(now.status())) return absl::OkStatus();
   if (absl::IsAborted(now.status()) || absl::IsCancelled(now.status())) return now.status();
-  const bool first = now.ok() && *now != *object && (*object)->status().size() == 0;
-  Tell(**object, now.status(), first, api::message::kTemplateStatusAggregated);
+  Tell(**object, now.status(), api::message::kTemplateStatusAggregated);
   return base::Annotate(now.status(), "aggregating status of ", reference.Describe());
 }
 
 template <class Scope>
 void BindingStatusReconciler<Scope>::Tell(const kube::Object& about, const absl::Status& result,
-                                          bool news, absl::string_view success) {
+                                          absl::string_view success) {
   const std::string what = absl::StrCat(about.kind(), "/", about.key().ToString());
   const bool recovered = failing_.Recovered(what, result.ok());
   if (!result.ok()) {
     manager_.events().Record(Scope::kStatusController, kube::ObjectReference::Of(about),
                              kube::EventType::kWarning, api::reason::kAggregateStatusFailed,
                              result.message());
-  } else if (news || recovered) {
+  } else if (recovered) {
     manager_.events().Record(Scope::kStatusController, kube::ObjectReference::Of(about),
                              kube::EventType::kNormal, api::reason::kAggregateStatusSucceed,
                              success);

@@ -42,9 +42,8 @@ class BindingStatusReconciler : public kube::Reconciler {
   absl::Status WriteTemplate(const api::ObjectReference& reference,
                              const std::vector<api::AggregatedStatusItem>& items,
                              const base::StopToken& stop);
-  // Events: of failures, of news worth telling, and of a success that ends a failure.
-  void Tell(const kube::Object& about, const absl::Status& result, bool news,
-            absl::string_view success);
+  // Events: of failures, and of a success that ends them; the status itself tells of plain success.
+  void Tell(const kube::Object& about, const absl::Status& result, absl::string_view success);
 
   kube::Manager& manager_;
   const interpreter::Interpreter& interpreter_;

@@ -20,6 +20,12 @@ TEST_CASE("a text line is the message and its fields") {
         "lost err=\"NOT_FOUND: gone\"");
 }
 
+TEST_CASE("what a status carries for programs is not logged") {
+  absl::Status status = absl::NotFoundError("gone");
+  status.SetPayload("type.kube/api-failure", absl::Cord("404"));
+  CHECK(FormatText("lost", {{"err", status}}) == "lost err=\"NOT_FOUND: gone\"");
+}
+
 TEST_CASE("values that could be read otherwise are quoted") {
   CHECK(FormatText("m", {{"k", ""}}) == "m k=\"\"");
   CHECK(FormatText("m", {{"k", "a b"}}) == "m k=\"a b\"");

@@ -46,6 +46,8 @@ class ScriptedReconciler : public Reconciler {
 struct Fixture : tests::ManagerFixture {
   ScriptedReconciler::Record record;
 
+  // Reconcilers write to the record until the manager has ended.
+  ~Fixture() override { base::IgnoreError(Finish(), "the test has looked at what matters to it"); }
   Controller& Build(ScriptedReconciler::Script script) {
     return ControllerBuilder(Make()).Named("c").Build(
         std::make_unique<ScriptedReconciler>(record, std::move(script)));
