@@ -25,9 +25,9 @@ Lines LinesOf(absl::string_view text) {
 }
 
 // length[i][j]: of the longest common subsequence of want[i...] and got[j...].
-class CommonLengths {
+class SubsequenceTable {
  public:
-  CommonLengths(const Lines& want, const Lines& got)
+  SubsequenceTable(const Lines& want, const Lines& got)
       : columns_(got.size() + 1), cells_((want.size() + 1) * columns_) {
     for (size_t i = want.size(); i-- > 0;) {
       for (size_t j = got.size(); j-- > 0;) {
@@ -52,7 +52,7 @@ std::vector<Edit> EditsOf(const Lines& want, const Lines& got) {
   std::vector<Edit> edits;
   size_t i = 0, j = 0;
   if (want.size() * got.size() <= kMostCells) {
-    const CommonLengths common(want, got);
+    const SubsequenceTable common(want, got);
     while (i < want.size() && j < got.size()) {
       if (want[i] == got[j]) {
         edits.push_back({' ', want[i]});
