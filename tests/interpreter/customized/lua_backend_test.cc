@@ -1,7 +1,9 @@
 // The layer that answers with Lua: arguments, results, messages.
+#include <atomic>
 #include <catch2/catch.hpp>
 #include <memory>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -268,6 +270,41 @@ TEST_CASE("a layer that has not been loaded fails every operation instead of hav
   CHECK(not_ready(backend.ReflectStatus(Widget()).status()));
   CHECK(not_ready(backend.InterpretHealth(Widget()).status()));
   CHECK(absl::IsUnimplemented(backend.Prune(Widget()).status()));
+}
+
+TEST_CASE("a layer that has not been loaded keeps lower layers from answering in its place") {
+  std::vector<std::unique_ptr<interpreter::Backend>> layers;
+  layers.push_back(std::make_unique<LuaBackend>(interpreter::customized::LuaBackendOptions()));
+  layers.push_back(interpreter::NewNativeBackend());
+  const auto chain = interpreter::NewChain(std::move(layers));
+  CHECK(chain->HookEnabled(kWidget, Operation::kInterpretDependency));
+  const absl::Status status = chain->ReflectStatus(Widget()).status();
+  CHECK(absl::IsUnavailable(status));
+  CHECK(status.message() ==
+        "InterpretStatus of Widget w by the customization interpreter: not yet ready to handle "
+        "request");
+}
+
+TEST_CASE("a set may be exchanged while others use it") {
+  const auto answering = [](bool healthy) {
+    return SetOf(Customize(
+        "ric", {{"healthInterpretation", absl::StrCat("function InterpretHealth() return ",
+                                                      healthy ? "true" : "false", " end")}}));
+  };
+  const auto healthy = answering(true), unhealthy = answering(false);
+  LuaBackend backend({});
+  backend.Replace(healthy);
+  std::atomic<int> failures = 0;
+  std::vector<std::thread> readers;
+  for (int i = 0; i < 3; ++i) {
+    readers.emplace_back([&] {
+      for (int n = 0; n < 300; ++n) failures += backend.InterpretHealth(Widget()).ok() ? 0 : 1;
+    });
+  }
+  for (int n = 0; n < 300; ++n) backend.Replace(n % 2 == 0 ? unhealthy : healthy);
+  for (std::thread& reader : readers) reader.join();
+  CHECK(failures == 0);
+  CHECK(backend.InterpretHealth(Widget()).value());
 }
 
 TEST_CASE("another set takes the place of the first") {
