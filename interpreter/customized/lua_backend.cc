@@ -85,11 +85,21 @@ absl::StatusOr<json::Value> ReadComponentResult(const std::vector<Value>& result
   return base::Annotate(components.status(), "failed to convert lua table for components");
 }
 
+// Enough of a value to be recognized in a message.
+std::string Excerpt(const json::Value& value) {
+  constexpr size_t kMostBytes = 200;
+  std::string text = json::Write(value);
+  if (text.size() <= kMostBytes) return text;
+  text.resize(kMostBytes);
+  while (!text.empty() && (text.back() & 0x80) != 0) text.pop_back();  // Not half a character.
+  return text + "...";
+}
+
 absl::StatusOr<kube::Object> ReadObject(const std::vector<Value>& results) {
   ASSIGN_OR_RETURN(json::Value table, TableOf(results[0], json::Value::Object(), kNoRequirements));
   if (!table["kind"].AsString().empty()) return kube::Object(std::move(table));
   return Invalid(absl::StrCat("json unmarshal obj failed: Object 'Kind' is missing in '",
-                              json::Write(table), "'"));
+                              Excerpt(table), "'"));
 }
 
 absl::StatusOr<json::Value> ReadStatus(const std::vector<Value>& results) {

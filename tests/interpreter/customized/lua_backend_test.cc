@@ -137,6 +137,7 @@ TEST_CASE("ReviseReplica gives the object, empty containers and all") {
   CHECK(Revised("return {spec = 1}") ==
         "error: ric/replicaRevision: json unmarshal obj failed: Object 'Kind' is missing in "
         "'{\"spec\":1}'");
+  CHECK_THAT(Revised("return {text = ('€'):rep(200)}"), Catch::EndsWith("€...'"));
 }
 
 TEST_CASE("Retain sees the desired and the observed object") {
