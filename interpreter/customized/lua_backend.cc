@@ -90,8 +90,9 @@ std::string Excerpt(const json::Value& value) {
   constexpr size_t kMostBytes = 200;
   std::string text = json::Write(value);
   if (text.size() <= kMostBytes) return text;
-  text.resize(kMostBytes);
-  while (!text.empty() && (text.back() & 0x80) != 0) text.pop_back();  // Not half a character.
+  size_t end = kMostBytes;
+  while ((text[end] & 0xC0) == 0x80) --end;  // Not half a character (of UTF-8).
+  text.resize(end);
   return text + "...";
 }
 
