@@ -1,0 +1,31 @@
+// Functions in C++ that scripts reach as `local name = require("name")`.
+#ifndef LUA_LIBRARY_H_
+#define LUA_LIBRARY_H_
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "lua/value.h"
+
+namespace lua {
+
+// Arguments as given (as many as given); the results in order. An error becomes a Lua error with
+// the status's message. Called from any thread; must not block, must not throw.
+using LibraryFunction =
+    std::function<absl::StatusOr<std::vector<Value>>(absl::Span<const Value> arguments)>;
+
+struct Library {
+  std::string name;
+  struct Entry {
+    std::string name;
+    LibraryFunction function;
+  };
+  std::vector<Entry> functions;
+};
+
+}  // namespace lua
+
+#endif  // LUA_LIBRARY_H_

@@ -1,0 +1,59 @@
+// A Lua script: a name for messages and a text that is known to compile.
+//
+// Immutable and shared between threads. Runners keep what they compiled by the script's content, so
+// two scripts of equal name and text cost one compilation per state.
+#ifndef LUA_SCRIPT_H_
+#define LUA_SCRIPT_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+
+namespace lua {
+
+class Script {
+ public:
+  // kInvalidArgument for a text that does not compile (or is bytecode):
+  // "<name>:<line>: <what> near '<token>'".
+  static absl::StatusOr<std::shared_ptr<const Script>> Compile(absl::string_view name,
+                                                               absl::string_view text);
+
+  const std::string& name() const { return name_; }
+  const std::string& text() const { return text_; }
+  uint64_t fingerprint() const {
+    return fingerprint_;
+  }  // Of name and text; never repeats by chance.
+
+ private:
+  Script(absl::string_view name, absl::string_view text);
+
+  std::string name_;
+  std::string text_;
+  uint64_t fingerprint_;
+};
+
+// What a script's top level defines, and which globals it touches anywhere.
+struct ScriptFacts {
+  struct Function {
+    std::string name;  // Of the global it is assigned to.
+    int parameters = 0;
+    bool variadic = false;
+    int line = 0;
+  };
+  struct GlobalUse {
+    std::string name;  // "os.exit" for a member of a library table.
+    int line = 0;
+    bool assigned = false;
+  };
+  std::vector<Function> functions;
+  std::vector<GlobalUse> globals;  // In the order of lines; each name once per line.
+};
+absl::StatusOr<ScriptFacts> Inspect(const Script& script);
+
+}  // namespace lua
+
+#endif  // LUA_SCRIPT_H_

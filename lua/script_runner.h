@@ -1,0 +1,86 @@
+// Calls functions of scripts, in bounds.
+//
+//   lua::ScriptRunner runner({KubeLibrary()});
+//   ASSIGN_OR_RETURN(lua::Outcome outcome, runner.Run(*script, {"GetReplicas", {template_json},
+//   2}));
+//
+// States are pooled: a run takes an idle one (made when there is none), gives the script a fresh
+// global table over read-only libraries, and puts the state back, so that nothing of a run is left
+// for the next one. A state whose run was ended by the budget is thrown away. JIT is off.
+// Threads: Run may be called from any number of threads; each run has a state of its own, and none
+// waits for another.
+#ifndef LUA_SCRIPT_RUNNER_H_
+#define LUA_SCRIPT_RUNNER_H_
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "base/clock.h"
+#include "lua/library.h"
+#include "lua/script.h"
+#include "lua/value.h"
+
+namespace lua {
+
+struct Budget {
+  absl::Duration time = absl::Seconds(1);   // Wall time of one run, loading included.
+  size_t memory = size_t{64} << 20;         // Bytes a run may hold at a time.
+  size_t largest_block = size_t{16} << 20;  // Bytes of one string or table part.
+  size_t result = size_t{16} << 20;         // Bytes of JSON that a result may become.
+  int max_depth = 256;  // Nesting of tables in a result; of calls 200 (LuaJIT's C levels apart).
+};
+
+struct Call {
+  std::string function;
+  std::vector<json::Value> arguments;  // null is nil.
+  int results = 1;
+  // What becomes of empty tables that the script made itself, inside a result: at a path (array
+  // indexes left out) that is `{}` or `[]` in some argument they become that; otherwise, and when
+  // this is false, they are left out. (Tables that came with the arguments keep what they are.)
+  // As upstream's ConvertLuaResultInto, docs/differences.md.
+  bool arguments_are_references = false;
+};
+
+struct Usage {
+  absl::Duration time;
+  size_t peak_memory = 0;  // Bytes held by the run at its most.
+  size_t garbage = 0;      // Bytes allocated during the run.
+};
+
+struct Outcome {
+  std::vector<Value> results;  // As many as asked for.
+  Usage usage;
+};
+
+class ScriptRunner {
+ public:
+  struct Options {
+    std::vector<Library> libraries;
+    Budget budget;
+    // Of os.time and os.date; the budget is measured by the steady clock of the machine.
+    const base::Clock* clock = nullptr;  // nullptr: the real one.
+    size_t max_idle_states = 16;
+  };
+  explicit ScriptRunner(Options options);
+  ~ScriptRunner();
+  ScriptRunner(const ScriptRunner&) = delete;
+  ScriptRunner& operator=(const ScriptRunner&) = delete;
+
+  // Errors: kNotFound when the script defines no such function; kInvalidArgument when the script
+  // raises or what it returns cannot be JSON (cycles, mixed keys, functions, not-a-number);
+  // kDeadlineExceeded and kResourceExhausted when the budget ended it. Messages name script,
+  // function and line: "my-customization/healthInterpretation:12: in InterpretHealth: ...".
+  absl::StatusOr<Outcome> Run(const Script& script, const Call& call) const;
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace lua
+
+#endif  // LUA_SCRIPT_RUNNER_H_
