@@ -17,30 +17,24 @@
 #include "base/clock.h"
 #include "base/metrics.h"
 #include "interpreter/interpreter.h"
-#include "interpreter/webhook/circuit_breaker.h"
 #include "interpreter/webhook/codec.h"
 #include "interpreter/webhook/hook_client.h"
+#include "interpreter/webhook/hook_monitor.h"
 #include "interpreter/webhook/hook_set.h"
 
 namespace interpreter::webhook {
-
-class HookMonitor;
-
-// A hook's calls were suspended, or are made again.
-using BreakerObserver = std::function<void(const Hook& hook, const BreakerChange& change)>;
 
 struct WebhookBackendOptions {
   HookClientOptions client;
   // Must outlive the back end.
   const base::Clock* clock = &base::RealClock();
-  // When given, must outlive the back end. Series: karmada_interpreter_webhook_duration_seconds
-  // {hook,operation,result}, karmada_interpreter_webhook_failures_total{hook,reason} and
+  // `monitor.metrics`, when given, must outlive the back end. Series:
+  // karmada_interpreter_webhook_duration_seconds{hook,operation,result},
+  // karmada_interpreter_webhook_failures_total{hook,reason} and
   // karmada_interpreter_webhook_open{hook} (1 while calls are suspended); those of a hook that goes
-  // away go with it.
-  metrics::Registry* metrics = nullptr;
-  BreakerOptions breaker;
-  // Called by the thread whose call made the change, with no lock held; it should not block.
-  BreakerObserver on_breaker_change;
+  // away go with it. `monitor.on_breaker_change` is called by the thread whose call made the
+  // change, with no lock held; it should not block.
+  HookMonitorOptions monitor;
 };
 
 // Before the first Replace() it has no rules, and calls fail with "not yet ready to handle
@@ -49,11 +43,10 @@ struct WebhookBackendOptions {
 class WebhookBackend : public Backend {
  public:
   explicit WebhookBackend(WebhookBackendOptions options);
-  ~WebhookBackend() override;
 
   // Swaps in the hooks of a new configuration. Calls under way end as they began. A hook that is
-  // equal in both sets keeps its connections and the state of its breaker; a changed one begins
-  // anew.
+  // equal in both sets keeps the state of its breaker; connections stay as long as address, name
+  // and CA do.
   void Replace(std::shared_ptr<const HookSet> hooks);
   // The present set; nullptr before the first Replace().
   std::shared_ptr<const HookSet> hooks() const;
@@ -75,9 +68,11 @@ class WebhookBackend : public Backend {
   absl::StatusOr<kube::Object> Prune(const kube::Object& object) const override;
 
  private:
-  struct Reply;
-
-  absl::StatusOr<Answer> Ask(Question question) const;
+  // What `read` makes of the answer.
+  template <class Result>
+  absl::StatusOr<Result> Ask(Question question,
+                             const std::function<absl::StatusOr<Result>(Answer)>& read) const;
+  absl::StatusOr<Answer> Call(const Hook& hook, const Question& question) const;
   absl::StatusOr<kube::Object> AskForObject(Question question) const;
 
   const std::unique_ptr<HookMonitor> monitor_;
