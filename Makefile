@@ -13,13 +13,16 @@ PYTHON ?= /usr/bin/python3
 
 BIN := build/release/bin
 BINARIES := karmada-controller-manager karmada-sandbox
+WEBHOOK_EXAMPLE := karmada-webhook-example
+# For make run-webhook-example: flags of the program, such as --host=10.0.0.7 (it prints them with --help).
+WEBHOOK_FLAGS ?=
 CTEST := ctest --output-on-failure --timeout 300 --no-tests=error -j $(JOBS)
 empty :=
 export NINJA_STATUS := [%f/%t, %es] $(empty)
 
 .PHONY: help
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-20s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 # $(call build,preset,targets): configures and builds a preset of CMakePresets.json.
 define build
@@ -42,6 +45,11 @@ build: setup ## Build the programs and tests into build/release
 run: setup ## See a Deployment land in three clusters
 	$(call build,release,$(BINARIES))
 	@$(BIN)/karmada-sandbox demo
+
+.PHONY: run-webhook-example
+run-webhook-example: setup ## Start an interpreter webhook to try out (examples/webhook/README.md)
+	$(call build,release,$(WEBHOOK_EXAMPLE))
+	@$(BIN)/$(WEBHOOK_EXAMPLE) $(WEBHOOK_FLAGS)
 
 .PHONY: test
 test: build ## Run the unit tests, the behaviour tests on the sandbox and the lint

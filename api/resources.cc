@@ -77,6 +77,13 @@ const kube::Resource& InterpreterWebhookConfigurations() {
   return resource;
 }
 
+const kube::Resource& ExploringWebhookConfigurations() {
+  static const auto& resource = *new kube::Resource(
+      Make({"config.karmada.io", "v1alpha1", "ResourceExploringWebhookConfiguration"},
+           "resourceexploringwebhookconfigurations", kClusterScoped));
+  return resource;
+}
+
 const kube::Resource& Namespaces() {
   static const auto& resource =
       *new kube::Resource(Make({"", "v1", "Namespace"}, "namespaces", kClusterScoped));

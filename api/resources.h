@@ -16,6 +16,7 @@ const kube::Resource& Works();
 const kube::Resource& Clusters();
 const kube::Resource& InterpreterCustomizations();
 const kube::Resource& InterpreterWebhookConfigurations();
+const kube::Resource& ExploringWebhookConfigurations();
 const kube::Resource& Namespaces();
 const kube::Resource& Secrets();
 const kube::Resource& Nodes();

@@ -30,6 +30,8 @@ absl::Status NotFound(const kube::Gvk& gvk, Operation op) {
                                                gvk.ToString(), "\" not found"));
 }
 
+constexpr char kPassOnPayload[] = "interpreter/pass-on";
+
 class Chain : public Interpreter {
  public:
   Chain(std::vector<std::unique_ptr<Backend>> backends, metrics::Registry* metrics)
@@ -108,28 +110,41 @@ class Chain : public Interpreter {
     return nullptr;
   }
 
-  // The answer of the first back end that has a rule; its errors end the search.
+  // The answer of the first back end that has a rule and does not pass on; its errors end the
+  // search.
   template <class Call>
   auto FirstWith(Operation op, const kube::Object& object, Call call) const
       -> decltype(call(std::declval<const Backend&>())) {
     const kube::Gvk gvk = object.gvk();
-    const Backend* backend = Find(gvk, op);
-    if (backend == nullptr) return NotFound(gvk, op);
-    const absl::Time began = base::RealClock().Now();
-    auto answer = call(*backend);
-    Observe(*backend, gvk, op, base::RealClock().Now() - began, answer.ok());
-    if (answer.ok()) return answer;
-    return base::Annotate(answer.status(), OperationName(op), " of ", object.Describe(), " by the ",
-                          backend->layer(), " interpreter");
+    absl::Status passed_on;
+    for (const auto& backend : backends_) {
+      if (!backend->Has(gvk, op)) continue;
+      const absl::Time began = base::RealClock().Now();
+      auto answer = call(*backend);
+      Observe(*backend, gvk, op, base::RealClock().Now() - began, answer.status());
+      if (answer.ok()) return answer;
+      const absl::Status error =
+          base::Annotate(answer.status(), OperationName(op), " of ", object.Describe(), " by the ",
+                         backend->layer(), " interpreter");
+      if (!IsPassOn(error)) return error;
+      passed_on = error;
+    }
+    const absl::Status none = NotFound(gvk, op);
+    if (passed_on.ok()) return none;
+    return absl::UnimplementedError(absl::StrCat(none.message(), "; ", passed_on.message()));
   }
 
   void Observe(const Backend& backend, const kube::Gvk& gvk, Operation op, absl::Duration took,
-               bool ok) const {
+               const absl::Status& status) const {
     if (metrics_ == nullptr) return;
-    HistogramFor({backend.layer(), gvk.kind, op, ok}).Observe(absl::ToDoubleSeconds(took));
+    const absl::string_view result = status.ok()        ? "success"
+                                     : IsPassOn(status) ? "passed_on"
+                                                        : "error";
+    HistogramFor({backend.layer(), gvk.kind, op, result}).Observe(absl::ToDoubleSeconds(took));
   }
 
-  using Series = std::tuple<absl::string_view, std::string, Operation, bool>;
+  // Layer, kind, operation, result.
+  using Series = std::tuple<absl::string_view, std::string, Operation, absl::string_view>;
 
   metrics::Histogram& HistogramFor(const Series& series) const {
     {
@@ -137,7 +152,7 @@ class Chain : public Interpreter {
       const auto found = histograms_.find(series);
       if (found != histograms_.end()) return *found->second;
     }
-    const auto& [layer, kind, op, ok] = series;
+    const auto& [layer, kind, op, result] = series;
     // 1 µs to 4 s: built-in handlers take about one, a script may take a second.
     metrics::Histogram& made =
         metrics_->GetHistogram("karmada_interpreter_operation_duration_seconds",
@@ -146,7 +161,7 @@ class Chain : public Interpreter {
                                {{"layer", std::string(layer)},
                                 {"kind", kind},
                                 {"operation", std::string(OperationName(op))},
-                                {"result", ok ? "success" : "error"}});
+                                {"result", std::string(result)}});
     absl::MutexLock lock(&mu_);
     histograms_.emplace(series, &made);
     return made;
@@ -159,6 +174,13 @@ class Chain : public Interpreter {
 };
 
 }  // namespace
+
+absl::Status PassOn(absl::Status why) {
+  why.SetPayload(kPassOnPayload, absl::Cord());
+  return why;
+}
+
+bool IsPassOn(const absl::Status& status) { return status.GetPayload(kPassOnPayload).has_value(); }
 
 std::unique_ptr<Interpreter> NewChain(std::vector<std::unique_ptr<Backend>> backends,
                                       metrics::Registry* metrics) {

@@ -2,9 +2,11 @@
 //
 // Chain is the interpreter the program uses: back ends in order (customized Lua, webhooks, shipped
 // Lua, built-in handlers); for each operation the first back end that has a rule for the kind
-// decides alone, including by failing, as in upstream's resourceinterpreter. Errors name layer,
-// operation and object; only when no layer has a rule they are upstream's words alone, with the
-// code kUnimplemented. Threads: all calls may come from any thread.
+// decides alone, including by failing, as in upstream's resourceinterpreter; unless it passes the
+// question on (PassOn). Errors name layer, operation and object; only when no layer has a rule they
+// are upstream's words alone, with the code kUnimplemented. That code also comes when every layer
+// with a rule passed on: whoever asked HookEnabled() first treats it as "no rule". Threads: all
+// calls may come from any thread.
 #ifndef INTERPRETER_INTERPRETER_H_
 #define INTERPRETER_INTERPRETER_H_
 
@@ -13,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "base/clock.h"
@@ -64,6 +67,12 @@ struct Replicas {
 
 // A binding's status.aggregatedStatus: an array of AggregatedStatusItem, or null for none.
 using AggregatedItems = json::Value;
+
+// What a back end answers to be passed over although it has a rule: the chain goes on with the next
+// layer. For rules that may fail without harm, and for those that went away after Has(). `why` is
+// told when no other layer has a rule. REQUIRES: !why.ok().
+absl::Status PassOn(absl::Status why);
+bool IsPassOn(const absl::Status& status);
 
 // A layer of the chain. Has(...) is asked first; the other calls are made only for operations it
 // has.
@@ -119,8 +128,8 @@ class Interpreter {
 std::unique_ptr<Backend> NewNativeBackend(const base::Clock& clock = base::RealClock());
 // The interpreter over these back ends, first to last. With a registry, which must outlive it,
 // every call is observed in
-// karmada_interpreter_operation_duration_seconds{layer,kind,operation,result}; result is "success"
-// or "error".
+// karmada_interpreter_operation_duration_seconds{layer,kind,operation,result}; result is "success",
+// "error" or "passed_on".
 std::unique_ptr<Interpreter> NewChain(std::vector<std::unique_ptr<Backend>> backends,
                                       metrics::Registry* metrics = nullptr);
 

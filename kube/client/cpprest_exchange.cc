@@ -17,8 +17,6 @@
 namespace kube {
 namespace {
 
-// No object of an API server is larger than a few MB, no page of a list than some dozen.
-constexpr size_t kMaxBodyBytes = 64 << 20;
 // Memory is not reserved on the server's word alone.
 constexpr size_t kMaxReserve = 1 << 20;
 
@@ -145,9 +143,9 @@ void UnaryExchange::OnHead(HttpResponse head) {
 
 absl::Status UnaryExchange::OnData(absl::string_view bytes) {
   absl::MutexLock lock(&mu_);
-  if (response_.body.size() + bytes.size() > kMaxBodyBytes) {
+  if (response_.body.size() + bytes.size() > max_body_bytes_) {
     too_large_ = absl::ResourceExhaustedError(
-        absl::StrCat("the answer is larger than ", kMaxBodyBytes, " bytes"));
+        absl::StrCat("the answer is larger than ", max_body_bytes_, " bytes"));
     return too_large_;
   }
   absl::StrAppend(&response_.body, bytes);

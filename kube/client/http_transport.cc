@@ -228,7 +228,7 @@ absl::StatusOr<HttpResponse> CpprestTransport::SendOnce(const HttpRequest& reque
                                                         const base::StopToken& stop) {
   for (int sent = 1;; ++sent) {
     ASSIGN_OR_RETURN(web::http::http_request message, MakeRequest(request, credentials));
-    const auto exchange = std::make_shared<UnaryExchange>();
+    const auto exchange = std::make_shared<UnaryExchange>(request.max_answer_bytes);
     exchange->Start(*LanesFor(credentials).unary, std::move(message), VerdictReader());
     auto answer = exchange->Await(deadline, stop);
     // Written into a kept connection that the server had closed; the library itself sends again

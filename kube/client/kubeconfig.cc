@@ -80,6 +80,7 @@ ConnectionConfig& ConnectionConfig::operator=(const ConnectionConfig& other) {
   tls_server_name = other.tls_server_name;
   proxy_url = other.proxy_url;
   proxy_headers = other.proxy_headers;
+  ignore_proxy_environment = other.ignore_proxy_environment;
   client_certificate = other.client_certificate;
   token = other.token;
   token_file = other.token_file;

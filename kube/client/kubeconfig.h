@@ -36,6 +36,9 @@ struct ConnectionConfig {
   std::string tls_server_name;  // Verify the certificate against this name instead of the host.
   std::string proxy_url;        // http:// proxy; HTTPS goes through CONNECT.
   std::vector<std::pair<std::string, std::string>> proxy_headers;
+  // Without proxy_url: connect directly, whatever $HTTPS_PROXY says. For addresses inside a
+  // cluster.
+  bool ignore_proxy_environment = false;
 
   tls::KeyPair client_certificate;
   std::string token;

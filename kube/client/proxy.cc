@@ -147,6 +147,7 @@ absl::StatusOr<ProxySettings> ProxySettingsOf(
     RETURN_IF_ERROR(ApplyHeaders(config, out));
     return out;
   }
+  if (config.ignore_proxy_environment) return ProxySettings();
   auto either = [&](const char* upper, const char* lower) {
     const std::string value = variable(upper);
     return value.empty() ? variable(lower) : value;

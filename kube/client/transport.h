@@ -2,6 +2,7 @@
 #ifndef KUBE_CLIENT_TRANSPORT_H_
 #define KUBE_CLIENT_TRANSPORT_H_
 
+#include <cstddef>
 #include <functional>
 #include <map>
 #include <memory>
@@ -23,6 +24,9 @@ struct HttpRequest {
   std::string body;
   absl::Duration timeout = absl::Seconds(32);  // From start to the whole answer.
   std::string user_agent;
+  // A larger body of the answer is refused while it arrives. By default more than any page of a
+  // list that an API server sends.
+  size_t max_answer_bytes = 64 << 20;
 };
 
 struct HttpResponse {

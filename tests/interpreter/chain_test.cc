@@ -116,6 +116,28 @@ TEST_CASE("an error of a layer ends the search and names layer, operation and ob
         "InterpretHealth of Widget ns/w by the customization interpreter: boom");
 }
 
+TEST_CASE("a layer that passes on is passed over, and the next one decides") {
+  metrics::Registry registry;
+  std::vector<std::unique_ptr<interpreter::Backend>> backends;
+  backends.push_back(Health(interpreter::PassOn(absl::UnavailableError("boom"))));
+  backends.push_back(Health(true));
+  backends.push_back(Health(false));
+  const auto chain = interpreter::NewChain(std::move(backends), &registry);
+  CHECK(chain->InterpretHealth(Widget()).value());
+  CHECK_THAT(registry.Expose(), Catch::Contains("result=\"passed_on\"} 1"));
+}
+
+TEST_CASE("when every layer passes on there is no rule, and the error says why") {
+  const auto chain = ChainOf(Health(interpreter::PassOn(absl::UnavailableError("boom"))));
+  CHECK(chain->HookEnabled(kWidget, Operation::kInterpretHealth));
+  const absl::Status status = chain->InterpretHealth(Widget()).status();
+  CHECK(status.code() == absl::StatusCode::kUnimplemented);
+  CHECK_FALSE(interpreter::IsPassOn(status));
+  CHECK(status.message() ==
+        "default InterpretHealth interpreter for \"example.io/v1, Kind=Widget\" not found; "
+        "InterpretHealth of Widget ns/w by the customization interpreter: boom");
+}
+
 TEST_CASE("a layer without a rule for the operation is passed over") {
   const auto chain = ChainOf(Health(true), interpreter::NewNativeBackend());
   kube::Object widget = Widget();

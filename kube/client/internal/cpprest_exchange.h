@@ -64,6 +64,8 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
 // Collects a whole answer for a caller that waits. Thread-safe.
 class UnaryExchange : public Exchange {
  public:
+  // A body of more bytes is refused.
+  explicit UnaryExchange(size_t max_body_bytes) : max_body_bytes_(max_body_bytes) {}
   // kDeadlineExceeded and kCancelled leave the request to be cancelled in the background.
   absl::StatusOr<HttpResponse> Await(absl::Time deadline, const base::StopToken& stop);
 
@@ -72,6 +74,7 @@ class UnaryExchange : public Exchange {
   void OnEnd(absl::Status status) override;
 
  private:
+  const size_t max_body_bytes_;
   absl::Mutex mu_;
   HttpResponse response_ ABSL_GUARDED_BY(mu_);
   absl::Status too_large_ ABSL_GUARDED_BY(mu_);

@@ -65,6 +65,14 @@ TEST_CASE("The environment's proxy is taken by scheme, unless $NO_PROXY excepts 
   }
 }
 
+TEST_CASE("A connection inside a cluster can leave the environment's proxy aside") {
+  ConnectionConfig config;
+  config.server = "https://10.1.2.3";
+  config.ignore_proxy_environment = true;
+  const ConnectionConfig copy = config;
+  CHECK(ProxySettingsOf(copy, [](const char*) { return std::string("http://p:1"); })->url.empty());
+}
+
 TEST_CASE("Of proxy headers only basic authentication can be sent") {
   ConnectionConfig config;
   config.server = "https://h";

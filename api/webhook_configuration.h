@@ -1,0 +1,66 @@
+// Configurations of interpreter webhooks (config.karmada.io/v1alpha1), and the names of the
+// messages that are exchanged with them.
+#ifndef API_WEBHOOK_CONFIGURATION_H_
+#define API_WEBHOOK_CONFIGURATION_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "base/json.h"
+#include "kube/meta/object.h"
+
+namespace api {
+
+// Of the configurations and of the messages.
+inline constexpr char kConfigApiVersion[] = "config.karmada.io/v1alpha1";
+// The one version of messages there is, as configurations name it.
+inline constexpr char kWebhookMessageVersion[] = "v1alpha1";
+inline constexpr char kInterpreterContextKind[] = "ResourceInterpreterContext";
+inline constexpr char kExploreReviewKind[] = "ExploreReview";
+
+// Reads one entry of `webhooks`, of either kind of configuration. Raw values are for whoever
+// validates them. The value must outlive the view and stay unchanged.
+class WebhookView {
+ public:
+  explicit WebhookView(const json::Value& webhook) : webhook_(webhook) {}
+
+  absl::string_view Name() const { return webhook_["name"].AsString(); }
+  const json::Value& ClientConfig() const { return webhook_["clientConfig"]; }
+  absl::Span<const json::Value> Rules() const { return webhook_["rules"].items(); }
+  const json::Value& TimeoutSeconds() const { return webhook_["timeoutSeconds"]; }
+  // "Fail" or "Ignore"; only exploring webhooks have one.
+  const json::Value& FailurePolicy() const { return webhook_["failurePolicy"]; }
+  const json::Value& Field(absl::string_view name) const { return webhook_[name]; }
+
+ private:
+  const json::Value& webhook_;
+};
+
+// Reads a ResourceInterpreterWebhookConfiguration or a ResourceExploringWebhookConfiguration. The
+// object must outlive the view and stay unchanged.
+class WebhookConfigurationView {
+ public:
+  explicit WebhookConfigurationView(const kube::Object& object) : object_(object) {}
+  explicit WebhookConfigurationView(kube::Object&&) = delete;
+
+  // Whether it is the exploring kind.
+  bool IsExploring() const;
+  std::vector<WebhookView> Webhooks() const;
+  // Where a webhook of this kind lists the message versions it knows.
+  absl::string_view VersionsField() const {
+    return IsExploring() ? "exploreReviewVersions" : "interpreterContextVersions";
+  }
+  // Which kind of messages its webhooks speak.
+  absl::string_view MessageKind() const {
+    return IsExploring() ? kExploreReviewKind : kInterpreterContextKind;
+  }
+
+ private:
+  const kube::Object& object_;
+};
+
+}  // namespace api
+
+#endif  // API_WEBHOOK_CONFIGURATION_H_

@@ -1,0 +1,87 @@
+#include "interpreter/webhook/context_codec.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "api/webhook_configuration.h"
+#include "base/status.h"
+#include "interpreter/webhook/failure.h"
+#include "interpreter/webhook/request.h"
+#include "interpreter/webhook/response.h"
+
+namespace interpreter::webhook {
+
+namespace {
+
+// OK when the hook says that it succeeded.
+absl::Status CheckSuccess(const json::Value& response) {
+  ASSIGN_OR_RETURN(const auto successful, FindBool(response, "successful"));
+  if (successful.value_or(false)) return absl::OkStatus();
+  ASSIGN_OR_RETURN(const json::Value status, FindObjectOrNull(response, "status"));
+  if (status.is_null()) {
+    return InvalidResponse("webhook require response.status when response.successful is false");
+  }
+  return WithReason(absl::FailedPreconditionError(absl::StrCat(
+                        "webhook call failed, get status code: ", status["code"].AsInt(),
+                        ", msg: ", status["message"].AsString())),
+                    FailureReason::kRejected);
+}
+
+absl::StatusOr<json::Value> ReadRawStatus(const json::Value& response) {
+  const json::Value& status = response["rawStatus"];
+  if (status.is_null()) return InvalidResponse("webhook returned nill response.rawStatus");
+  return status;
+}
+
+absl::StatusOr<Answer> ReadAnswer(Operation op, const json::Value& response) {
+  Answer answer;
+  switch (op) {
+    case Operation::kInterpretReplica: {
+      ASSIGN_OR_RETURN(answer.replicas, ReadReplicas(response));
+      return answer;
+    }
+    case Operation::kInterpretComponent: {
+      ASSIGN_OR_RETURN(answer.components, FindObjects(response, "components"));
+      return answer;
+    }
+    case Operation::kInterpretDependency: {
+      ASSIGN_OR_RETURN(answer.dependencies, ReadDependencies(response));
+      return answer;
+    }
+    case Operation::kInterpretStatus: {
+      ASSIGN_OR_RETURN(answer.status, ReadRawStatus(response));
+      return answer;
+    }
+    case Operation::kInterpretHealth: {
+      ASSIGN_OR_RETURN(answer.healthy, ReadHealthy(response));
+      return answer;
+    }
+    case Operation::kReviseReplica:
+    case Operation::kRetain:
+    case Operation::kAggregateStatus:
+    case Operation::kPrune: {
+      ASSIGN_OR_RETURN(answer.patch, ReadPatch(response));
+      return answer;
+    }
+  }
+  return answer;
+}
+
+}  // namespace
+
+std::string ContextCodec::Encode(const Question& question) const {
+  json::Value request = RequestOf(question, Dialect::kInterpreterContext);
+  const int64_t replicas = question.operation == Operation::kReviseReplica ? question.replicas : 0;
+  request.Set("replicas", static_cast<int64_t>(static_cast<int32_t>(replicas)));
+  return MessageOf(api::kInterpreterContextKind, std::move(request));
+}
+
+absl::StatusOr<Answer> ContextCodec::Decode(const Question& question,
+                                            absl::string_view body) const {
+  ASSIGN_OR_RETURN(const json::Value response,
+                   ResponseOf(body, api::kInterpreterContextKind, question.uid));
+  RETURN_IF_ERROR(CheckSuccess(response));
+  return ReadAnswer(question.operation, response);
+}
+
+}  // namespace interpreter::webhook

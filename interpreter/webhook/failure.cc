@@ -1,0 +1,64 @@
+#include "interpreter/webhook/failure.h"
+
+#include <cstddef>
+#include <string>
+
+#include "absl/strings/cord.h"
+
+namespace interpreter::webhook {
+
+namespace {
+
+constexpr char kReasonPayload[] = "interpreter/webhook-failure";
+
+constexpr FailureReason kAllReasons[] = {
+    FailureReason::kConfiguration, FailureReason::kConnection,      FailureReason::kTimeout,
+    FailureReason::kHttpStatus,    FailureReason::kInvalidResponse, FailureReason::kRejected,
+    FailureReason::kPatch,         FailureReason::kSuspended,       FailureReason::kStopped,
+};
+
+}  // namespace
+
+absl::string_view FailureReasonName(FailureReason reason) {
+  switch (reason) {
+    case FailureReason::kConfiguration:
+      return "configuration";
+    case FailureReason::kConnection:
+      return "connection";
+    case FailureReason::kTimeout:
+      return "timeout";
+    case FailureReason::kHttpStatus:
+      return "http_status";
+    case FailureReason::kInvalidResponse:
+      return "invalid_response";
+    case FailureReason::kRejected:
+      return "rejected";
+    case FailureReason::kPatch:
+      return "patch";
+    case FailureReason::kSuspended:
+      return "suspended";
+    case FailureReason::kStopped:
+      return "stopped";
+  }
+  return "";
+}
+
+absl::Status WithReason(absl::Status status, FailureReason reason) {
+  status.SetPayload(kReasonPayload, absl::Cord(FailureReasonName(reason)));
+  return status;
+}
+
+FailureReason ReasonOf(const absl::Status& status) {
+  const auto payload = status.GetPayload(kReasonPayload);
+  for (const FailureReason reason : kAllReasons) {
+    if (payload.has_value() && *payload == FailureReasonName(reason)) return reason;
+  }
+  return FailureReason::kInvalidResponse;
+}
+
+bool IsOutage(FailureReason reason) {
+  return reason == FailureReason::kConnection || reason == FailureReason::kTimeout ||
+         reason == FailureReason::kHttpStatus || reason == FailureReason::kInvalidResponse;
+}
+
+}  // namespace interpreter::webhook

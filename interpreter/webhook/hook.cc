@@ -1,0 +1,76 @@
+#include "interpreter/webhook/hook.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/match.h"
+
+namespace interpreter::webhook {
+
+namespace {
+
+struct ExploreName {
+  Operation op;
+  absl::string_view name;
+};
+// InterpretComponent came later than this dialect.
+constexpr ExploreName kExploreNames[] = {
+    {Operation::kInterpretReplica, "ExploreReplica"},
+    {Operation::kInterpretStatus, "ExploreStatus"},
+    {Operation::kPrune, "ExplorePacking"},
+    {Operation::kReviseReplica, "ExploreReplicaRevising"},
+    {Operation::kRetain, "ExploreRetaining"},
+    {Operation::kAggregateStatus, "ExploreStatusAggregating"},
+    {Operation::kInterpretHealth, "ExploreHealthy"},
+    {Operation::kInterpretDependency, "ExploreDependencies"},
+};
+
+bool Lists(const std::vector<std::string>& texts, absl::string_view wanted) {
+  return std::any_of(texts.begin(), texts.end(),
+                     [&](const std::string& text) { return text == "*" || text == wanted; });
+}
+
+// As admission rules match an object itself: "pods", "*", "pods/*" and "*/*" do, "pods/log" does
+// not.
+bool NamesResource(absl::string_view pattern, absl::string_view plural) {
+  const size_t slash = pattern.find('/');
+  if (slash != absl::string_view::npos && pattern.substr(slash) != "/*") return false;
+  const absl::string_view resource = pattern.substr(0, slash);
+  return resource == "*" || resource == plural;
+}
+
+}  // namespace
+
+absl::string_view OperationNameIn(Dialect dialect, Operation op) {
+  if (dialect == Dialect::kInterpreterContext) {
+    return op == Operation::kPrune ? "" : OperationName(op);
+  }
+  for (const ExploreName& known : kExploreNames) {
+    if (known.op == op) return known.name;
+  }
+  return "";
+}
+
+std::optional<Operation> OperationNamedIn(Dialect dialect, absl::string_view name) {
+  for (const Operation op : kAllOperations) {
+    if (!name.empty() && OperationNameIn(dialect, op) == name) return op;
+  }
+  return std::nullopt;
+}
+
+bool KindPattern::Matches(const kube::Gvk& gvk, const ResourceLookup& lookup) const {
+  if (!Lists(groups, gvk.group) || !Lists(versions, gvk.version)) return false;
+  if (!kinds.empty()) return Lists(kinds, gvk.kind);
+  const auto any_resource = [](const std::string& r) { return r == "*" || r == "*/*"; };
+  const bool open =
+      scope == Scope::kAny && std::any_of(resources.begin(), resources.end(), any_resource);
+  if (open) return true;
+  const std::optional<kube::Resource> served = lookup ? lookup(gvk) : std::nullopt;
+  if (!served.has_value()) return false;
+  if (scope != Scope::kAny && (scope == Scope::kNamespaced) != served->namespaced) return false;
+  return std::any_of(resources.begin(), resources.end(), [&](const std::string& pattern) {
+    return NamesResource(pattern, served->plural);
+  });
+}
+
+}  // namespace interpreter::webhook

@@ -1,0 +1,26 @@
+// Where a hook's requests go: a URL as it is, a Service by its address in the control plane.
+#ifndef INTERPRETER_WEBHOOK_HOOK_ADDRESS_H_
+#define INTERPRETER_WEBHOOK_HOOK_ADDRESS_H_
+
+#include <functional>
+
+#include "absl/status/statusor.h"
+#include "interpreter/webhook/hook.h"
+#include "kube/client/kubeconfig.h"
+#include "kube/meta/object.h"
+
+namespace interpreter::webhook {
+
+// The Service of that name in the control plane's cache; nullptr when there is none.
+using ServiceLookup = std::function<kube::ObjectPtr(const kube::ObjectKey& key)>;
+
+// How to connect, with server, CA and the name the certificate must have. A Service is reached at
+// its cluster IP (or external name), but its certificate must be for "<name>.<namespace>.svc"; one
+// that the control plane does not have is looked up under that name by DNS. kFailedPrecondition in
+// the words of apiserver's service resolver when the Service cannot be routed to.
+absl::StatusOr<kube::ConnectionConfig> ConnectionTo(const ClientConfig& client,
+                                                    const ServiceLookup& services);
+
+}  // namespace interpreter::webhook
+
+#endif  // INTERPRETER_WEBHOOK_HOOK_ADDRESS_H_

@@ -1,0 +1,69 @@
+// Carries a request body to a hook and its response body back.
+#ifndef INTERPRETER_WEBHOOK_HOOK_CLIENT_H_
+#define INTERPRETER_WEBHOOK_HOOK_CLIENT_H_
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <tuple>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
+#include "base/clock.h"
+#include "base/stop_token.h"
+#include "interpreter/webhook/hook.h"
+#include "interpreter/webhook/hook_address.h"
+#include "kube/client/kubeconfig.h"
+#include "kube/client/transport.h"
+
+namespace interpreter::webhook {
+
+using TransportFactory = std::function<absl::StatusOr<std::shared_ptr<kube::Transport>>(
+    const kube::ConnectionConfig& config)>;
+
+struct HookClientOptions {
+  ServiceLookup services;      // Empty: there are none, every Service is looked up by DNS.
+  TransportFactory transport;  // Empty: kube::NewHttpTransport.
+  base::StopToken stop;        // Ends calls under way.
+};
+
+// Connections are kept and shared by hooks with the same address, name and CA; one of these
+// changing makes new ones. A server that shows a new certificate of the same CA needs nothing.
+// Thread-safe.
+class HookClient {
+ public:
+  // REQUIRES: the clock outlives the client.
+  explicit HookClient(HookClientOptions options, const base::Clock& clock = base::RealClock());
+
+  // Blocks, at most for the hook's timeout. Redirects are not followed. A 429 or 5xx answer with
+  // Retry-After is repeated when that fits into the timeout, as client-go does; nothing else is.
+  // Answers larger than 3 MB are refused. Errors carry a FailureReason and upstream's text from
+  // after `failed calling webhook "<uid>": `. REQUIRES: the hook is usable.
+  absl::StatusOr<std::string> Call(const Hook& hook, const std::string& body);
+
+ private:
+  using Key = std::tuple<std::string, std::string, std::string>;  // Server, name, CA.
+  struct Kept {
+    std::shared_ptr<kube::Transport> transport;
+    int64_t used = 0;  // When, counted in calls.
+  };
+
+  absl::StatusOr<std::shared_ptr<kube::Transport>> TransportTo(
+      const kube::ConnectionConfig& config);
+  void DropOldest() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  absl::StatusOr<kube::HttpResponse> SendUntil(kube::Transport& transport, const Hook& hook,
+                                               const std::string& body, absl::Time deadline);
+
+  const HookClientOptions options_;
+  const base::Clock& clock_;
+  absl::Mutex mu_;
+  int64_t calls_ ABSL_GUARDED_BY(mu_) = 0;
+  std::map<Key, Kept> kept_ ABSL_GUARDED_BY(mu_);
+};
+
+}  // namespace interpreter::webhook
+
+#endif  // INTERPRETER_WEBHOOK_HOOK_CLIENT_H_

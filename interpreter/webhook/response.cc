@@ -1,0 +1,146 @@
+#include "interpreter/webhook/response.h"
+
+#include <limits>
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "api/webhook_configuration.h"
+#include "base/status.h"
+#include "interpreter/dependency_validation.h"
+#include "interpreter/webhook/failure.h"
+
+namespace interpreter::webhook {
+
+namespace {
+
+constexpr char kJsonPatch[] = "JSONPatch";
+
+absl::Status WrongType(absl::string_view name, absl::string_view wanted) {
+  return Undecodable(absl::StrCat("response.", name, " is not ", wanted));
+}
+
+absl::Status CheckMessage(const json::Value& message, absl::string_view kind) {
+  if (!message.is_object()) return Undecodable("the body is no JSON object");
+  const absl::string_view version = message["apiVersion"].AsString(api::kConfigApiVersion);
+  const absl::string_view given = message["kind"].AsString(kind);
+  if (version == api::kConfigApiVersion && given == kind) return absl::OkStatus();
+  return Undecodable(absl::StrCat("expected a ", kind, " of ", api::kConfigApiVersion, ", got a ",
+                                  given, " of ", version));
+}
+
+}  // namespace
+
+absl::Status InvalidResponse(absl::string_view what) {
+  return WithReason(absl::InternalError(absl::StrCat("received invalid webhook response: ", what)),
+                    FailureReason::kInvalidResponse);
+}
+
+absl::Status Undecodable(absl::string_view what) {
+  return WithReason(absl::InternalError(absl::StrCat("failed to call webhook: ", what)),
+                    FailureReason::kInvalidResponse);
+}
+
+absl::StatusOr<json::Value> ResponseOf(absl::string_view body, absl::string_view kind,
+                                       absl::string_view uid) {
+  const absl::StatusOr<json::Value> message = json::Parse(body);
+  if (!message.ok()) {
+    return Undecodable(absl::StrCat("the body is not JSON: ", message.status().message()));
+  }
+  RETURN_IF_ERROR(CheckMessage(*message, kind));
+  const json::Value& response = (*message)["response"];
+  if (response.is_null()) return InvalidResponse("webhook response was absent");
+  if (!response.is_object()) return Undecodable("response is not an object");
+  ASSIGN_OR_RETURN(const auto given, FindText(response, "uid"));
+  if (given.value_or("") != uid) {
+    return InvalidResponse(
+        absl::StrCat("expected response.uid \"", uid, "\", got ", json::Write(given.value_or(""))));
+  }
+  return response;
+}
+
+absl::StatusOr<std::optional<int32_t>> FindInt32(const json::Value& response,
+                                                 absl::string_view name) {
+  const json::Value& value = response[name];
+  if (value.is_null()) return std::optional<int32_t>();
+  constexpr int64_t kLowest = std::numeric_limits<int32_t>::min();
+  constexpr int64_t kHighest = std::numeric_limits<int32_t>::max();
+  if (!value.is_int() || value.AsInt() < kLowest || value.AsInt() > kHighest) {
+    return WrongType(name, "a 32-bit number");
+  }
+  return std::optional<int32_t>(static_cast<int32_t>(value.AsInt()));
+}
+
+absl::StatusOr<std::optional<bool>> FindBool(const json::Value& response, absl::string_view name) {
+  const json::Value& value = response[name];
+  if (value.is_null()) return std::optional<bool>();
+  if (!value.is_bool()) return WrongType(name, "a boolean");
+  return std::optional<bool>(value.AsBool());
+}
+
+absl::StatusOr<std::optional<std::string>> FindText(const json::Value& response,
+                                                    absl::string_view name) {
+  const json::Value& value = response[name];
+  if (value.is_null()) return std::optional<std::string>();
+  if (!value.is_string()) return WrongType(name, "a string");
+  return std::optional<std::string>(value.ToString());
+}
+
+absl::StatusOr<json::Value> FindObjectOrNull(const json::Value& response, absl::string_view name) {
+  const json::Value& value = response[name];
+  if (!value.is_null() && !value.is_object()) return WrongType(name, "an object");
+  return value;
+}
+
+absl::StatusOr<json::Value> FindObjects(const json::Value& response, absl::string_view name) {
+  const json::Value& value = response[name];
+  if (value.is_null()) return json::Value::Array();
+  if (!value.is_array()) return WrongType(name, "a list of objects");
+  for (const json::Value& item : value.items()) {
+    if (!item.is_object()) return WrongType(name, "a list of objects");
+  }
+  return value;
+}
+
+absl::StatusOr<Replicas> ReadReplicas(const json::Value& response) {
+  ASSIGN_OR_RETURN(const auto replicas, FindInt32(response, "replicas"));
+  if (!replicas.has_value()) return InvalidResponse("webhook returned nil response.replicas");
+  ASSIGN_OR_RETURN(json::Value requirements, FindObjectOrNull(response, "replicaRequirements"));
+  return Replicas{*replicas, std::move(requirements)};
+}
+
+absl::StatusOr<json::Value> ReadDependencies(const json::Value& response) {
+  ASSIGN_OR_RETURN(json::Value dependencies, FindObjects(response, "dependencies"));
+  const absl::Status valid = ValidateDependencies(dependencies);
+  if (!valid.ok()) return InvalidResponse(valid.message());
+  return dependencies;
+}
+
+absl::StatusOr<bool> ReadHealthy(const json::Value& response) {
+  ASSIGN_OR_RETURN(const auto healthy, FindBool(response, "healthy"));
+  if (!healthy.has_value()) return InvalidResponse("webhook returned nil response.healthy");
+  return *healthy;
+}
+
+absl::StatusOr<json::Value> ReadPatch(const json::Value& response) {
+  ASSIGN_OR_RETURN(const auto patch, FindText(response, "patch"));
+  ASSIGN_OR_RETURN(const auto type, FindText(response, "patchType"));
+  const bool has_patch = patch.has_value() && !patch->empty();
+  if (!has_patch && !type.has_value()) return json::Value();
+  if (!type.has_value()) return InvalidResponse("webhook returned nil response.patchType");
+  if (!has_patch) return InvalidResponse("webhook returned empty response.patch");
+  if (*type != kJsonPatch) {
+    return InvalidResponse(
+        absl::StrCat("webhook returned invalid response.patchType of ", json::Write(*type)));
+  }
+  std::string text;
+  if (!absl::Base64Unescape(*patch, &text)) return WrongType("patch", "base64");
+  const absl::StatusOr<json::Value> operations = json::Parse(text);
+  if (operations.ok() && operations->is_array()) return *operations;
+  return WithReason(
+      absl::InternalError(absl::StrCat(
+          "response.patch is no JSON patch: ",
+          operations.ok() ? "it is no list of operations" : operations.status().message())),
+      FailureReason::kPatch);
+}
+
+}  // namespace interpreter::webhook

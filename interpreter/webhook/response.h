@@ -1,0 +1,50 @@
+// Reading responses: what both dialects have in common. Errors are as Codec::Decode says.
+#ifndef INTERPRETER_WEBHOOK_RESPONSE_H_
+#define INTERPRETER_WEBHOOK_RESPONSE_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "base/json.h"
+#include "interpreter/webhook/codec.h"
+
+namespace interpreter::webhook {
+
+// "received invalid webhook response: <what>", and the same for an error that has a text already.
+absl::Status InvalidResponse(absl::string_view what);
+// "failed to call webhook: <what>": a body that does not decode, in client-go's words.
+absl::Status Undecodable(absl::string_view what);
+
+// The member `response` of a message of this kind for the call `uid`. apiVersion and kind may be
+// missing; others than the expected ones are refused.
+absl::StatusOr<json::Value> ResponseOf(absl::string_view body, absl::string_view kind,
+                                       absl::string_view uid);
+
+// Members by type, as Go decodes them: null counts as absent, another type is undecodable.
+absl::StatusOr<std::optional<int32_t>> FindInt32(const json::Value& response,
+                                                 absl::string_view name);
+absl::StatusOr<std::optional<bool>> FindBool(const json::Value& response, absl::string_view name);
+// nullopt when absent, so that "" can be told from it.
+absl::StatusOr<std::optional<std::string>> FindText(const json::Value& response,
+                                                    absl::string_view name);
+// Null when absent.
+absl::StatusOr<json::Value> FindObjectOrNull(const json::Value& response, absl::string_view name);
+// Empty when absent; items must be objects.
+absl::StatusOr<json::Value> FindObjects(const json::Value& response, absl::string_view name);
+
+// `replicas` (required) and `replicaRequirements`.
+absl::StatusOr<Replicas> ReadReplicas(const json::Value& response);
+// `dependencies`, validated.
+absl::StatusOr<json::Value> ReadDependencies(const json::Value& response);
+// `healthy` (required).
+absl::StatusOr<bool> ReadHealthy(const json::Value& response);
+// `patch` and `patchType`, both or neither; null when nothing is to be changed.
+absl::StatusOr<json::Value> ReadPatch(const json::Value& response);
+
+}  // namespace interpreter::webhook
+
+#endif  // INTERPRETER_WEBHOOK_RESPONSE_H_
