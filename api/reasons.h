@@ -17,6 +17,7 @@
 namespace api {
 
 // Names of event sources that are not a scope's controller.
+inline constexpr char kInterpreterSource[] = "resource-interpreter";
 inline constexpr char kDetectorSource[] = "resource-detector";
 inline constexpr char kExecutionController[] = "execution-controller";
 inline constexpr char kWorkStatusController[] = "work-status-controller";
@@ -27,6 +28,11 @@ inline constexpr char kOverrideSource[] = "override-manager";
 inline constexpr char kDependenciesDistributor[] = "dependencies-distributor";
 
 namespace reason {
+
+// On the configurations of the resource interpreter.
+inline constexpr char kInvalidConfiguration[] = "InvalidConfiguration";
+inline constexpr char kWebhookSuspended[] = "WebhookSuspended";
+inline constexpr char kWebhookResumed[] = "WebhookResumed";
 
 // On the template, by the detector.
 inline constexpr char kApplyPolicySucceed[] = "ApplyPolicySucceed";

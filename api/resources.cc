@@ -95,6 +95,11 @@ const kube::Resource& Secrets() {
   return resource;
 }
 
+const kube::Resource& Services() {
+  static const auto& resource = *new kube::Resource(Make({"", "v1", "Service"}, "services"));
+  return resource;
+}
+
 const kube::Resource& Nodes() {
   static const auto& resource =
       *new kube::Resource(Make({"", "v1", "Node"}, "nodes", kClusterScoped));

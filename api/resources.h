@@ -19,6 +19,7 @@ const kube::Resource& InterpreterWebhookConfigurations();
 const kube::Resource& ExploringWebhookConfigurations();
 const kube::Resource& Namespaces();
 const kube::Resource& Secrets();
+const kube::Resource& Services();
 const kube::Resource& Nodes();
 const kube::Resource& Pods();
 const kube::Resource& Leases();

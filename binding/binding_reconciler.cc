@@ -12,6 +12,7 @@
 #include "binding/work_templates.h"
 #include "kube/runtime/controller.h"
 #include "kube/runtime/events.h"
+#include "works/rule_requeue.h"
 
 namespace binding {
 namespace {
@@ -186,6 +187,10 @@ void RegisterBinding(kube::Manager& manager, const interpreter::Interpreter& int
           .WithLimiter(options.limiter)
           .Build(std::make_unique<BindingReconciler<Scope>>(manager, interpreter));
   controller.WaitFor(works);
+  works::RequeueBindings(
+      interpreter,
+      {controller.queue(), informers.Get(Scope::Bindings()),
+       {interpreter::Operation::kReviseReplica, interpreter::Operation::kPrune}});
 }
 
 template class BindingReconciler<api::scope::Namespaced>;

@@ -51,6 +51,9 @@ absl::StatusOr<kube::Object> ManifestFor(const kube::Object& object,
       interpreter.HookEnabled(object.gvk(), interpreter::Operation::kReviseReplica)) {
     ASSIGN_OR_RETURN(manifest, interpreter.ReviseReplica(object, target.replicas));
   }
+  if (interpreter.HookEnabled(object.gvk(), interpreter::Operation::kPrune)) {
+    ASSIGN_OR_RETURN(manifest, interpreter.Prune(manifest));
+  }
   if (completions >= 0) manifest.Set({"spec", "completions"}, completions);
   return manifest;
 }

@@ -95,6 +95,10 @@ void AddLimitFlags(CLI::App& app, Options& o) {
   AddValue(app, "--rate-limiter-qps", o.rate_limits.qps, "re-queues per second of one queue");
   AddValue(app, "--rate-limiter-bucket-size", o.rate_limits.bucket_size,
            "burst of --rate-limiter-qps");
+  AddDuration(app, "--lua-timeout", o.scripts.timeout,
+              "how long one run of a customization's script may take");
+  AddValue(app, "--lua-memory-mib", o.scripts.memory_mib,
+           "MiB that one run of a customization's script may hold");
   Concurrency& c = o.concurrency;
   AddValue(app, "--concurrent-work-syncs", c.work, "workers for Works");
   AddValue(app, "--concurrent-resourcebinding-syncs", c.resource_binding,
@@ -204,6 +208,10 @@ absl::Status Validate(const Options& o) {
   RETURN_IF_ERROR(Positive("--cluster-monitor-period", o.clusters.monitor_period));
   RETURN_IF_ERROR(Positive("--cluster-monitor-grace-period", o.clusters.monitor_grace_period));
   RETURN_IF_ERROR(Positive("--cluster-startup-grace-period", o.clusters.startup_grace_period));
+  RETURN_IF_ERROR(Positive("--lua-timeout", o.scripts.timeout));
+  if (o.scripts.memory_mib < 1) {
+    return absl::InvalidArgumentError("--lua-memory-mib: must be greater than 0");
+  }
   for (const std::string& pattern : o.skipped_propagating_namespaces) {
     try {
       const std::regex compiled(pattern);

@@ -50,6 +50,12 @@ struct RateLimits {
   int bucket_size = 100;
 };
 
+// Bounds of one run of a customization's script.
+struct Scripts {
+  absl::Duration timeout = absl::Seconds(1);
+  int memory_mib = 64;
+};
+
 struct Logging {
   int verbosity = 0;
   std::string vmodule;
@@ -73,6 +79,7 @@ struct Options {
   Concurrency concurrency;
   ClusterMonitoring clusters;
   RateLimits rate_limits;
+  Scripts scripts;
   Logging logging;
 
   // Whether the controller of this name runs: the first token "name" or "-name" decides, else "*".

@@ -33,7 +33,7 @@ void Replace(const json::Value& from, absl::string_view field, json::Value& to) 
 }
 
 json::Value BuildSpec(const kube::Object& object, const kube::Object& policy,
-                      const interpreter::Replicas& replicas) {
+                      const PodDemand& demand) {
   json::Value spec = json::Value::Object();
   spec.Set("resource", api::ObjectReference::Of(object).ToJson());
   for (const absl::string_view field :
@@ -42,8 +42,10 @@ json::Value BuildSpec(const kube::Object& object, const kube::Object& policy,
     CopyIfPresent(policy.spec(), field, spec);
   }
   if (api::PolicyView(policy).PropagateDeps()) spec.Set("propagateDeps", true);
+  const interpreter::Replicas& replicas = demand.replicas;
   if (replicas.replicas != 0) spec.Set("replicas", replicas.replicas);
   if (!replicas.requirements.is_null()) spec.Set("replicaRequirements", replicas.requirements);
+  if (!demand.components.empty()) spec.Set("components", demand.components);
   return spec;
 }
 
@@ -60,7 +62,7 @@ void MergeSuspension(const json::Value& built, json::Value& spec) {
 
 template <class PolicyScope>
 kube::Object BuildBinding(const kube::Object& object, const kube::Object& policy,
-                          const interpreter::Replicas& replicas) {
+                          const PodDemand& demand) {
   const bool namespaced = !object.ns().empty();
   const kube::Resource& resource =
       namespaced ? api::scope::Namespaced::Bindings() : api::scope::Cluster::Bindings();
@@ -77,7 +79,7 @@ kube::Object BuildBinding(const kube::Object& object, const kube::Object& policy
   owner.controller = true;
   owner.block_owner_deletion = true;
   binding.Set({"metadata", "ownerReferences"}, json::Value::Array({owner.ToJson()}));
-  binding.Set({"spec"}, BuildSpec(object, policy, replicas));
+  binding.Set({"spec"}, BuildSpec(object, policy, demand));
   return binding;
 }
 
@@ -120,10 +122,10 @@ bool DifferOnlyInTemplateVersion(const kube::Object& a, const kube::Object& b) {
 
 template kube::Object BuildBinding<api::policy_scope::Namespaced>(const kube::Object&,
                                                                   const kube::Object&,
-                                                                  const interpreter::Replicas&);
+                                                                  const PodDemand&);
 template kube::Object BuildBinding<api::policy_scope::Cluster>(const kube::Object&,
                                                                const kube::Object&,
-                                                               const interpreter::Replicas&);
+                                                               const PodDemand&);
 template absl::StatusOr<kube::Object> MergeBinding<api::policy_scope::Namespaced>(
     const kube::Object&, const kube::Object&);
 template absl::StatusOr<kube::Object> MergeBinding<api::policy_scope::Cluster>(const kube::Object&,

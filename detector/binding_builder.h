@@ -2,17 +2,28 @@
 #ifndef DETECTOR_BINDING_BUILDER_H_
 #define DETECTOR_BINDING_BUILDER_H_
 
+#include <utility>
+
 #include "absl/status/statusor.h"
+#include "base/json.h"
 #include "interpreter/interpreter.h"
 #include "kube/meta/object.h"
 
 namespace detector {
 
+// What a template's pods ask for, as the interpreter says: either replicas, or, for a kind made of
+// several pod templates, components (work/v1alpha2 Component; null for none).
+struct PodDemand {
+  PodDemand(interpreter::Replicas r = {}) : replicas(std::move(r)) {}  // NOLINT: is one.
+  interpreter::Replicas replicas;
+  json::Value components;
+};
+
 // A new binding for `object`, claimed by `policy` (of PolicyScope). Its kind follows the template:
 // a ResourceBinding for a namespaced one, else a ClusterResourceBinding.
 template <class PolicyScope>
 kube::Object BuildBinding(const kube::Object& object, const kube::Object& policy,
-                          const interpreter::Replicas& replicas);
+                          const PodDemand& demand);
 
 // `existing` with what the detector owns taken from `built` (upstream's ApplyPolicy and
 // ApplyClusterPolicy): labels, annotations and finalizers merged, owner references and the policy's

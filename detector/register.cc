@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "api/binding.h"
 #include "api/policy_scope.h"
 #include "api/resources.h"
 #include "detector/needed_kinds.h"
@@ -15,6 +16,7 @@
 #include "detector/template_source.h"
 #include "detector/waiting_set.h"
 #include "kube/runtime/controller.h"
+#include "works/rule_requeue.h"
 
 namespace detector {
 namespace {
@@ -63,6 +65,26 @@ void BuildPolicyLoop(const Deps& deps, kube::WorkQueue& templates, int workers,
   controller.WaitFor(informers.Get(api::ClusterResourceBindings()));
 }
 
+// Templates whose pods may be counted otherwise now. Lazily activated policies do not act on it:
+// nobody touched the template.
+void RequeueTemplates(const interpreter::Interpreter& interpreter, kube::InformerSet& informers,
+                      kube::WorkQueue& templates) {
+  for (const auto* bindings : {&api::ResourceBindings(), &api::ClusterResourceBindings()}) {
+    works::RequeueBindings(interpreter,
+                           {templates,
+                            informers.Get(*bindings),
+                            {interpreter::Operation::kInterpretReplica,
+                             interpreter::Operation::kInterpretComponent}},
+                           [](const kube::Object& binding) {
+                             const api::ObjectReference reference =
+                                 api::BindingView(binding).Resource();
+                             return kube::Request{.key = reference.key(),
+                                                  .gvk = reference.gvk(),
+                                                  .changed_by_karmada = true};
+                           });
+  }
+}
+
 }  // namespace
 
 struct Detector::Parts {
@@ -81,7 +103,7 @@ Detector::Detector(kube::Manager& manager, const interpreter::Interpreter& inter
                    DetectorOptions options)
     : parts_(std::make_unique<Parts>(manager)) {
   const Deps deps{manager,         interpreter,  parts_->policies, parts_->cluster_policies,
-                  parts_->waiting, parts_->edits};
+                  parts_->waiting, parts_->edits, options.gates};
   options.limiter.qps = 0;  // Upstream's private queues have the exponential part only.
   kube::Controller& templates = kube::ControllerBuilder(manager)
                                     .Named("resource detector")
@@ -93,6 +115,7 @@ Detector::Detector(kube::Manager& manager, const interpreter::Interpreter& inter
                                   &api::ResourceBindings(), &api::ClusterResourceBindings()}) {
     templates.WaitFor(informers.Get(*r));
   }
+  RequeueTemplates(interpreter, informers, templates.queue());
   BuildPolicyLoop<api::policy_scope::Namespaced>(deps, templates.queue(), options.policy_workers,
                                                  options.limiter);
   BuildPolicyLoop<api::policy_scope::Cluster>(deps, templates.queue(),

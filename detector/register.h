@@ -6,6 +6,7 @@
 #include <string>
 
 #include "detector/template_filter.h"
+#include "detector/template_reconciler.h"
 #include "interpreter/interpreter.h"
 #include "kube/runtime/manager.h"
 #include "kube/runtime/work_queue.h"
@@ -18,6 +19,7 @@ struct DetectorOptions {
   int policy_workers = 1;
   int cluster_policy_workers = 1;
   kube::RateLimiterOptions limiter;
+  DetectorGates gates;
 };
 
 // The detector's parts that its loops refer to. REQUIRES: outlives the manager's Run.

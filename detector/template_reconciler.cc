@@ -138,23 +138,44 @@ absl::StatusOr<bool> TemplateReconciler::ClaimAndBind(const Template& t, const k
       const kube::ObjectPtr object,
       Claim<PolicyScope>(deps_.manager.cluster(), t.resource, {t.object, &policy}, stop));
   if (t.request.changed_by_karmada && api::PolicyView(policy).IsLazy()) return false;
-  ASSIGN_OR_RETURN(const interpreter::Replicas replicas, ReplicasOf(*object));
+  ASSIGN_OR_RETURN(const PodDemand demand, DemandOf(*object));
   return WriteBinding<PolicyScope>({t.request, t.resource, object},
-                                   BuildBinding<PolicyScope>(*object, policy, replicas), stop);
+                                   BuildBinding<PolicyScope>(*object, policy, demand), stop);
 }
 
-absl::StatusOr<interpreter::Replicas> TemplateReconciler::ReplicasOf(const kube::Object& object) {
-  if (!deps_.interpreter.HookEnabled(object.gvk(), interpreter::Operation::kInterpretReplica)) {
-    return interpreter::Replicas();
+// As upstream's applyReplicaInterpretation.
+absl::StatusOr<PodDemand> TemplateReconciler::DemandOf(const kube::Object& object) {
+  const kube::Gvk gvk = object.gvk();
+  PodDemand demand;
+  if (deps_.gates.components &&
+      deps_.interpreter.HookEnabled(gvk, interpreter::Operation::kInterpretComponent)) {
+    absl::StatusOr<json::Value> components = deps_.interpreter.GetComponents(object);
+    if (!components.ok()) {
+      return NotInterpreted(object, components.status(), api::reason::kGetComponentsFailed);
+    }
+    demand.components = *std::move(components);
+    return demand;
   }
+  if (!deps_.interpreter.HookEnabled(gvk, interpreter::Operation::kInterpretReplica)) return demand;
   absl::StatusOr<interpreter::Replicas> replicas = deps_.interpreter.GetReplicas(object);
   if (!replicas.ok()) {
-    deps_.manager.events().Record(api::kDetectorSource, kube::ObjectReference::Of(object),
-                                  kube::EventType::kWarning, api::reason::kGetReplicasFailed,
-                                  replicas.status().message());
-    return base::Annotate(replicas.status(), "getting replicas of ", object.Describe());
+    return NotInterpreted(object, replicas.status(), api::reason::kGetReplicasFailed);
   }
-  return replicas;
+  demand.replicas = *std::move(replicas);
+  json::Value& requirements = demand.replicas.requirements;
+  if (deps_.gates.quota_estimate && requirements.is_object() &&
+      requirements["namespace"].AsString().empty() && !object.ns().empty()) {
+    requirements.Set("namespace", object.ns());
+  }
+  return demand;
+}
+
+absl::Status TemplateReconciler::NotInterpreted(const kube::Object& object,
+                                                const absl::Status& error,
+                                                absl::string_view reason) {
+  deps_.manager.events().Record(api::kDetectorSource, kube::ObjectReference::Of(object),
+                                kube::EventType::kWarning, reason, error.message());
+  return base::Annotate(error, "asking for the pods of ", object.Describe());
 }
 
 template <class PolicyScope>

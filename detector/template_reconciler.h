@@ -5,6 +5,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "base/stop_token.h"
+#include "detector/binding_builder.h"
 #include "detector/policy_index.h"
 #include "detector/template_edits.h"
 #include "detector/waiting_set.h"
@@ -14,6 +15,12 @@
 
 namespace detector {
 
+// Feature gates that the detector asks for.
+struct DetectorGates {
+  bool components = false;      // MultiplePodTemplatesScheduling
+  bool quota_estimate = false;  // ResourceQuotaEstimate
+};
+
 // What the detector's loops share.
 struct Deps {
   kube::Manager& manager;
@@ -22,6 +29,7 @@ struct Deps {
   const PolicyIndex& cluster_policies;
   WaitingSet& waiting;
   TemplateEdits& edits;
+  DetectorGates gates;
 };
 
 class TemplateReconciler : public kube::Reconciler {
@@ -52,7 +60,10 @@ class TemplateReconciler : public kube::Reconciler {
   template <class PolicyScope>
   absl::StatusOr<bool> ClaimAndBind(const Template& t, const kube::Object& policy,
                                     const base::StopToken& stop);
-  absl::StatusOr<interpreter::Replicas> ReplicasOf(const kube::Object& object);
+  // Failures are told on the template.
+  absl::StatusOr<PodDemand> DemandOf(const kube::Object& object);
+  absl::Status NotInterpreted(const kube::Object& object, const absl::Status& error,
+                              absl::string_view reason);
   // Whether the binding changed.
   template <class PolicyScope>
   absl::StatusOr<bool> WriteBinding(const Template& t, const kube::Object& built,

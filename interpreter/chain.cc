@@ -12,6 +12,7 @@
 #include "base/status.h"
 #include "interpreter/dependency_validation.h"
 #include "interpreter/interpreter.h"
+#include "interpreter/rule_changes.h"
 
 namespace interpreter {
 
@@ -36,6 +37,8 @@ class Chain : public Interpreter {
  public:
   Chain(std::vector<std::unique_ptr<Backend>> backends, metrics::Registry* metrics)
       : backends_(std::move(backends)), metrics_(metrics) {}
+
+  RuleChanges& rule_changes() const override { return rule_changes_; }
 
   bool HookEnabled(const kube::Gvk& gvk, Operation op) const override {
     return Find(gvk, op) != nullptr;
@@ -168,6 +171,7 @@ class Chain : public Interpreter {
   }
 
   const std::vector<std::unique_ptr<Backend>> backends_;
+  mutable RuleChanges rule_changes_;
   metrics::Registry* const metrics_;
   mutable absl::Mutex mu_;
   mutable absl::flat_hash_map<Series, metrics::Histogram*> histograms_ ABSL_GUARDED_BY(mu_);

@@ -102,9 +102,13 @@ class Backend {
   virtual absl::StatusOr<kube::Object> Prune(const kube::Object& object) const = 0;
 };
 
+class RuleChanges;  // rule_changes.h
+
 class Interpreter {
  public:
   virtual ~Interpreter() = default;
+  // Subscribe here, before the loops start, to be told when answers may differ.
+  virtual RuleChanges& rule_changes() const = 0;
   // Whether some layer has a rule. InterpretStatus always has one.
   virtual bool HookEnabled(const kube::Gvk& gvk, Operation op) const = 0;
   // The rules for the operation, one a layer at most, in order: the first one answers.

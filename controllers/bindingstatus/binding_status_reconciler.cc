@@ -11,6 +11,7 @@
 #include "controllers/bindingstatus/aggregation.h"
 #include "kube/runtime/controller.h"
 #include "kube/runtime/events.h"
+#include "works/rule_requeue.h"
 #include "works/work_status_writer.h"
 
 namespace controllers {
@@ -181,6 +182,9 @@ void RegisterBindingStatus(kube::Manager& manager, const interpreter::Interprete
           .Build(std::make_unique<BindingStatusReconciler<Scope>>(manager, interpreter));
   controller.WaitFor(works);
   works->AddHandler(OnWork<Scope>(controller.queue()));
+  works::RequeueBindings(interpreter, {controller.queue(),
+                                       informers.Get(Scope::Bindings()),
+                                       {interpreter::Operation::kAggregateStatus}});
 }
 
 template class BindingStatusReconciler<api::scope::Namespaced>;

@@ -14,6 +14,7 @@
 #include "base/status.h"
 #include "kube/runtime/controller.h"
 #include "works/related.h"
+#include "works/rule_requeue.h"
 
 namespace controllers {
 namespace {
@@ -214,8 +215,8 @@ absl::Status ExecutionReconciler::ReleaseManifests(const Target& target,
   return errors.Join();
 }
 
-void RegisterExecution(kube::Manager& manager, works::MemberObjects& objects,
-                       works::WorkStatusWriter& status, const ExecutionOptions& options) {
+void RegisterExecution(const ExecutionDeps& deps, const ExecutionOptions& options) {
+  kube::Manager& manager = deps.manager;
   const std::shared_ptr<kube::Informer> works = manager.cluster().informers().Get(api::Works());
   const std::shared_ptr<kube::Informer> clusters =
       manager.cluster().informers().Get(api::Clusters());
@@ -229,13 +230,16 @@ void RegisterExecution(kube::Manager& manager, works::MemberObjects& objects,
   on_cluster.update = [](const kube::Object& before, const kube::Object& after) {
     return works::BecameReady(before, after) || (after.IsDeleting() && !before.IsDeleting());
   };
-  kube::ControllerBuilder(manager)
-      .Named(api::kExecutionController)
-      .Watches(works, on_work)
-      .Watches(clusters, on_cluster, works::WorksOf(works))
-      .WithWorkers(options.workers)
-      .WithLimiter(options.limiter)
-      .Build(std::make_unique<ExecutionReconciler>(manager, objects, status));
+  kube::Controller& controller =
+      kube::ControllerBuilder(manager)
+          .Named(api::kExecutionController)
+          .Watches(works, on_work)
+          .Watches(clusters, on_cluster, works::WorksOf(works))
+          .WithWorkers(options.workers)
+          .WithLimiter(options.limiter)
+          .Build(std::make_unique<ExecutionReconciler>(manager, deps.objects, deps.status));
+  works::RequeueWorks(deps.interpreter,
+                      {controller.queue(), works, {interpreter::Operation::kRetain}});
 }
 
 }  // namespace controllers

@@ -52,13 +52,18 @@ class ExecutionReconciler : public kube::Reconciler {
   kube::FailingSet failing_;  // "<cluster>/<object>" of manifests, keys of Works.
 };
 
-// Builds the loop on the manager.
+struct ExecutionDeps {
+  kube::Manager& manager;
+  works::MemberObjects& objects;
+  works::WorkStatusWriter& status;
+  const interpreter::Interpreter& interpreter;
+};
 struct ExecutionOptions {
   int workers = 5;
   kube::RateLimiterOptions limiter;
 };
-void RegisterExecution(kube::Manager& manager, works::MemberObjects& objects,
-                       works::WorkStatusWriter& status, const ExecutionOptions& options);
+// Builds the loop on the manager. REQUIRES: everything in `deps` outlives the manager's Run.
+void RegisterExecution(const ExecutionDeps& deps, const ExecutionOptions& options);
 
 }  // namespace controllers
 

@@ -115,6 +115,13 @@ absl::StatusOr<Resource> RestMapper::ForKind(const Gvk& gvk, const base::StopTok
   return impl_->Find(gvk);
 }
 
+std::optional<Resource> RestMapper::Known(const Gvk& gvk) const {
+  absl::MutexLock lock(&impl_->mu);
+  const auto found = impl_->resources.find(gvk);
+  if (found == impl_->resources.end()) return std::nullopt;
+  return found->second;
+}
+
 void RestMapper::Update(const Discovery& discovery) {
   absl::MutexLock lock(&impl_->mu);
   impl_->Store(discovery);

@@ -4,6 +4,7 @@
 
 #include <initializer_list>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -40,6 +41,8 @@ class RestMapper {
   ~RestMapper();
   // kNotFound `no matches for kind "X" in version "g/v"`; other codes when discovery itself failed.
   absl::StatusOr<Resource> ForKind(const Gvk& gvk, const base::StopToken& stop);
+  // What earlier passes found; never blocks, never asks the server.
+  std::optional<Resource> Known(const Gvk& gvk) const;
   // Feeds a discovery result obtained elsewhere.
   void Update(const Discovery& discovery);
   // Forgets everything.

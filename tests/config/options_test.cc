@@ -147,6 +147,8 @@ TEST_CASE("what is refused is named") {
       {{"--cluster-monitor-grace-period=0s"}, "--cluster-monitor-grace-period"},
       {{"--cluster-startup-grace-period=0s"}, "--cluster-startup-grace-period"},
       {{"--leader-elect=maybe"}, "--leader-elect"},
+      {{"--lua-timeout=0s"}, "--lua-timeout"},
+      {{"--lua-memory-mib=0"}, "--lua-memory-mib"},
       {{"--feature-gates=Nonsense=true"}, "Nonsense"},
       {{"--feature-gates=Failover=perhaps"}, "Failover"},
       {{"--logging-format=xml"}, "--logging-format"},

@@ -1,0 +1,45 @@
+// What is wrong with configuration objects, told where their authors look: an event on the object
+// and a log line when it is new, and a gauge for as long as it lasts.
+#ifndef INTERPRETER_LIVE_CONFIGURATION_PROBLEMS_H_
+#define INTERPRETER_LIVE_CONFIGURATION_PROBLEMS_H_
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "kube/meta/object.h"
+#include "kube/runtime/manager.h"
+
+namespace interpreter::live {
+
+// Not thread-safe.
+class ConfigurationProblems {
+ public:
+  // One object and the problems it has now, in the order of its fields.
+  struct Finding {
+    kube::ObjectPtr object;
+    std::vector<std::string> problems;
+  };
+
+  // REQUIRES: the manager outlives this.
+  explicit ConfigurationProblems(kube::Manager& manager) : manager_(manager) {}
+
+  // The findings of all objects there are, those without problems included. Events are written by
+  // the leader only; what was not told because this instance did not lead is told when it does.
+  void Tell(const std::vector<Finding>& findings);
+
+ private:
+  // Kind and name.
+  using Key = std::pair<std::string, std::string>;
+
+  void TellOne(const Finding& finding, std::string& told);
+  void SetGauge(const Key& key, double problems);
+
+  kube::Manager& manager_;
+  std::map<Key, std::string> told_;  // The last text told of each object that has a problem.
+};
+
+}  // namespace interpreter::live
+
+#endif  // INTERPRETER_LIVE_CONFIGURATION_PROBLEMS_H_

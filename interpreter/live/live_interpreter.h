@@ -1,0 +1,47 @@
+// The interpreter of a daemon: users' customizations and webhooks, shipped customizations and
+// built-in handlers over the objects of one control plane.
+//
+//   LiveInterpreter live(manager, {});
+//   RegisterLoops(manager, live.interpreter());   // They subscribe to its rule_changes().
+//   RETURN_IF_ERROR(live.Load(stop));             // Before the loops start.
+//   manager.Run(stop);                            // Follows changes from now on.
+#ifndef INTERPRETER_LIVE_LIVE_INTERPRETER_H_
+#define INTERPRETER_LIVE_LIVE_INTERPRETER_H_
+
+#include <memory>
+
+#include "absl/status/status.h"
+#include "base/stop_token.h"
+#include "interpreter/interpreter.h"
+#include "kube/runtime/manager.h"
+#include "lua/script_runner.h"
+
+namespace interpreter::live {
+
+struct LiveOptions {
+  lua::Budget script_budget;  // Of one run of one script.
+};
+
+class LiveInterpreter {
+ public:
+  // Starts the informers of the configurations and adds to the manager what follows them.
+  // REQUIRES: the manager outlives this; this outlives the manager's Run.
+  LiveInterpreter(kube::Manager& manager, const LiveOptions& options);
+  ~LiveInterpreter();
+  LiveInterpreter(const LiveInterpreter&) = delete;
+
+  const Interpreter& interpreter() const;
+
+  // Waits for the configurations and loads them. kDeadlineExceeded after the manager's
+  // cache_sync_timeout, naming the resource that could not be listed and why. Problems of single
+  // configurations are no error: they are told on the objects.
+  absl::Status Load(const base::StopToken& stop);
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace interpreter::live
+
+#endif  // INTERPRETER_LIVE_LIVE_INTERPRETER_H_

@@ -1,0 +1,38 @@
+// Looking again at what a change of the interpreter's rules touches.
+#ifndef WORKS_RULE_REQUEUE_H_
+#define WORKS_RULE_REQUEUE_H_
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "absl/types/span.h"
+#include "interpreter/interpreter.h"
+#include "kube/cache/informer.h"
+#include "kube/runtime/reconciler.h"
+#include "kube/runtime/work_queue.h"
+
+namespace works {
+
+// Who looks again, at what. The queue must outlive the interpreter's use.
+struct RuleRequeue {
+  kube::WorkQueue& queue;
+  std::shared_ptr<kube::Informer> informer;  // Of bindings or Works.
+  std::vector<interpreter::Operation> operations;  // A change of any of these counts.
+};
+
+// From now on a change re-queues each binding whose template's kind it touches. `map` gives the
+// request for a binding; by default its own key.
+void RequeueBindings(const interpreter::Interpreter& interpreter, RuleRequeue requeue,
+                     std::function<kube::Request(const kube::Object& binding)> map = nullptr);
+
+// The same for each Work with a manifest of a touched kind. `map` gives the request for a Work and
+// one of its touched manifests; by default the Work's own key.
+void RequeueWorks(
+    const interpreter::Interpreter& interpreter, RuleRequeue requeue,
+    std::function<kube::Request(const kube::Object& work, const kube::Object& manifest)> map =
+        nullptr);
+
+}  // namespace works
+
+#endif  // WORKS_RULE_REQUEUE_H_
