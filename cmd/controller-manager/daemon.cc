@@ -23,6 +23,7 @@
 #include "controllers/namespace/namespace_sync_reconciler.h"
 #include "controllers/workstatus/work_status_reconciler.h"
 #include "detector/register.h"
+#include "interpreter/live/live_interpreter.h"
 #include "kube/client/http_transport.h"
 #include "kube/client/kubeconfig.h"
 #include "kube/runtime/events.h"
@@ -48,11 +49,11 @@ kube::RateLimiterOptions LimiterOf(const config::Options& o) {
           o.rate_limits.bucket_size};
 }
 
-std::unique_ptr<interpreter::Interpreter> NewInterpreter(metrics::Registry& registry) {
-  // Users' customizations, webhooks and shipped scripts will stand before the built-in handlers.
-  std::vector<std::unique_ptr<interpreter::Backend>> backends;
-  backends.push_back(interpreter::NewNativeBackend());
-  return interpreter::NewChain(std::move(backends), &registry);
+interpreter::live::LiveOptions InterpreterOptions(const config::Options& o) {
+  interpreter::live::LiveOptions live;
+  live.script_budget.time = o.scripts.timeout;
+  live.script_budget.memory = static_cast<size_t>(o.scripts.memory_mib) << 20;
+  return live;
 }
 
 kube::ClientOptions ControlPlaneClient(const config::Options& o, const std::string& server) {
@@ -93,13 +94,15 @@ class Daemon {
         manager_(ManagerOptionsOf(options), cluster_, *events_, base::RealClock(), registry_),
         config_source_(cluster_),
         members_(MemberOptions(options), config_source_, base::RealClock(), &registry_),
-        interpreter_(NewInterpreter(registry_)),
-        objects_({mapper_, members_, *interpreter_, base::RealClock(), registry_}),
+        live_(manager_, InterpreterOptions(options)),
+        interpreter_(live_.interpreter()),
+        objects_({mapper_, members_, interpreter_, base::RealClock(), registry_}),
         status_writer_(manager_) {}
 
   absl::Status Run(const base::StopToken& stop) {
     RETURN_IF_ERROR(CheckServer(stop));
     RETURN_IF_ERROR(Wire());
+    RETURN_IF_ERROR(live_.Load(stop));
     const absl::Status result = manager_.Run(stop);
     // Event handlers point into the loops, which go before the informers do.
     informers_.Stop();
@@ -123,7 +126,8 @@ class Daemon {
   kube::Manager manager_;
   ClusterConfigSource config_source_;
   kube::ClusterSet members_;
-  std::unique_ptr<interpreter::Interpreter> interpreter_;
+  interpreter::live::LiveInterpreter live_;
+  const interpreter::Interpreter& interpreter_;
   works::MemberObjects objects_;
   works::WorkStatusWriter status_writer_;
   std::unique_ptr<detector::Detector> detector_;
@@ -158,8 +162,10 @@ absl::Status Daemon::Wire() {
   WireWorks();
   detector::DetectorOptions d{std::move(filter), options_.concurrency.resource_template,
                               options_.concurrency.propagation_policy,
-                              options_.concurrency.cluster_propagation_policy, LimiterOf(options_)};
-  detector_ = std::make_unique<detector::Detector>(manager_, *interpreter_, std::move(d));
+                              options_.concurrency.cluster_propagation_policy, LimiterOf(options_),
+                              {options_.gates.Enabled(config::Gate::kMultiplePodTemplatesScheduling),
+                               options_.gates.Enabled(config::Gate::kResourceQuotaEstimate)}};
+  detector_ = std::make_unique<detector::Detector>(manager_, interpreter_, std::move(d));
   return absl::OkStatus();
 }
 
@@ -190,22 +196,23 @@ void Daemon::WireWorks() {
   const kube::RateLimiterOptions limiter = LimiterOf(options_);
   const config::Concurrency& n = options_.concurrency;
   if (options_.ControllerEnabled("binding")) {
-    binding::RegisterBinding<api::scope::Namespaced>(manager_, *interpreter_,
+    binding::RegisterBinding<api::scope::Namespaced>(manager_, interpreter_,
                                                      {n.resource_binding, limiter});
-    binding::RegisterBinding<api::scope::Cluster>(manager_, *interpreter_,
+    binding::RegisterBinding<api::scope::Cluster>(manager_, interpreter_,
                                                   {n.cluster_resource_binding, limiter});
   }
   if (options_.ControllerEnabled("bindingStatus")) {
-    controllers::RegisterBindingStatus<api::scope::Namespaced>(manager_, *interpreter_,
+    controllers::RegisterBindingStatus<api::scope::Namespaced>(manager_, interpreter_,
                                                                {n.resource_binding, limiter});
-    controllers::RegisterBindingStatus<api::scope::Cluster>(manager_, *interpreter_,
+    controllers::RegisterBindingStatus<api::scope::Cluster>(manager_, interpreter_,
                                                             {n.cluster_resource_binding, limiter});
   }
   if (options_.ControllerEnabled("execution")) {
-    controllers::RegisterExecution(manager_, objects_, status_writer_, {n.work, limiter});
+    controllers::RegisterExecution({manager_, objects_, status_writer_, interpreter_},
+                                   {n.work, limiter});
   }
   if (options_.ControllerEnabled("workStatus")) {
-    controllers::RegisterWorkStatus({manager_, objects_, status_writer_, *interpreter_},
+    controllers::RegisterWorkStatus({manager_, objects_, status_writer_, interpreter_},
                                     {n.work, limiter});
   }
 }
