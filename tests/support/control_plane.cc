@@ -192,14 +192,16 @@ void ControlPlane::Apply(const std::string& name, const std::string& yaml) {
 }
 
 void ControlPlane::Patch(const std::string& name, const kube::Gvk& gvk, const kube::ObjectKey& key,
-                         const std::string& merge_patch) {
+                         const std::string& merge_patch, const std::string& subresource) {
   Cluster& c = cluster(name);
   const absl::StatusOr<kube::Resource> resource = c.mapper.ForKind(gvk, {});
   REQUIRE(resource.ok());
   const absl::StatusOr<json::Value> patch = json::Parse(merge_patch);
   REQUIRE(patch.ok());
   const absl::Status patched =
-      c.client.Patch(*resource, key, kube::PatchType::kMerge, *patch, {}, {}).status();
+      c.client
+          .Patch(*resource, key, kube::PatchType::kMerge, *patch, {.subresource = subresource}, {})
+          .status();
   INFO(patched.ToString());
   REQUIRE(patched.ok());
 }

@@ -48,7 +48,7 @@ class ControlPlane {
   void Apply(const std::string& cluster, const std::string& yaml);
   absl::Status TryApply(const std::string& cluster, const kube::Object& object);
   void Patch(const std::string& cluster, const kube::Gvk& gvk, const kube::ObjectKey& key,
-             const std::string& merge_patch);
+             const std::string& merge_patch, const std::string& subresource = "");
   void Delete(const std::string& cluster, const kube::Gvk& gvk, const kube::ObjectKey& key);
   std::optional<kube::Object> Get(const std::string& cluster, const kube::Gvk& gvk,
                                   const kube::ObjectKey& key);

@@ -1,0 +1,216 @@
+// A kind that nobody knows, made known by a customization: divided, revised, read and added up.
+#include <string>
+
+#include <catch2/catch.hpp>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "tests/behaviour/manifests.h"
+#include "tests/support/control_plane.h"
+
+namespace tests {
+namespace {
+
+const kube::Gvk kCustomization{"config.karmada.io", "v1alpha1", "ResourceInterpreterCustomization"};
+
+// Each test has a group of its own: definitions outlive no test and disturb no other.
+constexpr char kDefinitionYaml[] = R"(
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: machines.$NS.example.io}
+spec:
+  group: $NS.example.io
+  names: {kind: Machine, listKind: MachineList, plural: machines, singular: machine}
+  scope: Namespaced
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    subresources: {status: {}}
+    schema:
+      openAPIV3Schema:
+        type: object
+        properties:
+          spec: {type: object, x-kubernetes-preserve-unknown-fields: true}
+          status: {type: object, x-kubernetes-preserve-unknown-fields: true}
+)";
+
+constexpr char kCustomizationYaml[] = R"(
+apiVersion: config.karmada.io/v1alpha1
+kind: ResourceInterpreterCustomization
+metadata: {name: $NS}
+spec:
+  target: {apiVersion: $NS.example.io/v1, kind: Machine}
+  customizations:
+    replicaResource:
+      luaScript: |
+        function GetReplicas(obj)
+          local kube = require("kube")
+          return obj.spec.count, kube.accuratePodRequirements(obj.spec.pod)
+        end
+    replicaRevision:
+      luaScript: |
+        function ReviseReplica(obj, count)
+          obj.spec.count = count
+          return obj
+        end
+    retention:
+      luaScript: |
+        function Retain(desired, observed)
+          desired.spec.port = observed.spec.port
+          return desired
+        end
+    statusReflection:
+      luaScript: |
+        function ReflectStatus(obj)
+          if obj.status == nil then return {} end
+          return { ready = obj.status.ready }
+        end
+    statusAggregation:
+      luaScript: |
+        function AggregateStatus(obj, items)
+          obj.status = { ready = 0 }
+          for _, item in ipairs(items or {}) do
+            if item.status ~= nil then
+              obj.status.ready = obj.status.ready + (item.status.ready or 0)
+            end
+          end
+          return obj
+        end
+    healthInterpretation:
+      luaScript: |
+        function InterpretHealth(obj)
+          return obj.status ~= nil and obj.status.ready == obj.spec.count
+        end
+)";
+
+constexpr char kMachineYaml[] = R"(
+apiVersion: $NS.example.io/v1
+kind: Machine
+metadata: {name: one, namespace: $NS}
+spec:
+  count: 3
+  empty: {}
+  none: []
+  big: 9007199254740993
+  pod: {spec: {containers: [{name: c, resources: {requests: {cpu: 100m}}}]}}
+---
+apiVersion: policy.karmada.io/v1alpha1
+kind: PropagationPolicy
+metadata: {name: machines, namespace: $NS}
+spec:
+  resourceSelectors:
+  - {apiVersion: $NS.example.io/v1, kind: Machine}
+  placement:
+    clusterAffinity: {clusterNames: [member1, member2]}
+    replicaScheduling:
+      replicaSchedulingType: Divided
+      replicaDivisionPreference: Weighted
+      weightPreference:
+        staticWeightList:
+        - {targetCluster: {clusterNames: [member1]}, weight: 2}
+        - {targetCluster: {clusterNames: [member2]}, weight: 1}
+)";
+
+struct Machines {
+  ControlPlane plane;
+  std::string ns = plane.UniqueNamespace("machine");
+  kube::Gvk gvk{absl::StrCat(ns, ".example.io"), "v1", "Machine"};
+  kube::ObjectKey key{ns, "one"};
+
+  Machines() {
+    plane.Apply("host", In(ns, kNamespaceYaml));
+    for (const char* cluster : {"host", "member1", "member2"}) {
+      plane.Apply(cluster, In(ns, kDefinitionYaml));
+    }
+    plane.Apply("host", In(ns, kCustomizationYaml));
+    plane.Apply("host", In(ns, kMachineYaml));
+  }
+  ~Machines() {
+    plane.Delete("host", gvk, key);
+    plane.Eventually([&] { return !plane.Exists("member1", gvk, key); });
+    plane.Delete("host", kCustomization, {"", ns});
+  }
+
+  int64_t CountIn(const std::string& cluster) {
+    const auto one = plane.Get(cluster, gvk, key);
+    return one ? one->Get({"spec", "count"}).AsInt(-1) : -1;
+  }
+  void Report(const std::string& cluster, int64_t ready) {
+    plane.Patch(cluster, gvk, key, absl::StrCat(R"({"status":{"ready":)", ready, "}}"), "status");
+  }
+  std::string Health(const std::string& cluster) {
+    const auto binding = plane.Get("host", kBinding, {ns, "one-machine"});
+    if (!binding) return "no binding";
+    for (const json::Value& item : binding->Get({"status", "aggregatedStatus"}).items()) {
+      if (item["clusterName"].AsString() == cluster) return item["health"].ToString();
+    }
+    return "no status";
+  }
+};
+
+}  // namespace
+
+TEST_CASE("A customized kind is divided, revised, read and added up") {
+  Machines machines;
+  ControlPlane& plane = machines.plane;
+  REQUIRE(plane.Eventually([&] {
+    return machines.CountIn("member1") == 2 && machines.CountIn("member2") == 1;
+  }));
+  const auto binding = plane.Get("host", kBinding, {machines.ns, "one-machine"});
+  REQUIRE(binding);
+  CHECK(binding->Get({"spec", "replicas"}).AsInt() == 3);
+  CHECK(binding->Get({"spec", "replicaRequirements", "resourceRequest", "cpu"}).AsString() ==
+        "100m");
+  const auto revised = plane.Get("member1", machines.gvk, machines.key);
+  CHECK(revised->Get({"spec", "empty"}) == json::Value::Object());
+  CHECK(revised->Get({"spec", "none"}) == json::Value::Array());
+  CHECK(revised->Get({"spec", "big"}).AsInt() == 9007199254740993);
+
+  machines.Report("member1", 2);
+  machines.Report("member2", 0);
+  CHECK(plane.Eventually([&] {
+    const auto one = plane.Get("host", machines.gvk, machines.key);
+    return one->Get({"status", "ready"}).AsInt(-1) == 2 && machines.Health("member1") == "Healthy" &&
+           machines.Health("member2") == "Unhealthy";
+  }));
+
+  SECTION("what the member chose is retained") {
+    plane.Patch("member1", machines.gvk, machines.key, R"({"spec":{"port":80}})");
+    plane.Patch("host", machines.gvk, machines.key, R"({"spec":{"count":6}})");
+    CHECK(plane.Eventually([&] { return machines.CountIn("member1") == 4; }));
+    const auto one = plane.Get("member1", machines.gvk, machines.key);
+    CHECK(one->Get({"spec", "port"}).AsInt() == 80);
+  }
+
+  SECTION("a changed script is applied to what is there, though no object changed") {
+    plane.Patch("host", kCustomization, {"", machines.ns},
+                R"({"spec":{"customizations":{"healthInterpretation":{"luaScript":
+                "function InterpretHealth(obj) return obj.status.ready == 0 end"}}}})");
+    CHECK(plane.Eventually([&] {
+      return machines.Health("member1") == "Unhealthy" && machines.Health("member2") == "Healthy";
+    }));
+    plane.Patch("host", kCustomization, {"", machines.ns},
+                R"({"spec":{"customizations":{"statusAggregation":{"luaScript":
+                "function AggregateStatus(obj, items) obj.status = {ready = 42} return obj end"}}}})");
+    CHECK(plane.Eventually([&] {
+      return plane.Get("host", machines.gvk, machines.key)->Get({"status", "ready"}).AsInt() == 42;
+    }));
+    plane.Patch("host", kCustomization, {"", machines.ns},
+                R"({"spec":{"customizations":{"replicaResource":{"luaScript":
+                "function GetReplicas(obj) return 6 end"}}}})");
+    CHECK(plane.Eventually([&] {
+      return machines.CountIn("member1") == 4 && machines.CountIn("member2") == 2;
+    }));
+  }
+
+  SECTION("a broken script is told on its customization and takes nothing else down") {
+    plane.Patch("host", kCustomization, {"", machines.ns},
+                R"({"spec":{"customizations":{"healthInterpretation":{"luaScript":"=="}}}})");
+    CHECK(plane.Eventually([&] { return machines.Health("member1") == "Unknown"; }));
+    plane.Patch("host", machines.gvk, machines.key, R"({"spec":{"count":9}})");
+    CHECK(plane.Eventually([&] { return machines.CountIn("member1") == 6; }));
+  }
+}
+
+}  // namespace tests

@@ -1,0 +1,132 @@
+#include "interpreter/live/live_interpreter.h"
+
+#include <catch2/catch.hpp>
+#include <string>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "interpreter/rule_changes.h"
+#include "tests/support/members_fixture.h"
+
+namespace {
+
+using interpreter::Operation;
+using tests::Eventually;
+
+const kube::Gvk kWidget{"example.io", "v1", "Widget"};
+
+kube::Object Customization(const std::string& name, const std::string& healthy) {
+  kube::Object object = kube::Object::Make(api::InterpreterCustomizations().gvk, {"", name});
+  object.Set({"spec", "target"},
+             tests::Json(R"({"apiVersion": "example.io/v1", "kind": "Widget"})"));
+  object.Set({"spec", "customizations", "healthInterpretation", "luaScript"},
+             absl::StrCat("function InterpretHealth(obj) return ", healthy, " end"));
+  return object;
+}
+
+struct Fixture : tests::MembersFixture {
+  std::optional<interpreter::live::LiveInterpreter> live;
+
+  Fixture() { live.emplace(Make(), interpreter::live::LiveOptions{}); }
+  ~Fixture() override {
+    base::IgnoreError(Finish(), "the test has looked at what matters to it");
+    live.reset();
+  }
+  const interpreter::Interpreter& interpreter() const { return live->interpreter(); }
+  absl::StatusOr<bool> Health() const {
+    return interpreter().InterpretHealth(kube::Object::Make(kWidget, {"ns", "w"}));
+  }
+  // Changes are loaded a little after they came: once the clock has moved.
+  bool EventuallyAfterSettling(const std::function<bool()>& condition) {
+    return Eventually([&] {
+      clock.Advance(absl::Seconds(1));
+      return condition();
+    });
+  }
+};
+
+TEST_CASE_METHOD(Fixture, "what users customized is known before the loops start") {
+  server->Put(api::InterpreterCustomizations(), Customization("widgets", "false"));
+  CHECK_FALSE(Health().ok());  // Nothing has been loaded: no answer is better than a wrong one.
+  REQUIRE(live->Load({}).ok());
+  CHECK(Health().value() == false);
+  CHECK(interpreter().RulesFor(kWidget, Operation::kInterpretHealth).at(0).name == "widgets");
+}
+
+TEST_CASE_METHOD(Fixture, "without customizations the shipped ones and the built-in ones answer") {
+  REQUIRE(live->Load({}).ok());
+  CHECK(absl::IsUnimplemented(Health().status()));
+  CHECK(interpreter().HookEnabled({"apps", "v1", "Deployment"}, Operation::kInterpretHealth));
+}
+
+TEST_CASE_METHOD(Fixture, "a changed customization answers anew and tells what it touches") {
+  server->Put(api::InterpreterCustomizations(), Customization("widgets", "false"));
+  REQUIRE(live->Load({}).ok());
+  std::atomic<int> health = 0, other = 0;
+  interpreter().rule_changes().Subscribe([&](const interpreter::RuleChange& change) {
+    if (change(kWidget, Operation::kInterpretHealth)) ++health;
+    if (change(kWidget, Operation::kRetain)) ++other;
+    if (change({"apps", "v1", "Deployment"}, Operation::kInterpretHealth)) ++other;
+  });
+  Start();
+  server->Put(api::InterpreterCustomizations(), Customization("widgets", "true"));
+  REQUIRE(EventuallyAfterSettling([&] { return health == 1; }));
+  CHECK(Health().value() == true);
+
+  server->Erase(api::InterpreterCustomizations(), {"", "widgets"});
+  REQUIRE(EventuallyAfterSettling([&] { return health == 2; }));
+  CHECK(absl::IsUnimplemented(Health().status()));
+  CHECK(other == 0);
+}
+
+TEST_CASE_METHOD(Fixture, "a change that changes no rule touches nothing") {
+  kube::Object widgets = Customization("widgets", "true");
+  server->Put(api::InterpreterCustomizations(), widgets);
+  REQUIRE(live->Load({}).ok());
+  std::atomic<int> published = 0;
+  interpreter().rule_changes().Subscribe([&](const interpreter::RuleChange&) { ++published; });
+  Start();
+  widgets.SetLabel("team", "a");
+  const kube::Object stored = server->Put(api::InterpreterCustomizations(), widgets);
+  REQUIRE(Shows(api::InterpreterCustomizations(), stored));
+  server->Put(api::InterpreterCustomizations(), Customization("another", "false"));
+  // The second one loses to the first of its kind: nothing is answered otherwise, but it is told.
+  REQUIRE(EventuallyAfterSettling([&] { return recorded->All().size() == 1; }));
+  CHECK(published == 1);
+}
+
+TEST_CASE_METHOD(Fixture, "what is wrong with a customization is told on it, once") {
+  server->Put(api::InterpreterCustomizations(), Customization("broken", "=="));
+  REQUIRE(live->Load({}).ok());
+  Start();
+  REQUIRE(EventuallyAfterSettling([&] { return !recorded->All().empty(); }));
+  CHECK_THAT(recorded->All().at(0),
+             Catch::StartsWith("Warning InvalidConfiguration ResourceInterpreterCustomization: "
+                               "spec.customizations.healthInterpretation.luaScript"));
+  CHECK(absl::StrContains(registry.Expose(),
+                          "karmada_interpreter_configuration_problems{kind=\"ResourceInterpreter"
+                          "Customization\",name=\"broken\"} 1"));
+  const kube::Object stored =
+      server->Put(api::InterpreterCustomizations(), Customization("broken", "true"));
+  REQUIRE(EventuallyAfterSettling([&] { return Health().ok(); }));
+  CHECK(recorded->All().size() == 1);
+  CHECK(Eventually([&] {
+    return absl::StrContains(registry.Expose(), "name=\"broken\"} 0");
+  }));
+}
+
+TEST_CASE_METHOD(Fixture, "a configuration that cannot be listed is named") {
+  options.cache_sync_timeout = absl::ZeroDuration();
+  server->FailNext("GET", 403, "Forbidden", 100);
+  live.reset();
+  Make();
+  live.emplace(*manager, interpreter::live::LiveOptions{});
+  clock.Advance(absl::Hours(1));
+  const absl::Status loaded = live->Load({});
+  CHECK(absl::IsDeadlineExceeded(loaded));
+  CHECK_THAT(std::string(loaded.message()),
+             Catch::Contains("resourceinterpretercustomizations") && Catch::Contains("Forbidden"));
+}
+
+}  // namespace
