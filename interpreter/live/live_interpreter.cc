@@ -72,8 +72,7 @@ class LiveInterpreter::Impl {
   std::shared_ptr<const CustomizationSet> ReadCustomizations(
       std::vector<ConfigurationProblems::Finding>& findings);
   std::shared_ptr<const HookSet> ReadHooks(std::vector<ConfigurationProblems::Finding>& findings);
-  void Publish(Difference difference, std::shared_ptr<const HookSet> before,
-               std::shared_ptr<const HookSet> after);
+  void Publish(const Difference& difference);
   void TellBreaker(const webhook::Hook& hook, const webhook::BreakerChange& change);
   webhook::ResourceLookup Lookup() {
     return [this](const kube::Gvk& gvk) { return manager_.cluster().mapper().Known(gvk); };
@@ -259,7 +258,7 @@ void LiveInterpreter::Impl::Reload() {
   problems_.Tell(findings);
   // The first load touches nothing: no loop has asked yet.
   if (scripts_before == nullptr || difference.empty()) return;
-  Publish(std::move(difference), hooks_before, hooks);
+  Publish(difference);
 }
 
 std::shared_ptr<const CustomizationSet> LiveInterpreter::Impl::ReadCustomizations(
@@ -310,8 +309,7 @@ std::shared_ptr<const HookSet> LiveInterpreter::Impl::ReadHooks(
   return std::make_shared<const HookSet>(std::move(hooks), Lookup());
 }
 
-void LiveInterpreter::Impl::Publish(Difference difference, std::shared_ptr<const HookSet> before,
-                                    std::shared_ptr<const HookSet> after) {
+void LiveInterpreter::Impl::Publish(const Difference& difference) {
   base::LogInfo("the interpreter's rules have changed",
                 {{"scripts", difference.scripts.size()}, {"hooks", difference.hooks.size()}});
   const webhook::ResourceLookup lookup = Lookup();
