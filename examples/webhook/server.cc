@@ -1,0 +1,109 @@
+#include "examples/webhook/server.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "base/log.h"
+#include "base/status.h"
+#include "base/tls.h"
+#include "examples/webhook/messages.h"
+
+namespace example {
+
+namespace {
+
+struct Certificate {
+  tls::KeyPair pair;
+  std::string ca_pem;
+};
+
+absl::StatusOr<std::string> ReadFile(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  std::string text{std::istreambuf_iterator<char>(in), {}};
+  if (!in.good() && !in.eof())
+    return absl::InvalidArgumentError(absl::StrCat(path, ": unreadable"));
+  if (text.empty()) return absl::InvalidArgumentError(absl::StrCat(path, ": missing or empty"));
+  return text;
+}
+
+bool IsIpAddress(absl::string_view host) {
+  return absl::StrContains(host, ':') ||
+         host.find_first_not_of("0123456789.") == absl::string_view::npos;
+}
+
+absl::StatusOr<Certificate> MakeCertificate(const std::string& host) {
+  ASSIGN_OR_RETURN(const auto authority,
+                   tls::CertificateAuthority::Create("karmada-webhook-example"));
+  tls::CertificateAuthority::LeafOptions leaf = {.common_name = host};
+  (IsIpAddress(host) ? leaf.ip_addresses : leaf.dns_names).push_back(host);
+  ASSIGN_OR_RETURN(tls::KeyPair pair, authority->Issue(leaf));
+  return Certificate{std::move(pair), authority->cert_pem()};
+}
+
+absl::StatusOr<Certificate> LoadCertificate(const ServerOptions& options) {
+  if (options.certificate_file.empty() && options.key_file.empty()) {
+    return MakeCertificate(options.host);
+  }
+  Certificate loaded;
+  ASSIGN_OR_RETURN(loaded.pair.cert_pem, ReadFile(options.certificate_file));
+  ASSIGN_OR_RETURN(loaded.pair.key_pem, ReadFile(options.key_file));
+  loaded.ca_pem = loaded.pair.cert_pem;
+  if (!options.ca_file.empty()) {
+    ASSIGN_OR_RETURN(loaded.ca_pem, ReadFile(options.ca_file));
+  }
+  return loaded;
+}
+
+void Handle(const base::HttpRequest& request,
+            const std::shared_ptr<base::HttpResponder>& responder) {
+  base::HttpResponse response = AnswerTo(request);
+  base::LogInfo("answered",
+                {{"path", request.path}, {"bytes", request.body.size()}, {"code", response.code}});
+  responder->Send(std::move(response));
+}
+
+}  // namespace
+
+absl::StatusOr<RunningServer> StartServer(const ServerOptions& options) {
+  ASSIGN_OR_RETURN(Certificate certificate, LoadCertificate(options));
+  base::HttpServerOptions http = {.address = options.address};
+  http.tls = tls::ServerOptions{.server = std::move(certificate.pair)};
+  RunningServer running;
+  ASSIGN_OR_RETURN(running.server, base::HttpServer::Start(std::move(http), &Handle));
+  const bool ipv6 = absl::StrContains(options.host, ':');
+  running.url = absl::StrCat("https://", ipv6 ? "[" : "", options.host, ipv6 ? "]" : "", ":",
+                             running.server->port());
+  running.ca_pem = std::move(certificate.ca_pem);
+  return running;
+}
+
+absl::StatusOr<std::string> FilledManifests(const std::string& directory,
+                                            const RunningServer& running) {
+  std::vector<std::string> files;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(directory, error)) {
+    if (entry.path().extension() == ".yaml") files.push_back(entry.path().string());
+  }
+  if (files.empty()) {
+    return absl::NotFoundError(absl::StrCat(directory, " has no manifests (*.yaml)"));
+  }
+  std::sort(files.begin(), files.end());
+  std::string out;
+  for (const std::string& file : files) {
+    ASSIGN_OR_RETURN(const std::string text, ReadFile(file));
+    absl::StrAppend(&out, "---\n", text);
+  }
+  return absl::StrReplaceAll(
+      out, {{"{{url}}", running.url}, {"{{caBundle}}", absl::Base64Escape(running.ca_pem)}});
+}
+
+}  // namespace example
