@@ -115,7 +115,7 @@ TEST_CASE("a case passes when every expected result comes") {
   const std::string rest =
       GENERATE("operation: InterpretReplica\noutput: {replica: 3}\n",
                "operation: InterpretReplica\noutput: {replica: 3, requires: {resourceRequest: "
-               "{cpu: 0.5, memory: 1024Mi}}}\n",
+               "{cpu: 0.5, memory: 1073741824}}}\n",
                "operation: InterpretHealth\noutput: {healthy: false}\n",
                "operation: InterpretStatus\noutput: {status: null}\n",
                // In any order.
