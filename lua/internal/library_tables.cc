@@ -24,9 +24,9 @@ int AssignToLibrary(lua_State* state) {
   return 0;
 }
 
-// Called for a global that is not there yet. An assignment that takes a base function's name makes the global
-// table a copy of the base functions instead of a table over them: a script that uses such a name
-// for a variable (`error = status.error`) must find nil where it put nil.
+// Called for a global that is not there yet. An assignment that takes a base function's name makes
+// the global table a copy of the base functions instead of a table over them: a script that uses
+// such a name for a variable (`error = status.error`) must find nil where it put nil.
 int AssignToGlobals(lua_State* state) {
   lua_settop(state, 3);
   lua_pushvalue(state, 2);
