@@ -108,6 +108,11 @@ function F() function Leaked() end return (" a"):trim() .. math.pi end)");
   }
 }
 
+TEST_CASE("a global that has a base function's name is nil once it is set to nil") {
+  CHECK(Eval("error = 'x'; error = nil; return {error == nil, _G.error == nil}") == "[true,true]");
+  CHECK(Eval("type = a; return type == nil") == "true");
+}
+
 TEST_CASE("a number of runs leave no memory behind") {
   const ScriptRunner runner((ScriptRunner::Options()));
   const auto script = MustCompile(
