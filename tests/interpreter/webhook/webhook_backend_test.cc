@@ -1,10 +1,12 @@
 // The layer as the chain sees it: who is asked, what errors say, what is counted.
 #include "interpreter/webhook/webhook_backend.h"
 
+#include <atomic>
 #include <catch2/catch.hpp>
 #include <memory>
 #include <optional>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -276,4 +278,29 @@ TEST_CASE_METHOD(Fixture, "a call under way ends with the configuration it began
   });
   CHECK(backend->InterpretHealth(Workload()).value());
   CHECK_THAT(registry.Expose(), !Catch::Contains(R"(hook="c/w")"));
+}
+
+TEST_CASE_METHOD(Fixture, "configurations may change while calls are made") {
+  const auto set = SetOf({WorkloadHook()});
+  backend->Replace(set);
+  std::atomic<int> wrong = 0, running = 2;
+  std::vector<std::thread> callers;
+  for (int i = 0; i < 2; ++i) {
+    callers.emplace_back([&] {
+      for (int n = 0; n < 300; ++n) {
+        const auto healthy = backend->InterpretHealth(Workload());
+        if (healthy.ok() ? !*healthy : !IsPassOn(healthy.status())) ++wrong;
+      }
+      --running;
+    });
+  }
+  while (running > 0) {
+    backend->Replace(SetOf({}));
+    backend->Replace(SetOf({WorkloadHook(), WorkloadHook("z/z")}));
+    CHECK_FALSE(registry.Expose().empty());
+  }
+  for (std::thread& caller : callers) caller.join();
+  CHECK(wrong == 0);
+  backend->Replace(set);
+  CHECK(backend->hooks() == set);
 }
