@@ -1,5 +1,6 @@
 // Hooks that misbehave on real TLS sockets: each call ends in time, in little memory, and with an
 // error that says what happened; the hook's next good answer counts again.
+#include <atomic>
 #include <catch2/catch.hpp>
 #include <functional>
 #include <memory>
@@ -148,6 +149,20 @@ TEST_CASE_METHOD(Hostile, "an endless answer is refused at 3 MB") {
   CHECK(written < 64 << 20);
 }
 
+TEST_CASE_METHOD(Hostile, "an endless head of an answer is cut off") {
+  std::atomic<int64_t> written = 0;
+  const std::string header = absl::StrCat("X-More: ", std::string(8000, 'x'), "\r\n");
+  const auto flood = [&](TlsPeer& peer) {
+    peer.Write("HTTP/1.1 200 OK\r\n");
+    while (peer.Write(header)) written += static_cast<int64_t>(header.size());
+  };
+  CheckError(ErrorOf(flood), FailureReason::kConnection,
+             "the connection broke before an answer came");
+  CHECK(took < timeout);
+  // What is on its way in sockets comes on top.
+  CHECK(written < 32 << 20);
+}
+
 TEST_CASE_METHOD(Hostile, "an answer of 10 MB is refused, and one of just under 3 MB is not") {
   CheckError(ErrorOfAnswer(HttpAnswer(std::string(10 << 20, ' '))), FailureReason::kInvalidResponse,
              "the answer is larger than 3145728 bytes");
@@ -264,10 +279,11 @@ TEST_CASE_METHOD(Hostile, "connections are kept from call to call") {
   TlsServer server(Issue(*authority), [&](TlsPeer& peer) {
     for (std::string r = peer.ReadRequest(); !r.empty(); r = peer.ReadRequest()) {
       ++requests;
-      peer.Write(HttpAnswer(Healthy(r)));
+      peer.Write(HttpAnswer(Healthy(r) + std::string(2 << 20, ' ')));
     }
   });
   backend.Replace(SetOf({HookOn(server.port(), *authority)}));
+  // Together they say more than one answer may: what counts is each for itself.
   for (int i = 0; i < 5; ++i) CHECK(backend.InterpretHealth(Workload()).value());
   CHECK(requests == 5);
   CHECK(server.served() == 0);  // The first connection is still open.
