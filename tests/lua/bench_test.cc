@@ -140,6 +140,9 @@ TEST_CASE("a run costs microseconds", "[.bench]") {
   }
   const auto empty = MustCompile("function F() end");
   Measure("nothing", runner, *empty, {"F", {}, 0});
+  ScriptRunner::Options forgetful;
+  forgetful.max_idle_states = 0;
+  Measure("nothing, fresh state", ScriptRunner(forgetful), *empty, {"F", {}, 0});
   Measure("health", runner, *script, {"InterpretHealth", {object}, 1});
   Measure("replicas", runner, *script, {"GetReplicas", {object}, 2});
   Measure("status", runner, *script, {"ReflectStatus", {object}, 1});

@@ -123,7 +123,7 @@ TEST_CASE("find, match, gmatch and gsub answer as LuaJIT's do") {
   const ScriptRunner runner((ScriptRunner::Options()));
   const auto script = MustCompile(NativePattern::kScript);
   Dice dice(20261121);
-  for (int i = 0; i < 3000; ++i) {
+  for (int i = 0; i < 1500; ++i) {
     const json::Value arguments = json::Value::Array(
         {RandomSubject(dice), RandomPattern(dice), static_cast<int64_t>(dice.Roll(5)) - 2});
     CAPTURE(json::Write(arguments));
