@@ -1,0 +1,21 @@
+// karmada-interpret: customizations of Karmada's resource interpreter, on a laptop.
+#include <csignal>
+#include <ios>
+
+#include "absl/synchronization/mutex.h"
+#include "base/log.h"
+#include "base/tls.h"
+#include "cmd/interpret/command.h"
+#include "cmd/interpret/console.h"
+
+int main(int argc, char** argv) {
+  std::ios::sync_with_stdio(false);
+  signal(SIGPIPE, SIG_IGN);  // Whoever stops reading is seen as a failed write.
+  tls::DisableSystemBundlePerConnection();
+  absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
+  base::InitLogging("karmada-interpret", {});
+  cmd::interpret::CommandLine line(argv[0]);
+  cmd::interpret::AddAllCommands(line);
+  cmd::interpret::Console console = cmd::interpret::StandardConsole();
+  return static_cast<int>(line.Run(argc, argv, console));
+}
