@@ -24,7 +24,9 @@ class Script {
 
   const std::string& name() const { return name_; }
   const std::string& text() const { return text_; }
-  uint64_t fingerprint() const { return fingerprint_; }  // Of name and text; never repeats by chance.
+  uint64_t fingerprint() const {
+    return fingerprint_;
+  }  // Of name and text; never repeats by chance.
 
  private:
   Script(absl::string_view name, absl::string_view text);

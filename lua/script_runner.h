@@ -1,7 +1,8 @@
 // Calls functions of scripts, in bounds.
 //
 //   lua::ScriptRunner runner({KubeLibrary()});
-//   ASSIGN_OR_RETURN(lua::Outcome outcome, runner.Run(*script, {"GetReplicas", {template_json}, 2}));
+//   ASSIGN_OR_RETURN(lua::Outcome outcome, runner.Run(*script, {"GetReplicas", {template_json},
+//   2}));
 //
 // States are pooled: a run takes an idle one (made when there is none), gives the script a fresh
 // global table over read-only libraries, and puts the state back, so that nothing of a run is left
@@ -26,11 +27,11 @@
 namespace lua {
 
 struct Budget {
-  absl::Duration time = absl::Seconds(1);     // Wall time of one run, loading included.
-  size_t memory = size_t{64} << 20;           // Bytes a run may hold at a time.
-  size_t largest_block = size_t{16} << 20;    // Bytes of one string or table part.
-  size_t result = size_t{16} << 20;           // Bytes of JSON that a result may become.
-  int max_depth = 256;                        // Nesting of tables in a result; of calls 200 (LuaJIT's C levels apart).
+  absl::Duration time = absl::Seconds(1);   // Wall time of one run, loading included.
+  size_t memory = size_t{64} << 20;         // Bytes a run may hold at a time.
+  size_t largest_block = size_t{16} << 20;  // Bytes of one string or table part.
+  size_t result = size_t{16} << 20;         // Bytes of JSON that a result may become.
+  int max_depth = 256;  // Nesting of tables in a result; of calls 200 (LuaJIT's C levels apart).
 };
 
 struct Call {

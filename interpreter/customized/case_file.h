@@ -1,0 +1,62 @@
+// Files of cases: an operation, its input and the results it must have. The format is that of
+// upstream's resourcecustomizations/**/testdata; upstream's own files run as they are.
+//
+//   CaseFile file = ParseCaseFile(text);
+//   for (const Case& c : file.cases) {
+//     const CaseResult result = RunCase(c, backend);
+//     if (!result.passed) std::cerr << path << ":" << c.line << ": " << result.report;
+//   }
+//
+// One case per YAML document; keys: name, description, operation, desiredObj, observedObj,
+// statusItems, inputReplicas and output (a map of result names, see operation_run.h, to values).
+#ifndef INTERPRETER_CUSTOMIZED_CASE_FILE_H_
+#define INTERPRETER_CUSTOMIZED_CASE_FILE_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "base/json.h"
+#include "interpreter/customized/operation_run.h"
+#include "interpreter/interpreter.h"
+
+namespace interpreter::customized {
+
+struct Case {
+  int line = 0;  // Of its first line in the text, from 1.
+  std::string name;
+  std::string description;
+  OperationInput input;
+  json::Value output;  // An object; null when the case expects nothing but success.
+};
+
+// A document that is no case, and why.
+struct CaseProblem {
+  int line = 0;
+  std::string message;
+};
+
+struct CaseFile {
+  std::vector<Case> cases;            // Those that can be run.
+  std::vector<CaseProblem> problems;  // A text that is not YAML gives one, and no cases.
+};
+CaseFile ParseCaseFile(absl::string_view text);
+
+struct CaseResult {
+  bool passed = false;
+  // When it did not: the error of the operation, or per result what was expected and what came
+  // ("-want +got" lines). Ends with a newline.
+  std::string report;
+  std::vector<std::string> unchecked;  // Results that the case says nothing about.
+};
+
+// A result must equal what `output` says of it: requires, components and dependencies by value of
+// their quantities, the two lists in any order; of aggregatedStatus the status, which is all that
+// counts. Members whose expected value is "{{EXCLUDE}}" are not compared. A result that is expected
+// but does not come fails.
+CaseResult RunCase(const Case& c, const Backend& backend);
+CaseResult RunCase(const Case& c, const Interpreter& interpreter);
+
+}  // namespace interpreter::customized
+
+#endif  // INTERPRETER_CUSTOMIZED_CASE_FILE_H_

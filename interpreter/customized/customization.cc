@@ -1,0 +1,176 @@
+#include "interpreter/customized/customization.h"
+
+#include <algorithm>
+#include <initializer_list>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "api/resources.h"
+#include "base/yaml.h"
+
+namespace interpreter::customized {
+
+namespace {
+
+constexpr ScriptField kScriptFields[] = {
+    {Operation::kRetain, "retention", "Retain"},
+    {Operation::kInterpretReplica, "replicaResource", "GetReplicas"},
+    {Operation::kInterpretComponent, "componentResource", "GetComponents"},
+    {Operation::kReviseReplica, "replicaRevision", "ReviseReplica"},
+    {Operation::kInterpretStatus, "statusReflection", "ReflectStatus"},
+    {Operation::kAggregateStatus, "statusAggregation", "AggregateStatus"},
+    {Operation::kInterpretHealth, "healthInterpretation", "InterpretHealth"},
+    {Operation::kInterpretDependency, "dependencyInterpretation", "GetDependencies"},
+};
+
+constexpr absl::string_view kScriptMember = "luaScript";
+
+// Reads one object; the problems it meets go into the customization.
+class Reader {
+ public:
+  explicit Reader(const kube::Object& object) : object_(object) {}
+
+  Customization Read() {
+    out_.name = std::string(object_.name());
+    const kube::Gvk& wanted = api::InterpreterCustomizations().gvk;
+    if (object_.gvk() != wanted) {
+      Report("", absl::StrCat("not a ", wanted.kind, ", got ", object_.gvk().ToString()));
+      return std::move(out_);
+    }
+    if (out_.name.empty()) Report("metadata.name", "is required");
+    ReportUnknown(object_.root(), "", {"apiVersion", "kind", "metadata", "spec"});
+    if (IsObject(object_.root(), "", "spec")) ReadSpec();
+    return std::move(out_);
+  }
+
+ private:
+  void Report(std::string field, std::string message) {
+    out_.problems.push_back({std::move(field), std::move(message)});
+  }
+
+  static std::string Join(absl::string_view parent, absl::string_view name) {
+    return absl::StrCat(parent, parent.empty() ? "" : ".", name);
+  }
+
+  void ReportUnknown(const json::Value& object, absl::string_view where,
+                     std::initializer_list<absl::string_view> known) {
+    for (const json::Member& member : object.members()) {
+      if (std::find(known.begin(), known.end(), member.name()) == known.end()) {
+        Report(Join(where, member.name()), "unknown field");
+      }
+    }
+  }
+
+  // Whether a required member is an object; if not, it is reported.
+  bool IsObject(const json::Value& parent, absl::string_view where, absl::string_view name) {
+    const json::Value& value = parent[name];
+    if (value.is_object()) return true;
+    Report(Join(where, name), value.is_null() ? "is required" : "must be an object");
+    return false;
+  }
+
+  // A required string; "" when it is none.
+  std::string ReadString(const json::Value& parent, absl::string_view where,
+                         absl::string_view name) {
+    const json::Value& value = parent[name];
+    if (!value.AsString().empty()) return value.ToString();
+    const bool missing = value.is_null() || value.is_string();
+    Report(Join(where, name), missing ? "is required" : "must be a string");
+    return "";
+  }
+
+  void ReadSpec() {
+    const json::Value& spec = object_.spec();
+    ReportUnknown(spec, "spec", {"target", "customizations"});
+    if (IsObject(spec, "spec", "target")) ReadTarget(spec["target"]);
+    if (IsObject(spec, "spec", "customizations")) ReadScripts(spec["customizations"]);
+  }
+
+  void ReadTarget(const json::Value& target) {
+    constexpr absl::string_view kWhere = "spec.target";
+    ReportUnknown(target, kWhere, {"apiVersion", "kind"});
+    const std::string api_version = ReadString(target, kWhere, "apiVersion");
+    const std::string kind = ReadString(target, kWhere, "kind");
+    if (api_version.empty() || kind.empty()) return;
+    absl::StatusOr<kube::Gvk> gvk = kube::ParseGvk(api_version, kind);
+    if (gvk.ok()) {
+      out_.target = *std::move(gvk);
+    } else {
+      Report("spec.target.apiVersion", std::string(gvk.status().message()));
+    }
+  }
+
+  void ReadScripts(const json::Value& customizations) {
+    constexpr absl::string_view kWhere = "spec.customizations";
+    for (const ScriptField& field : kScriptFields) {
+      if (const json::Value& value = customizations[field.name]; !value.is_null()) {
+        ReadScript(value, Join(kWhere, field.name), field);
+      }
+    }
+    for (const json::Member& member : customizations.members()) {
+      const bool known = std::any_of(std::begin(kScriptFields), std::end(kScriptFields),
+                                     [&](const auto& f) { return f.name == member.name(); });
+      if (!known) Report(Join(kWhere, member.name()), "unknown field");
+    }
+  }
+
+  void ReadScript(const json::Value& holder, const std::string& where, const ScriptField& field) {
+    ReportUnknown(holder, where, {kScriptMember});
+    const json::Value& text = holder[kScriptMember];
+    if (text.is_string()) {
+      if (!text.AsString().empty()) Keep(Compile(text.AsString(), field), where, field);
+    } else if (holder.is_object() && text.is_null()) {
+      Report(Join(where, kScriptMember), "is required");
+    } else {
+      Keep(
+          absl::InvalidArgumentError(holder.is_object() ? "must be a string" : "must be an object"),
+          where, field);
+    }
+  }
+
+  CompiledScript Compile(absl::string_view text, const ScriptField& field) const {
+    return lua::Script::Compile(absl::StrCat(out_.name, "/", field.name), text);
+  }
+
+  void Keep(CompiledScript script, const std::string& where, const ScriptField& field) {
+    if (!script.ok()) Report(Join(where, kScriptMember), std::string(script.status().message()));
+    out_.scripts.emplace(field.operation, std::move(script));
+  }
+
+  const kube::Object& object_;
+  Customization out_;
+};
+
+}  // namespace
+
+absl::Span<const ScriptField> ScriptFields() { return kScriptFields; }
+
+const ScriptField* ScriptFieldOf(Operation op) {
+  const auto* found = std::find_if(std::begin(kScriptFields), std::end(kScriptFields),
+                                   [&](const ScriptField& f) { return f.operation == op; });
+  return found == std::end(kScriptFields) ? nullptr : found;
+}
+
+std::string Problem::ToString() const {
+  return field.empty() ? message : absl::StrCat(field, ": ", message);
+}
+
+Customization ParseCustomization(const kube::Object& object) { return Reader(object).Read(); }
+
+std::vector<Customization> ParseCustomizations(absl::string_view source, absl::string_view text) {
+  std::vector<Customization> out;
+  const absl::StatusOr<std::vector<json::Value>> documents = yaml::ParseAll(text);
+  if (!documents.ok()) {
+    Customization unreadable;
+    unreadable.name = std::string(source);
+    unreadable.problems.push_back({"", std::string(documents.status().message())});
+    out.push_back(std::move(unreadable));
+    return out;
+  }
+  for (const json::Value& document : *documents) {
+    out.push_back(ParseCustomization(kube::Object(document)));
+  }
+  return out;
+}
+
+}  // namespace interpreter::customized

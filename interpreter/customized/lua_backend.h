@@ -1,0 +1,101 @@
+// A layer of the interpreter that answers with Lua: users' customizations, or the shipped ones.
+//
+//   LuaBackend backend({.layer = kCustomizationLayer, .metrics = &registry});
+//   backend.Replace(CustomizationSet::Merge(customizations));   // Again whenever one changes.
+//
+// Until the first Replace nobody knows what users have customized, so that every operation has a
+// rule, which fails with kUnavailable "not yet ready to handle request". (Upstream answers "no
+// rule" then, and has deleted dependencies after restarts for it.)
+//
+// A script that keeps running out of its budget is not run on every call: see ScriptProbation.
+// Threads: all calls from any thread. A call keeps to the set that it began with.
+#ifndef INTERPRETER_CUSTOMIZED_LUA_BACKEND_H_
+#define INTERPRETER_CUSTOMIZED_LUA_BACKEND_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/synchronization/mutex.h"
+#include "base/clock.h"
+#include "base/metrics.h"
+#include "interpreter/customized/customization_set.h"
+#include "interpreter/customized/script_probation.h"
+#include "interpreter/interpreter.h"
+#include "lua/script_runner.h"
+
+namespace interpreter::customized {
+
+struct LuaBackendOptions {
+  absl::string_view layer = kCustomizationLayer;  // Or kShippedLayer.
+  lua::Budget budget;                             // Of one run of one script.
+  const base::Clock* clock = nullptr;    // nullptr: the real one. Must outlive the back end.
+  metrics::Registry* metrics = nullptr;  // nullptr: nothing is counted. The same.
+};
+
+class LuaBackend : public Backend {
+ public:
+  explicit LuaBackend(const LuaBackendOptions& options);
+
+  // From now on calls use this set. Readers wait for the exchange of a pointer, nothing more.
+  // REQUIRES: not nullptr.
+  void Replace(std::shared_ptr<const CustomizationSet> set);
+  // nullptr until the first Replace.
+  std::shared_ptr<const CustomizationSet> set() const;
+
+  absl::string_view layer() const override { return layer_; }
+  bool Has(const kube::Gvk& gvk, Operation op) const override;
+  // The customization; several, joined by ",", for dependencies.
+  std::string RuleOf(const kube::Gvk& gvk, Operation op) const override;
+
+  // As upstream's luavm: arguments, accepted results and messages. Errors of a script name it
+  // ("<customization>/<field>") and keep the runner's code; kUnavailable while a script waits.
+  absl::StatusOr<Replicas> GetReplicas(const kube::Object& object) const override;
+  absl::StatusOr<json::Value> GetComponents(const kube::Object& object) const override;
+  absl::StatusOr<kube::Object> ReviseReplica(const kube::Object& object,
+                                             int64_t replicas) const override;
+  absl::StatusOr<kube::Object> Retain(const kube::Object& desired,
+                                      const kube::Object& observed) const override;
+  // `object` with the status of the result; the rest of the result is not used.
+  absl::StatusOr<kube::Object> AggregateStatus(const kube::Object& object,
+                                               const AggregatedItems& items) const override;
+  // The union of what all scripts return, sorted by apiVersion, kind, namespace, name and selector.
+  absl::StatusOr<json::Value> GetDependencies(const kube::Object& object) const override;
+  absl::StatusOr<json::Value> ReflectStatus(const kube::Object& object) const override;
+  absl::StatusOr<bool> InterpretHealth(const kube::Object& object) const override;
+  // kUnimplemented: no script prunes.
+  absl::StatusOr<kube::Object> Prune(const kube::Object& object) const override;
+
+ private:
+  struct ScriptCall {
+    Operation operation;
+    std::vector<json::Value> arguments;
+  };
+  using Results = std::vector<lua::Value>;
+
+  // The set, or the error of a layer that has not been loaded.
+  absl::StatusOr<std::shared_ptr<const CustomizationSet>> LoadedSet() const;
+  // What `read` makes of the results of the one script for the object's kind.
+  template <class Read>
+  auto Answer(const kube::Object& object, const ScriptCall& call, Read read) const
+      -> decltype(read(Results()));
+  // The same for this script.
+  template <class Read>
+  auto AnswerOf(const ScriptRule& rule, const ScriptCall& call, Read read) const
+      -> decltype(read(Results()));
+  absl::StatusOr<Results> Run(const ScriptRule& rule, const ScriptCall& call) const;
+
+  const absl::string_view layer_;
+  const lua::ScriptRunner runner_;
+  mutable ScriptProbation probation_;
+  mutable absl::Mutex mu_;
+  std::shared_ptr<const CustomizationSet> set_ ABSL_GUARDED_BY(mu_);
+};
+
+}  // namespace interpreter::customized
+
+#endif  // INTERPRETER_CUSTOMIZED_LUA_BACKEND_H_

@@ -1,0 +1,27 @@
+// The customizations that come with the program: lua/scripts, embedded when it is built.
+#ifndef INTERPRETER_CUSTOMIZED_SHIPPED_H_
+#define INTERPRETER_CUSTOMIZED_SHIPPED_H_
+
+#include <memory>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "interpreter/customized/customization_set.h"
+
+namespace interpreter::customized {
+
+struct ShippedFile {
+  absl::string_view path;  // "apps.kruise.io/v1alpha1/CloneSet/customizations.yaml"
+  absl::string_view text;  // YAML, one customization or more, as users write them.
+};
+// Sorted by path.
+const std::vector<ShippedFile>& ShippedFiles();
+
+// What the files say together. A file that cannot be read is among the set's problems under its
+// path and takes no other with it.
+std::shared_ptr<const CustomizationSet> LoadShipped(absl::Span<const ShippedFile> files);
+
+}  // namespace interpreter::customized
+
+#endif  // INTERPRETER_CUSTOMIZED_SHIPPED_H_

@@ -1,0 +1,260 @@
+#include "interpreter/customized/typed_results.h"
+
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
+#include "base/status.h"
+#include "kube/meta/quantity.h"
+
+namespace interpreter::customized {
+
+namespace {
+
+// Types of members. A struct is described by the list of its members.
+enum class Shape {
+  kString,
+  kBool,
+  kInt32,
+  kInt64,
+  kStrings,
+  kStringMap,
+  kQuantityMap,
+  kStruct,
+  kStructs,
+  kAnything
+};
+
+// What becomes of a member whose value is the zero value.
+enum class Zero {
+  kOmitted,  // omitempty: it is left out.
+  kWritten,  // No omitempty: it is there even if nobody set it.
+  kKept,     // A pointer: it is there if somebody set it.
+};
+
+struct Field {
+  absl::string_view name;
+  Shape shape;
+  absl::Span<const Field> members = {};  // Of kStruct and kStructs.
+  Zero zero = Zero::kOmitted;
+};
+
+constexpr Field kNodeSelectorRequirement[] = {{"key", Shape::kString, {}, Zero::kWritten},
+                                              {"operator", Shape::kString, {}, Zero::kWritten},
+                                              {"values", Shape::kStrings}};
+constexpr Field kNodeSelectorTerm[] = {
+    {"matchExpressions", Shape::kStructs, kNodeSelectorRequirement},
+    {"matchFields", Shape::kStructs, kNodeSelectorRequirement}};
+constexpr Field kNodeSelector[] = {
+    {"nodeSelectorTerms", Shape::kStructs, kNodeSelectorTerm, Zero::kWritten}};
+constexpr Field kToleration[] = {{"key", Shape::kString},
+                                 {"operator", Shape::kString},
+                                 {"value", Shape::kString},
+                                 {"effect", Shape::kString},
+                                 {"tolerationSeconds", Shape::kInt64, {}, Zero::kKept}};
+constexpr Field kNodeClaim[] = {{"hardNodeAffinity", Shape::kStruct, kNodeSelector, Zero::kKept},
+                                {"nodeSelector", Shape::kStringMap},
+                                {"tolerations", Shape::kStructs, kToleration}};
+constexpr Field kReplicaRequirements[] = {{"nodeClaim", Shape::kStruct, kNodeClaim, Zero::kKept},
+                                          {"resourceRequest", Shape::kQuantityMap},
+                                          {"namespace", Shape::kString},
+                                          {"priorityClassName", Shape::kString}};
+constexpr Field kComponentRequirements[] = {{"nodeClaim", Shape::kStruct, kNodeClaim, Zero::kKept},
+                                            {"resourceRequest", Shape::kQuantityMap},
+                                            {"priorityClassName", Shape::kString}};
+constexpr Field kComponent[] = {
+    {"name", Shape::kString, {}, Zero::kWritten},
+    {"replicas", Shape::kInt32, {}, Zero::kWritten},
+    {"replicaRequirements", Shape::kStruct, kComponentRequirements, Zero::kKept}};
+constexpr Field kLabelSelectorRequirement[] = {{"key", Shape::kString, {}, Zero::kWritten},
+                                               {"operator", Shape::kString, {}, Zero::kWritten},
+                                               {"values", Shape::kStrings}};
+constexpr Field kLabelSelector[] = {
+    {"matchLabels", Shape::kStringMap},
+    {"matchExpressions", Shape::kStructs, kLabelSelectorRequirement}};
+constexpr Field kDependency[] = {{"apiVersion", Shape::kString, {}, Zero::kWritten},
+                                 {"kind", Shape::kString, {}, Zero::kWritten},
+                                 {"namespace", Shape::kString},
+                                 {"name", Shape::kString},
+                                 {"labelSelector", Shape::kStruct, kLabelSelector, Zero::kKept}};
+constexpr Field kAggregatedItem[] = {{"clusterName", Shape::kString, {}, Zero::kWritten},
+                                     {"status", Shape::kAnything, {}, Zero::kKept},
+                                     {"applied", Shape::kBool},
+                                     {"appliedMessage", Shape::kString},
+                                     {"health", Shape::kString}};
+
+absl::string_view TypeOf(const json::Value& v) {
+  switch (v.type()) {
+    case json::Value::Type::kNull:
+      return "null";
+    case json::Value::Type::kBool:
+      return "a boolean";
+    case json::Value::Type::kInt:
+    case json::Value::Type::kDouble:
+      return "a number";
+    case json::Value::Type::kString:
+      return "a string";
+    case json::Value::Type::kArray:
+      return "an array";
+    case json::Value::Type::kObject:
+      return "an object";
+  }
+  return "";
+}
+
+absl::Status Mismatch(absl::string_view expected, const json::Value& v) {
+  return absl::InvalidArgumentError(absl::StrCat("expected ", expected, ", got ", TypeOf(v)));
+}
+
+absl::StatusOr<json::Value> ReadString(const json::Value& v) {
+  if (v.is_string()) return v;
+  return Mismatch("a string", v);
+}
+
+absl::StatusOr<json::Value> ReadInt(const json::Value& v, int64_t least, int64_t most) {
+  if (!v.is_number()) return Mismatch("an integer", v);
+  const int64_t read = v.AsInt(0);
+  const bool whole = v == json::Value(read);
+  if (whole && read >= least && read <= most) return json::Value(read);
+  return absl::InvalidArgumentError(absl::StrCat(
+      json::Write(v), whole ? " does not fit in 32 bits" : " is not a whole number of 64 bits"));
+}
+
+absl::StatusOr<json::Value> ReadQuantity(const json::Value& v) {
+  if (!v.is_string() && !v.is_number()) return Mismatch("a quantity", v);
+  ASSIGN_OR_RETURN(const kube::Quantity quantity,
+                   kube::Quantity::Parse(v.is_string() ? v.ToString() : json::Write(v)));
+  return json::Value(quantity.ToString());
+}
+
+// Each item or member through `read`; errors name it.
+template <class Read>
+absl::StatusOr<json::Value> ReadItems(const json::Value& v, Read read) {
+  if (!v.is_array()) return Mismatch("an array", v);
+  json::Value out = json::Value::Array();
+  size_t index = 0;
+  for (const json::Value& item : v.items()) {
+    absl::StatusOr<json::Value> one = read(item);
+    if (!one.ok()) return base::Annotate(one.status(), "[", index, "]");
+    out.Append(*std::move(one));
+    ++index;
+  }
+  return out;
+}
+
+template <class Read>
+absl::StatusOr<json::Value> ReadMembers(const json::Value& v, Read read) {
+  if (!v.is_object()) return Mismatch("an object", v);
+  json::Value out = json::Value::Object();
+  for (const json::Member& member : v.members()) {
+    absl::StatusOr<json::Value> one = read(member.value);
+    if (!one.ok()) return base::Annotate(one.status(), member.name());
+    out.Set(member.name(), *std::move(one));
+  }
+  return out;
+}
+
+absl::StatusOr<json::Value> ReadStruct(const json::Value& v, absl::Span<const Field> members);
+
+absl::StatusOr<json::Value> ReadField(const json::Value& v, const Field& field) {
+  const auto read_struct = [&](const json::Value& one) { return ReadStruct(one, field.members); };
+  switch (field.shape) {
+    case Shape::kString:
+      return ReadString(v);
+    case Shape::kBool:
+      if (v.type() != json::Value::Type::kBool) return Mismatch("a boolean", v);
+      return v;
+    case Shape::kInt32:
+      return ReadInt(v, std::numeric_limits<int32_t>::min(), std::numeric_limits<int32_t>::max());
+    case Shape::kInt64:
+      return ReadInt(v, std::numeric_limits<int64_t>::min(), std::numeric_limits<int64_t>::max());
+    case Shape::kStrings:
+      return ReadItems(v, ReadString);
+    case Shape::kStringMap:
+      return ReadMembers(v, ReadString);
+    case Shape::kQuantityMap:
+      return ReadMembers(v, ReadQuantity);
+    case Shape::kStruct:
+      return read_struct(v);
+    case Shape::kStructs:
+      return ReadItems(v, read_struct);
+    case Shape::kAnything:
+      return v;
+  }
+  return v;
+}
+
+// The member of that name; without one, a member whose name differs in case only.
+const json::Value& FindAnyCase(const json::Value& object, absl::string_view name) {
+  if (const json::Value* exact = object.Find(name); exact != nullptr) return *exact;
+  for (const json::Member& member : object.members()) {
+    if (absl::EqualsIgnoreCase(member.name(), name)) return member.value;
+  }
+  return object[name];
+}
+
+bool IsZero(const json::Value& v, Shape shape) {
+  switch (shape) {
+    case Shape::kString:
+      return v.AsString().empty();
+    case Shape::kBool:
+      return !v.AsBool();
+    case Shape::kInt32:
+    case Shape::kInt64:
+      return v.AsInt() == 0;
+    default:
+      return v.empty();
+  }
+}
+
+json::Value ZeroOf(Shape shape) {
+  if (shape == Shape::kString) return "";
+  if (shape == Shape::kInt32 || shape == Shape::kInt64) return 0;
+  return nullptr;  // A nil list.
+}
+
+absl::StatusOr<json::Value> ReadStruct(const json::Value& v, absl::Span<const Field> members) {
+  if (!v.is_object()) return Mismatch("an object", v);
+  json::Value out = json::Value::Object();
+  for (const Field& field : members) {
+    const json::Value& held = FindAnyCase(v, field.name);
+    if (held.is_null()) {
+      if (field.zero == Zero::kWritten) out.Set(field.name, ZeroOf(field.shape));
+      continue;
+    }
+    absl::StatusOr<json::Value> value = ReadField(held, field);
+    if (!value.ok()) return base::Annotate(value.status(), field.name);
+    if (field.zero == Zero::kOmitted && IsZero(*value, field.shape)) continue;
+    out.Set(field.name, *std::move(value));
+  }
+  return out;
+}
+
+absl::StatusOr<json::Value> ReadStructs(const json::Value& v, absl::Span<const Field> members) {
+  return ReadItems(v, [&](const json::Value& one) { return ReadStruct(one, members); });
+}
+
+}  // namespace
+
+absl::StatusOr<json::Value> ReadRequirements(const json::Value& value) {
+  return ReadStruct(value, kReplicaRequirements);
+}
+
+absl::StatusOr<json::Value> ReadComponents(const json::Value& value) {
+  return ReadStructs(value, kComponent);
+}
+
+absl::StatusOr<json::Value> ReadDependencies(const json::Value& value) {
+  return ReadStructs(value, kDependency);
+}
+
+absl::StatusOr<json::Value> ReadAggregatedItems(const json::Value& value) {
+  if (value.is_null()) return json::Value();
+  return ReadStructs(value, kAggregatedItem);
+}
+
+}  // namespace interpreter::customized
