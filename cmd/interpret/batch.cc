@@ -29,8 +29,14 @@ json::Value ErrorAnswer(const json::Value& id, const absl::Status& status) {
 }
 
 absl::StatusOr<ExitCode> Batch(const LayerOptions& options, Console& console) {
+  for (const std::string& path : options.customizations) {
+    if (path == "-") return absl::InvalidArgumentError("standard input (-) holds the requests");
+  }
   DocumentReader reader(console.in);
-  ASSIGN_OR_RETURN(const std::unique_ptr<Layers> layers, Layers::Build(options, reader));
+  LiveObjects live(options.live);
+  ObjectSource source(reader, live);
+  ASSIGN_OR_RETURN(const std::unique_ptr<Layers> layers, Layers::Build(options, source));
+  layers->WarnOfProblems(console);
   for (std::string line; std::getline(console.in, line);) {
     if (absl::StripAsciiWhitespace(line).empty()) continue;
     console.out << json::Write(AnswerLine(layers->chain(), line)) << '\n';

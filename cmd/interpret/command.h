@@ -32,6 +32,9 @@ class CommandLine {
   CommandLine(const CommandLine&) = delete;
   CommandLine& operator=(const CommandLine&) = delete;
 
+  // "karmada-interpret" or "kubectl karmada-interpret".
+  const std::string& program() const { return program_; }
+
   // Declares a sub-command. `examples` end its help; %prog% in them becomes the program's name.
   CLI::App& Add(const std::string& name, const std::string& summary, const std::string& examples);
   // What to do when `app` is chosen.

@@ -5,7 +5,9 @@
 #include <cstdlib>
 #include <iostream>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 
 namespace cmd::interpret {
 namespace {
@@ -20,6 +22,20 @@ bool ColoursAllowed() {
 
 std::string Colours::Styled(absl::string_view code, absl::string_view text) const {
   return on_ ? absl::StrCat("\033[", code, "m", text, "\033[0m") : std::string(text);
+}
+
+std::string Colours::Diff(absl::string_view diff) const {
+  if (!on_) return std::string(diff);
+  std::string out;
+  for (const absl::string_view line : absl::StrSplit(diff, '\n')) {
+    if (!out.empty()) out += "\n";
+    const bool header = absl::StartsWith(line, "---") || absl::StartsWith(line, "+++");
+    absl::StrAppend(&out, header                        ? Bold(line)
+                          : absl::StartsWith(line, "-") ? Red(line)
+                          : absl::StartsWith(line, "+") ? Green(line)
+                                                        : std::string(line));
+  }
+  return out;
 }
 
 Console StandardConsole() {

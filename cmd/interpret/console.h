@@ -21,7 +21,8 @@ class Colours {
   std::string Red(absl::string_view text) const { return Styled("31", text); }
   std::string Green(absl::string_view text) const { return Styled("32", text); }
   std::string Yellow(absl::string_view text) const { return Styled("33", text); }
-  std::string Cyan(absl::string_view text) const { return Styled("36", text); }
+  // A diff with removed lines in red and added ones in green.
+  std::string Diff(absl::string_view diff) const;
 
  private:
   std::string Styled(absl::string_view code, absl::string_view text) const;

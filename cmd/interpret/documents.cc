@@ -51,9 +51,11 @@ bool IsList(const json::Value& value) {
 }
 
 void AddItems(const Document& list, std::vector<Document>& documents) {
+  int index = 0;
   for (const json::Value& item : list.value["items"].items()) {
     documents.push_back(list);
     documents.back().value = item;
+    documents.back().path = {"items", absl::StrCat(index++)};
   }
 }
 

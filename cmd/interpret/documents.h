@@ -22,6 +22,7 @@ struct Document {
   int line = 1;      // Of its first line in the file.
   std::string text;  // Of this document alone.
   json::Value value;
+  std::vector<std::string> path;  // Of the value in the text, when it is an item of a list.
 
   // "web.yaml", or "web.yaml, document 2, line 14" when the file has several.
   std::string Where() const;

@@ -13,15 +13,7 @@ CLI::Option* AddRepeatable(CLI::App& app, const std::string& names,
   return app.add_option(names, values, help)->expected(1)->allow_extra_args(false)->take_all();
 }
 
-void AddLayerFlags(CLI::App& app, LayerOptions& options) {
-  AddRepeatable(app, "-f,--filename,--customization", options.customizations,
-                "file or directory of ResourceInterpreterCustomizations, or - for standard input; "
-                "may be repeated")
-      ->type_name("FILE");
-  app.add_flag("-R,--recursive", options.recursive, "also read directories below directories");
-  app.add_flag("--no-shipped", options.no_shipped, "leave out the shipped customizations");
-  app.add_flag("--no-native", options.no_native, "leave out the built-in rules");
-}
+namespace {
 
 void AddLiveFlags(CLI::App& app, LiveOptions& options) {
   app.add_option("--kubeconfig", options.kubeconfig,
@@ -31,6 +23,19 @@ void AddLiveFlags(CLI::App& app, LiveOptions& options) {
   app.add_option("-n,--namespace", options.ns,
                  "namespace of live objects (default: the context's)")
       ->type_name("NAME");
+}
+
+}  // namespace
+
+void AddLayerFlags(CLI::App& app, LayerOptions& options) {
+  AddRepeatable(app, "-f,--filename,--customization", options.customizations,
+                "file or directory of ResourceInterpreterCustomizations, - for standard input, or "
+                "TYPE/NAME of a live one; may be repeated")
+      ->type_name("FILE");
+  app.add_flag("-R,--recursive", options.recursive, "also read directories below directories");
+  app.add_flag("--no-shipped", options.no_shipped, "leave out the shipped customizations");
+  app.add_flag("--no-native", options.no_native, "leave out the built-in rules");
+  AddLiveFlags(app, options.live);
 }
 
 void AddFormatFlag(CLI::App& app, Format& format) {

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "cmd/interpret/layers.h"
-#include "cmd/interpret/live_objects.h"
 
 namespace CLI {
 class App;
@@ -21,11 +20,9 @@ enum class Format { kYaml, kJson };
 CLI::Option* AddRepeatable(CLI::App& app, const std::string& names,
                            std::vector<std::string>& values, const std::string& help);
 
-// -f/--filename/--customization, -R/--recursive, --no-shipped, --no-native.
-void AddLayerFlags(CLI::App& app, LayerOptions& options);
-
+// -f/--filename/--customization, -R/--recursive, --no-shipped, --no-native, and for live objects
 // --kubeconfig, --context, -n/--namespace.
-void AddLiveFlags(CLI::App& app, LiveOptions& options);
+void AddLayerFlags(CLI::App& app, LayerOptions& options);
 
 // -o/--output yaml|json.
 void AddFormatFlag(CLI::App& app, Format& format);

@@ -1,5 +1,6 @@
 #include "cmd/interpret/invocation.h"
 
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -68,27 +69,27 @@ std::string AllOperationNames() {
   });
 }
 
+absl::StatusOr<Operation> ParseOperation(absl::string_view name) {
+  const std::optional<Operation> op = interpreter::OperationNamed(name);
+  if (op) return *op;
+  return absl::InvalidArgumentError(absl::StrCat("operation \"", name,
+                                                 "\" does not exist; there are ",
+                                                 AllOperationNames()));
+}
+
 absl::StatusOr<Invocation> ParseInvocation(const json::Value& request) {
   if (!request.is_object()) return absl::InvalidArgumentError("a request is a JSON object");
-  const absl::string_view name = request["operation"].AsString();
-  const std::optional<Operation> op = interpreter::OperationNamed(name);
-  if (!op) {
-    return absl::InvalidArgumentError(absl::StrCat("operation \"", name,
-                                                   "\" does not exist; there are ",
-                                                   AllOperationNames()));
-  }
-  if (!request["object"].is_object()) return Missing(*op, "object");
-  if (*op == Operation::kRetain && !request["observed"].is_object()) {
-    return Missing(*op, "observed");
-  }
-  if (*op == Operation::kReviseReplica && !request["replicas"].is_int()) {
-    return Missing(*op, "replicas");
+  ASSIGN_OR_RETURN(const Operation op, ParseOperation(request["operation"].AsString()));
+  if (!request["object"].is_object()) return Missing(op, "object");
+  if (op == Operation::kRetain && !request["observed"].is_object()) return Missing(op, "observed");
+  if (op == Operation::kReviseReplica && !request["replicas"].is_int()) {
+    return Missing(op, "replicas");
   }
   const json::Value& items = request["items"];
   if (!items.is_null() && !items.is_array()) {
     return absl::InvalidArgumentError("\"items\" is not a list");
   }
-  return Invocation{*op, kube::Object(request["object"]), kube::Object(request["observed"]),
+  return Invocation{op, kube::Object(request["object"]), kube::Object(request["observed"]),
                     request["replicas"].AsInt(), items};
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "base/json.h"
 #include "interpreter/interpreter.h"
 #include "kube/meta/object.h"
@@ -44,7 +45,9 @@ absl::StatusOr<json::Value> Invoke(const interpreter::Backend& backend,
 interpreter::RuleName AnsweredBy(const interpreter::Interpreter& interpreter,
                                  const Invocation& invocation);
 
-// "InterpretReplica, InterpretComponent, ...", for messages.
+// The operation of that name in any case; kInvalidArgument lists all of them.
+absl::StatusOr<interpreter::Operation> ParseOperation(absl::string_view name);
+// "InterpretReplica, InterpretComponent, ..."
 std::string AllOperationNames();
 
 }  // namespace cmd::interpret

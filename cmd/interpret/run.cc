@@ -11,8 +11,8 @@
 #include "base/status.h"
 #include "base/yaml.h"
 #include "cmd/interpret/flags.h"
-#include "cmd/interpret/line_diff.h"
 #include "cmd/interpret/object_source.h"
+#include "interpreter/customized/line_diff.h"
 
 namespace cmd::interpret {
 namespace {
@@ -38,7 +38,6 @@ struct RunOptions {
   std::string desired, observed, status;
   std::optional<int64_t> replicas;
   LayerOptions layers;
-  LiveOptions live;
   std::string observed_context;
   Format format = Format::kYaml;
   bool trace = false;
@@ -48,14 +47,6 @@ struct RunOptions {
 absl::Status Needs(Operation op, absl::string_view flag) {
   return absl::InvalidArgumentError(
       absl::StrCat(interpreter::OperationName(op), " needs ", flag));
-}
-
-absl::StatusOr<Operation> OperationOf(const RunOptions& options) {
-  const auto op = interpreter::OperationNamed(options.operation);
-  if (op) return *op;
-  return absl::InvalidArgumentError(absl::StrCat("operation \"", options.operation,
-                                                 "\" does not exist; there are ",
-                                                 AllOperationNames()));
 }
 
 // Every operation but Retain is about one object; whether the user calls it desired or observed is
@@ -73,14 +64,10 @@ absl::Status CheckInputs(Operation op, const RunOptions& options) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<Invocation> ReadInputs(const RunOptions& options, DocumentReader& reader) {
-  ASSIGN_OR_RETURN(const Operation op, OperationOf(options));
+absl::StatusOr<Invocation> ReadInputs(const RunOptions& options, ObjectSource& source,
+                                      ObjectSource& member_source) {
+  ASSIGN_OR_RETURN(const Operation op, ParseOperation(options.operation));
   RETURN_IF_ERROR(CheckInputs(op, options));
-  LiveObjects live(options.live);
-  LiveOptions member = options.live;
-  if (!options.observed_context.empty()) member.context = options.observed_context;
-  LiveObjects live_member(member);
-  ObjectSource source(reader, live), member_source(reader, live_member);
   Invocation invocation;
   invocation.op = op;
   invocation.replicas = options.replicas.value_or(0);
@@ -99,9 +86,13 @@ absl::StatusOr<Invocation> ReadInputs(const RunOptions& options, DocumentReader&
 
 absl::StatusOr<ExitCode> Run(const RunOptions& options, Console& console) {
   DocumentReader reader(console.in);
-  ASSIGN_OR_RETURN(const std::unique_ptr<Layers> layers, Layers::Build(options.layers, reader));
+  LiveOptions member = options.layers.live;
+  if (!options.observed_context.empty()) member.context = options.observed_context;
+  LiveObjects live(options.layers.live), live_member(member);
+  ObjectSource source(reader, live), member_source(reader, live_member);
+  ASSIGN_OR_RETURN(const std::unique_ptr<Layers> layers, Layers::Build(options.layers, source));
   layers->WarnOfProblems(console);
-  ASSIGN_OR_RETURN(const Invocation invocation, ReadInputs(options, reader));
+  ASSIGN_OR_RETURN(const Invocation invocation, ReadInputs(options, source, member_source));
   const Measured measured = Measure(*layers, invocation);
   if (options.trace) {
     console.err << TraceText(*layers, invocation, measured.cost, console.err_colours);
@@ -168,12 +159,12 @@ std::string ObjectDiff(const Invocation& invocation, const json::Value& result,
   const auto text_of = [&](const json::Value& object) {
     return yaml::Write(status_only ? json::Value::Object({{"status", object["status"]}}) : object);
   };
+  const std::string diff = interpreter::customized::LineDiff(text_of(invocation.object.root()),
+                                                             text_of(result));
+  if (diff.empty()) return "";
   const std::string name = invocation.object.Describe();
-  return UnifiedDiff(
-      text_of(invocation.object.root()), text_of(result),
-      {.before_name = name,
-       .after_name = absl::StrCat(name, " after ", interpreter::OperationName(invocation.op))},
-      colours);
+  return colours.Diff(absl::StrCat("--- ", name, "\n+++ ", name, " after ",
+                                   interpreter::OperationName(invocation.op), "\n", diff));
 }
 
 void AddRun(CommandLine& line) {
@@ -189,7 +180,6 @@ void AddRun(CommandLine& line) {
                "AggregateStatus, Prune)");
   AddFormatFlag(app, options->format);
   AddLayerFlags(app, options->layers);
-  AddLiveFlags(app, options->live);
   app.add_option("--observed-context", options->observed_context,
                  "context of a live --observed, when it is not that of --desired")
       ->type_name("NAME");
