@@ -1,5 +1,6 @@
 #include "cmd/interpret/batch.h"
 #include "cmd/interpret/bench.h"
+#include "cmd/interpret/check.h"
 #include "cmd/interpret/command.h"
 #include "cmd/interpret/init.h"
 #include "cmd/interpret/list.h"
@@ -10,6 +11,7 @@ namespace cmd::interpret {
 
 void AddAllCommands(CommandLine& line) {
   AddInit(line);
+  AddCheck(line);
   AddRun(line);
   AddTest(line);
   AddList(line);

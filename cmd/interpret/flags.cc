@@ -27,15 +27,19 @@ void AddLiveFlags(CLI::App& app, LiveOptions& options) {
 
 }  // namespace
 
-void AddLayerFlags(CLI::App& app, LayerOptions& options) {
+void AddInputFlags(CLI::App& app, LayerOptions& options) {
   AddRepeatable(app, "-f,--filename,--customization", options.customizations,
                 "file or directory of ResourceInterpreterCustomizations, - for standard input, or "
                 "TYPE/NAME of a live one; may be repeated")
       ->type_name("FILE");
   app.add_flag("-R,--recursive", options.recursive, "also read directories below directories");
+  AddLiveFlags(app, options.live);
+}
+
+void AddLayerFlags(CLI::App& app, LayerOptions& options) {
+  AddInputFlags(app, options);
   app.add_flag("--no-shipped", options.no_shipped, "leave out the shipped customizations");
   app.add_flag("--no-native", options.no_native, "leave out the built-in rules");
-  AddLiveFlags(app, options.live);
 }
 
 void AddFormatFlag(CLI::App& app, Format& format) {

@@ -20,8 +20,10 @@ enum class Format { kYaml, kJson };
 CLI::Option* AddRepeatable(CLI::App& app, const std::string& names,
                            std::vector<std::string>& values, const std::string& help);
 
-// -f/--filename/--customization, -R/--recursive, --no-shipped, --no-native, and for live objects
-// --kubeconfig, --context, -n/--namespace.
+// -f/--filename/--customization, -R/--recursive, and for live objects --kubeconfig, --context,
+// -n/--namespace.
+void AddInputFlags(CLI::App& app, LayerOptions& options);
+// Those, --no-shipped and --no-native.
 void AddLayerFlags(CLI::App& app, LayerOptions& options);
 
 // -o/--output yaml|json.
