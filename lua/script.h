@@ -5,6 +5,7 @@
 #ifndef LUA_SCRIPT_H_
 #define LUA_SCRIPT_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -15,24 +16,27 @@
 
 namespace lua {
 
-class Script {
+class Script : public std::enable_shared_from_this<Script> {
  public:
-  // kInvalidArgument for a text that does not compile (or is bytecode):
+  // kInvalidArgument for a text that does not compile, is bytecode or is longer than kMaxText:
   // "<name>:<line>: <what> near '<token>'".
   static absl::StatusOr<std::shared_ptr<const Script>> Compile(absl::string_view name,
                                                                absl::string_view text);
 
   const std::string& name() const { return name_; }
   const std::string& text() const { return text_; }
-  uint64_t fingerprint() const {
-    return fingerprint_;
-  }  // Of name and text; never repeats by chance.
+  uint64_t fingerprint() const { return fingerprint_; }  // Of name and text, in this process.
+  // "=" and the name as Lua's messages show it: names over 59 bytes are cut at the front.
+  const std::string& chunk_name() const { return chunk_name_; }
+
+  static constexpr size_t kMaxText = size_t{1} << 20;  // Bytes.
 
  private:
   Script(absl::string_view name, absl::string_view text);
 
   std::string name_;
   std::string text_;
+  std::string chunk_name_;
   uint64_t fingerprint_;
 };
 

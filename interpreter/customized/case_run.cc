@@ -10,6 +10,7 @@
 #include "interpreter/customized/case_file.h"
 #include "interpreter/customized/line_diff.h"
 #include "interpreter/customized/typed_results.h"
+#include "kube/meta/quantity.h"
 
 namespace interpreter::customized {
 
@@ -33,6 +34,30 @@ void RemoveExcluded(json::Value& expected, json::Value& got) {
     } else if (got.Has(member.name())) {
       RemoveExcluded(expected.Mutable(member.name()), got.Mutable(member.name()));
     }
+  }
+}
+
+bool SameQuantity(const json::Value& a, const json::Value& b) {
+  if (!a.is_string() || !b.is_string()) return false;
+  const absl::StatusOr<kube::Quantity> x = kube::Quantity::Parse(a.AsString());
+  const absl::StatusOr<kube::Quantity> y = kube::Quantity::Parse(b.AsString());
+  return x.ok() && y.ok() && *x == *y;
+}
+
+// Writes quantities of `got` that are worth as much as expected in the words of `expected`: "1Gi"
+// and "1073741824" are no difference.
+void AlignQuantities(const json::Value& expected, json::Value& got, bool are_quantities = false) {
+  if (are_quantities && SameQuantity(expected, got)) got = expected;
+  if (expected.is_array() && got.is_array()) {
+    for (size_t i = 0; i < std::min(expected.size(), got.size()); ++i) {
+      AlignQuantities(expected.At(i), got.MutableAt(i), are_quantities);
+    }
+  }
+  if (!expected.is_object() || !got.is_object()) return;
+  for (const json::Member& member : expected.members()) {
+    if (!got.Has(member.name())) continue;
+    AlignQuantities(member.value, got.Mutable(member.name()),
+                    are_quantities || member.name() == "resourceRequest");
   }
 }
 
@@ -76,6 +101,7 @@ std::string Compare(const NamedResult& result, const json::Value& wanted) {
   absl::StatusOr<json::Value> got = Normal(result.name, result.value);
   if (!got.ok()) return absl::StrCat(result.name, ": ", got.status().message(), "\n");
   RemoveExcluded(*expected, *got);
+  if (result.name == "requires" || result.name == "components") AlignQuantities(*expected, *got);
   if (*expected == *got) return "";
   return absl::StrCat(result.name, " (-want +got):\n",
                       LineDiff(yaml::Write(*expected), yaml::Write(*got)));

@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/substitute.h"
 #include "base/status.h"
 #include "interpreter/customized/kube_library.h"
 #include "interpreter/customized/typed_results.h"
@@ -41,16 +42,18 @@ int NumberOfType(Value::Type type) {
   return 0;
 }
 
-// A table, with what an empty one means where it is used.
+// A table, with what an empty one means where it is used; `otherwise` is the message for anything
+// else, with the type in place of $0.
 absl::StatusOr<json::Value> TableOf(const Value& value, const json::Value& empty,
                                     absl::string_view otherwise) {
   if (value.type != Value::Type::kTable) {
-    return Invalid(absl::StrCat(otherwise, lua::TypeName(value.type)));
+    return Invalid(absl::Substitute(otherwise, lua::TypeName(value.type)));
   }
   return value.shapeless ? empty : value.json;
 }
 
-constexpr absl::string_view kNoRequirements = "expect the returned requires type is table but got ";
+constexpr absl::string_view kNoRequirements =
+    "expect the returned requires type is table but got $0";
 
 absl::StatusOr<int64_t> ReplicasOf(const Value& value) {
   if (value.type != Value::Type::kNumber) {
@@ -77,24 +80,36 @@ absl::StatusOr<Replicas> ReadReplicas(const std::vector<Value>& results) {
 absl::StatusOr<json::Value> ReadComponentResult(const std::vector<Value>& results) {
   const Value& result = results[0];
   if (result.is_nil()) return json::Value();
-  ASSIGN_OR_RETURN(const json::Value table,
-                   TableOf(result, json::Value::Array(),
-                           "expected result type 'table' or 'nil' from GetComponents, but got "));
+  ASSIGN_OR_RETURN(
+      const json::Value table,
+      TableOf(result, json::Value::Array(),
+              "expected result type 'table' or 'nil' from GetComponents, but got '$0'"));
   absl::StatusOr<json::Value> components = ReadComponents(table);
   if (components.ok()) return components;
   return base::Annotate(components.status(), "failed to convert lua table for components");
+}
+
+// Enough of a value to be recognized in a message.
+std::string Excerpt(const json::Value& value) {
+  constexpr size_t kMostBytes = 200;
+  std::string text = json::Write(value);
+  if (text.size() <= kMostBytes) return text;
+  size_t end = kMostBytes;
+  while ((text[end] & 0xC0) == 0x80) --end;  // Not half a character (of UTF-8).
+  text.resize(end);
+  return text + "...";
 }
 
 absl::StatusOr<kube::Object> ReadObject(const std::vector<Value>& results) {
   ASSIGN_OR_RETURN(json::Value table, TableOf(results[0], json::Value::Object(), kNoRequirements));
   if (!table["kind"].AsString().empty()) return kube::Object(std::move(table));
   return Invalid(absl::StrCat("json unmarshal obj failed: Object 'Kind' is missing in '",
-                              json::Write(table), "'"));
+                              Excerpt(table), "'"));
 }
 
 absl::StatusOr<json::Value> ReadStatus(const std::vector<Value>& results) {
   return TableOf(results[0], json::Value::Object(),
-                 "expect the returned replica type is table but got ");
+                 "expect the returned replica type is table but got $0");
 }
 
 absl::StatusOr<bool> ReadHealth(const std::vector<Value>& results) {

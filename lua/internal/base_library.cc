@@ -1,0 +1,122 @@
+// The base functions.
+#include <algorithm>
+#include <string>
+
+#include "base/log.h"
+#include "lua/internal/libraries.h"
+#include "lua/internal/number.h"
+#include "lua/internal/state.h"
+
+namespace lua::internal {
+namespace {
+
+constexpr int kMaxPrintedLines = 20;  // A run.
+constexpr size_t kMaxPrintedText = 1000;
+
+// Not in the sandbox of upstream, where calling them is this error.
+constexpr const char* kRefused[] = {
+    "collectgarbage", "dofile", "getfenv", "getmetatable", "load",         "loadfile", "loadstring",
+    "rawequal",       "rawget", "rawset",  "setfenv",      "setmetatable", "module",   "newproxy"};
+
+int Refuse(lua_State* state) {
+  return luaL_error(state,
+                    "call function %s is not supported in karmada customized resourceinterpreter.",
+                    lua_tostring(state, lua_upvalueindex(1)));
+}
+
+int ToString(lua_State* state) {
+  luaL_checkany(state, 1);
+  PushText(state, 1);
+  return 1;
+}
+
+// The line is in the scratch text. Raises nothing.
+void LogPrinted(State& host) { base::LogInfo("a script prints", {{"text", host.scratch()}}); }
+
+void AppendPrinted(State& host, const char* text, size_t size) {
+  std::string& line = host.scratch();
+  if (!line.empty()) line += ' ';
+  if (line.size() < kMaxPrintedText) line.append(text, std::min(size, kMaxPrintedText));
+}
+
+// Into the log at V(1), a few lines for each run; nothing otherwise.
+int Print(lua_State* state) {
+  State& host = State::Of(state);
+  if (!base::VlogOn(1) || ++host.extras().printed_lines > kMaxPrintedLines) return 0;
+  host.scratch().clear();
+  const int count = lua_gettop(state);
+  for (int i = 1; i <= count; ++i) {
+    PushText(state, i);
+    size_t size = 0;
+    const char* text = lua_tolstring(state, -1, &size);
+    AppendPrinted(host, text, size);
+    lua_pop(state, 1);
+  }
+  LogPrinted(host);
+  return 0;
+}
+
+// The handler is called after the error has unwound, under the count hook like everything else.
+int XPCall(lua_State* state) {
+  luaL_checkany(state, 2);
+  Meter& meter = State::Of(state).meter();
+  meter.CheckStack(state);
+  const int arguments = lua_gettop(state) - 2;
+  lua_pushvalue(state, 1);
+  lua_insert(state, 3);
+  if (lua_pcall(state, arguments, LUA_MULTRET, 0) == 0) {
+    lua_pushboolean(state, 1);
+    lua_replace(state, 2);
+    return lua_gettop(state) - 1;
+  }
+  meter.Rethrow(state);
+  lua_pushvalue(state, 2);
+  lua_insert(state, -2);
+  const bool handled = lua_pcall(state, 1, 1, 0) == 0;
+  if (!handled) meter.Rethrow(state);
+  lua_pushboolean(state, 0);
+  lua_insert(state, -2);
+  return 2;
+}
+
+}  // namespace
+
+void PushText(lua_State* state, int index) {
+  switch (lua_type(state, index)) {
+    case LUA_TNUMBER: {
+      const NumberText text(lua_tonumber(state, index));
+      lua_pushlstring(state, text.view().data(), text.view().size());
+      return;
+    }
+    case LUA_TSTRING:
+      lua_pushvalue(state, index);
+      return;
+    case LUA_TBOOLEAN:
+      lua_pushstring(state, lua_toboolean(state, index) != 0 ? "true" : "false");
+      return;
+    case LUA_TNIL:
+      lua_pushliteral(state, "nil");
+      return;
+    default:
+      lua_pushfstring(state, "%s: %p", luaL_typename(state, index), lua_topointer(state, index));
+  }
+}
+
+void AddBaseFunctions(lua_State* state) {
+  for (const char* name :
+       {"assert", "error", "ipairs", "pcall", "select", "tonumber", "type", "unpack"}) {
+    TakeNative(state, "_G", name);
+  }
+  const luaL_Reg functions[] = {{"next", &Next},         {"pairs", &Pairs},   {"print", &Print},
+                                {"tostring", &ToString}, {"xpcall", &XPCall}, {nullptr, nullptr}};
+  luaL_register(state, nullptr, functions);
+  for (const char* name : kRefused) {
+    lua_pushstring(state, name);
+    lua_pushcclosure(state, &Refuse, 1);
+    lua_setfield(state, -2, name);
+  }
+  lua_pushliteral(state, "Lua 5.1");
+  lua_setfield(state, -2, "_VERSION");
+}
+
+}  // namespace lua::internal

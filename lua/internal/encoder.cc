@@ -1,0 +1,352 @@
+#include "lua/internal/encoder.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "lua/internal/json_size.h"
+#include "lua/internal/state.h"
+
+namespace lua::internal {
+namespace {
+
+// Whole doubles outside this range do not fit an int64.
+constexpr double kInt64Limit = 9223372036854775808.0;
+// The JSON of the arguments may be this deep; what is moved deeper inside a result, not deeper.
+constexpr int kMaxJsonDepth = 512;
+
+// Of a message that tells where in a result something is.
+constexpr size_t kMaxPathText = 500;
+
+absl::string_view ViewOf(lua_State* state, int index) {
+  size_t size = 0;
+  const char* text = lua_tolstring(state, index, &size);
+  return {text, size};
+}
+
+void AddStep(std::string& path, absl::string_view name) {
+  absl::StrAppend(&path, "/", absl::StrReplaceAll(name, {{"~", "~0"}, {"/", "~1"}}));
+}
+
+size_t CountNonNull(const json::Value& source) {
+  size_t count = 0;
+  for (const json::Member& m : source.members()) count += m.value.is_null() ? 0 : 1;
+  for (const json::Value& item : source.items()) count += item.is_null() ? 0 : 1;
+  return count;
+}
+
+}  // namespace
+
+void Encoder::SetReferences(absl::Span<const json::Value> references) {
+  references_ = references;
+  references_known_ = false;
+}
+
+void Encoder::Clear() {
+  references_ = {};
+  references_known_ = false;
+  shapes_.clear();
+  made_ = json::Value();
+  fields_.clear();
+  seen_.clear();
+  arrays_.clear();
+  path_.clear();
+  result_ = Value();
+}
+
+void Encoder::Encode(lua_State* state, int index) {
+  result_ = Value();
+  // What an error that a script caught has left.
+  fields_.clear();
+  seen_.clear();
+  arrays_.clear();
+  path_.clear();
+  switch (lua_type(state, index)) {
+    case LUA_TNIL:
+      return;
+    case LUA_TFUNCTION:
+      result_.type = Value::Type::kFunction;
+      return;
+    default:
+      break;
+  }
+  const Piece piece = EncodeValue(state, index, nullptr);
+  if (piece.left_out) {
+    result_ = Value(json::Value::Array());
+    result_.shapeless = true;
+    return;
+  }
+  result_ = Value(Take(piece));
+}
+
+json::Value Encoder::Take(const Piece& piece) {
+  return piece.same != nullptr ? *piece.same : std::move(made_);
+}
+
+Encoder::Piece Encoder::Made(json::Value value) {
+  made_ = std::move(value);
+  return {};
+}
+
+void Encoder::Raise(lua_State* state, const char* message) {
+  std::string& text = host_.scratch();
+  text = message;
+  const size_t size = text.size();
+  for (const Step& step : path_) {
+    if (!step.is_member) continue;
+    absl::StrAppend(&text, text.size() == size ? " (at ." : ".", step.name);
+    if (text.size() > size + kMaxPathText) break;
+  }
+  if (text.size() > size) text += ')';
+  lua_pushlstring(state, text.data(), text.size());
+  lua_error(state);
+  __builtin_unreachable();
+}
+
+Encoder::Piece Encoder::EncodeValue(lua_State* state, int index, const json::Value* expected) {
+  host_.meter().Charge(state, 1);
+  return lua_type(state, index) == LUA_TTABLE ? EncodeTable(state, index)
+                                              : EncodeScalar(state, index, expected);
+}
+
+Encoder::Piece Encoder::EncodeScalar(lua_State* state, int index, const json::Value* expected) {
+  switch (lua_type(state, index)) {
+    case LUA_TBOOLEAN: {
+      host_.meter().ChargeResult(state, 5);
+      const bool value = lua_toboolean(state, index) != 0;
+      if (expected != nullptr && expected->is_bool() && expected->AsBool() == value) {
+        return {expected};
+      }
+      return Made(value);
+    }
+    case LUA_TNUMBER:
+      return EncodeNumber(state, lua_tonumber(state, index), expected);
+    case LUA_TSTRING: {
+      const absl::string_view text = ViewOf(state, index);
+      host_.meter().ChargeResult(state, text.size() + 3);
+      if (expected != nullptr && expected->is_string() && expected->AsString() == text) {
+        return {expected};
+      }
+      return Made(json::Value(text));
+    }
+    case LUA_TFUNCTION:
+      Raise(state, "cannot encode function to JSON");
+    default:
+      Raise(state, "cannot encode this type of value to JSON");
+  }
+}
+
+Encoder::Piece Encoder::EncodeNumber(lua_State* state, double number, const json::Value* expected) {
+  host_.meter().ChargeResult(state, 8);
+  if (expected != nullptr && expected->is_number() && expected->AsDouble() == number) {
+    return {expected};
+  }
+  if (!std::isfinite(number)) Raise(state, "unsupported value: not a finite number");
+  if (number != std::floor(number)) return Made(number);
+  if (std::fabs(number) >= static_cast<double>(kMaxExact)) {
+    const int64_t* exact = host_.sources().ExactInteger(number);
+    if (exact != nullptr) return Made(*exact);
+  }
+  if (number < -kInt64Limit || number >= kInt64Limit) return Made(number);
+  return Made(static_cast<int64_t>(number));
+}
+
+void Encoder::Enter(lua_State* state, const void* table) {
+  for (const Step& step : path_) {
+    if (step.table == table) Raise(state, "cannot encode recursively nested tables to JSON");
+  }
+  if (static_cast<int>(path_.size()) >= host_.meter().budget().max_depth) {
+    Raise(state, "cannot encode tables nested so deeply to JSON");
+  }
+  luaL_checkstack(state, 10, "tables are nested too deeply");
+  path_.push_back({table, {}, false});
+}
+
+Encoder::Piece Encoder::EncodeTable(lua_State* state, int index) {
+  const Sources::Source source = host_.sources().Of(state, index);
+  if (source.json != nullptr && !source.filled) {
+    const JsonSize size = SizeOf(*source.json);
+    host_.meter().Charge(state, size.values);
+    host_.meter().ChargeResult(state, size.bytes);
+    if (!path_.empty() && static_cast<int>(path_.size()) + size.depth > kMaxJsonDepth) {
+      Raise(state, "cannot encode tables nested so deeply to JSON");
+    }
+    return {source.json};
+  }
+  host_.meter().ChargeResult(state, 2);
+  Enter(state, lua_topointer(state, index));
+  const Piece piece = EncodeFilled(state, index, source.json);
+  path_.pop_back();
+  return piece;
+}
+
+Encoder::Piece Encoder::EncodeFilled(lua_State* state, int index, const json::Value* source) {
+  const Keys keys = CountKeys(state, index);
+  if (keys.strings + keys.numbers == 0) return EncodeEmpty(source);
+  if (keys.strings != 0 && keys.numbers != 0) {
+    Raise(state, "cannot encode mixed or invalid key types");
+  }
+  if (keys.strings != 0) {
+    return EncodeObject(state, index, source != nullptr && source->is_object() ? source : nullptr);
+  }
+  if (!keys.only_indexes || keys.largest != static_cast<double>(keys.numbers)) {
+    Raise(state, "cannot encode sparse array");
+  }
+  return EncodeArray(state, index, source != nullptr && source->is_array() ? source : nullptr);
+}
+
+Encoder::Keys Encoder::CountKeys(lua_State* state, int index) {
+  Keys keys;
+  lua_pushnil(state);
+  while (lua_next(state, index) != 0) {
+    lua_pop(state, 1);
+    switch (lua_type(state, -1)) {
+      case LUA_TSTRING:
+        ++keys.strings;
+        break;
+      case LUA_TNUMBER: {
+        const double number = lua_tonumber(state, -1);
+        ++keys.numbers;
+        keys.only_indexes = keys.only_indexes && number >= 1 && number == std::floor(number);
+        keys.largest = std::max(keys.largest, number);
+        break;
+      }
+      case LUA_TLIGHTUSERDATA:
+        break;
+      default:
+        Raise(state, "cannot encode mixed or invalid key types");
+    }
+  }
+  host_.meter().Charge(state, keys.strings + keys.numbers);
+  return keys;
+}
+
+Encoder::Piece Encoder::EncodeEmpty(const json::Value* source) {
+  if (source != nullptr) {
+    if (source->empty()) return {source};
+    if (CountNonNull(*source) == 0) return {source};
+    if (source->is_array()) return Made(json::Value::Array());
+    json::Value left = *source;  // Its nulls stay.
+    for (const json::Member& m : source->members()) {
+      if (!m.value.is_null()) left.Erase(m.name());
+    }
+    return Made(std::move(left));
+  }
+  const uint8_t shape = references_.empty() ? 0 : ShapeHere();
+  if ((shape & kObjectHere) != 0) return Made(json::Value::Object());
+  if ((shape & kArrayHere) != 0) return Made(json::Value::Array());
+  return {nullptr, true};
+}
+
+Encoder::Piece Encoder::EncodeObject(lua_State* state, int index, const json::Value* source) {
+  const size_t fields = fields_.size();
+  const size_t seen = seen_.size();
+  lua_pushnil(state);
+  while (lua_next(state, index) != 0) {
+    if (!IsSourceKey(state, -2)) EncodeMember(state, source);
+    lua_pop(state, 1);
+  }
+  return FinishObject(source, fields, seen);
+}
+
+// With key and value on top of the stack.
+void Encoder::EncodeMember(lua_State* state, const json::Value* source) {
+  const absl::string_view name = ViewOf(state, -2);
+  const json::Value* before = source != nullptr ? source->Find(name) : nullptr;
+  host_.meter().ChargeResult(state, name.size() + 4);
+  path_.back().name = name;
+  path_.back().is_member = true;
+  const Piece piece = EncodeValue(state, lua_gettop(state), before);
+  if (piece.left_out) return;
+  if (before != nullptr) seen_.push_back(before);
+  if (piece.same == nullptr || piece.same != before) fields_.push_back({name, Take(piece)});
+}
+
+Encoder::Piece Encoder::FinishObject(const json::Value* source, size_t fields, size_t seen) {
+  const auto first = fields_.begin() + static_cast<std::ptrdiff_t>(fields);
+  const auto first_seen = seen_.begin() + static_cast<std::ptrdiff_t>(seen);
+  json::Value made = source != nullptr ? *source : json::Value::Object();
+  bool erased = false;
+  if (source != nullptr) {
+    // Members follow one another in memory, so the order of addresses is that of members.
+    std::sort(first_seen, seen_.end());
+    auto next_seen = first_seen;
+    for (const json::Member& member : source->members()) {
+      if (next_seen != seen_.end() && *next_seen == &member.value) {
+        ++next_seen;
+      } else if (!member.value.is_null()) {
+        made.Erase(member.name());
+        erased = true;
+      }
+    }
+  }
+  std::sort(first, fields_.end(), [](const Field& a, const Field& b) { return a.name < b.name; });
+  const bool changed = erased || first != fields_.end();
+  for (auto field = first; field != fields_.end(); ++field) {
+    made.Set(field->name, std::move(field->value));
+  }
+  fields_.erase(first, fields_.end());
+  seen_.erase(first_seen, seen_.end());
+  if (source != nullptr && !changed) return {source};
+  return Made(std::move(made));
+}
+
+Encoder::Piece Encoder::EncodeArray(lua_State* state, int index, const json::Value* source) {
+  const auto size = static_cast<int>(lua_objlen(state, index));
+  const absl::Span<const json::Value> items =
+      source != nullptr ? source->items() : absl::Span<const json::Value>();
+  const size_t non_null = source != nullptr ? CountNonNull(*source) : 0;
+  const size_t array = arrays_.size();
+  bool changed = source == nullptr || static_cast<size_t>(size) != non_null;
+  arrays_.push_back(json::Value::Array());
+  path_.back().is_member = false;
+  size_t at = 0;  // In items.
+  for (int i = 1; i <= size; ++i, ++at) {
+    while (at < items.size() && items[at].is_null()) ++at;
+    const json::Value* before = at < items.size() ? &items[at] : nullptr;
+    lua_rawgeti(state, index, i);
+    const Piece piece = EncodeValue(state, lua_gettop(state), before);
+    lua_pop(state, 1);
+    changed = changed || piece.left_out || piece.same == nullptr || piece.same != before;
+    if (!piece.left_out) arrays_[array].Append(Take(piece));
+  }
+  json::Value made = std::move(arrays_[array]);
+  arrays_.resize(array);
+  if (!changed) return {source};
+  return Made(std::move(made));
+}
+
+uint8_t Encoder::ShapeHere() {
+  std::string& path = host_.scratch();
+  if (!references_known_) {
+    references_known_ = true;
+    shapes_.clear();
+    for (const json::Value& reference : references_) {
+      path.clear();
+      AddReferences(reference, path);
+    }
+  }
+  if (path_.size() <= 1) return 0;  // The whole result is empty.
+  path.clear();
+  for (size_t i = 0; i + 1 < path_.size(); ++i) {
+    if (path_[i].is_member) AddStep(path, path_[i].name);
+  }
+  const auto found = shapes_.find(path);
+  return found == shapes_.end() ? 0 : found->second;
+}
+
+void Encoder::AddReferences(const json::Value& value, std::string& path) {
+  if (value.is_object() && value.empty()) shapes_[path] |= kObjectHere;
+  if (value.is_array() && value.empty()) shapes_[path] |= kArrayHere;
+  for (const json::Value& item : value.items()) AddReferences(item, path);
+  const size_t size = path.size();
+  for (const json::Member& member : value.members()) {
+    AddStep(path, member.name());
+    AddReferences(member.value, path);
+    path.resize(size);
+  }
+}
+
+}  // namespace lua::internal

@@ -1,0 +1,97 @@
+// Lua values on their way back to JSON.
+//
+// What a script left alone becomes the very JSON it came from (shared, at no cost); a table it
+// changed becomes that JSON with the differences; tables it made itself become objects or arrays by
+// their keys.
+#ifndef LUA_INTERNAL_ENCODER_H_
+#define LUA_INTERNAL_ENCODER_H_
+
+#include <cstdint>
+#include <lua.hpp>
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "base/json.h"
+#include "lua/internal/sources.h"
+#include "lua/value.h"
+
+namespace lua::internal {
+
+class State;
+
+// Keeps everything it builds in its members, since a Lua error may leave any of its functions.
+class Encoder {
+ public:
+  explicit Encoder(State& host) : host_(host) {}
+
+  // What decides about empty tables that the script made itself; see
+  // Call::arguments_are_references. Empty: they are left out. Must outlive the calls of Encode.
+  void SetReferences(absl::Span<const json::Value> references);
+
+  // The value at `index` becomes result(). Raises when it cannot be JSON.
+  void Encode(lua_State* state, int index);
+  Value& result() { return result_; }
+
+  // The run is over.
+  void Clear();
+
+ private:
+  // What a value inside became: `same`, or, when that is null, made_.
+  struct Piece {
+    const json::Value* same = nullptr;
+    bool left_out = false;
+  };
+  struct Field {
+    absl::string_view name;
+    json::Value value;
+  };
+  struct Step {
+    const void* table;
+    absl::string_view name;  // Of the member that led here; empty for array elements.
+    bool is_member;
+  };
+  struct Keys {
+    size_t strings = 0;
+    size_t numbers = 0;
+    bool only_indexes = true;  // All numbers are whole and above 0.
+    double largest = 0;
+  };
+  enum : uint8_t { kObjectHere = 1, kArrayHere = 2 };
+
+  Piece EncodeValue(lua_State* state, int index, const json::Value* expected);
+  Piece EncodeScalar(lua_State* state, int index, const json::Value* expected);
+  Piece EncodeNumber(lua_State* state, double number, const json::Value* expected);
+  Piece EncodeTable(lua_State* state, int index);
+  Piece EncodeFilled(lua_State* state, int index, const json::Value* source);
+  Piece EncodeEmpty(const json::Value* source);
+  Piece EncodeObject(lua_State* state, int index, const json::Value* source);
+  void EncodeMember(lua_State* state, const json::Value* source);
+  Piece FinishObject(const json::Value* source, size_t fields, size_t seen);
+  Piece EncodeArray(lua_State* state, int index, const json::Value* source);
+  Keys CountKeys(lua_State* state, int index);
+  json::Value Take(const Piece& piece);
+  Piece Made(json::Value value);
+
+  void Enter(lua_State* state, const void* table);
+  uint8_t ShapeHere();
+  void AddReferences(const json::Value& value, std::string& path);
+  [[noreturn]] void Raise(lua_State* state, const char* message);
+
+  State& host_;
+  absl::Span<const json::Value> references_;
+  bool references_known_ = false;
+  absl::flat_hash_map<std::string, uint8_t> shapes_;  // By path: what is empty there.
+  json::Value made_;
+  std::vector<Field> fields_;             // Of the objects being made, innermost last.
+  std::vector<const json::Value*> seen_;  // Members of sources met in them.
+  std::vector<json::Value> arrays_;       // Being made, innermost last.
+  std::vector<Step> path_;
+  Value result_;
+};
+
+}  // namespace lua::internal
+
+#endif  // LUA_INTERNAL_ENCODER_H_

@@ -1,0 +1,66 @@
+// The memory of one Lua state: small blocks from slabs, all of it dropped in one go.
+//
+// A state is never closed block by block: nothing in it has a destructor, so the heap's end is the
+// state's end, at a cost that does not depend on what a script left behind.
+#ifndef LUA_INTERNAL_HEAP_H_
+#define LUA_INTERNAL_HEAP_H_
+
+#include <array>
+#include <cstddef>
+#include <vector>
+
+namespace lua::internal {
+
+// One thread at a time.
+class Heap {
+ public:
+  Heap() = default;
+  ~Heap();
+  Heap(const Heap&) = delete;
+  Heap& operator=(const Heap&) = delete;
+
+  // As lua_Alloc: makes, resizes or (new_size 0) frees a block; nullptr when the machine has no
+  // more. `old_size` is what the block was asked for.
+  void* Resize(void* block, size_t old_size, size_t new_size);
+
+  size_t held() const { return held_; }            // Bytes in blocks.
+  size_t peak() const { return peak_; }            // The most of that since ResetPeak.
+  size_t allocated() const { return allocated_; }  // Bytes ever asked for.
+  size_t reserved() const { return reserved_; }    // Bytes taken from the machine.
+  void ResetPeak() { peak_ = held_; }
+
+ private:
+  struct FreeBlock {
+    FreeBlock* next;
+  };
+  struct alignas(16) Large {  // In front of a large block.
+    Large* previous;
+    Large* next;
+  };
+  static constexpr size_t kGrain = 16;
+  static constexpr size_t kSmall = 1024;  // Blocks up to here come from slabs.
+  static constexpr size_t kSlab = 32768;
+
+  void* Take(size_t size);
+  void* TakeFromSlab(size_t size_class);
+  void* TakeLarge(size_t size);
+  void Give(void* block, size_t size);
+  void* ResizeLarge(void* block, size_t old_size, size_t new_size);
+  void Link(Large* large);
+  void Unlink(Large* large);
+  void Count(size_t old_size, size_t new_size);
+
+  std::array<FreeBlock*, kSmall / kGrain + 1> free_ = {};
+  char* fresh_ = nullptr;  // The unused end of the newest slab.
+  size_t fresh_size_ = 0;
+  std::vector<void*> slabs_;
+  Large large_ = {&large_, &large_};
+  size_t held_ = 0;
+  size_t peak_ = 0;
+  size_t allocated_ = 0;
+  size_t reserved_ = 0;
+};
+
+}  // namespace lua::internal
+
+#endif  // LUA_INTERNAL_HEAP_H_

@@ -1,0 +1,168 @@
+// pairs and next, in the order of keys: 1, 2, ..., then other numbers, strings by their bytes, the
+// rest. LuaJIT's own order changes from run to run, and results would with it.
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <new>
+
+#include "absl/strings/string_view.h"
+#include "lua/internal/libraries.h"
+#include "lua/internal/sources.h"
+#include "lua/internal/state.h"
+
+namespace lua::internal {
+namespace {
+
+// What decides about a key's place. Views of Lua's strings hold as long as the table holds them.
+struct Key {
+  int rank = 0;
+  double number = 0;
+  absl::string_view text;
+  const void* pointer = nullptr;
+  int index = 0;  // Of the list it was collected into.
+
+  bool operator<(const Key& other) const {
+    if (rank != other.rank) return rank < other.rank;
+    if (number != other.number) return number < other.number;
+    if (text != other.text) return text < other.text;
+    return std::less<const void*>()(pointer, other.pointer);
+  }
+};
+
+Key KeyAt(lua_State* state, int index) {
+  Key key;
+  switch (lua_type(state, index)) {
+    case LUA_TNUMBER:
+      key.number = lua_tonumber(state, index);
+      key.rank = key.number >= 1 && key.number == std::floor(key.number) ? 0 : 1;
+      break;
+    case LUA_TSTRING: {
+      size_t size = 0;
+      const char* text = lua_tolstring(state, index, &size);
+      key.text = {text, size};
+      key.rank = 2;
+      break;
+    }
+    case LUA_TBOOLEAN:
+      key.number = lua_toboolean(state, index);
+      key.rank = 3;
+      break;
+    default:
+      key.pointer = lua_topointer(state, index);
+      key.rank = 4;
+      break;
+  }
+  return key;
+}
+
+constexpr size_t kFewKeys = 24;
+
+size_t CountKeys(lua_State* state) {
+  size_t count = 0;
+  lua_pushnil(state);
+  while (lua_next(state, 1) != 0) {
+    lua_pop(state, 1);
+    if (!IsSourceKey(state, -1)) ++count;
+  }
+  return count;
+}
+
+// The keys of the table at 1 into `keys`, and in the same order into the list on top of the stack.
+void CollectKeys(lua_State* state, Key* keys) {
+  const int list = lua_gettop(state);
+  int count = 0;
+  lua_pushnil(state);
+  while (lua_next(state, 1) != 0) {
+    lua_pop(state, 1);
+    if (IsSourceKey(state, -1)) continue;
+    Key key = KeyAt(state, -1);
+    key.index = ++count;
+    new (keys + count - 1) Key(key);
+    lua_pushvalue(state, -1);
+    lua_rawseti(state, list, count);
+  }
+}
+
+// Pushes the list of all keys of the table at 1, in order.
+void PushSortedKeys(lua_State* state) {
+  const size_t count = CountKeys(state);
+  State::Of(state).meter().Charge(state, count);
+  Key few[kFewKeys];
+  Key* keys = few;
+  // Memory of Lua's: an error may leave this function.
+  if (count > kFewKeys) keys = static_cast<Key*>(lua_newuserdata(state, count * sizeof(Key)));
+  lua_createtable(state, static_cast<int>(count), 0);
+  CollectKeys(state, keys);
+  if (std::is_sorted(keys, keys + count)) return;
+  std::sort(keys, keys + count);
+  const int list = lua_gettop(state);
+  lua_createtable(state, static_cast<int>(count), 0);
+  for (size_t i = 0; i < count; ++i) {
+    lua_rawgeti(state, list, keys[i].index);
+    lua_rawseti(state, -2, static_cast<int>(i + 1));
+  }
+}
+
+// Upvalues: the table, the list of its keys, how many have been visited.
+int NextPair(lua_State* state) {
+  auto visited = static_cast<int>(lua_tointeger(state, lua_upvalueindex(3)));
+  while (true) {
+    lua_settop(state, 0);
+    lua_rawgeti(state, lua_upvalueindex(2), ++visited);
+    if (lua_isnil(state, 1)) return 1;
+    lua_pushvalue(state, 1);
+    lua_rawget(state, lua_upvalueindex(1));
+    if (!lua_isnil(state, 2)) break;  // Else it was removed meanwhile.
+  }
+  lua_pushinteger(state, visited);
+  lua_replace(state, lua_upvalueindex(3));
+  return 2;
+}
+
+}  // namespace
+
+int Pairs(lua_State* state) {
+  luaL_checktype(state, 1, LUA_TTABLE);
+  lua_settop(state, 1);
+  State::Of(state).sources().Fill(state, 1);
+  PushSortedKeys(state);
+  lua_pushvalue(state, 1);
+  lua_insert(state, -2);
+  lua_pushinteger(state, 0);
+  lua_pushcclosure(state, &NextPair, 3);
+  lua_pushvalue(state, 1);
+  lua_pushnil(state);
+  return 3;
+}
+
+int Next(lua_State* state) {
+  luaL_checktype(state, 1, LUA_TTABLE);
+  lua_settop(state, 2);
+  State& host = State::Of(state);
+  host.sources().Fill(state, 1);
+  const bool from_start = lua_isnil(state, 2);
+  const Key after = from_start ? Key() : KeyAt(state, 2);
+  Key best;
+  size_t count = 0;
+  lua_pushnil(state);  // The best key, at 3.
+  lua_pushnil(state);
+  while (lua_next(state, 1) != 0) {
+    lua_pop(state, 1);
+    ++count;
+    if (IsSourceKey(state, -1)) continue;
+    const Key key = KeyAt(state, -1);
+    if (!from_start && !(after < key)) continue;
+    if (!lua_isnil(state, 3) && !(key < best)) continue;
+    best = key;
+    lua_pushvalue(state, -1);
+    lua_replace(state, 3);
+  }
+  host.meter().Charge(state, count);
+  lua_settop(state, 3);
+  if (lua_isnil(state, 3)) return 1;
+  lua_pushvalue(state, 3);
+  lua_rawget(state, 1);
+  return 2;
+}
+
+}  // namespace lua::internal

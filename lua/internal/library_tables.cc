@@ -1,0 +1,163 @@
+#include "lua/internal/library_tables.h"
+
+#include "lua/internal/libraries.h"
+#include "lua/internal/state.h"
+
+namespace lua::internal {
+namespace {
+
+// Where MakeLibraryTables keeps its tables on the stack.
+constexpr int kBase = 1;       // The base functions.
+constexpr int kLibraries = 2;  // The list of stand-ins.
+constexpr int kLoaded = 3;     // Stand-ins by name, for require.
+
+void Open(lua_State* state, lua_CFunction open, const char* name) {
+  lua_pushcfunction(state, open);
+  lua_pushstring(state, name);
+  lua_call(state, 1, 0);
+}
+
+int AssignToLibrary(lua_State* state) {
+  State::Of(state).NoteWrittenLibrary();
+  lua_settop(state, 3);
+  lua_rawset(state, 1);
+  return 0;
+}
+
+int Require(lua_State* state) {
+  const char* name = luaL_checkstring(state, 1);
+  lua_settop(state, 1);
+  lua_rawget(state, lua_upvalueindex(1));
+  if (lua_isnil(state, -1)) return luaL_error(state, "module %s not found", name);
+  return 1;
+}
+
+// The library's functions are on top of the stack; leaves nothing.
+void AddLibrary(lua_State* state, const char* name) {
+  lua_newtable(state);  // The stand-in.
+  lua_createtable(state, 0, 2);
+  lua_pushvalue(state, -3);
+  lua_setfield(state, -2, "__index");
+  lua_pushcfunction(state, &AssignToLibrary);
+  lua_setfield(state, -2, "__newindex");
+  lua_setmetatable(state, -2);
+  lua_pushvalue(state, -1);
+  lua_setfield(state, kLoaded, name);
+  lua_pushvalue(state, -1);
+  lua_rawseti(state, kLibraries, static_cast<int>(lua_objlen(state, kLibraries)) + 1);
+  lua_insert(state, -2);
+  lua_pop(state, 1);
+}
+
+using AddFunctions = void (*)(lua_State*);
+
+// Also a global of the same name.
+void AddGlobalLibrary(lua_State* state, const char* name,
+                      std::initializer_list<AddFunctions> functions) {
+  lua_newtable(state);
+  for (AddFunctions add : functions) add(state);
+  AddLibrary(state, name);
+  lua_setfield(state, kBase, name);
+}
+
+int MakeStringMetatable(lua_State* state) {
+  lua_pushliteral(state, "");
+  lua_createtable(state, 0, 1);
+  lua_rawgeti(state, kLibraries, 1);
+  lua_setfield(state, -2, "__index");
+  lua_pushvalue(state, -1);
+  lua_setmetatable(state, -3);
+  const int reference = luaL_ref(state, LUA_REGISTRYINDEX);
+  lua_pop(state, 1);
+  return reference;
+}
+
+}  // namespace
+
+void TakeNative(lua_State* state, const char* from, const char* name) {
+  lua_getfield(state, LUA_GLOBALSINDEX, from);
+  lua_getfield(state, -1, name);
+  lua_setfield(state, -3, name);
+  lua_pop(state, 1);
+}
+
+LibraryTables MakeLibraryTables(lua_State* state, const std::vector<Library>& libraries) {
+  Open(state, &luaopen_base, "");
+  Open(state, &luaopen_table, LUA_TABLIBNAME);
+  Open(state, &luaopen_string, LUA_STRLIBNAME);
+  Open(state, &luaopen_math, LUA_MATHLIBNAME);
+  lua_settop(state, 0);
+  for (int i = kBase; i <= kLoaded; ++i) lua_newtable(state);
+
+  AddGlobalLibrary(state, "string", {&AddStringFunctions, &AddPatternFunctions});
+  AddGlobalLibrary(state, "table", {&AddTableFunctions});
+  AddGlobalLibrary(state, "math", {&AddMathFunctions});
+  AddGlobalLibrary(state, "os", {&AddTimeFunctions});
+  for (const Library& library : libraries) {
+    lua_newtable(state);
+    AddBoundFunctions(state, library);
+    AddLibrary(state, library.name.c_str());
+    lua_pop(state, 1);
+  }
+  lua_pushvalue(state, kBase);
+  AddBaseFunctions(state);
+  lua_pushvalue(state, kLoaded);
+  lua_pushcclosure(state, &Require, 1);
+  lua_setfield(state, kBase, "require");
+
+  LibraryTables tables;
+  tables.string_metatable = MakeStringMetatable(state);
+  lua_createtable(state, 0, 1);
+  lua_pushvalue(state, kBase);
+  lua_setfield(state, -2, "__index");
+  tables.globals_metatable = luaL_ref(state, LUA_REGISTRYINDEX);
+  lua_pushvalue(state, kLibraries);
+  tables.libraries = luaL_ref(state, LUA_REGISTRYINDEX);
+
+  // Nothing of LuaJIT's own libraries stays within reach.
+  lua_newtable(state);
+  lua_replace(state, LUA_GLOBALSINDEX);
+  lua_pushnil(state);
+  lua_setfield(state, LUA_REGISTRYINDEX, "_LOADED");
+  return tables;
+}
+
+void EmptyLibraryTables(lua_State* state, int libraries) {
+  lua_settop(state, 0);
+  lua_rawgeti(state, LUA_REGISTRYINDEX, libraries);
+  for (int i = 1; i <= static_cast<int>(lua_objlen(state, 1)); ++i) {
+    lua_rawgeti(state, 1, i);
+    lua_pushnil(state);
+    while (lua_next(state, 2) != 0) {
+      lua_pop(state, 1);
+      lua_pushvalue(state, -1);
+      lua_pushnil(state);
+      lua_rawset(state, 2);
+    }
+    lua_settop(state, 1);
+  }
+}
+
+bool LibraryTablesArePristine(lua_State* state, int libraries, int string_metatable) {
+  const int top = lua_gettop(state);
+  lua_pushliteral(state, "");
+  lua_getmetatable(state, -1);
+  lua_rawgeti(state, LUA_REGISTRYINDEX, string_metatable);
+  bool pristine = lua_rawequal(state, -1, -2) != 0;
+  lua_pushliteral(state, "__index");
+  lua_rawget(state, -2);
+  lua_rawgeti(state, LUA_REGISTRYINDEX, libraries);
+  const int list = lua_gettop(state);
+  lua_rawgeti(state, list, 1);
+  pristine = pristine && lua_rawequal(state, -1, list - 1) != 0;
+  for (int i = 1; pristine && i <= static_cast<int>(lua_objlen(state, list)); ++i) {
+    lua_rawgeti(state, list, i);
+    lua_pushnil(state);
+    pristine = lua_next(state, -2) == 0;
+    lua_settop(state, list);
+  }
+  lua_settop(state, top);
+  return pristine;
+}
+
+}  // namespace lua::internal

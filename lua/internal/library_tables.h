@@ -1,0 +1,33 @@
+// The tables of libraries in a state, and proof that runs leave them as they were.
+//
+// Scripts hold empty stand-ins whose metatable finds the library's functions. A script may assign
+// to them (`function string.trim(s)`), which shadows for the rest of its run; then they are
+// emptied.
+#ifndef LUA_INTERNAL_LIBRARY_TABLES_H_
+#define LUA_INTERNAL_LIBRARY_TABLES_H_
+
+#include <lua.hpp>
+#include <vector>
+
+#include "lua/library.h"
+
+namespace lua::internal {
+
+// References in the registry.
+struct LibraryTables {
+  int globals_metatable = 0;  // Of the global table of a run.
+  int libraries = 0;          // A list of the stand-ins; the first one is `string`.
+  int string_metatable = 0;
+};
+
+// Opens LuaJIT's libraries, takes from them what scripts may use, and forgets the rest. May raise.
+LibraryTables MakeLibraryTables(lua_State* state, const std::vector<Library>& libraries);
+
+// May raise.
+void EmptyLibraryTables(lua_State* state, int libraries);
+// Whether no stand-in has members and strings still have their metatable. Does not raise.
+bool LibraryTablesArePristine(lua_State* state, int libraries, int string_metatable);
+
+}  // namespace lua::internal
+
+#endif  // LUA_INTERNAL_LIBRARY_TABLES_H_

@@ -1,0 +1,171 @@
+#include "lua/internal/meter.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+
+#include "absl/base/optimization.h"
+#include "lua/internal/state.h"
+
+namespace lua::internal {
+namespace {
+
+constexpr int kHookCount = 1000;
+// A block from here on is looked at: an instruction that handles it may take long.
+constexpr size_t kLargeBlock = size_t{64} << 10;
+// A run may leave this much behind before the collector works during it; most never do, and what
+// they leave is collected once for many runs (State::Settle).
+constexpr size_t kGarbageOfRun = size_t{4} << 20;
+// Room to report that there is no room.
+constexpr size_t kSlack = size_t{256} << 10;
+// Of the C stack, for calls from C++ back into Lua. A thread has 8 MB.
+constexpr ptrdiff_t kMaxStack = 512 << 10;
+
+int64_t Nanoseconds() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+// What the hook raises: costs no memory, and no script can look at it.
+void PushStopped(lua_State* state) {
+  static char stopped;
+  lua_pushlightuserdata(state, &stopped);
+}
+
+}  // namespace
+
+void Meter::Attach(lua_State* state) {
+  state_ = state;
+  SetHook(kHookCount);
+}
+
+void Meter::Begin(const Budget& budget) {
+  budget_ = budget;
+  start_ = Nanoseconds();
+  deadline_ = start_ + std::min<int64_t>(absl::ToInt64Nanoseconds(budget.time), INT64_MAX / 2);
+  stack_ = static_cast<const char*>(__builtin_frame_address(0));
+  ended_ = End::kNone;
+  position_ = Position();
+  steps_ = result_bytes_ = largest_block_ = 0;
+  heap_.ResetPeak();
+  held_before_ = heap_.held();
+  allocated_before_ = heap_.allocated();
+  memory_limit_ = held_before_ + budget.memory;
+  collect_above_ = held_before_ + kGarbageOfRun;
+  look_above_ = std::min(memory_limit_, collect_above_);
+  if (hook_count_ != kHookCount) SetHook(kHookCount);
+}
+
+Usage Meter::Finish() {
+  memory_limit_ = collect_above_ = look_above_ = SIZE_MAX;
+  Usage usage;
+  usage.time = absl::Nanoseconds(Nanoseconds() - start_);
+  usage.peak_memory = heap_.peak() - held_before_;
+  usage.garbage = heap_.allocated() - allocated_before_;
+  return usage;
+}
+
+void Meter::SetHook(int count) {
+  hook_count_ = count;
+  if (state_ != nullptr) lua_sethook(state_, &Meter::OnCount, LUA_MASKCOUNT, count);
+}
+
+void Meter::OnCount(lua_State* state, lua_Debug*) {
+  Meter& meter = State::Of(state).meter();
+  if (meter.ended_ == End::kNone && !meter.TimeIsUp()) return;
+  meter.NotePosition(state);
+  PushStopped(state);
+  lua_error(state);
+}
+
+bool Meter::TimeIsUp() {
+  if (ended_ != End::kNone) return true;
+  if (look_above_ == SIZE_MAX || Nanoseconds() < deadline_) return false;
+  SetEnd(End::kTime);
+  return true;
+}
+
+void Meter::SetEnd(End why) {
+  if (ended_ == End::kNone) ended_ = why;
+  SetHook(1);
+}
+
+void Meter::LookAtClock(lua_State* state) {
+  steps_ = 0;
+  if (TimeIsUp()) Rethrow(state);
+}
+
+void Meter::Stop(lua_State* state, End why) {
+  SetEnd(why);
+  Rethrow(state);
+  __builtin_unreachable();
+}
+
+void Meter::Rethrow(lua_State* state) {
+  if (ended_ == End::kNone) return;
+  NotePosition(state);
+  PushStopped(state);
+  lua_error(state);
+}
+
+void Meter::CheckStack(lua_State* state) const {
+  const auto* here = static_cast<const char*>(__builtin_frame_address(0));
+  const ptrdiff_t depth = stack_ > here ? stack_ - here : here - stack_;
+  if (depth > kMaxStack) luaL_error(state, "stack overflow (calls through C functions)");
+}
+
+void Meter::NotePosition(lua_State* state) {
+  if (position_.line != 0) return;
+  lua_Debug activation;
+  for (int level = 0; level < 100 && lua_getstack(state, level, &activation) != 0; ++level) {
+    lua_getinfo(state, "Sl", &activation);
+    if (activation.currentline <= 0) continue;
+    position_.line = activation.currentline;
+    const bool main = std::strcmp(activation.what, "main") == 0;
+    lua_getinfo(state, "n", &activation);
+    const char* name = main ? "the main chunk" : activation.name;
+    if (name != nullptr) std::strncpy(position_.function, name, sizeof position_.function - 1);
+    return;
+  }
+}
+
+void* Meter::Allocate(void* block, size_t old_size, size_t new_size) {
+  if (block == nullptr) old_size = 0;
+  if (new_size > old_size) {
+    const bool look = heap_.held() + (new_size - old_size) > look_above_ || new_size > kLargeBlock;
+    if (ABSL_PREDICT_FALSE(look) && !Admit(old_size, new_size)) return nullptr;
+  }
+  return heap_.Resize(block, old_size, new_size);
+}
+
+bool Meter::Admit(size_t old_size, size_t new_size) {
+  if (look_above_ == SIZE_MAX) return true;  // Not in a run.
+  const size_t held = heap_.held() + (new_size - old_size);
+  const size_t slack = ended_ == End::kNone ? 0 : kSlack;
+  if (new_size > budget_.largest_block || held > memory_limit_ + slack) {
+    if (ended_ == End::kNone) {
+      NotePosition(state_);
+      SetEnd(new_size > budget_.largest_block ? End::kBlock : End::kMemory);
+    }
+    return false;
+  }
+  if (held > collect_above_) {
+    // Sets a number that is compared later; collects nothing now.
+    lua_gc(state_, LUA_GCRESTART, 0);
+    collect_above_ = SIZE_MAX;
+    look_above_ = memory_limit_;
+  }
+  if (new_size > kLargeBlock) ExpectBlocks(new_size);
+  return true;
+}
+
+void Meter::ExpectBlocks(size_t size) {
+  largest_block_ = std::max(largest_block_, size);
+  if (size <= kLargeBlock) return;
+  TimeIsUp();
+  const auto count = static_cast<int>(kHookCount * kLargeBlock / size);
+  if (std::max(count, 4) < hook_count_) SetHook(std::max(count, 4));
+}
+
+}  // namespace lua::internal

@@ -1,0 +1,101 @@
+// The bounds of one run of a script, and what it used: time, memory, work done in C++.
+//
+// Time is looked at by LuaJIT's count hook, by the allocator for large blocks, and by our own
+// functions through Charge. Once a bound is broken the hook fires at every instruction and raises,
+// so that no pcall of the script gets any further.
+#ifndef LUA_INTERNAL_METER_H_
+#define LUA_INTERNAL_METER_H_
+
+#include <lua.hpp>
+
+#include <cstddef>
+#include <cstdint>
+
+#include "absl/time/time.h"
+#include "lua/internal/heap.h"
+#include "lua/script_runner.h"
+
+namespace lua::internal {
+
+// Why a run was ended from outside.
+enum class End { kNone, kTime, kMemory, kBlock, kResult };
+
+// Where in the script something happened. Line 0: nowhere in particular.
+struct Position {
+  int line = 0;
+  char function[64] = "";  // Empty: the function that was called, or none.
+};
+
+// One thread at a time. Functions that take a lua_State may raise a Lua error unless they say not.
+class Meter {
+ public:
+  // Of a state that has just been made; its allocator must be Allocate, its user data know `this`.
+  void Attach(lua_State* state);
+
+  // The run begins; until Finish its bounds hold. Do not raise.
+  void Begin(const Budget& budget);
+  Usage Finish();
+
+  // Adds up work that no hook sees, and ends the run when its time is over.
+  void Charge(lua_State* state, size_t steps) {
+    steps_ += steps;
+    if (steps_ >= kStepsBetweenLooks) LookAtClock(state);
+  }
+  // Adds up bytes of JSON that results will become.
+  void ChargeResult(lua_State* state, size_t bytes) {
+    result_bytes_ += bytes;
+    if (result_bytes_ > budget_.result) Stop(state, End::kResult);
+  }
+  // For a function that calls back into Lua: refuses when the C stack is too deep.
+  void CheckStack(lua_State* state) const;
+  // Whether the time is over, in which case the run is ended. Does not raise.
+  bool TimeIsUp();
+  [[noreturn]] void Stop(lua_State* state, End why);
+  // Raises again when a bound was broken: for code that catches errors.
+  void Rethrow(lua_State* state);
+  // Marks the run as ended. Does not raise.
+  void SetEnd(End why);
+
+  End ended() const { return ended_; }
+  const Budget& budget() const { return budget_; }
+  // The innermost Lua function now; the first call in a run counts. Does not raise.
+  void NotePosition(lua_State* state);
+  void ForgetPosition() { position_ = Position(); }
+  const Position& position() const { return position_; }
+
+  void* Allocate(void* block, size_t old_size, size_t new_size);
+  const Heap& heap() const { return heap_; }
+  size_t largest_block() const { return largest_block_; }  // Of this run.
+  // What a run that handles blocks of this size has to expect: the hook comes more often.
+  void ExpectBlocks(size_t size);
+
+ private:
+  static constexpr size_t kStepsBetweenLooks = 20000;
+
+  static void OnCount(lua_State* state, lua_Debug* activation);
+  void LookAtClock(lua_State* state);
+  bool Admit(size_t old_size, size_t new_size);
+  void SetHook(int count);
+
+  Heap heap_;
+  lua_State* state_ = nullptr;
+  Budget budget_;
+  int64_t start_ = 0;     // Nanoseconds of the steady clock.
+  int64_t deadline_ = 0;  // Likewise.
+  const char* stack_ = nullptr;
+  End ended_ = End::kNone;
+  Position position_;
+  size_t steps_ = 0;
+  size_t result_bytes_ = 0;
+  size_t held_before_ = 0;
+  size_t allocated_before_ = 0;
+  size_t memory_limit_ = SIZE_MAX;   // Of heap_.held().
+  size_t collect_above_ = SIZE_MAX;  // Where the garbage collector starts to work.
+  size_t look_above_ = SIZE_MAX;     // The smaller of the two.
+  size_t largest_block_ = 0;
+  int hook_count_ = 0;
+};
+
+}  // namespace lua::internal
+
+#endif  // LUA_INTERNAL_METER_H_

@@ -1,0 +1,79 @@
+// JSON on its way into Lua: tables that are filled when a script looks into them.
+//
+// An object arrives as an empty table that knows, under a key no script can make, which JSON it
+// stands for; the first access fills in its members, which are such tables again. Arrays are filled
+// at once, since Lua 5.1 lets nobody see the use of # on a table. A table keeps the knowledge of
+// its JSON, so that the way back (Encoder) can tell what a script has changed.
+#ifndef LUA_INTERNAL_SOURCES_H_
+#define LUA_INTERNAL_SOURCES_H_
+
+#include <cstdint>
+#include <deque>
+#include <lua.hpp>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "base/json.h"
+
+namespace lua::internal {
+
+// Every integer below is a double of its own.
+constexpr int64_t kMaxExact = int64_t{1} << 53;
+
+// Functions that take a lua_State may raise unless they say not. Indexes of the stack are absolute.
+class Sources {
+ public:
+  // Makes the metatable of unfilled tables, once for a state.
+  void Register(lua_State* state);
+
+  // Pushes what the value is in Lua. It must stay where it is until Clear.
+  void Push(lua_State* state, const json::Value& value);
+  // Keeps a value until Clear. Does not raise.
+  const json::Value& Keep(json::Value value);
+
+  // Before a function of ours reads or writes a table with raw access: fills it if need be.
+  void Fill(lua_State* state, int index);
+
+  struct Source {
+    const json::Value* json = nullptr;  // nullptr: the script made this table.
+    bool filled = true;
+  };
+  // Of the table at `index`. Does not raise.
+  Source Of(lua_State* state, int index) const;
+
+  // The integer from 2^53 on that became this double, when only one did. Does not raise.
+  const int64_t* ExactInteger(double number) const;
+
+  // The run is over.
+  void Clear();
+
+ private:
+  struct Exact {
+    int64_t value;
+    bool ambiguous;
+  };
+
+  static int Index(lua_State* state);
+  static int NewIndex(lua_State* state);
+  void PushInteger(lua_State* state, int64_t value);
+  void PushObject(lua_State* state, const json::Value& value);
+  void PushArray(lua_State* state, const json::Value& value);
+  void PushSourced(lua_State* state, const json::Value& value);
+  void FillFrom(lua_State* state, int index, const json::Value& value);
+
+  int unfilled_ = 0;  // The metatable, in the registry.
+  std::vector<const json::Value*> values_;
+  std::deque<json::Value> kept_;
+  absl::flat_hash_map<int64_t, Exact> exact_;  // By the double, as an integer.
+};
+
+// The hidden key under which a table knows its source.
+void PushSourceKey(lua_State* state);
+// Whether the value at `index` is that key: functions that list keys pass over it.
+inline bool IsSourceKey(lua_State* state, int index) {
+  return lua_type(state, index) == LUA_TLIGHTUSERDATA;
+}
+
+}  // namespace lua::internal
+
+#endif  // LUA_INTERNAL_SOURCES_H_

@@ -1,0 +1,103 @@
+// The library "kube", called as scripts call it.
+#include <catch2/catch.hpp>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "interpreter/customized/kube_library.h"
+#include "lua/script_runner.h"
+
+namespace {
+
+constexpr absl::string_view kTemplate = R"({"spec":{
+  "serviceAccountName": "robot",
+  "nodeSelector": {"disk": "ssd"},
+  "containers": [{"resources": {"limits": {"cpu": 1, "memory": "1Gi"}},
+                  "envFrom": [{"configMapRef": {"name": "b"}}, {"configMapRef": {"name": "a"}}]}]}})";
+
+// What `kube.<call>` gives, as JSON; "error: ..." when it raises. `template` is the table above.
+std::string Call(absl::string_view call, absl::string_view given = kTemplate) {
+  lua::ScriptRunner::Options options;
+  options.libraries.push_back(interpreter::customized::KubeLibrary());
+  const lua::ScriptRunner runner(options);
+  const auto script = lua::Script::Compile("test", absl::StrCat("local kube = require('kube')\n"
+                                                                "function Test(template)\n"
+                                                                "  return kube.",
+                                                                call, "\nend"))
+                          .value();
+  const auto outcome = runner.Run(*script, {"Test", {json::Parse(given).value()}});
+  if (!outcome.ok()) return absl::StrCat("error: ", outcome.status().message());
+  return json::Write(outcome->results[0].json);
+}
+
+}  // namespace
+
+TEST_CASE("scripts add quantities") {
+  const auto [call, sum] = GENERATE(table<std::string, std::string>({
+      {"resourceAdd()", "\"0\""},
+      {"resourceAdd(nil, nil)", "\"0\""},
+      {"resourceAdd('1', '500m')", "\"1500m\""},
+      {"resourceAdd(nil, '1Gi', '1G')", "\"2073741824\""},
+      {"resourceAdd('1G', '1Gi')", "\"2073741824\""},
+      {"resourceAdd('512Mi', '512Mi')", "\"1Gi\""},
+  }));
+  CHECK(Call(call) == sum);
+}
+
+TEST_CASE("scripts read quantities as numbers") {
+  const auto [call, value] = GENERATE(table<std::string, std::string>({
+      {"getResourceQuantity('384m')", "0.384"},
+      {"getResourceQuantity('1Gi')", "1073741824"},
+      {"getResourceQuantity(nil)", "0"},
+  }));
+  CHECK(Call(call) == value);
+}
+
+TEST_CASE("scripts get the requirements of a pod template, or nil") {
+  CHECK(Call("accuratePodRequirements(template)") ==
+        R"({"nodeClaim":{"nodeSelector":{"disk":"ssd"}},)"
+        R"("resourceRequest":{"cpu":"1","memory":"1Gi"}})");
+  CHECK(Call("accuratePodRequirements(template)", R"({"spec":{"containers":[{}]}})") == "null");
+  CHECK(Call("accuratePodRequirements({})") == "null");
+}
+
+TEST_CASE("scripts get the references of a pod template, or an empty list") {
+  const auto references = [](absl::string_view ns) {
+    std::string text = "[";
+    for (const auto& [kind, name] : std::vector<std::pair<std::string, std::string>>{
+             {"ConfigMap", "a"}, {"ConfigMap", "b"}, {"ServiceAccount", "robot"}}) {
+      absl::StrAppend(&text, text.size() == 1 ? "" : ",", R"({"apiVersion":"v1","kind":")", kind,
+                      R"(","name":")", name, "\"", ns, "}");
+    }
+    return text + "]";
+  };
+  CHECK(Call("getPodDependencies(template, 'shop')") == references(R"(,"namespace":"shop")"));
+  CHECK(Call("getPodDependencies(template, 7)") == references(R"(,"namespace":"7")"));
+  CHECK(Call("getPodDependencies(template, nil)") == references(R"(,"namespace":"default")"));
+  CHECK(Call("getPodDependencies(template, '')") == references(""));
+  CHECK(Call("getPodDependencies({}, 'shop')") == "[]");
+}
+
+TEST_CASE("wrong arguments raise an error") {
+  const auto [call, message] = GENERATE(table<std::string, std::string>({
+      {"resourceAdd('1', 2)", "bad argument #2 to resourceAdd (string expected, got number)"},
+      {"resourceAdd('much')", "quantities must match the regular expression"},
+      {"accuratePodRequirements()", "getPodRequirements only accepts one argument"},
+      {"accuratePodRequirements({}, {})", "getPodRequirements only accepts one argument"},
+      {"accuratePodRequirements(nil)",
+       "bad argument #1 to accuratePodRequirements (table expected, got nil)"},
+      {"accuratePodRequirements({spec = {containers = {{resources = {limits = {cpu = 'x'}}}}}})",
+       "quantities must match the regular expression"},
+      {"getPodDependencies({})", "getPodDependencies only accepts two argument"},
+      {"getPodDependencies('x', 'y')",
+       "bad argument #1 to getPodDependencies (table expected, got string)"},
+      {"getPodDependencies({}, {})",
+       "bad argument #2 to getPodDependencies (string expected, got table)"},
+      {"getResourceQuantity()", "getResourceQuantity only accepts one argument"},
+      {"getResourceQuantity(1)",
+       "bad argument #1 to getResourceQuantity (string expected, got number)"},
+      {"getResourceQuantity('-1')", "getResourceQuantity: -1 is negative or too large"},
+  }));
+  CHECK_THAT(Call(call), Catch::StartsWith("error: test:3: "));
+  CHECK_THAT(Call(call), Catch::Contains(message));
+}

@@ -1,0 +1,87 @@
+// Results of scripts that must have the shape of a typed struct.
+#include <catch2/catch.hpp>
+#include <string>
+
+#include "interpreter/customized/typed_results.h"
+
+namespace {
+
+using Reader = absl::StatusOr<json::Value> (*)(const json::Value&);
+
+// The text of what was read, or "error: ...".
+std::string Read(Reader reader, absl::string_view text) {
+  const absl::StatusOr<json::Value> read = reader(json::Parse(text).value());
+  return read.ok() ? json::Write(*read) : "error: " + std::string(read.status().message());
+}
+
+struct Example {
+  Reader reader;
+  std::string given, read;
+};
+
+}  // namespace
+
+using interpreter::customized::ReadAggregatedItems;
+using interpreter::customized::ReadComponents;
+using interpreter::customized::ReadDependencies;
+using interpreter::customized::ReadRequirements;
+
+TEST_CASE("typed results keep what the struct knows and leave out the rest") {
+  const Example example = GENERATE(
+      Example{ReadRequirements, "{}", "{}"},
+      Example{ReadRequirements, R"({"foo":1,"namespace":"","priorityClassName":"high"})",
+              R"({"priorityClassName":"high"})"},
+      Example{ReadRequirements, R"({"Namespace":"a"})", R"({"namespace":"a"})"},
+      Example{ReadRequirements, R"({"namespace":"a","NAMESPACE":"b"})", R"({"namespace":"a"})"},
+      Example{ReadRequirements, R"({"nodeClaim":{}})", R"({"nodeClaim":{}})"},
+      Example{ReadRequirements, R"({"nodeClaim":{"hardNodeAffinity":{},"nodeSelector":{}}})",
+              R"({"nodeClaim":{"hardNodeAffinity":{"nodeSelectorTerms":null}}})"},
+      Example{ReadRequirements,
+              R"({"nodeClaim":{"tolerations":[{"key":"a","tolerationSeconds":0,"x":1}]}})",
+              R"({"nodeClaim":{"tolerations":[{"key":"a","tolerationSeconds":0}]}})"},
+      Example{ReadComponents, "[]", "[]"},
+      Example{ReadComponents, "[{}]", R"([{"name":"","replicas":0}])"},
+      Example{ReadComponents,
+              R"([{"name":"a","replicas":2,"replicaRequirements":{"namespace":"n"}}])",
+              R"([{"name":"a","replicaRequirements":{},"replicas":2}])"},
+      Example{ReadDependencies, R"([{"kind":"Secret","labelSelector":{"matchLabels":{}}}])",
+              R"([{"apiVersion":"","kind":"Secret","labelSelector":{}}])"},
+      Example{ReadAggregatedItems, "null", "null"}, Example{ReadAggregatedItems, "[]", "[]"},
+      Example{ReadAggregatedItems,
+              R"([{"applied":false,"clusterName":"m1","kind":"X","status":{"a":{}}}])",
+              R"([{"clusterName":"m1","status":{"a":{}}}])"});
+  CHECK(Read(example.reader, example.given) == example.read);
+}
+
+TEST_CASE("quantities may be numbers or strings and come out in canonical form") {
+  const auto [given, read] = GENERATE(table<std::string, std::string>({
+      {"0.5", "500m"},
+      {"1e3", "1k"},
+      {"2", "2"},
+      {"\"1408.000000Mi\"", "1408Mi"},
+      {"\"9448928051200m\"", "9448928051200m"},
+      {"0", "0"},
+  }));
+  CHECK(Read(ReadRequirements, R"({"resourceRequest":{"cpu":)" + given + "}}") ==
+        R"({"resourceRequest":{"cpu":")" + read + "\"}}");
+}
+
+TEST_CASE("a wrong type names the member") {
+  const Example example = GENERATE(
+      Example{ReadRequirements, "[1]", "expected an object, got an array"},
+      Example{ReadRequirements, R"({"resourceRequest":{"cpu":"much"}})",
+              "resourceRequest: cpu: quantities must match the regular expression"},
+      Example{ReadRequirements, R"({"resourceRequest":{"cpu":true}})",
+              "resourceRequest: cpu: expected a quantity, got a boolean"},
+      Example{ReadRequirements, R"({"nodeClaim":{"nodeSelector":{"a":1}}})",
+              "nodeClaim: nodeSelector: a: expected a string, got a number"},
+      Example{ReadComponents, R"({"name":"a"})", "expected an array, got an object"},
+      Example{ReadComponents, R"([{"replicas":1},{"replicas":1.5}])",
+              "[1]: replicas: 1.5 is not a whole number"},
+      Example{ReadComponents, R"([{"replicas":3000000000}])",
+              "[0]: replicas: 3000000000 does not fit in 32 bits"},
+      Example{ReadDependencies, R"([{"name":7}])", "[0]: name: expected a string, got a number"},
+      Example{ReadAggregatedItems, R"([{"applied":"yes"}])",
+              "[0]: applied: expected a boolean, got a string"});
+  CHECK_THAT(Read(example.reader, example.given), Catch::StartsWith("error: " + example.read));
+}

@@ -1,0 +1,183 @@
+// JSON into Lua and back: what a script leaves alone stays what it was, and what it makes follows
+// upstream's rules.
+#include <catch2/catch.hpp>
+
+#include "tests/lua/lua_fixture.h"
+
+namespace lua {
+namespace {
+
+// Visits every table, so that nothing is handed back unseen.
+constexpr char kTouchAll[] = R"(
+local function touch(t)
+  for k, v in pairs(t) do if type(v) == 'table' then touch(v) end end
+end
+if type(a) == 'table' then touch(a) end
+return a)";
+
+TEST_CASE("an argument that is returned is the JSON it was, touched or not") {
+  const std::vector<std::string> documents = {
+      "{}",
+      "[]",
+      "[{}]",
+      "[[]]",
+      "[[],[[]],{}]",
+      R"({"a":null})",
+      R"([null])",
+      R"([1,null,3])",
+      R"([null,{"a":null},null])",
+      R"({"a":{},"b":[],"c":null,"d":{"e":[{}]}})",
+      "[9007199254740993,-9007199254740993,9223372036854775807,-9223372036854775808]",
+      R"({"a":9007199254740993,"b":[9007199254740995]})",
+      "[0.1,1e300,-0.5,100.5,12345678901234567890]",
+      R"(["","é","\u0000x","a string that is longer than fifteen bytes"])",
+      R"({"":1,"1":2,"1.5":3,"a.b":{"c/d":{}}})",
+      R"([true,false,[true,[false,[null]]]])",
+  };
+  for (const std::string& document : documents) {
+    CAPTURE(document);
+    const json::Value value = MustParse(document);
+    const std::string text = json::Write(value);
+    CHECK(Eval("return a", {value}) == text);
+    CHECK(Eval(kTouchAll, {value}) == text);
+    const json::Value nested = json::Value::Object({{"x", value}});
+    CHECK(Eval("a.x = a.x a.y = 1 a.y = nil return a", {nested}) == "{\"x\":" + text + "}");
+    CHECK(Eval("return { k = a.x }", {nested}) ==
+          (text == "{}" ? "{\"k\":{}}" : "{\"k\":" + text + "}"));
+  }
+}
+
+TEST_CASE("scalars are themselves") {
+  CHECK(Eval("return a", {json::Value(int64_t{9007199254740993})}) == "9007199254740993");
+  CHECK(Eval("return a", {json::Value("x")}) == "\"x\"");
+  CHECK(Eval("return a", {json::Value(true)}) == "true");
+  CHECK(Eval("return a", {json::Value()}) == "nil");
+  CHECK(Eval("return 1/3") == "0.3333333333333333");
+  CHECK(Eval("return 3.0") == "3");
+  CHECK(Eval("return -0.0") == "0");
+  CHECK(Eval("return 2^53") == "9007199254740992");
+  CHECK(Eval("return 2^63") == "9223372036854776000");
+}
+
+TEST_CASE("what is unchanged is shared with the argument") {
+  const ScriptRunner runner((ScriptRunner::Options()));
+  const json::Value object =
+      MustParse(R"({"spec":{"a":1,"list":[{"b":{"c":[1,2]}}]},"status":{}})");
+  const auto script = MustCompile(
+      "function F(o) local x = o.spec.list[1].b.c[1] o.status.n = x return o end "
+      "function G(o) local x = o.spec.list[1].b.c[1] return o end");
+  const json::Value changed = runner.Run(*script, {"F", {object}})->results[0].json;
+  CHECK(json::Write(changed) == R"({"spec":{"a":1,"list":[{"b":{"c":[1,2]}}]},"status":{"n":1}})");
+  CHECK(changed["spec"].SharesWith(object["spec"]));
+  CHECK(runner.Run(*script, {"G", {object}})->results[0].json.SharesWith(object));
+  CHECK(json::Write(object["status"]) == "{}");
+}
+
+TEST_CASE("changes are made to the JSON that was there") {
+  const json::Value object =
+      MustParse(R"({"a":1,"b":null,"c":{"x":null,"y":[1,null,2]},"d":9007199254740993})");
+  CHECK(Eval("a.a = 2 return a", {object}) ==
+        R"({"a":2,"b":null,"c":{"x":null,"y":[1,null,2]},"d":9007199254740993})");
+  CHECK(Eval("a.a = nil return a", {object}) ==
+        R"({"b":null,"c":{"x":null,"y":[1,null,2]},"d":9007199254740993})");
+  CHECK(Eval("a.b = 1 a.c.x = 2 return a.c", {object}) == R"({"x":2,"y":[1,null,2]})");
+  CHECK(Eval("a.c.y[1] = 5 return a.c", {object}) == R"({"x":null,"y":[5,2]})");
+  CHECK(Eval("table.insert(a.c.y, 7) return a.c", {object}) == R"({"x":null,"y":[1,2,7]})");
+  CHECK(Eval("a.c.y[2] = nil return a.c", {object}) == R"({"x":null,"y":[1]})");
+  CHECK(Eval("a.c.y = nil return a.c", {object}) == R"({"x":null})");
+  CHECK(Eval("a.a, a.d = a.d, a.a return a", {object}) ==
+        R"({"a":9007199254740993,"b":null,"c":{"x":null,"y":[1,null,2]},"d":1})");
+}
+
+TEST_CASE("an integer beyond 2^53 moves exactly while it is the only one of its double") {
+  CHECK(Eval("return {n = a.x, m = {a.x}}", {MustParse(R"({"x":9007199254740993})")}) ==
+        R"({"m":[9007199254740993],"n":9007199254740993})");
+  CHECK(Eval("return {n = a.x, m = a.y}",
+             {MustParse(R"({"x":9007199254740993,"y":9007199254740992})")}) ==
+        R"({"m":9007199254740992,"n":9007199254740992})");
+  CHECK(Eval("return {n = a.x}", {MustParse(R"({"x":9223372036854775807})")}) ==
+        R"({"n":9223372036854775807})");
+}
+
+TEST_CASE("a container that is emptied stays what it was") {
+  CHECK(Eval("a.x.y = nil return a", {MustParse(R"({"x":{"y":1}})")}) == R"({"x":{}})");
+  CHECK(Eval("a.x[1] = nil return a", {MustParse(R"({"x":[1]})")}) == R"({"x":[]})");
+  CHECK(Eval("a.x.y = nil return a", {MustParse(R"({"x":{"y":1,"z":null}})")}) ==
+        R"({"x":{"z":null}})");
+}
+
+TEST_CASE("a container may become the other kind") {
+  CHECK(Eval("a.x[1] = 'v' return a", {MustParse(R"({"x":{}})")}) == R"({"x":["v"]})");
+  CHECK(Eval("a.x.k = 'v' return a", {MustParse(R"({"x":[]})")}) == R"({"x":{"k":"v"}})");
+  CHECK(Eval("table.insert(a.x, 1) return a", {MustParse(R"({"x":{"y":1}})")}) ==
+        "ERROR: test: in F: cannot encode mixed or invalid key types (at .x)");
+}
+
+TEST_CASE("empty tables of the script follow the arguments when told so, else they go") {
+  const json::Value reference = MustParse(R"({"a":{},"b":[],"l":[{"r":{}}],"x":{"y":1}})");
+  const std::string make =
+      "return {a = {}, b = {}, c = {}, l = {{r = {}, s = {}}, {}}, x = {z = {}}}";
+  CHECK(Eval(make, {reference}, true) == R"({"a":{},"b":[],"l":[{"r":{}}],"x":{}})");
+  CHECK(Eval(make, {reference}, false) == R"({"l":[{}],"x":{}})");
+  CHECK(Eval("return {}", {reference}, true) == "shapeless");
+  CHECK(Eval("return {}") == "shapeless");
+  CHECK(Eval("a.x = {} return a", {reference}, false) == R"({"a":{},"b":[],"l":[{"r":{}}]})");
+}
+
+TEST_CASE("names with separators do not lead to other paths") {
+  const json::Value reference = MustParse(R"({"a/b":{},"c":{"d":[]},"~1":{}})");
+  CHECK(Eval("return {a = {b = {}}, ['c/d'] = {}, ['/'] = {}, ['~1'] = {}, k = 1}", {reference},
+             true) == R"({"a":{},"k":1,"~1":{}})");
+}
+
+TEST_CASE("shared tables are fine, cycles are not") {
+  CHECK(Eval("local t = {1} return {x = t, y = t}") == R"({"x":[1],"y":[1]})");
+  CHECK(Eval("a.y = a.x return a", {MustParse(R"({"x":{"k":1}})")}) ==
+        R"({"x":{"k":1},"y":{"k":1}})");
+  CHECK(Eval("local t = {} t.t = t return t") ==
+        "ERROR: test: in F: cannot encode recursively nested tables to JSON (at .t)");
+  CHECK(Eval("a.x.y = a return a", {MustParse(R"({"x":{}})")}) ==
+        "ERROR: test: in F: cannot encode recursively nested tables to JSON (at .x.y)");
+}
+
+TEST_CASE("what JSON cannot hold is an error") {
+  CHECK(Eval("return {1, nil, 3}") == "ERROR: test: in F: cannot encode sparse array");
+  CHECK(Eval("return {[0] = 1}") == "ERROR: test: in F: cannot encode sparse array");
+  CHECK(Eval("return {[1.5] = 1}") == "ERROR: test: in F: cannot encode sparse array");
+  CHECK(Eval("return {1, x = 2}") == "ERROR: test: in F: cannot encode mixed or invalid key types");
+  CHECK(Eval("return {[true] = 2}") ==
+        "ERROR: test: in F: cannot encode mixed or invalid key types");
+  CHECK(Eval("return {x = {y = print}}") ==
+        "ERROR: test: in F: cannot encode function to JSON (at .x.y)");
+  CHECK(Eval("return {x = 0/0}") ==
+        "ERROR: test: in F: unsupported value: not a finite number (at .x)");
+  CHECK(Eval("return 1/0") == "ERROR: test: in F: unsupported value: not a finite number");
+  CHECK(Eval("local t = {} for i = 1, 300 do t = {t} end return t") ==
+        "ERROR: test: in F: cannot encode tables nested so deeply to JSON");
+}
+
+TEST_CASE("functions are results of their own type") {
+  const ScriptRunner runner((ScriptRunner::Options()));
+  const Value result = runner.Run(*MustCompile("function F() return F end"), {"F"})->results[0];
+  CHECK(result.type == Value::Type::kFunction);
+  CHECK(TypeName(result.type) == "function");
+}
+
+TEST_CASE("nulls in arrays are left out of what the script sees") {
+  CHECK(Eval("return #a + a[2]", {MustParse("[1,null,3]")}) == "5");
+  CHECK(Eval("return a.x == nil", {MustParse("{\"x\":null}")}) == "true");
+}
+
+TEST_CASE("many changes to a large object end soon") {
+  json::Value large = json::Value::Object();
+  for (int i = 0; i < 20000; ++i) large.Set(absl::StrCat("k", 100000 + i), i);
+  CHECK(Eval("for k in pairs(a) do if k ~= 'k100007' then a[k] = nil end end return a", {large}) ==
+        R"({"k100007":7})");
+  CHECK(Eval("for k in pairs(a) do a[k] = nil a['z' .. k] = 1 end local n = 0 "
+             "for _ in pairs(a) do n = n + 1 end a.n = n return a",
+             {large})
+            .size() > 20000);
+}
+
+}  // namespace
+}  // namespace lua

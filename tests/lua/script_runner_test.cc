@@ -1,0 +1,141 @@
+// What a run gives back, and how it fails.
+#include "lua/script_runner.h"
+
+#include <catch2/catch.hpp>
+
+#include "tests/lua/lua_fixture.h"
+
+namespace lua {
+namespace {
+
+TEST_CASE("a script's function gets arguments and gives results") {
+  const ScriptRunner runner((ScriptRunner::Options()));
+  const auto script = MustCompile("function GetReplicas(o) return o.spec.replicas, o.spec end");
+  const absl::StatusOr<Outcome> outcome =
+      runner.Run(*script, {"GetReplicas", {MustParse(R"({"spec":{"replicas":3,"x":null}})")}, 2});
+  REQUIRE(outcome.ok());
+  REQUIRE(outcome->results.size() == 2);
+  CHECK(outcome->results[0].type == Value::Type::kNumber);
+  CHECK(outcome->results[0].json == json::Value(3));
+  CHECK(json::Write(outcome->results[1].json) == R"({"replicas":3,"x":null})");
+  CHECK(outcome->usage.garbage > 0);
+  CHECK(outcome->usage.peak_memory > 0);
+}
+
+TEST_CASE("missing results are nil and further ones are dropped") {
+  const ScriptRunner runner((ScriptRunner::Options()));
+  const auto script = MustCompile("function F() return 1, 2 end function G() end");
+  CHECK(runner.Run(*script, {"F", {}, 1})->results.size() == 1);
+  CHECK(runner.Run(*script, {"G", {}, 2})->results[1].is_nil());
+}
+
+TEST_CASE("a missing function is not found, and named") {
+  const ScriptRunner runner((ScriptRunner::Options()));
+  const auto script = MustCompile("function Other() end", "my/replicaResource");
+  const absl::Status status = runner.Run(*script, {"GetReplicas"}).status();
+  CHECK(status.code() == absl::StatusCode::kNotFound);
+  CHECK(status.message() == "my/replicaResource: in GetReplicas: not found function GetReplicas");
+}
+
+TEST_CASE("what is not a function is not called") {
+  const ScriptRunner runner((ScriptRunner::Options()));
+  const absl::Status status = runner.Run(*MustCompile("F = 3"), {"F"}).status();
+  CHECK(status.message() == "test: in F: F is not a function: number");
+}
+
+TEST_CASE("an error names script, line and function") {
+  const ScriptRunner runner((ScriptRunner::Options()));
+  const auto script = MustCompile(R"(
+local function helper(o)
+  return o.status.x.y
+end
+function F(o)
+  local y = helper(o)
+  return y
+end
+function G() error("stop", 0) end
+function H() error({}) end
+)",
+                                  "my/healthInterpretation");
+  const absl::Status status = runner.Run(*script, {"F", {MustParse("{\"status\":{}}")}}).status();
+  CHECK(status.code() == absl::StatusCode::kInvalidArgument);
+  CHECK(status.message() ==
+        "my/healthInterpretation:3: in helper: attempt to index field 'x' (a nil value)");
+  CHECK(runner.Run(*script, {"G"}).status().message() == "my/healthInterpretation:9: in G: stop");
+  CHECK(runner.Run(*script, {"H"}).status().message() ==
+        "my/healthInterpretation:10: in H: (error object is a table value)");
+}
+
+TEST_CASE("long names of scripts are told in full") {
+  const ScriptRunner runner((ScriptRunner::Options()));
+  const std::string name = std::string(100, 'n') + "/statusReflection";
+  const auto script = MustCompile("function F() error('no') end", name);
+  CHECK(runner.Run(*script, {"F"}).status().message() == name + ":1: in F: no");
+  CHECK(Script::Compile(name, "x =").status().message() ==
+        name + ":1: unexpected symbol near '<eof>'");
+}
+
+TEST_CASE("an error at the top level names the main chunk") {
+  const ScriptRunner runner((ScriptRunner::Options()));
+  CHECK(runner.Run(*MustCompile("\nlocal x = y.z"), {"F"}).status().message() ==
+        "test:2: in the main chunk: attempt to index global 'y' (a nil value)");
+}
+
+TEST_CASE("a script does not compile: line and token are told") {
+  CHECK(Script::Compile("n", "function F(\nend").status().message() ==
+        "n:2: <name> or '...' expected near 'end'");
+  CHECK(Script::Compile("n", "\x1bLJ\x02").status().code() == absl::StatusCode::kInvalidArgument);
+  CHECK(Script::Compile("n", "x = 1LL").status().message() ==
+        "n: malformed number: the suffixes LL, ULL and i are not Lua 5.1");
+  CHECK(!Script::Compile("n", std::string(Script::kMaxText + 1, ' ')).ok());
+}
+
+TEST_CASE("nothing of a run is left for the next") {
+  const ScriptRunner runner((ScriptRunner::Options()));
+  const auto writes = MustCompile(R"(
+x = 1
+_G.y = 2
+function string.trim(s) return (s:gsub("^%s+", "")) end
+table.sort = nil
+math.pi = 3
+function F() function Leaked() end return (" a"):trim() .. math.pi end)");
+  const auto reads = MustCompile(
+      "function F() return tostring(x) .. tostring(y) .. tostring(string.trim) .. "
+      "type(table.sort) .. tostring(Leaked) .. math.floor(math.pi * 100) end");
+  for (int i = 0; i < 3; ++i) {
+    CHECK(runner.Run(*writes, {"F"})->results[0].json == json::Value("a3"));
+    CHECK(runner.Run(*reads, {"F"})->results[0].json == json::Value("nilnilnilfunctionnil314"));
+  }
+}
+
+TEST_CASE("a number of runs leave no memory behind") {
+  const ScriptRunner runner((ScriptRunner::Options()));
+  const auto script = MustCompile(
+      "function F(o) local t = {} for i = 1, 1000 do t[i] = 'x' .. i end return #t end");
+  for (int i = 0; i < 2000; ++i) {
+    const absl::StatusOr<Outcome> outcome = runner.Run(*script, {"F"});
+    REQUIRE(outcome.ok());
+    REQUIRE(outcome->usage.peak_memory < 200000);
+  }
+}
+
+TEST_CASE("endless loops end in time") {
+  const ScriptRunner runner(SmallBudget());
+  const auto script = MustCompile("function F()\n  while true do end\nend", "loop");
+  const absl::Status status = runner.Run(*script, {"F"}).status();
+  CHECK(status.code() == absl::StatusCode::kDeadlineExceeded);
+  CHECK(status.message() == "loop:2: in F: ran longer than 100ms");
+  CHECK(Eval(runner, "return 1") == "1");
+}
+
+TEST_CASE("memory is bounded") {
+  const ScriptRunner runner(SmallBudget());
+  const auto script =
+      MustCompile("function F()\n local t = {}\n while true do t[#t+1] = {} end end");
+  const absl::Status status = runner.Run(*script, {"F"}).status();
+  CHECK(status.code() == absl::StatusCode::kResourceExhausted);
+  CHECK(Eval(runner, "return 1") == "1");
+}
+
+}  // namespace
+}  // namespace lua
