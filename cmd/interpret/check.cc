@@ -1,5 +1,6 @@
 #include "cmd/interpret/check.h"
 
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <string>
@@ -49,8 +50,10 @@ class Checker {
   ExitCode Finish();
 
  private:
-  void Report(const Document& document, Finding finding);
-  void ReportRivals(const Document& document, const Customization& customization);
+  void Report(const Document& document, std::vector<Finding> findings);
+  // Scripts for what an earlier customization answers.
+  void AddRivals(const Document& document, const Customization& customization,
+                 std::vector<Finding>& findings);
 
   const CheckOptions& options_;
   Console& console_;
@@ -72,9 +75,10 @@ void Checker::Check(const Document& document) {
   ++checked_;
   const kube::Object object(document.value);
   const size_t before = errors_ + warnings_;
-  for (Finding& finding : CheckCustomization(object)) Report(document, std::move(finding));
   const Customization customization = interpreter::customized::ParseCustomization(object);
-  ReportRivals(document, customization);
+  std::vector<Finding> findings = CheckCustomization(object);
+  AddRivals(document, customization, findings);
+  Report(document, std::move(findings));
   if (errors_ + warnings_ == before && !options_.json && !options_.quiet) {
     console_.out << console_.out_colours.Green("ok") << " " << document.Where() << ": "
                  << customization.name << " (" << customization.target.ApiVersion() << " "
@@ -82,17 +86,25 @@ void Checker::Check(const Document& document) {
   }
 }
 
-void Checker::Report(const Document& document, Finding finding) {
-  ++(finding.severity == Severity::kError ? errors_ : warnings_);
-  const Diagnostic diagnostic = Locate(document, std::move(finding));
-  if (options_.json) {
-    list_.Append(ToJson(diagnostic));
-  } else {
-    console_.out << Render(diagnostic, console_.out_colours);
+void Checker::Report(const Document& document, std::vector<Finding> findings) {
+  std::vector<Diagnostic> diagnostics;
+  for (Finding& finding : findings) {
+    ++(finding.severity == Severity::kError ? errors_ : warnings_);
+    diagnostics.push_back(Locate(document, std::move(finding)));
+  }
+  std::stable_sort(diagnostics.begin(), diagnostics.end(),
+                   [](const auto& a, const auto& b) { return a.line < b.line; });
+  for (const Diagnostic& diagnostic : diagnostics) {
+    if (options_.json) {
+      list_.Append(ToJson(diagnostic));
+    } else {
+      console_.out << Render(diagnostic, console_.out_colours);
+    }
   }
 }
 
-void Checker::ReportRivals(const Document& document, const Customization& customization) {
+void Checker::AddRivals(const Document& document, const Customization& customization,
+                        std::vector<Finding>& findings) {
   if (customization.target.empty()) return;
   for (const ScriptField& field : interpreter::customized::ScriptFields()) {
     const Operation op = field.operation;
@@ -101,10 +113,11 @@ void Checker::ReportRivals(const Document& document, const Customization& custom
         answering_.try_emplace({customization.target, op},
                                absl::StrCat(customization.name, " (", document.Where(), ")"));
     if (is_new) continue;
-    Report(document, {Severity::kError, absl::StrCat("spec.customizations.", field.name), 0, 0, "",
-                      absl::StrCat(interpreter::OperationName(op), " of ",
-                                   customization.target.kind, " is customized by ", first->second,
-                                   " already; Karmada refuses the second")});
+    findings.push_back({Severity::kError, absl::StrCat("spec.customizations.", field.name), 0, 0,
+                        "",
+                        absl::StrCat(interpreter::OperationName(op), " of ",
+                                     customization.target.kind, " is customized by ",
+                                     first->second, " already; Karmada refuses the second")});
   }
 }
 
