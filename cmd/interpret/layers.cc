@@ -112,6 +112,11 @@ std::vector<Layers::Verdict> Layers::Explain(const kube::Gvk& gvk, Operation op)
   for (const Slot& slot : slots_) {
     Verdict verdict{std::string(slot.layer), "", ""};
     if (slot.backend != nullptr) verdict.rule = slot.backend->RuleOf(gvk, op);
+    if (op == Operation::kPrune && slot.layer == interpreter::kNativeLayer) {
+      // Not the layer's, but done to every manifest after what a layer prunes.
+      verdicts.push_back({verdict.layer, "what every manifest loses", ""});
+      continue;
+    }
     if (verdict.rule.empty()) {
       verdict.reason = WhyNot(slot, gvk, op);
     } else if (!answering.empty()) {
