@@ -203,10 +203,9 @@ void AddBench(CommandLine& line) {
       ->capture_default_str();
   AddTimeFlag(app, options->time);
   app.add_option_function<std::string>(
-         "-o,--output", [options = options.get()](const std::string& format) {
-           options->json = format == "json";
-         },
-         "table or json")
+         "-o,--output",
+         [options = options.get()](const std::string& format) { options->json = format == "json"; },
+         "how to print the figures")
       ->check(CLI::IsMember({"table", "json"}))
       ->default_str("table")
       ->type_name("FORMAT");

@@ -82,9 +82,8 @@ void PlaceInScript(const std::vector<absl::string_view>& lines, const yaml::Posi
   }
   out.line = *line;
   out.source = std::string(LineAt(lines, *line));
-  out.column = out.finding.column > 0
-                   ? out.finding.column + IndentOfScript(lines, value.line + 1)
-                   : ColumnOfWord(out.source, out.finding.token);
+  out.column = out.finding.column > 0 ? out.finding.column + IndentOfScript(lines, value.line + 1)
+                                      : ColumnOfWord(out.source, out.finding.token);
   if (out.column == 0) out.column = FirstColumn(out.source);
 }
 
@@ -128,7 +127,8 @@ std::string Render(const Diagnostic& diagnostic, const Colours& colours) {
   const std::string number = absl::StrCat(diagnostic.line);
   // Tabs stay tabs before the caret, so that it stands where it should whatever their width.
   std::string before = diagnostic.source.substr(0, diagnostic.column - 1);
-  std::replace_if(before.begin(), before.end(), [](char c) { return c != '\t'; }, ' ');
+  std::replace_if(
+      before.begin(), before.end(), [](char c) { return c != '\t'; }, ' ');
   absl::StrAppend(&text, "  ", number, " | ", diagnostic.source, "\n  ",
                   std::string(number.size(), ' '), " | ", before,
                   error ? colours.Red("^") : colours.Yellow("^"), "\n");

@@ -15,8 +15,8 @@
 namespace cmd::interpret {
 namespace {
 
-using interpreter::customized::Customization;
 using interpreter::customized::CompiledScript;
+using interpreter::customized::Customization;
 using interpreter::customized::ScriptField;
 using Severity = Finding::Severity;
 
@@ -72,8 +72,7 @@ int ColumnOf(const CompilerMessage& error, absl::string_view text) {
   const size_t before = line.data() - text.data();
   for (size_t at = line.find(error.token); at != absl::string_view::npos;
        at = line.find(error.token, at + 1)) {
-    const auto cut =
-        lua::Script::Compile("x", text.substr(0, before + at + error.token.size()));
+    const auto cut = lua::Script::Compile("x", text.substr(0, before + at + error.token.size()));
     if (cut.ok()) continue;
     const CompilerMessage again = Parse(cut.status().message());
     if (again.line == error.line && again.what == error.what) return static_cast<int>(at) + 1;
@@ -124,15 +123,14 @@ absl::string_view ScriptText(const kube::Object& object, const ScriptField& fiel
 
 }  // namespace
 
-Finding SyntaxFinding(const std::string& field, absl::string_view message,
-                      absl::string_view text) {
+Finding SyntaxFinding(const std::string& field, absl::string_view message, absl::string_view text) {
   CompilerMessage error = Parse(message);
   if (absl::EndsWith(error.what, kNearEnd)) {
     const auto [line, column] = EndOf(text);
     return {Severity::kError, field, line, column, "", std::move(error.what)};
   }
   const int column = ColumnOf(error, text);
-  return {Severity::kError, field, error.line, column, std::move(error.token),
+  return {Severity::kError,     field, error.line, column, std::move(error.token),
           std::move(error.what)};
 }
 

@@ -119,9 +119,9 @@ absl::StatusOr<kube::Gvk> KindNamed(const std::string& kind, const std::string& 
                              [&](const kube::Gvk& gvk) { return gvk.kind != name; }),
               known.end());
   if (known.size() == 1) return known[0];
-  return absl::InvalidArgumentError(
-      absl::StrCat("the apiVersion of ", name, known.empty() ? " is not known" : " is ambiguous",
-                   ": give it with --api-version GROUP/VERSION"));
+  return absl::InvalidArgumentError(absl::StrCat("the apiVersion of ", name,
+                                                 known.empty() ? " is not known" : " is ambiguous",
+                                                 ": give it with --api-version GROUP/VERSION"));
 }
 
 void AddInit(CommandLine& line) {

@@ -16,8 +16,8 @@ namespace cmd::interpret {
 
 struct Cost {
   absl::Duration time;
-  size_t script_peak = 0;     // Bytes that scripts held at their most.
-  uint64_t garbage = 0;       // Bytes allocated and dropped: in scripts and around them.
+  size_t script_peak = 0;  // Bytes that scripts held at their most.
+  uint64_t garbage = 0;    // Bytes allocated and dropped: in scripts and around them.
 };
 
 struct Measured {

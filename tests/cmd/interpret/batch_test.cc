@@ -52,7 +52,8 @@ TEST_CASE("Replicas are a number with requirements") {
         R"({"replica":2,"requirements":{"resourceRequest":{"cpu":"1"}}})");
 }
 
-TEST_CASE("What cannot be answered is an error with the request's id, and the next one is answered") {
+TEST_CASE(
+    "What cannot be answered is an error with the request's id, and the next one is answered") {
   const auto answers = AnswersTo(absl::StrCat(
       "{broken\n", R"({"id":1,"operation":"Dance","object":{}})", "\n",
       R"({"id":2,"operation":"Retain","object":{"apiVersion":"v1","kind":"Pod"}})", "\n",

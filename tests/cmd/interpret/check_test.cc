@@ -63,9 +63,9 @@ TEST_CASE("Documents after the first are counted from the beginning of the file"
 }
 
 TEST_CASE("A script that is not written as a block is counted by itself") {
-  const Ran ran = Check(absl::StrReplaceAll(
-      Customization("healthInterpretation", "x"),
-      {{"|\n        x", "\"function InterpretHealth(o)\\nreturn\\n= end\""}}));
+  const Ran ran = Check(
+      absl::StrReplaceAll(Customization("healthInterpretation", "x"),
+                          {{"|\n        x", "\"function InterpretHealth(o)\\nreturn\\n= end\""}}));
   CHECK(ran.code == 1);
   CHECK_THAT(ran.out, Contains("standard input:10:7: error:") && Contains("line 3 of the script"));
 }
@@ -126,9 +126,9 @@ TEST_CASE("Unknown fields and wrong targets are found") {
 }
 
 TEST_CASE("Two customizations that answer the same question are found") {
-  const Ran ran = Check(absl::StrCat(
-      tests::kWidgetHealth, "---\n",
-      absl::StrReplaceAll(tests::kWidgetHealth, {{"name: widgets", "name: others"}})));
+  const Ran ran = Check(
+      absl::StrCat(tests::kWidgetHealth, "---\n",
+                   absl::StrReplaceAll(tests::kWidgetHealth, {{"name: widgets", "name: others"}})));
   CHECK(ran.code == 1);
   CHECK_THAT(ran.out, Contains("InterpretHealth of Widget is customized by widgets (standard "
                                "input, document 1, line 1) already"));
@@ -141,11 +141,12 @@ TEST_CASE("What is no customization is an error") {
 }
 
 TEST_CASE("Findings are told as JSON on request, with places in lists too") {
-  const Ran ran = RunTool(
-      {"check", "-", "-o", "json"},
-      "apiVersion: v1\nkind: List\nitems:\n- apiVersion: config.karmada.io/v1alpha1\n"
-      "  kind: ResourceInterpreterCustomization\n  metadata: {name: w}\n  spec:\n"
-      "    target: {apiVersion: example.io/v1, kind: Widget}\n    customizations:\n      other: {}\n");
+  const Ran ran =
+      RunTool({"check", "-", "-o", "json"},
+              "apiVersion: v1\nkind: List\nitems:\n- apiVersion: config.karmada.io/v1alpha1\n"
+              "  kind: ResourceInterpreterCustomization\n  metadata: {name: w}\n  spec:\n"
+              "    target: {apiVersion: example.io/v1, kind: Widget}\n    customizations:\n      "
+              "other: {}\n");
   CHECK(ran.code == 1);
   const auto list = json::Parse(ran.out);
   REQUIRE(list.ok());

@@ -17,7 +17,8 @@ TEST_CASE("Help names the sub-commands and exit codes, and each has examples") {
     CHECK_THAT(help.out, Contains(std::string("\n  ") + name + " "));
     const Ran one = RunTool({name, "--help"});
     CHECK(one.code == 0);
-    CHECK_THAT(one.out, Contains("Examples:\n") && Contains(std::string("karmada-interpret ") + name));
+    CHECK_THAT(one.out,
+               Contains("Examples:\n") && Contains(std::string("karmada-interpret ") + name));
   }
   CHECK_THAT(help.out, Contains("Exit codes:"));
 }
@@ -34,8 +35,11 @@ TEST_CASE("As a kubectl plugin it calls itself what the user typed") {
 }
 
 TEST_CASE("A wrong command line is told on standard error, with exit code 2") {
-  for (const std::vector<std::string>& arguments :
-       {std::vector<std::string>{}, {"dance"}, {"run"}, {"list", "--what"}, {"list", "-o", "xml"}}) {
+  for (const std::vector<std::string>& arguments : {std::vector<std::string>{},
+                                                    {"dance"},
+                                                    {"run"},
+                                                    {"list", "--what"},
+                                                    {"list", "-o", "xml"}}) {
     const Ran ran = RunTool(arguments);
     CHECK(ran.code == 2);
     CHECK(ran.out.empty());

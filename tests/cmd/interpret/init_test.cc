@@ -16,8 +16,8 @@ using tests::RunTool;
 
 TEST_CASE("What init writes has no mistakes, and its cases pass") {
   const tests::TempDirectory dir;
-  std::vector<std::string> arguments = {"init", "Widget", "--api-version", "example.io/v1",
-                                        "--dir", dir.path() + "/new"};
+  std::vector<std::string> arguments = {"init",          "Widget", "--api-version",
+                                        "example.io/v1", "--dir",  dir.path() + "/new"};
   for (const auto& field : interpreter::customized::ScriptFields()) {
     arguments.push_back("--operation");
     arguments.emplace_back(interpreter::OperationName(field.operation));
@@ -53,17 +53,18 @@ TEST_CASE("A kind is named with its version, or known") {
 
 TEST_CASE("list tells the rules, the answering ones apart from those behind them") {
   const tests::TempDirectory dir;
-  const std::string rules = dir.Write(
-      "rules.yaml", absl::StrCat(tests::kWidgetHealth, "    statusReflection:\n      luaScript: |\n"
-                                                       "        function ReflectStatus(o) return {} end\n"));
+  const std::string rules =
+      dir.Write("rules.yaml", absl::StrCat(tests::kWidgetHealth,
+                                           "    statusReflection:\n      luaScript: |\n"
+                                           "        function ReflectStatus(o) return {} end\n"));
   const Ran ran = RunTool({"list", "widget", "-f", rules});
   CHECK_THAT(ran.out, Contains("example.io/v1   Widget   customization   widgets   "
                                "InterpretStatus,InterpretHealth"));
   CHECK_THAT(ran.out, !Contains("native"));
   CHECK_THAT(RunTool({"list", "Deployment"}).out,
              Contains("apps/v1      Deployment   native   Deployment   InterpretReplica,"));
-  const auto json = json::Parse(
-      RunTool({"list", "Service", "--operation", "InterpretHealth", "-o", "json"}).out);
+  const auto json =
+      json::Parse(RunTool({"list", "Service", "--operation", "InterpretHealth", "-o", "json"}).out);
   REQUIRE(json.ok());
   CHECK(json::Write(json->At(0)) ==
         R"({"answers":true,"apiVersion":"v1","by":"Service","kind":"Service","layer":"native",)"

@@ -65,7 +65,8 @@ TEST_CASE("A type is a plural, a kind or a short name, with its group when that 
     const auto resource = cmd::interpret::FindResource(discovery, type);
     return resource.ok() ? resource->gvr().ToString() : std::string(resource.status().message());
   };
-  for (const char* type : {"deployments", "Deployment", "deployment", "deploy", "deployments.apps"}) {
+  for (const char* type :
+       {"deployments", "Deployment", "deployment", "deploy", "deployments.apps"}) {
     CHECK(found(type) == "apps/v1/deployments");
   }
   CHECK(found("deployments.v1beta1.apps") == "apps/v1beta1/deployments");
@@ -79,8 +80,7 @@ TEST_CASE("Objects and customizations are read from a cluster") {
   const auto fleet = sandbox::Fleet::Start(options);
   REQUIRE(fleet.ok());
   const tests::TempDirectory dir;
-  const std::string kubeconfig =
-      dir.Write("kubeconfig", (*fleet)->Kubeconfig("karmada").value());
+  const std::string kubeconfig = dir.Write("kubeconfig", (*fleet)->Kubeconfig("karmada").value());
   CreateAll(kubeconfig, {"apiVersion: v1\nkind: Namespace\nmetadata: {name: shop}\n",
                          tests::kDeployment, tests::kWidgetHealth});
   const std::vector<std::string> live = {"--kubeconfig", kubeconfig, "-n", "shop"};

@@ -21,9 +21,9 @@ TEST_CASE("run prints the result as YAML, or as JSON") {
 }
 
 TEST_CASE("run reads an object from standard input") {
-  const Ran ran = RunTool({"run", "--operation", "ReviseReplica", "--desired", "-", "--replicas",
-                           "7", "-o", "json"},
-                          tests::kDeployment);
+  const Ran ran = RunTool(
+      {"run", "--operation", "ReviseReplica", "--desired", "-", "--replicas", "7", "-o", "json"},
+      tests::kDeployment);
   CHECK(ran.code == 0);
   CHECK_THAT(ran.out, Contains("\"replicas\": 7"));
 }
@@ -52,8 +52,8 @@ TEST_CASE("A trace tells who answers, who does not and why, and what it cost") {
 TEST_CASE("What an operation changes is shown as a diff, in colours where they are wanted") {
   const tests::TempDirectory dir;
   const std::string web = dir.Write("web.yaml", tests::kDeployment);
-  const std::vector<std::string> arguments = {"run", "--operation", "ReviseReplica", "--desired",
-                                              web,   "--replicas",  "5",             "--diff"};
+  const std::vector<std::string> arguments = {
+      "run", "--operation", "ReviseReplica", "--desired", web, "--replicas", "5", "--diff"};
   const Ran plain = RunTool(arguments);
   CHECK_THAT(plain.out, Contains("-  replicas: 3\n+  replicas: 5\n"));
   const Ran coloured = RunTool(arguments, "", true);
@@ -65,14 +65,16 @@ TEST_CASE("Items of an aggregation are documents, one list, or a binding's") {
   const tests::TempDirectory dir;
   const std::string web = dir.Write("web.yaml", tests::kDeployment);
   const std::string item = "clusterName: m1\nstatus: {replicas: 2}\n";
-  const std::string documents =
-      dir.Write("documents.yaml", absl::StrCat(item, "---\nclusterName: m2\nstatus: {replicas: 1}\n"));
+  const std::string documents = dir.Write(
+      "documents.yaml", absl::StrCat(item, "---\nclusterName: m2\nstatus: {replicas: 1}\n"));
   const std::string list = dir.Write(
-      "list.yaml", "- {clusterName: m1, status: {replicas: 2}}\n- {clusterName: m2, status: {replicas: 1}}\n");
+      "list.yaml",
+      "- {clusterName: m1, status: {replicas: 2}}\n- {clusterName: m2, status: {replicas: 1}}\n");
   const std::string binding = dir.Write(
       "binding.yaml",
       "apiVersion: work.karmada.io/v1alpha2\nkind: ResourceBinding\nstatus:\n  aggregatedStatus:\n"
-      "  - {clusterName: m1, status: {replicas: 2}}\n  - {clusterName: m2, status: {replicas: 1}}\n");
+      "  - {clusterName: m1, status: {replicas: 2}}\n  - {clusterName: m2, status: {replicas: "
+      "1}}\n");
   for (const std::string& file : {documents, list, binding}) {
     const Ran ran = RunTool(
         {"run", "--operation", "AggregateStatus", "--desired", web, "--status", file, "--diff"});
@@ -94,7 +96,8 @@ TEST_CASE("An operation that fails is told on standard error, with exit code 1")
 TEST_CASE("Inputs that are missing, wrong or too many are told, with exit code 2") {
   const tests::TempDirectory dir;
   const std::string web = dir.Write("web.yaml", tests::kDeployment);
-  const std::string two = dir.Write("two.yaml", absl::StrCat(tests::kDeployment, "---\n", tests::kDeployment));
+  const std::string two =
+      dir.Write("two.yaml", absl::StrCat(tests::kDeployment, "---\n", tests::kDeployment));
   const std::string none = dir.Write("none.yaml", "a: 1\n---\nb: 2\n");
   const auto error = [](std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), "run");
