@@ -22,6 +22,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/synchronization/mutex.h"
+#include "absl/types/span.h"
 #include "base/clock.h"
 #include "base/metrics.h"
 #include "interpreter/customized/customization_set.h"
@@ -80,8 +81,14 @@ class LuaBackend : public Backend {
   };
   using Results = std::vector<lua::Value>;
 
-  // The set, or the error of a layer that has not been loaded.
-  absl::StatusOr<std::shared_ptr<const CustomizationSet>> LoadedSet() const;
+  struct Rules {
+    std::shared_ptr<const CustomizationSet> set;  // Keeps `list` alive.
+    absl::Span<const ScriptRule> list;            // Not empty.
+  };
+
+  // kUnavailable when the layer has not been loaded, and when the rule that Has() saw has gone
+  // since: "no dependencies" would be a wrong answer then.
+  absl::StatusOr<Rules> Find(const kube::Gvk& gvk, Operation op) const;
   // What `read` makes of the results of the one script for the object's kind.
   template <class Read>
   auto Answer(const kube::Object& object, const ScriptCall& call, Read read) const

@@ -22,8 +22,8 @@ std::string Call(absl::string_view call, absl::string_view given = kTemplate) {
   const lua::ScriptRunner runner(options);
   const auto script = lua::Script::Compile("test", absl::StrCat("local kube = require('kube')\n"
                                                                 "function Test(template)\n"
-                                                                "  return kube.",
-                                                                call, "\nend"))
+                                                                "  local result = kube.",
+                                                                call, "\n  return result\nend"))
                           .value();
   const auto outcome = runner.Run(*script, {"Test", {json::Parse(given).value()}});
   if (!outcome.ok()) return absl::StrCat("error: ", outcome.status().message());

@@ -316,7 +316,6 @@ TEST_CASE("another set takes the place of the first") {
   CHECK(backend.layer() == "shipped");
   backend.Replace(SetOf());
   CHECK_FALSE(backend.Has(kWidget, Operation::kInterpretHealth));
-  CHECK(absl::IsUnavailable(backend.InterpretHealth(Widget()).status()));
   backend.Replace(SetOf(Customize(
       "first", {{"healthInterpretation", "function InterpretHealth() return true end"}})));
   CHECK(backend.Has(kWidget, Operation::kInterpretHealth));
@@ -325,6 +324,17 @@ TEST_CASE("another set takes the place of the first") {
   backend.Replace(SetOf(Customize(
       "second", {{"healthInterpretation", "function InterpretHealth() return false end"}})));
   CHECK_FALSE(backend.InterpretHealth(Widget()).value());
+}
+
+TEST_CASE("a rule that goes between the question and the call is an error, no empty answer") {
+  LuaBackend backend({});
+  backend.Replace(SetOf());
+  const absl::Status status = backend.GetDependencies(Widget()).status();
+  CHECK(absl::IsUnavailable(status));
+  CHECK(
+      status.message() ==
+      "the customization of InterpretDependency for \"example.io/v1, Kind=Widget\" has just gone");
+  CHECK(absl::IsUnavailable(backend.InterpretHealth(Widget()).status()));
 }
 
 TEST_CASE("a script that does not compile answers with the compiler's message") {

@@ -14,7 +14,6 @@ namespace {
 using interpreter::Operation;
 using interpreter::customized::ScriptProbation;
 
-constexpr char kSeries[] = "karmada_interpreter_script_budget_exceeded_total";
 const absl::Status kOutOfTime = absl::DeadlineExceededError("too long");
 const absl::Status kOutOfMemory = absl::ResourceExhaustedError("too much");
 
@@ -113,8 +112,8 @@ TEST_CASE_METHOD(Fixture, "scripts are suspected one by one") {
 TEST_CASE_METHOD(Fixture, "ends by the budget are counted until the customization is gone") {
   for (int i = 0; i < 5; ++i) Run(kOutOfTime);
   CHECK_THAT(registry.Expose(),
-             Catch::Contains(std::string(kSeries) +
-                             "{customization=\"my-ric\",operation=\"InterpretHealth\"} 3"));
+             Catch::Contains("karmada_interpreter_script_budget_exceeded_total{"
+                             "customization=\"my-ric\",operation=\"InterpretHealth\"} 3"));
   const auto same =
       tests::SetOf(tests::Customize("my-ric", {{"healthInterpretation", "while true do end"}}));
   probation.KeepOnly(*same);
