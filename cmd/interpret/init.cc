@@ -91,7 +91,7 @@ absl::StatusOr<ExitCode> Init(const InitOptions& options, const std::string& pro
   const std::filesystem::path directory(options.directory);
   const std::string customization = (directory / (name + ".yaml")).lexically_normal();
   const std::string cases = (directory / (name + "-test.yaml")).lexically_normal();
-  const Skeleton skeleton = MakeSkeleton(gvk, operations, name);
+  const Skeleton skeleton = MakeSkeleton(gvk, operations);
   std::error_code ignored;  // As above.
   std::filesystem::create_directories(directory, ignored);
   RETURN_IF_ERROR(Write(customization, skeleton.customization, options.force));
