@@ -146,7 +146,8 @@ absl::StatusOr<ExitCode> Check(const CheckOptions& options, Console& console) {
   Checker checker(options, console);
   bool found = false;
   for (const std::string& argument : arguments) {
-    ASSIGN_OR_RETURN(const auto documents, source.All(argument, options.input.recursive));
+    ASSIGN_OR_RETURN(const auto documents,
+                     source.Customizations(argument, options.input.recursive));
     for (const Document& document : documents) checker.Check(document);
     found = found || !documents.empty();
   }

@@ -64,7 +64,7 @@ absl::StatusOr<std::unique_ptr<Layers>> Layers::Build(const LayerOptions& option
   std::vector<Customization> given;
   for (const std::string& argument : options.customizations) {
     ASSIGN_OR_RETURN(const std::vector<Document> documents,
-                     source.All(argument, options.recursive));
+                     source.Customizations(argument, options.recursive));
     for (const Document& document : documents) {
       ASSIGN_OR_RETURN(Customization customization, ParseOne(document));
       given.push_back(std::move(customization));

@@ -140,6 +140,21 @@ TEST_CASE("What is no customization is an error") {
   CHECK_THAT(ran.out, Contains("not a ResourceInterpreterCustomization, got apps/v1"));
 }
 
+TEST_CASE("In a directory cases and other objects may lie beside customizations") {
+  const tests::TempDirectory dir;
+  dir.Write("widget.yaml", tests::kWidgetHealth);
+  dir.Write("widget-test.yaml", "name: a case\noperation: InterpretHealth\n");
+  const std::string web = dir.Write("sub/web.yaml", tests::kDeployment);
+  const Ran ran = RunTool({"check", "-R", dir.path()});
+  CHECK(ran.code == 0);
+  CHECK_THAT(ran.out, Contains("1 customization, 0 errors"));
+  CHECK(
+      RunTool({"run", "-R", "-f", dir.path(), "--operation", "InterpretHealth", "--observed", "-"},
+              tests::kReadyWidget)
+          .out == "true\n");
+  CHECK(RunTool({"check", web}).code == 1);
+}
+
 TEST_CASE("Findings are told as JSON on request, with places in lists too") {
   const Ran ran =
       RunTool({"check", "-", "-o", "json"},
