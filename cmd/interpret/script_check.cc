@@ -177,7 +177,7 @@ class ScriptCheck {
     const bool is_function =
         std::any_of(facts_.functions.begin(), facts_.functions.end(),
                     [&](const auto& function) { return function.name == use.name; });
-    if (is_function || use.name == field_.function) return;
+    if (is_function || use.name == field_.function || !assigned_.insert(use.name).second) return;
     Report(Severity::kWarning, use.line, use.name,
            absl::StrCat("the global ", use.name, " is assigned: write local ", use.name));
   }
@@ -198,6 +198,7 @@ class ScriptCheck {
   const ScriptField& field_;
   const std::string path_;
   const ScriptFacts& facts_;
+  std::set<std::string> assigned_;  // Told already.
   std::vector<Finding> findings_;
 };
 

@@ -62,6 +62,22 @@ TEST_CASE("Documents after the first are counted from the beginning of the file"
   CHECK_THAT(ran.out, Contains("standard input:26:35: error: spec.customizations.retention"));
 }
 
+TEST_CASE("In a folded block a line of the script may be several lines of the file") {
+  const Ran ran = Check(absl::StrReplaceAll(
+      Customization(
+          "healthInterpretation",
+          "function InterpretHealth(o)\nlocal a = 1\n  local b = foo\n\n  return\nbar\nend"),
+      {{"luaScript: |", "luaScript: >"}}));
+  CHECK_THAT(ran.out, Contains("standard input:13:21: error:") &&
+                          Contains("  13 |           local b = foo\n"));
+  CHECK_THAT(ran.out, Contains("standard input:16:9: error:") && Contains("  16 |         bar\n"));
+  const Ran syntax = Check(absl::StrReplaceAll(
+      Customization("healthInterpretation", "function InterpretHealth(o)\nlocal a = = 1\nend"),
+      {{"luaScript: |", "luaScript: >"}}));
+  CHECK_THAT(syntax.out,
+             Contains("standard input:12:19: error:") && Contains("unexpected symbol near '='"));
+}
+
 TEST_CASE("A script that is not written as a block is counted by itself") {
   const Ran ran = Check(
       absl::StrReplaceAll(Customization("healthInterpretation", "x"),
@@ -90,12 +106,12 @@ TEST_CASE("A wrong number of parameters is found") {
 TEST_CASE("Globals that scripts do not have are found, each where it stands") {
   const Ran ran = CheckHealth(
       "local kube = require('kube')\nfunction InterpretHealth(o)\n  os.exit(1)\n"
-      "  setmetatable({}, {})\n  return statu.ready == tostring(os.time())\nend");
+      "  setmetatable({}, {})\n  o.statu = statu\n  return o.x == tostring(os.time())\nend");
   CHECK(ran.code == 1);
   CHECK_THAT(ran.out, Contains("13:11: error:") && Contains("the global os.exit does not exist"));
   CHECK_THAT(ran.out, Contains("14:11: error:") &&
                           Contains("setmetatable is not supported in customizations"));
-  CHECK_THAT(ran.out, Contains("15:18: error:") && Contains("the global statu does not exist"));
+  CHECK_THAT(ran.out, Contains("15:21: error:") && Contains("the global statu does not exist"));
   CHECK_THAT(ran.out, Contains("3 errors, 0 warnings"));
 }
 
