@@ -21,10 +21,11 @@ struct Cost {
 };
 
 struct Measured {
-  absl::StatusOr<json::Value> result;
-  Cost cost;
+  absl::StatusOr<json::Value> result;  // Of the last time, or the first error, which ends it.
+  Cost cost;                           // Of all times together.
 };
-Measured Measure(Layers& layers, const Invocation& invocation);
+// REQUIRES: times > 0.
+Measured Measure(Layers& layers, const Invocation& invocation, int64_t times = 1);
 
 // "0.031 ms", "12.4 KiB".
 std::string ShortTime(absl::Duration d);
