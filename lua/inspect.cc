@@ -115,9 +115,9 @@ int Inspecting(lua_State* state) {
   auto* inspection = static_cast<Inspection*>(lua_touserdata(state, 1));
   luaL_openlibs(state);
   if (luaL_loadbufferx(state, kWalk, sizeof kWalk - 1, "=inspect", "t") != 0) lua_error(state);
-  lua_getfield(state, LUA_REGISTRYINDEX, "_LOADED");
-  lua_getfield(state, -1, "jit.util");
-  lua_remove(state, -2);
+  lua_getglobal(state, "require");
+  lua_pushliteral(state, "jit.util");  // Not among what is loaded at once.
+  lua_call(state, 1, 1);
   lua_pushcfunction(state, &Load);
   const std::string& text = inspection->script.text();
   if (luaL_loadbufferx(state, text.data(), text.size(), inspection->script.chunk_name().c_str(),
