@@ -18,6 +18,9 @@ constexpr double kInt64Limit = 9223372036854775808.0;
 // The JSON of the arguments may be this deep; what is moved deeper inside a result, not deeper.
 constexpr int kMaxJsonDepth = 512;
 
+// Members that stay allocated between runs.
+constexpr size_t kMaxIdle = 1024;
+
 // Of a message that tells where in a result something is.
 constexpr size_t kMaxPathText = 500;
 
@@ -50,6 +53,8 @@ void Encoder::Clear() {
   seen_.clear();
   arrays_.clear();
   path_.clear();
+  if (fields_.capacity() > kMaxIdle) std::vector<Field>().swap(fields_);
+  if (seen_.capacity() > kMaxIdle) std::vector<const json::Value*>().swap(seen_);
   result_ = Value();
 }
 
