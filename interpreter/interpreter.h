@@ -131,6 +131,8 @@ class Interpreter {
 
 // Built-in handlers for the kinds of Kubernetes itself. The clock must outlive the back end.
 std::unique_ptr<Backend> NewNativeBackend(const base::Clock& clock = base::RealClock());
+// The kinds that have some built-in handler, sorted. (InterpretStatus has one for every kind.)
+std::vector<kube::Gvk> NativeKinds();
 // The interpreter over these back ends, first to last. With a registry, which must outlive it,
 // every call is observed in
 // karmada_interpreter_operation_duration_seconds{layer,kind,operation,result}; result is "success",

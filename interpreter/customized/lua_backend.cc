@@ -25,6 +25,7 @@ lua::ScriptRunner::Options RunnerOptions(const LuaBackendOptions& options) {
 LuaBackend::LuaBackend(const LuaBackendOptions& options)
     : layer_(options.layer),
       runner_(RunnerOptions(options)),
+      on_run_(options.on_run),
       probation_(options.clock == nullptr ? base::RealClock() : *options.clock, options.metrics) {}
 
 void LuaBackend::Replace(std::shared_ptr<const CustomizationSet> set) {
@@ -75,6 +76,7 @@ absl::StatusOr<LuaBackend::Results> LuaBackend::Run(const ScriptRule& rule,
   absl::StatusOr<lua::Outcome> outcome = runner_.Run(script, run);
   probation_.End(ticket, outcome.status());
   RETURN_IF_ERROR(outcome.status());
+  if (on_run_) on_run_(outcome->usage);
   return std::move(outcome->results);
 }
 

@@ -12,6 +12,7 @@
 #ifndef INTERPRETER_CUSTOMIZED_LUA_BACKEND_H_
 #define INTERPRETER_CUSTOMIZED_LUA_BACKEND_H_
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -36,6 +37,8 @@ struct LuaBackendOptions {
   lua::Budget budget;                             // Of one run of one script.
   const base::Clock* clock = nullptr;    // nullptr: the real one. Must outlive the back end.
   metrics::Registry* metrics = nullptr;  // nullptr: nothing is counted. The same.
+  // Told of every run that ended with a result, on the caller's thread. May be empty.
+  std::function<void(const lua::Usage&)> on_run;
 };
 
 class LuaBackend : public Backend {
@@ -98,6 +101,7 @@ class LuaBackend : public Backend {
 
   const absl::string_view layer_;
   const lua::ScriptRunner runner_;
+  const std::function<void(const lua::Usage&)> on_run_;
   mutable ScriptProbation probation_;
   mutable absl::Mutex mu_;
   std::shared_ptr<const CustomizationSet> set_ ABSL_GUARDED_BY(mu_);

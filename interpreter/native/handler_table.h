@@ -3,6 +3,7 @@
 #define INTERPRETER_NATIVE_HANDLER_TABLE_H_
 
 #include <cstddef>
+#include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/hash/hash.h"
@@ -41,6 +42,8 @@ class HandlerTable {
   }
   // The handlers for the object's own kind.
   const Handlers* FindFor(const kube::Object& object) const;
+  // Those with handlers, sorted.
+  std::vector<kube::Gvk> Kinds() const;
 
  private:
   // A Gvk that owns nothing: what the hot path looks up.
@@ -70,6 +73,9 @@ class HandlerTable {
 
   absl::flat_hash_map<kube::Gvk, Handlers, Hash, Equal> table_;
 };
+
+// The table with every family of kinds in it.
+HandlerTable AllHandlers();
 
 // One function per family of kinds.
 void RegisterWorkloads(HandlerTable& table);    // Deployment, ReplicaSet, StatefulSet, DaemonSet.

@@ -15,15 +15,7 @@ using native::HandlerTable;
 
 class NativeBackend : public Backend {
  public:
-  explicit NativeBackend(const base::Clock& clock) : clock_(clock) {
-    native::RegisterWorkloads(table_);
-    native::RegisterJobs(table_);
-    native::RegisterPods(table_);
-    native::RegisterNetwork(table_);
-    native::RegisterVolumes(table_);
-    native::RegisterCredentials(table_);
-    native::RegisterScaling(table_);
-  }
+  explicit NativeBackend(const base::Clock& clock) : clock_(clock), table_(native::AllHandlers()) {}
 
   absl::string_view layer() const override { return kNativeLayer; }
 
@@ -118,7 +110,7 @@ class NativeBackend : public Backend {
   }
 
   const base::Clock& clock_;
-  HandlerTable table_;
+  const HandlerTable table_;
 };
 
 }  // namespace
@@ -126,5 +118,7 @@ class NativeBackend : public Backend {
 std::unique_ptr<Backend> NewNativeBackend(const base::Clock& clock) {
   return std::make_unique<NativeBackend>(clock);
 }
+
+std::vector<kube::Gvk> NativeKinds() { return native::AllHandlers().Kinds(); }
 
 }  // namespace interpreter

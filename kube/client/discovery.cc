@@ -20,10 +20,10 @@ constexpr char kAggregated[] =
     "application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,"
     "application/json";
 
-std::vector<std::string> Verbs(const json::Value& list) {
-  std::vector<std::string> verbs;
-  for (const json::Value& verb : list.items()) verbs.push_back(verb.ToString());
-  return verbs;
+std::vector<std::string> StringsOf(const json::Value& list) {
+  std::vector<std::string> strings;
+  for (const json::Value& item : list.items()) strings.push_back(item.ToString());
+  return strings;
 }
 
 // One pass over a server. Versions of a group are visited from the preferred one down.
@@ -100,7 +100,8 @@ void Pass::AddAggregatedVersion(const std::string& group, const json::Value& ver
     found.resource.gvk = {group, name, resource.Get({"responseKind", "kind"}).ToString()};
     found.resource.plural = resource["resource"].ToString();
     found.resource.namespaced = resource["scope"].AsString() == "Namespaced";
-    found.verbs = Verbs(resource["verbs"]);
+    found.verbs = StringsOf(resource["verbs"]);
+    found.short_names = StringsOf(resource["shortNames"]);
     Add(std::move(found));
   }
 }
@@ -127,7 +128,8 @@ void Pass::AddLegacyVersion(const std::string& group, const std::string& version
     found.resource.gvk = {group, version, resource["kind"].ToString()};
     found.resource.plural = resource["name"].ToString();
     found.resource.namespaced = resource["namespaced"].AsBool();
-    found.verbs = Verbs(resource["verbs"]);
+    found.verbs = StringsOf(resource["verbs"]);
+    found.short_names = StringsOf(resource["shortNames"]);
     Add(std::move(found));
   }
 }

@@ -89,6 +89,7 @@ ConnectionConfig& ConnectionConfig::operator=(const ConnectionConfig& other) {
   password = other.password;
   exec = other.exec == nullptr ? nullptr : std::make_unique<ExecPlugin>(*other.exec);
   impersonate_user = other.impersonate_user;
+  default_namespace = other.default_namespace;
   client_certificate_file = other.client_certificate_file;
   client_key_file = other.client_key_file;
   return *this;
@@ -159,6 +160,7 @@ absl::StatusOr<ConnectionConfig> KubeconfigEntries::Resolve(const std::string& c
         absl::StrCat("context \"", name, "\": cluster \"", cluster_name, "\" does not exist"));
   }
   ConnectionConfig config;
+  config.default_namespace = found->second.value["namespace"].ToString();
   RETURN_IF_ERROR(base::Annotate(ApplyCluster(cluster->second, config), "context \"", name,
                                  "\": cluster \"", cluster_name, "\""));
   const std::string user_name = found->second.value["user"].ToString();

@@ -50,6 +50,7 @@ struct ConnectionConfig {
   std::string username, password;
   std::unique_ptr<ExecPlugin> exec;
   std::string impersonate_user;
+  std::string default_namespace;  // The context's; "" when it has none. For command lines.
   // Set together: the pair is read from these files, again whenever they change, instead of taken
   // from client_certificate.
   std::string client_certificate_file, client_key_file;

@@ -19,7 +19,8 @@ namespace kube {
 struct ApiResource {
   Resource resource;
   std::vector<std::string> verbs;
-  bool preferred = false;  // The group's preferred version that has this kind.
+  std::vector<std::string> short_names;  // "deploy"
+  bool preferred = false;                // The group's preferred version that has this kind.
   bool HasVerbs(std::initializer_list<absl::string_view> wanted) const;
 };
 

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "lua/internal/json_size.h"
+#include "lua/internal/object_changes.h"
 #include "lua/internal/state.h"
 
 namespace lua::internal {
@@ -31,13 +32,6 @@ absl::string_view ViewOf(lua_State* state, int index) {
 
 void AddStep(std::string& path, absl::string_view name) {
   absl::StrAppend(&path, "/", absl::StrReplaceAll(name, {{"~", "~0"}, {"/", "~1"}}));
-}
-
-size_t CountNonNull(const json::Value& source) {
-  size_t count = 0;
-  for (const json::Member& m : source.members()) count += m.value.is_null() ? 0 : 1;
-  for (const json::Value& item : source.items()) count += item.is_null() ? 0 : 1;
-  return count;
 }
 
 }  // namespace
@@ -231,9 +225,9 @@ Encoder::Piece Encoder::EncodeEmpty(const json::Value* source) {
     if (source->empty()) return {source};
     if (CountNonNull(*source) == 0) return {source};
     if (source->is_array()) return Made(json::Value::Array());
-    json::Value left = *source;  // Its nulls stay.
+    json::Value left = json::Value::Object();
     for (const json::Member& m : source->members()) {
-      if (!m.value.is_null()) left.Erase(m.name());
+      if (m.value.is_null()) left.Set(m.name(), json::Value());  // Nulls stay.
     }
     return Made(std::move(left));
   }
@@ -270,30 +264,21 @@ void Encoder::EncodeMember(lua_State* state, const json::Value* source) {
 Encoder::Piece Encoder::FinishObject(const json::Value* source, size_t fields, size_t seen) {
   const auto first = fields_.begin() + static_cast<std::ptrdiff_t>(fields);
   const auto first_seen = seen_.begin() + static_cast<std::ptrdiff_t>(seen);
-  json::Value made = source != nullptr ? *source : json::Value::Object();
-  bool erased = false;
-  if (source != nullptr) {
-    // Members follow one another in memory, so the order of addresses is that of members.
-    std::sort(first_seen, seen_.end());
-    auto next_seen = first_seen;
-    for (const json::Member& member : source->members()) {
-      if (next_seen != seen_.end() && *next_seen == &member.value) {
-        ++next_seen;
-      } else if (!member.value.is_null()) {
-        made.Erase(member.name());
-        erased = true;
-      }
-    }
-  }
   std::sort(first, fields_.end(), [](const Field& a, const Field& b) { return a.name < b.name; });
-  const bool changed = erased || first != fields_.end();
-  for (auto field = first; field != fields_.end(); ++field) {
-    made.Set(field->name, std::move(field->value));
+  // Members follow one another in memory, so the order of addresses is that of members.
+  std::sort(first_seen, seen_.end());
+  const ObjectChanges changes{source,
+                              absl::MakeSpan(fields_.data() + fields, fields_.size() - fields),
+                              absl::MakeConstSpan(seen_.data() + seen, seen_.size() - seen)};
+  Piece piece;
+  if (IsUnchanged(changes)) {
+    piece.same = source;
+  } else {
+    Made(Apply(changes));
   }
   fields_.erase(first, fields_.end());
   seen_.erase(first_seen, seen_.end());
-  if (source != nullptr && !changed) return {source};
-  return Made(std::move(made));
+  return piece;
 }
 
 Encoder::Piece Encoder::EncodeArray(lua_State* state, int index, const json::Value* source) {

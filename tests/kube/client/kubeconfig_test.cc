@@ -53,6 +53,16 @@ TEST_CASE("A kubeconfig's cluster fields all arrive") {
   CHECK(config->impersonate_user == "somebody");
 }
 
+TEST_CASE("A context's namespace is told, and copied") {
+  const auto config = ParseKubeconfig(
+      "contexts:\n- name: main\n  context: {cluster: c, namespace: shop}\n"
+      "clusters:\n- name: c\n  cluster: {server: 'https://example:6443'}\n",
+      "", "main");
+  REQUIRE(config.ok());
+  const ConnectionConfig copy = *config;
+  CHECK(copy.default_namespace == "shop");
+}
+
 TEST_CASE("Each way to authenticate is read") {
   const tests::TempDirectory dir;
   dir.Write("keys/tls.crt", "CERT");

@@ -22,7 +22,7 @@ const char kAggregatedCore[] =
     R"({"kind":"APIGroupDiscoveryList","apiVersion":"apidiscovery.k8s.io/v2",
   "items":[{"versions":[{"version":"v1","freshness":"Current","resources":[
     {"resource":"pods","responseKind":{"group":"","version":"v1","kind":"Pod"},"scope":"Namespaced",
-     "verbs":["get","list","watch"],"subresources":[{"subresource":"status"}]},
+     "verbs":["get","list","watch"],"shortNames":["po"],"subresources":[{"subresource":"status"}]},
     {"resource":"nodes","responseKind":{"kind":"Node"},"scope":"Cluster","verbs":["list"]},
     {"resource":"nokind","scope":"Cluster","verbs":["get"]}]}]}]})";
 
@@ -45,7 +45,8 @@ const Content kLegacy = {
         {"name":"metrics.k8s.io","versions":[{"version":"v1beta1"}],
          "preferredVersion":{"version":"v1beta1"}}]})"},
     {"/api/v1", R"({"kind":"APIResourceList","resources":[
-        {"name":"pods","kind":"Pod","namespaced":true,"verbs":["get","list","watch"]},
+        {"name":"pods","kind":"Pod","namespaced":true,"verbs":["get","list","watch"],
+         "shortNames":["po"]},
         {"name":"pods/status","kind":"Pod","namespaced":true,"verbs":["get"]},
         {"name":"nodes","kind":"Node","namespaced":false,"verbs":["list"]}]})"},
     {"/apis/autoscaling/v2",
@@ -94,6 +95,7 @@ TEST_CASE("Aggregated and per-group discovery find the same resources") {
                                   "autoscaling/v1 Old olds preferred",
                               });
     CHECK(found->failed_groups == std::vector<std::string>{"metrics.k8s.io/v1beta1"});
+    CHECK(found->resources[0].short_names == std::vector<std::string>{"po"});
     CHECK(found->resources[0].HasVerbs({"list", "watch"}));
     CHECK_FALSE(found->resources[1].HasVerbs({"list", "watch"}));
   }

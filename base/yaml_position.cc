@@ -1,0 +1,131 @@
+#include "base/yaml_position.h"
+
+#include <yaml-cpp/emitterstyle.h>
+#include <yaml-cpp/eventhandler.h>
+#include <yaml-cpp/exceptions.h>
+#include <yaml-cpp/parser.h>
+
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+
+namespace yaml {
+namespace {
+
+using YAML::anchor_t;
+using YAML::Mark;
+
+// yaml-cpp refuses 500 less politely.
+constexpr size_t kMaxDepth = 400;
+
+// Ends the parse; caught in FindPlace.
+struct Found {};
+
+Position PositionOf(const Mark& mark) { return {mark.line + 1, mark.column + 1}; }
+
+// A map or list whose end has not come yet.
+struct Level {
+  bool is_map = false;
+  bool awaits_value = false;  // Of a map: its name has come.
+  Position key;               // Of that name.
+  std::string name;           // Of the member or item that is open or comes next.
+  size_t items = 0;           // Of a list, those before.
+};
+
+// Follows yaml-cpp's events down to one path.
+class PlaceFinder : public YAML::EventHandler {
+ public:
+  explicit PlaceFinder(json::Path path) : path_(path) {}
+
+  const std::optional<Place>& place() const { return place_; }
+
+  void OnDocumentStart(const Mark&) override {}
+  void OnDocumentEnd() override {}
+  void OnNull(const Mark& mark, anchor_t) override { Leaf(mark, ""); }
+  void OnAlias(const Mark& mark, anchor_t) override { Leaf(mark, ""); }
+  void OnScalar(const Mark& mark, const std::string&, anchor_t, const std::string& text) override {
+    Leaf(mark, text);
+  }
+  void OnSequenceStart(const Mark& mark, const std::string&, anchor_t,
+                       YAML::EmitterStyle::value) override {
+    Enter(mark, false);
+  }
+  void OnSequenceEnd() override { Leave(); }
+  void OnMapStart(const Mark& mark, const std::string&, anchor_t,
+                  YAML::EmitterStyle::value) override {
+    Enter(mark, true);
+  }
+  void OnMapEnd() override { Leave(); }
+
+ private:
+  // Whether the value that comes now is a name of a map.
+  bool IsName() const {
+    return !open_.empty() && open_.back().is_map && !open_.back().awaits_value;
+  }
+
+  void Leaf(const Mark& mark, const std::string& text) {
+    if (IsName()) {
+      open_.back().name = text;
+      open_.back().key = PositionOf(mark);
+      open_.back().awaits_value = true;
+      return;
+    }
+    Begin(mark);
+    End();
+  }
+
+  void Enter(const Mark& mark, bool is_map) {
+    Begin(mark);
+    if (open_.size() >= kMaxDepth) throw Found{};
+    open_.push_back({.is_map = is_map, .name = is_map ? "" : "0"});
+  }
+
+  void Leave() {
+    open_.pop_back();
+    End();
+  }
+
+  // A value begins: is it the one?
+  void Begin(const Mark& mark) {
+    if (open_.size() != path_.size()) return;
+    for (size_t i = 0; i < path_.size(); ++i) {
+      if (open_[i].name != path_[i]) return;
+    }
+    const Position value = PositionOf(mark);
+    const bool named = !open_.empty() && open_.back().is_map;
+    place_ = Place{named ? open_.back().key : value, value};
+    throw Found{};
+  }
+
+  // A value has ended.
+  void End() {
+    if (open_.empty()) return;
+    Level& level = open_.back();
+    level.awaits_value = false;
+    if (!level.is_map) level.name = absl::StrCat(++level.items);
+  }
+
+  const json::Path path_;
+  std::vector<Level> open_;  // Outermost first.
+  std::optional<Place> place_;
+};
+
+}  // namespace
+
+std::optional<Place> FindPlace(absl::string_view text, json::Path path) {
+  PlaceFinder finder(path);
+  try {
+    std::istringstream stream{std::string(text)};
+    YAML::Parser parser(stream);
+    parser.HandleNextDocument(finder);
+  } catch (const Found&) {
+  } catch (const YAML::Exception&) {
+    return std::nullopt;  // Whoever parses the text reports this.
+  }
+  return finder.place();
+}
+
+}  // namespace yaml

@@ -1,0 +1,29 @@
+// Where a value stands in a YAML or JSON text, for messages that point at it.
+#ifndef BASE_YAML_POSITION_H_
+#define BASE_YAML_POSITION_H_
+
+#include <optional>
+
+#include "absl/strings/string_view.h"
+#include "base/json.h"
+
+namespace yaml {
+
+// Lines and columns count from 1; columns count bytes.
+struct Position {
+  int line = 0;
+  int column = 0;
+};
+
+struct Place {
+  Position key;    // Of the member's name; of the value for the document itself.
+  Position value;  // Of the value's first byte, or of the "|" or ">" before block text.
+};
+
+// Where the value at `path` is in the first document of `text`; nullopt when the text ends or
+// breaks off before it. Names stand for members; a number ("0") for an item of a list.
+std::optional<Place> FindPlace(absl::string_view text, json::Path path);
+
+}  // namespace yaml
+
+#endif  // BASE_YAML_POSITION_H_

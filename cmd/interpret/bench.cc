@@ -1,0 +1,220 @@
+#include "cmd/interpret/bench.h"
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "base/status.h"
+#include "cmd/interpret/flags.h"
+#include "cmd/interpret/layers.h"
+#include "cmd/interpret/measurement.h"
+#include "cmd/interpret/table.h"
+#include "config/options.h"
+
+namespace cmd::interpret {
+namespace {
+
+using interpreter::Operation;
+using SteadyClock = std::chrono::steady_clock;
+
+constexpr char kExamples[] = R"(Examples:
+  %prog% bench my-widget.yaml -f widget.yaml
+  %prog% bench deployment/web -n shop --operation AggregateStatus --status items.yaml
+  %prog% bench objects/ --time 5s -o json
+
+Every operation that has a rule for an object is run until the time is over. Retain gets the object
+on both sides; without --status an aggregation gets the object's own status from two members.)";
+
+struct BenchOptions {
+  std::vector<std::string> objects;
+  std::vector<std::string> operations;
+  std::string status;
+  int64_t replicas = 3;
+  absl::Duration time = absl::Seconds(1);
+  bool json = false;
+  LayerOptions layers;
+};
+
+struct Figures {
+  std::string object, operation, layer, by, error;
+  int64_t calls = 0;
+  Cost total;
+  double PerSecond() const { return calls / absl::ToDoubleSeconds(total.time); }
+  uint64_t GarbageOfOne() const { return total.garbage / static_cast<uint64_t>(calls); }
+};
+
+absl::StatusOr<std::vector<Operation>> OperationsOf(const BenchOptions& options) {
+  std::vector<Operation> operations;
+  for (const std::string& name : options.operations) {
+    ASSIGN_OR_RETURN(const Operation op, ParseOperation(name));
+    operations.push_back(op);
+  }
+  if (operations.empty()) {
+    operations.assign(std::begin(interpreter::kAllOperations),
+                      std::end(interpreter::kAllOperations));
+  }
+  return operations;
+}
+
+json::Value ItemsFrom(const kube::Object& object) {
+  json::Value items = json::Value::Array();
+  for (const char* cluster : {"member1", "member2"}) {
+    items.Append(json::Value::Object({{"clusterName", cluster},
+                                      {"applied", true},
+                                      {"health", "Healthy"},
+                                      {"status", object.status()}}));
+  }
+  return items;
+}
+
+// Runs for about the given time; the first run, which compiles scripts, does not count.
+Figures Run(Layers& layers, const Invocation& invocation, absl::Duration time) {
+  const interpreter::RuleName by = AnsweredBy(layers.chain(), invocation);
+  Figures figures{invocation.object.Describe(),
+                  std::string(interpreter::OperationName(invocation.op)), by.layer, by.name};
+  const Measured first = Measure(layers, invocation);
+  if (!first.result.ok()) {
+    figures.error = std::string(first.result.status().message());
+    return figures;
+  }
+  const Measured second = Measure(layers, invocation);
+  // As many at a time as take about a millisecond, so that looking at the clock costs nothing.
+  const int64_t batch = std::clamp<int64_t>(
+      absl::Milliseconds(1) / std::max(second.cost.time, absl::Nanoseconds(1)), 1, 1000);
+  const auto end = SteadyClock::now() + absl::ToChronoNanoseconds(time);
+  do {
+    const Measured some = Measure(layers, invocation, batch);
+    figures.calls += batch;
+    figures.total.time += some.cost.time;
+    figures.total.garbage += some.cost.garbage;
+    figures.total.script_peak = std::max(figures.total.script_peak, some.cost.script_peak);
+  } while (SteadyClock::now() < end);
+  return figures;
+}
+
+json::Value ToJson(const Figures& f) {
+  json::Value out = json::Value::Object(
+      {{"object", f.object}, {"operation", f.operation}, {"layer", f.layer}, {"by", f.by}});
+  if (!f.error.empty()) {
+    out.Set("error", f.error);
+    return out;
+  }
+  out.Set("calls", f.calls);
+  out.Set("operationsPerSecond", f.PerSecond());
+  out.Set("microseconds", absl::ToDoubleMicroseconds(f.total.time) / static_cast<double>(f.calls));
+  out.Set("garbageBytes", static_cast<int64_t>(f.GarbageOfOne()));
+  out.Set("scriptPeakBytes", static_cast<int64_t>(f.total.script_peak));
+  return out;
+}
+
+void Print(const std::vector<Figures>& all, const BenchOptions& options, Console& console) {
+  if (options.json) {
+    json::Value list = json::Value::Array();
+    for (const Figures& figures : all) list.Append(ToJson(figures));
+    console.out << Formatted(list, Format::kJson);
+    return;
+  }
+  Table table({"OBJECT", "OPERATION", "LAYER", "BY", "OPS/S", "TIME/OP", "GARBAGE/OP"});
+  for (const Figures& f : all) {
+    if (!f.error.empty()) {
+      table.Add({f.object, f.operation, f.layer, f.by, "error", "", f.error});
+      continue;
+    }
+    table.Add({f.object, f.operation, f.layer, f.by, absl::StrFormat("%.0f", f.PerSecond()),
+               ShortTime(f.total.time / f.calls), ShortSize(f.GarbageOfOne())});
+  }
+  console.out << table.Text(console.out_colours);
+}
+
+absl::StatusOr<std::vector<Invocation>> InvocationsOf(const BenchOptions& options,
+                                                      const Layers& layers, ObjectSource& source) {
+  ASSIGN_OR_RETURN(const std::vector<Operation> operations, OperationsOf(options));
+  json::Value items;
+  if (!options.status.empty()) {
+    ASSIGN_OR_RETURN(items, source.Items(options.status));
+  }
+  std::vector<Invocation> invocations;
+  for (const std::string& argument : options.objects) {
+    ASSIGN_OR_RETURN(const auto documents, source.All(argument, options.layers.recursive));
+    for (const Document& document : documents) {
+      const kube::Object object(document.value);
+      for (const Operation op : operations) {
+        if (!layers.chain().HookEnabled(object.gvk(), op)) continue;
+        invocations.push_back({op, object, object, options.replicas,
+                               options.status.empty() ? ItemsFrom(object) : items});
+      }
+    }
+  }
+  if (invocations.empty()) return absl::NotFoundError("no layer has a rule for these objects");
+  return invocations;
+}
+
+absl::StatusOr<ExitCode> Bench(const BenchOptions& options, Console& console) {
+  DocumentReader reader(console.in);
+  LiveObjects live(options.layers.live);
+  ObjectSource source(reader, live);
+  ASSIGN_OR_RETURN(const std::unique_ptr<Layers> layers, Layers::Build(options.layers, source));
+  layers->WarnOfProblems(console);
+  ASSIGN_OR_RETURN(const auto invocations, InvocationsOf(options, *layers, source));
+  std::vector<Figures> all;
+  for (const Invocation& invocation : invocations) {
+    ShowProgress(console, absl::StrCat(all.size() + 1, "/", invocations.size(), " ",
+                                       interpreter::OperationName(invocation.op), " of ",
+                                       invocation.object.Describe()));
+    all.push_back(Run(*layers, invocation, options.time));
+  }
+  ShowProgress(console, "");
+  Print(all, options, console);
+  const bool failed = std::any_of(all.begin(), all.end(),
+                                  [](const Figures& figures) { return !figures.error.empty(); });
+  return failed ? ExitCode::kFailed : ExitCode::kFine;
+}
+
+void AddTimeFlag(CLI::App& app, absl::Duration& time) {
+  app.add_option_function<std::string>(
+         "--time",
+         [&time](const std::string& text) {
+           const absl::Status parsed = config::ParseGoDuration(text, time);
+           if (!parsed.ok()) throw CLI::ValidationError("--time", std::string(parsed.message()));
+         },
+         "how long to run each operation")
+      ->type_name("DURATION")
+      ->default_str("1s");
+}
+
+}  // namespace
+
+void AddBench(CommandLine& line) {
+  CLI::App& app = line.Add("bench", "Measure operations per second and garbage", kExamples);
+  auto options = std::make_shared<BenchOptions>();
+  app.add_option("OBJECT", options->objects,
+                 "files, directories, - for standard input, or TYPE/NAME of live objects")
+      ->required();
+  AddRepeatable(app, "--operation", options->operations,
+                "only this operation; may be repeated (default: all that have a rule)")
+      ->type_name("OPERATION");
+  app.add_option("--status", options->status, "what the members report (AggregateStatus)")
+      ->type_name("ITEMS");
+  app.add_option("--replicas", options->replicas, "replicas to set (ReviseReplica)")
+      ->type_name("N")
+      ->capture_default_str();
+  AddTimeFlag(app, options->time);
+  app.add_option_function<std::string>(
+         "-o,--output",
+         [options = options.get()](const std::string& format) { options->json = format == "json"; },
+         "how to print the figures")
+      ->check(CLI::IsMember({"table", "json"}))
+      ->default_str("table")
+      ->type_name("FORMAT");
+  AddLayerFlags(app, options->layers);
+  line.OnRun(app, [options](Console& console) { return Bench(*options, console); });
+}
+
+}  // namespace cmd::interpret

@@ -1,0 +1,177 @@
+#include "cmd/interpret/check.h"
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "base/status.h"
+#include "cmd/interpret/diagnostics.h"
+#include "cmd/interpret/flags.h"
+#include "cmd/interpret/object_source.h"
+#include "interpreter/customized/customization.h"
+
+namespace cmd::interpret {
+namespace {
+
+using interpreter::Operation;
+using interpreter::customized::Customization;
+using interpreter::customized::ScriptField;
+using Severity = Finding::Severity;
+
+constexpr char kExamples[] = R"(Examples:
+  %prog% check widget.yaml
+  %prog% check -R customizations/ -o json
+  %prog% check ric/widget --kubeconfig ~/.kube/karmada.config
+
+Looks for: syntax, functions that are missing or called something else, wrong numbers of parameters,
+globals that scripts do not have, fields that do not exist, targets that look wrong, and two
+customizations that answer the same question.)";
+
+struct CheckOptions {
+  std::vector<std::string> paths;
+  LayerOptions input;
+  bool json = false;
+  bool quiet = false;
+};
+
+// One run over all customizations.
+class Checker {
+ public:
+  Checker(const CheckOptions& options, Console& console) : options_(options), console_(console) {}
+
+  void Check(const Document& document);
+  ExitCode Finish();
+
+ private:
+  void Report(const Document& document, std::vector<Finding> findings);
+  // Scripts for what an earlier customization answers.
+  void AddRivals(const Document& document, const Customization& customization,
+                 std::vector<Finding>& findings);
+
+  const CheckOptions& options_;
+  Console& console_;
+  json::Value list_ = json::Value::Array();
+  // Who answers an operation of a kind; for dependencies all do.
+  std::map<std::pair<kube::Gvk, Operation>, std::string> answering_;
+  size_t checked_ = 0, errors_ = 0, warnings_ = 0;
+};
+
+std::string OperationsText(const Customization& customization) {
+  std::vector<absl::string_view> names;
+  for (const auto& [op, script] : customization.scripts) {
+    names.push_back(interpreter::OperationName(op));
+  }
+  return absl::StrJoin(names, ", ");
+}
+
+void Checker::Check(const Document& document) {
+  ++checked_;
+  const kube::Object object(document.value);
+  const size_t before = errors_ + warnings_;
+  const Customization customization = interpreter::customized::ParseCustomization(object);
+  std::vector<Finding> findings = CheckCustomization(object);
+  AddRivals(document, customization, findings);
+  Report(document, std::move(findings));
+  if (errors_ + warnings_ == before && !options_.json && !options_.quiet) {
+    console_.out << console_.out_colours.Green("ok") << " " << document.Where() << ": "
+                 << customization.name << " (" << customization.target.ApiVersion() << " "
+                 << customization.target.kind << "): " << OperationsText(customization) << "\n";
+  }
+}
+
+void Checker::Report(const Document& document, std::vector<Finding> findings) {
+  std::vector<Diagnostic> diagnostics;
+  for (Finding& finding : findings) {
+    ++(finding.severity == Severity::kError ? errors_ : warnings_);
+    diagnostics.push_back(Locate(document, std::move(finding)));
+  }
+  std::stable_sort(diagnostics.begin(), diagnostics.end(),
+                   [](const auto& a, const auto& b) { return a.line < b.line; });
+  for (const Diagnostic& diagnostic : diagnostics) {
+    if (options_.json) {
+      list_.Append(ToJson(diagnostic));
+    } else {
+      console_.out << Render(diagnostic, console_.out_colours);
+    }
+  }
+}
+
+void Checker::AddRivals(const Document& document, const Customization& customization,
+                        std::vector<Finding>& findings) {
+  if (customization.target.empty()) return;
+  for (const ScriptField& field : interpreter::customized::ScriptFields()) {
+    const Operation op = field.operation;
+    if (op == Operation::kInterpretDependency || customization.scripts.count(op) == 0) continue;
+    const auto [first, is_new] = answering_.try_emplace(
+        {customization.target, op}, absl::StrCat(customization.name, " (", document.Where(), ")"));
+    if (is_new) continue;
+    findings.push_back({Severity::kError, absl::StrCat("spec.customizations.", field.name), 0, 0,
+                        "",
+                        absl::StrCat(interpreter::OperationName(op), " of ",
+                                     customization.target.kind, " is customized by ", first->second,
+                                     " already; Karmada refuses the second")});
+  }
+}
+
+ExitCode Checker::Finish() {
+  const ExitCode code = errors_ == 0 ? ExitCode::kFine : ExitCode::kFailed;
+  if (options_.json) {
+    console_.out << Formatted(list_, Format::kJson);
+    return code;
+  }
+  const std::string summary =
+      absl::StrCat(Count(checked_, "customization"), ", ", Count(errors_, "error"), ", ",
+                   Count(warnings_, "warning"));
+  console_.out << (errors_ == 0 ? console_.out_colours.Green(summary)
+                                : console_.out_colours.Red(summary))
+               << std::endl;
+  return code;
+}
+
+absl::StatusOr<ExitCode> Check(const CheckOptions& options, Console& console) {
+  std::vector<std::string> arguments = options.paths;
+  arguments.insert(arguments.end(), options.input.customizations.begin(),
+                   options.input.customizations.end());
+  if (arguments.empty()) return absl::InvalidArgumentError("nothing to check: give files");
+  DocumentReader reader(console.in);
+  LiveObjects live(options.input.live);
+  ObjectSource source(reader, live);
+  Checker checker(options, console);
+  bool found = false;
+  for (const std::string& argument : arguments) {
+    ASSIGN_OR_RETURN(const auto documents,
+                     source.Customizations(argument, options.input.recursive));
+    for (const Document& document : documents) checker.Check(document);
+    found = found || !documents.empty();
+  }
+  if (found) return checker.Finish();
+  return absl::NotFoundError(absl::StrCat("no customizations in ", absl::StrJoin(arguments, ", ")));
+}
+
+}  // namespace
+
+void AddCheck(CommandLine& line) {
+  CLI::App& app = line.Add("check", "Find mistakes in customizations", kExamples);
+  auto options = std::make_shared<CheckOptions>();
+  app.add_option("PATH", options->paths,
+                 "files, directories, - for standard input, or TYPE/NAME of live objects");
+  AddInputFlags(app, options->input);
+  app.add_option_function<std::string>(
+         "-o,--output",
+         [options = options.get()](const std::string& format) { options->json = format == "json"; },
+         "how to print what is found")
+      ->check(CLI::IsMember({"text", "json"}))
+      ->default_str("text")
+      ->type_name("FORMAT");
+  app.add_flag("-q,--quiet", options->quiet, "do not tell what is fine");
+  line.OnRun(app, [options](Console& console) { return Check(*options, console); });
+}
+
+}  // namespace cmd::interpret

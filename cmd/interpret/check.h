@@ -1,0 +1,14 @@
+// karmada-interpret check: mistakes in customizations, found without running them.
+#ifndef CMD_INTERPRET_CHECK_H_
+#define CMD_INTERPRET_CHECK_H_
+
+#include "cmd/interpret/command.h"
+
+namespace cmd::interpret {
+
+// Declares the sub-command.
+void AddCheck(CommandLine& line);
+
+}  // namespace cmd::interpret
+
+#endif  // CMD_INTERPRET_CHECK_H_

@@ -1,0 +1,58 @@
+// The command line of karmada-interpret: sub-commands, help, exit codes.
+#ifndef CMD_INTERPRET_COMMAND_H_
+#define CMD_INTERPRET_COMMAND_H_
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "cmd/interpret/console.h"
+
+namespace CLI {
+class App;
+}
+
+namespace cmd::interpret {
+
+enum class ExitCode {
+  kFine = 0,
+  kFailed =
+      1,  // Done, and the answer is bad: a mistake found, a failed test, an operation's error.
+  kUnusable = 2,  // Not done: a wrong flag, an unreadable file, an unreachable server.
+};
+
+// A sub-command, ready to run. An error is an input that cannot be used: kUnusable.
+using Action = std::function<absl::StatusOr<ExitCode>(Console&)>;
+
+class CommandLine {
+ public:
+  // `program` is how the user called it; as a kubectl plugin help says "kubectl karmada-interpret".
+  explicit CommandLine(const std::string& program);
+  ~CommandLine();
+  CommandLine(const CommandLine&) = delete;
+  CommandLine& operator=(const CommandLine&) = delete;
+
+  // "karmada-interpret" or "kubectl karmada-interpret".
+  const std::string& program() const { return program_; }
+
+  // Declares a sub-command. `examples` end its help; %prog% in them becomes the program's name.
+  CLI::App& Add(const std::string& name, const std::string& summary, const std::string& examples);
+  // What to do when `app` is chosen.
+  void OnRun(CLI::App& app, Action action);
+
+  // Parses and runs. Help goes to `out`; errors, with the program's name before them, to `err`.
+  ExitCode Run(int argc, const char* const* argv, Console& console);
+
+ private:
+  std::string program_;
+  std::unique_ptr<CLI::App> app_;
+  Action action_;
+};
+
+// All sub-commands of this program.
+void AddAllCommands(CommandLine& line);
+
+}  // namespace cmd::interpret
+
+#endif  // CMD_INTERPRET_COMMAND_H_

@@ -1,0 +1,54 @@
+// What a sub-command reads and writes: the standard streams, or a test's; colours for people.
+#ifndef CMD_INTERPRET_CONSOLE_H_
+#define CMD_INTERPRET_CONSOLE_H_
+
+#include <istream>
+#include <ostream>
+#include <string>
+
+#include "absl/strings/string_view.h"
+
+namespace cmd::interpret {
+
+// Styles text, or leaves it as it is.
+class Colours {
+ public:
+  explicit Colours(bool on) : on_(on) {}
+
+  bool on() const { return on_; }
+  std::string Bold(absl::string_view text) const { return Styled("1", text); }
+  std::string Dim(absl::string_view text) const { return Styled("2", text); }
+  std::string Red(absl::string_view text) const { return Styled("31", text); }
+  std::string Green(absl::string_view text) const { return Styled("32", text); }
+  std::string Yellow(absl::string_view text) const { return Styled("33", text); }
+  // A diff with removed lines in red and added ones in green.
+  std::string Diff(absl::string_view diff) const;
+
+ private:
+  std::string Styled(absl::string_view code, absl::string_view text) const;
+
+  bool on_;
+};
+
+// Results go to `out`; messages, traces and progress go to `err`.
+struct Console {
+  std::istream& in;
+  std::ostream& out;
+  std::ostream& err;
+  Colours out_colours{false};
+  Colours err_colours{false};
+  bool shows_progress = false;  // Whether somebody watches `err`.
+};
+
+// The process's streams: colours on terminals only, and none when NO_COLOR is set to something.
+Console StandardConsole();
+
+// One line on `err` that the next call writes over; does nothing when nobody watches. "" clears it.
+void ShowProgress(Console& console, absl::string_view text);
+
+// "1 case", "2 cases".
+std::string Count(size_t n, absl::string_view noun);
+
+}  // namespace cmd::interpret
+
+#endif  // CMD_INTERPRET_CONSOLE_H_

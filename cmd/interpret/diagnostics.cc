@@ -1,0 +1,230 @@
+#include "cmd/interpret/diagnostics.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "base/yaml_position.h"
+
+namespace cmd::interpret {
+namespace {
+
+bool IsNameByte(char c) { return absl::ascii_isalnum(c) || c == '_'; }
+
+// Where a word stands by itself in a line, and not behind a dot, from 1; 0 when it does not.
+int ColumnOfWord(absl::string_view line, absl::string_view word) {
+  for (size_t at = line.find(word); !word.empty() && at != absl::string_view::npos;
+       at = line.find(word, at + 1)) {
+    const size_t end = at + word.size();
+    const bool begins =
+        at == 0 || (!IsNameByte(line[at - 1]) && line[at - 1] != '.') || !IsNameByte(word[0]);
+    const bool ends = end == line.size() || !IsNameByte(line[end]) || !IsNameByte(word.back());
+    if (begins && ends) return static_cast<int>(at) + 1;
+  }
+  return 0;
+}
+
+int FirstColumn(absl::string_view line) {
+  const size_t at = line.find_first_not_of(" \t");
+  return at == absl::string_view::npos ? 1 : static_cast<int>(at) + 1;
+}
+
+std::vector<absl::string_view> LinesOf(const Document& document) {
+  return absl::StrSplit(document.text, '\n');
+}
+
+absl::string_view LineAt(const std::vector<absl::string_view>& lines, int line) {
+  return line >= 1 && static_cast<size_t>(line) <= lines.size() ? lines[line - 1]
+                                                                : absl::string_view();
+}
+
+// The place of the longest beginning of the path that is there.
+std::optional<yaml::Place> FindNearest(const Document& document, const std::string& field) {
+  std::vector<absl::string_view> path(document.path.begin(), document.path.end());
+  const size_t least = path.size();
+  for (const absl::string_view name : absl::StrSplit(field, '.', absl::SkipEmpty())) {
+    path.push_back(name);
+  }
+  for (; path.size() > least; path.pop_back()) {
+    if (auto place = yaml::FindPlace(document.text, path)) return place;
+  }
+  return path.empty() ? std::nullopt : yaml::FindPlace(document.text, path);
+}
+
+// How far the lines of a block are indented: its first line with text says.
+size_t IndentOfBlock(const std::vector<absl::string_view>& lines, int first) {
+  for (int line = first; static_cast<size_t>(line) <= lines.size(); ++line) {
+    if (!absl::StripAsciiWhitespace(LineAt(lines, line)).empty()) {
+      return static_cast<size_t>(FirstColumn(LineAt(lines, line)) - 1);
+    }
+  }
+  return 0;
+}
+
+// A line of the file that a line of a script, or a part of it, is written on.
+struct Segment {
+  int line = 0;       // In the document.
+  size_t indent = 0;  // Before the text.
+  size_t offset = 0;  // In the script's line.
+  size_t size = 0;
+};
+
+// Follows a script through the lines of the block that it is written as. After "|" they are the
+// same; after ">" one line of the script may stand for several.
+class BlockReader {
+ public:
+  BlockReader(const std::vector<absl::string_view>& lines, int header)
+      : lines_(lines), indent_(IndentOfBlock(lines, header + 1)), next_(header + 1) {}
+
+  // Where the next line of the script is; empty when it is blank, or not there.
+  std::vector<Segment> Next(absl::string_view script_line) {
+    std::vector<Segment> segments;
+    if (absl::StripAsciiWhitespace(script_line).empty()) return segments;
+    while (static_cast<size_t>(next_) <= lines_.size() && Text(next_).empty()) ++next_;
+    for (size_t offset = 0; offset < script_line.size(); ++offset) {  // The space between two.
+      const absl::string_view text = Text(next_);
+      if (text.empty() || !absl::StartsWith(script_line.substr(offset), text)) return {};
+      segments.push_back({next_++, indent_, offset, text.size()});
+      offset += text.size();
+    }
+    return segments;
+  }
+
+ private:
+  absl::string_view Text(int line) const {
+    const absl::string_view whole = LineAt(lines_, line);
+    const absl::string_view text = whole.substr(std::min(indent_, whole.size()));
+    return absl::EndsWith(text, "\r") ? text.substr(0, text.size() - 1) : text;
+  }
+
+  const std::vector<absl::string_view>& lines_;
+  const size_t indent_;
+  int next_;
+};
+
+// Where the line of the script that the finding is about is written; empty when the script is not
+// written as a block.
+std::vector<Segment> SegmentsOf(const std::vector<absl::string_view>& lines,
+                                const yaml::Position& value, absl::string_view script,
+                                int script_line) {
+  const absl::string_view head = LineAt(lines, value.line);
+  const auto at = static_cast<size_t>(value.column - 1);
+  if (at >= head.size()) return {};
+  if (head[at] == '|') {
+    const int line = value.line + script_line;
+    const size_t indent = IndentOfBlock(lines, value.line + 1);
+    return {{line, indent, 0, LineAt(lines, line).size()}};
+  }
+  if (head[at] != '>') return {};
+  BlockReader reader(lines, value.line);
+  int number = 0;
+  for (const absl::string_view line : absl::StrSplit(script, '\n')) {
+    std::vector<Segment> segments = reader.Next(line);
+    if (++number == script_line) return segments;
+  }
+  return {};
+}
+
+// Of several segments the one with the column, or else with the token.
+const Segment& SegmentOf(const std::vector<Segment>& segments,
+                         const std::vector<absl::string_view>& lines, const Finding& finding) {
+  for (const Segment& segment : segments) {
+    const bool has_column = static_cast<size_t>(finding.column) <= segment.offset + segment.size;
+    const bool has_token = ColumnOfWord(LineAt(lines, segment.line), finding.token) > 0;
+    if (finding.column > 0 ? has_column : has_token) return segment;
+  }
+  return finding.column > 0 ? segments.back() : segments.front();
+}
+
+void PlaceInScript(const std::vector<absl::string_view>& lines, const yaml::Position& value,
+                   absl::string_view script, Diagnostic& out) {
+  const auto segments = SegmentsOf(lines, value, script, out.finding.script_line);
+  if (segments.empty()) {
+    out.script_line = out.finding.script_line;
+    return;
+  }
+  const Segment& segment = SegmentOf(segments, lines, out.finding);
+  out.line = segment.line;
+  out.source = std::string(LineAt(lines, out.line));
+  out.column = out.finding.column > 0
+                   ? out.finding.column + static_cast<int>(segment.indent - segment.offset)
+                   : ColumnOfWord(out.source, out.finding.token);
+  if (out.column <= 0) out.column = FirstColumn(out.source);
+}
+
+std::string ScriptText(const Document& document, const std::string& field) {
+  const std::vector<absl::string_view> path = absl::StrSplit(field, '.', absl::SkipEmpty());
+  return document.value.Get(path).ToString();
+}
+
+}  // namespace
+
+Diagnostic Locate(const Document& document, Finding finding) {
+  Diagnostic out;
+  out.finding = std::move(finding);
+  out.file = document.file;
+  if (document.text.empty()) {  // A live object.
+    out.script_line = out.finding.script_line;
+    return out;
+  }
+  const std::vector<absl::string_view> lines = LinesOf(document);
+  if (const auto place = FindNearest(document, out.finding.field)) {
+    out.line = place->key.line;
+    out.column = place->key.column;
+    out.source = std::string(LineAt(lines, out.line));
+    if (out.finding.script_line > 0) {
+      PlaceInScript(lines, place->value, ScriptText(document, out.finding.field), out);
+    }
+  } else {
+    out.line = 1;
+    out.column = 1;
+  }
+  out.line += document.line - 1;
+  return out;
+}
+
+std::string Render(const Diagnostic& diagnostic, const Colours& colours) {
+  const Finding& finding = diagnostic.finding;
+  const bool error = finding.severity == Finding::Severity::kError;
+  std::string where = diagnostic.file;
+  if (diagnostic.line > 0) absl::StrAppend(&where, ":", diagnostic.line, ":", diagnostic.column);
+  std::string text = absl::StrCat(colours.Bold(absl::StrCat(where, ":")), " ",
+                                  error ? colours.Red("error:") : colours.Yellow("warning:"), " ");
+  if (!finding.field.empty()) absl::StrAppend(&text, finding.field, ": ");
+  if (diagnostic.script_line > 0) {
+    absl::StrAppend(&text, "line ", diagnostic.script_line, " of the script: ");
+  }
+  absl::StrAppend(&text, finding.message, "\n");
+  if (diagnostic.source.empty()) return text;
+  const std::string number = absl::StrCat(diagnostic.line);
+  // Tabs stay tabs before the caret, so that it stands where it should whatever their width.
+  std::string before = diagnostic.source.substr(0, diagnostic.column - 1);
+  std::replace_if(
+      before.begin(), before.end(), [](char c) { return c != '\t'; }, ' ');
+  absl::StrAppend(&text, "  ", number, " | ", diagnostic.source, "\n  ",
+                  std::string(number.size(), ' '), " | ", before,
+                  error ? colours.Red("^") : colours.Yellow("^"), "\n");
+  return text;
+}
+
+json::Value ToJson(const Diagnostic& diagnostic) {
+  const Finding& finding = diagnostic.finding;
+  json::Value out = json::Value::Object(
+      {{"file", diagnostic.file},
+       {"severity", finding.severity == Finding::Severity::kError ? "error" : "warning"},
+       {"field", finding.field},
+       {"message", finding.message}});
+  if (diagnostic.line > 0) {
+    out.Set("line", diagnostic.line);
+    out.Set("column", diagnostic.column);
+  }
+  if (finding.script_line > 0) out.Set("scriptLine", finding.script_line);
+  return out;
+}
+
+}  // namespace cmd::interpret

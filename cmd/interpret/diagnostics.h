@@ -1,0 +1,33 @@
+// Findings with their place in a file, as compilers show them.
+#ifndef CMD_INTERPRET_DIAGNOSTICS_H_
+#define CMD_INTERPRET_DIAGNOSTICS_H_
+
+#include <string>
+
+#include "base/json.h"
+#include "cmd/interpret/console.h"
+#include "cmd/interpret/documents.h"
+#include "cmd/interpret/findings.h"
+
+namespace cmd::interpret {
+
+struct Diagnostic {
+  Finding finding;
+  std::string file;
+  int line = 0;        // In the file, from 1; 0: not known.
+  int column = 0;      // The same, in bytes.
+  std::string source;  // That line; "" when it is not known.
+  // Line of the script, when `line` cannot be its place in the file (quoted text, JSON).
+  int script_line = 0;
+};
+
+// Finds the place: of the field, or of the line inside a script that is written as block text.
+Diagnostic Locate(const Document& document, Finding finding);
+
+// "file:line:column: error: field: message", the line, and a caret below it; ends with a newline.
+std::string Render(const Diagnostic& diagnostic, const Colours& colours);
+json::Value ToJson(const Diagnostic& diagnostic);
+
+}  // namespace cmd::interpret
+
+#endif  // CMD_INTERPRET_DIAGNOSTICS_H_

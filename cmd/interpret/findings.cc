@@ -1,0 +1,161 @@
+#include "cmd/interpret/findings.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "interpreter/customized/shipped.h"
+#include "interpreter/interpreter.h"
+
+namespace cmd::interpret {
+namespace {
+
+using interpreter::customized::CompiledScript;
+using interpreter::customized::Customization;
+using interpreter::customized::ScriptField;
+using Severity = Finding::Severity;
+
+std::string ScriptPath(const ScriptField& field) {
+  return absl::StrCat("spec.customizations.", field.name, ".luaScript");
+}
+
+// A message of the compiler taken apart.
+struct CompilerMessage {
+  int line = 0;
+  std::string what;   // "'=' expected near 'x'"
+  std::string token;  // "x"
+};
+
+// The first ":<digits>:" ends the script's name.
+CompilerMessage Parse(absl::string_view message) {
+  for (size_t at = message.find(':'); at != absl::string_view::npos;
+       at = message.find(':', at + 1)) {
+    const size_t end = message.find_first_not_of("0123456789", at + 1);
+    CompilerMessage parsed;
+    if (end == absl::string_view::npos || message[end] != ':') continue;
+    if (!absl::SimpleAtoi(message.substr(at + 1, end - at - 1), &parsed.line)) continue;
+    parsed.what = std::string(absl::StripAsciiWhitespace(message.substr(end + 1)));
+    const size_t near = parsed.what.rfind("near '");
+    if (near != std::string::npos && absl::EndsWith(parsed.what, "'")) {
+      parsed.token = parsed.what.substr(near + 6, parsed.what.size() - near - 7);
+    }
+    return parsed;
+  }
+  return {0, std::string(message), ""};
+}
+
+absl::string_view LineOf(absl::string_view text, int line) {
+  const std::vector<absl::string_view> lines = absl::StrSplit(text, '\n');
+  const auto index = static_cast<size_t>(line - 1);
+  return index < lines.size() ? lines[index] : absl::string_view();
+}
+
+constexpr char kNearEnd[] = "near '<eof>'";
+
+// Line and column behind the last character that is no blank.
+std::pair<int, int> EndOf(absl::string_view text) {
+  const absl::string_view whole = absl::StripTrailingAsciiWhitespace(text);
+  const auto line = static_cast<int>(std::count(whole.begin(), whole.end(), '\n')) + 1;
+  return {line, static_cast<int>(LineOf(whole, line).size()) + 1};
+}
+
+// Of several places where the token stands in its line, the first one at which a script that ends
+// there fails with the same message.
+int ColumnOf(const CompilerMessage& error, absl::string_view text) {
+  const absl::string_view line = LineOf(text, error.line);
+  if (error.token.empty() || line.empty()) return 0;
+  const size_t before = line.data() - text.data();
+  for (size_t at = line.find(error.token); at != absl::string_view::npos;
+       at = line.find(error.token, at + 1)) {
+    const auto cut = lua::Script::Compile("x", text.substr(0, before + at + error.token.size()));
+    if (cut.ok()) continue;
+    const CompilerMessage again = Parse(cut.status().message());
+    if (again.line == error.line && again.what == error.what) return static_cast<int>(at) + 1;
+  }
+  return 0;
+}
+
+// The kinds that a customization's target can be a misspelling of.
+void CheckTarget(const kube::Gvk& target, std::vector<Finding>& findings) {
+  const auto warn = [&](const char* field, const std::string& message) {
+    findings.push_back({Severity::kWarning, field, 0, 0, "", message});
+  };
+  if (absl::StrContains(target.ApiVersion(), "*") || target.kind == "*") {
+    findings.push_back({Severity::kError, "spec.target", 0, 0, "",
+                        "a target has no wildcards: it is one version of one kind"});
+    return;
+  }
+  std::vector<kube::Gvk> known = interpreter::NativeKinds();
+  const auto shipped =
+      interpreter::customized::LoadShipped(interpreter::customized::ShippedFiles());
+  for (const auto& pair : shipped->Covered()) known.push_back(pair.gvk);
+  if (std::find(known.begin(), known.end(), target) != known.end()) return;
+  for (const kube::Gvk& kind : known) {
+    if (kind.group == target.group && kind.kind == target.kind) {
+      return warn("spec.target.apiVersion",
+                  absl::StrCat("what Karmada knows of ", kind.kind, " is for ", kind.ApiVersion(),
+                               "; a target matches its own version only"));
+    }
+    if (absl::EqualsIgnoreCase(kind.kind, target.kind) && kind.kind != target.kind) {
+      return warn("spec.target.kind", absl::StrCat("did you mean ", kind.kind, "?"));
+    }
+  }
+  if (!absl::ascii_isupper(target.kind[0])) {
+    warn("spec.target.kind", "kinds begin with a capital letter, like Deployment");
+  }
+}
+
+const ScriptField* FieldOfPath(const std::string& path) {
+  for (const ScriptField& field : interpreter::customized::ScriptFields()) {
+    if (path == ScriptPath(field)) return &field;
+  }
+  return nullptr;
+}
+
+absl::string_view ScriptText(const kube::Object& object, const ScriptField& field) {
+  return object.Get({"spec", "customizations", field.name, "luaScript"}).AsString();
+}
+
+}  // namespace
+
+Finding SyntaxFinding(const std::string& field, absl::string_view message, absl::string_view text) {
+  CompilerMessage error = Parse(message);
+  if (absl::EndsWith(error.what, kNearEnd)) {
+    const auto [line, column] = EndOf(text);
+    return {Severity::kError, field, line, column, "", std::move(error.what)};
+  }
+  const int column = ColumnOf(error, text);
+  return {Severity::kError,     field, error.line, column, std::move(error.token),
+          std::move(error.what)};
+}
+
+std::vector<Finding> CheckCustomization(const kube::Object& object) {
+  const Customization customization = interpreter::customized::ParseCustomization(object);
+  std::vector<Finding> findings;
+  for (const auto& problem : customization.problems) {
+    const ScriptField* field = FieldOfPath(problem.field);
+    const absl::string_view text = field == nullptr ? "" : ScriptText(object, *field);
+    findings.push_back(text.empty()
+                           ? Finding{Severity::kError, problem.field, 0, 0, "", problem.message}
+                           : SyntaxFinding(problem.field, problem.message, text));
+  }
+  if (!customization.target.empty()) CheckTarget(customization.target, findings);
+  for (const ScriptField& field : interpreter::customized::ScriptFields()) {
+    const auto script = customization.scripts.find(field.operation);
+    if (script == customization.scripts.end() || !script->second.ok()) continue;
+    const std::vector<Finding> more = CheckScript(field, **script->second);
+    findings.insert(findings.end(), more.begin(), more.end());
+  }
+  if (findings.empty() && customization.scripts.empty()) {
+    findings.push_back({Severity::kWarning, "spec.customizations", 0, 0, "",
+                        "there is no script: nothing is customized"});
+  }
+  return findings;
+}
+
+}  // namespace cmd::interpret

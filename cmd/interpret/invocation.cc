@@ -1,0 +1,122 @@
+#include "cmd/interpret/invocation.h"
+
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "base/status.h"
+
+namespace cmd::interpret {
+namespace {
+
+using interpreter::Operation;
+
+absl::Status Missing(Operation op, absl::string_view input) {
+  return absl::InvalidArgumentError(
+      absl::StrCat(interpreter::OperationName(op), " needs \"", input, "\""));
+}
+
+absl::StatusOr<json::Value> RootOf(absl::StatusOr<kube::Object> object) {
+  if (!object.ok()) return object.status();
+  return object->root();
+}
+
+absl::StatusOr<json::Value> ToJson(absl::StatusOr<interpreter::Replicas> replicas) {
+  if (!replicas.ok()) return replicas.status();
+  return json::Value::Object(
+      {{"replica", replicas->replicas}, {"requirements", replicas->requirements}});
+}
+
+absl::StatusOr<json::Value> ToJson(absl::StatusOr<bool> healthy) {
+  if (!healthy.ok()) return healthy.status();
+  return json::Value(*healthy);
+}
+
+// Both interfaces have the same methods.
+template <class Answering>
+absl::StatusOr<json::Value> Ask(const Answering& answering, const Invocation& invocation) {
+  const kube::Object& object = invocation.object;
+  switch (invocation.op) {
+    case Operation::kInterpretReplica:
+      return ToJson(answering.GetReplicas(object));
+    case Operation::kInterpretComponent:
+      return answering.GetComponents(object);
+    case Operation::kReviseReplica:
+      return RootOf(answering.ReviseReplica(object, invocation.replicas));
+    case Operation::kRetain:
+      return RootOf(answering.Retain(object, invocation.observed));
+    case Operation::kAggregateStatus:
+      return RootOf(answering.AggregateStatus(object, invocation.items));
+    case Operation::kInterpretDependency:
+      return answering.GetDependencies(object);
+    case Operation::kInterpretStatus:
+      return answering.ReflectStatus(object);
+    case Operation::kInterpretHealth:
+      return ToJson(answering.InterpretHealth(object));
+    case Operation::kPrune:
+      return RootOf(answering.Prune(object));
+  }
+  return absl::InternalError("an operation without a name");
+}
+
+}  // namespace
+
+std::string AllOperationNames() {
+  return absl::StrJoin(interpreter::kAllOperations, ", ", [](std::string* out, Operation op) {
+    absl::StrAppend(out, interpreter::OperationName(op));
+  });
+}
+
+absl::StatusOr<Operation> ParseOperation(absl::string_view name) {
+  const std::optional<Operation> op = interpreter::OperationNamed(name);
+  if (op) return *op;
+  return absl::InvalidArgumentError(
+      absl::StrCat("operation \"", name, "\" does not exist; there are ", AllOperationNames()));
+}
+
+absl::StatusOr<Invocation> ParseInvocation(const json::Value& request) {
+  if (!request.is_object()) return absl::InvalidArgumentError("a request is a JSON object");
+  ASSIGN_OR_RETURN(const Operation op, ParseOperation(request["operation"].AsString()));
+  if (!request["object"].is_object()) return Missing(op, "object");
+  if (op == Operation::kRetain && !request["observed"].is_object()) return Missing(op, "observed");
+  if (op == Operation::kReviseReplica && !request["replicas"].is_int()) {
+    return Missing(op, "replicas");
+  }
+  const json::Value& items = request["items"];
+  if (!items.is_null() && !items.is_array()) {
+    return absl::InvalidArgumentError("\"items\" is not a list");
+  }
+  return Invocation{op, kube::Object(request["object"]), kube::Object(request["observed"]),
+                    request["replicas"].AsInt(), items};
+}
+
+absl::StatusOr<json::Value> Invoke(const interpreter::Interpreter& interpreter,
+                                   const Invocation& invocation) {
+  if (invocation.op != Operation::kPrune) return Ask(interpreter, invocation);
+  kube::Object manifest = invocation.object;
+  if (interpreter.HookEnabled(manifest.gvk(), Operation::kPrune)) {
+    ASSIGN_OR_RETURN(manifest, interpreter.Prune(manifest));
+  }
+  interpreter::Prune(manifest);
+  return manifest.root();
+}
+
+absl::StatusOr<json::Value> Invoke(const interpreter::Backend& backend,
+                                   const Invocation& invocation) {
+  return Ask(backend, invocation);
+}
+
+interpreter::RuleName AnsweredBy(const interpreter::Interpreter& interpreter,
+                                 const Invocation& invocation) {
+  const kube::Gvk gvk = invocation.object.gvk();
+  std::vector<interpreter::RuleName> rules = interpreter.RulesFor(gvk, invocation.op);
+  if (!rules.empty()) return std::move(rules.front());
+  if (invocation.op == Operation::kPrune) {
+    return {std::string(interpreter::kNativeLayer), gvk.kind};
+  }
+  return {};
+}
+
+}  // namespace cmd::interpret

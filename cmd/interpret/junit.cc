@@ -1,0 +1,84 @@
+#include "cmd/interpret/junit.h"
+
+#include <algorithm>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+
+namespace cmd::interpret {
+namespace {
+
+std::string Escaped(absl::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    switch (c) {
+      case '&':
+        out += "&amp;";
+        break;
+      case '<':
+        out += "&lt;";
+        break;
+      case '>':
+        out += "&gt;";
+        break;
+      case '"':
+        out += "&quot;";
+        break;
+      default:
+        // XML 1.0 has no way to write the other control characters.
+        if (absl::ascii_iscntrl(c) && c != '\n' && c != '\t') {
+          out += '?';
+        } else {
+          out += c;
+        }
+    }
+  }
+  return out;
+}
+
+std::string SecondsOf(absl::Duration time) {
+  return absl::StrFormat("%.6f", absl::ToDoubleSeconds(time));
+}
+
+void AppendCase(const TestOutcome& outcome, std::string& xml) {
+  absl::StrAppend(&xml, "    <testcase name=\"", Escaped(outcome.name), "\" classname=\"",
+                  Escaped(outcome.operation), "\" file=\"", Escaped(outcome.file), "\" line=\"",
+                  outcome.line, "\" time=\"", SecondsOf(outcome.time), "\"");
+  if (outcome.passed) {
+    xml += "/>\n";
+    return;
+  }
+  const std::string first_line = outcome.report.substr(0, outcome.report.find('\n'));
+  absl::StrAppend(&xml, ">\n      <failure message=\"", Escaped(first_line), "\">",
+                  Escaped(outcome.report), "</failure>\n    </testcase>\n");
+}
+
+void AppendSuite(absl::Span<const TestOutcome> outcomes, std::string& xml) {
+  absl::Duration time;
+  for (const TestOutcome& outcome : outcomes) time += outcome.time;
+  const auto failures = std::count_if(outcomes.begin(), outcomes.end(),
+                                      [](const TestOutcome& outcome) { return !outcome.passed; });
+  absl::StrAppend(&xml, "  <testsuite name=\"", Escaped(outcomes[0].file), "\" tests=\"",
+                  outcomes.size(), "\" failures=\"", failures, "\" time=\"", SecondsOf(time),
+                  "\">\n");
+  for (const TestOutcome& outcome : outcomes) AppendCase(outcome, xml);
+  xml += "  </testsuite>\n";
+}
+
+}  // namespace
+
+std::string JUnitXml(absl::Span<const TestOutcome> outcomes) {
+  std::string xml = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n";
+  while (!outcomes.empty()) {
+    const auto end = std::find_if(outcomes.begin(), outcomes.end(), [&](const auto& outcome) {
+      return outcome.file != outcomes[0].file;
+    });
+    const size_t count = end - outcomes.begin();
+    AppendSuite(outcomes.subspan(0, count), xml);
+    outcomes.remove_prefix(count);
+  }
+  return xml + "</testsuites>\n";
+}
+
+}  // namespace cmd::interpret

@@ -1,0 +1,161 @@
+#include "cmd/interpret/list.h"
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "base/status.h"
+#include "cmd/interpret/flags.h"
+#include "cmd/interpret/invocation.h"
+#include "cmd/interpret/layers.h"
+#include "cmd/interpret/table.h"
+
+namespace cmd::interpret {
+namespace {
+
+using interpreter::Operation;
+
+constexpr char kExamples[] = R"(Examples:
+  %prog% list                          # a line per kind and layer
+  %prog% list CloneSet -o json         # a rule per entry
+  %prog% list --operation InterpretHealth -f widget.yaml
+
+Where several layers have a rule, the first of customization, webhook, shipped, native answers; the
+others are marked with (-). InterpretStatus of every other kind is the whole status.)";
+
+enum class ListFormat { kTable, kYaml, kJson };
+
+struct ListOptions {
+  std::string kind;
+  std::string operation;
+  ListFormat format = ListFormat::kTable;
+  LayerOptions layers;
+};
+
+// One layer's rule for one operation of one kind.
+struct Entry {
+  kube::Gvk gvk;
+  Operation op;
+  interpreter::RuleName rule;
+  bool answers = false;
+};
+
+std::set<kube::Gvk> KindsOf(const Layers& layers) {
+  std::set<kube::Gvk> kinds;
+  for (const absl::string_view layer :
+       {interpreter::kCustomizationLayer, interpreter::kShippedLayer}) {
+    for (const auto& pair : layers.Covered(layer)) kinds.insert(pair.gvk);
+  }
+  for (const kube::Gvk& gvk : interpreter::NativeKinds()) kinds.insert(gvk);
+  return kinds;
+}
+
+std::vector<Entry> EntriesOf(const Layers& layers, const ListOptions& options,
+                             std::optional<Operation> only) {
+  const std::vector<kube::Gvk> built_in = interpreter::NativeKinds();
+  const std::set<kube::Gvk> native(built_in.begin(), built_in.end());
+  std::vector<Entry> entries;
+  for (const kube::Gvk& gvk : KindsOf(layers)) {
+    if (!options.kind.empty() && !absl::EqualsIgnoreCase(gvk.kind, options.kind)) continue;
+    for (const Operation op : interpreter::kAllOperations) {
+      if (only && *only != op) continue;
+      bool first = true;
+      for (interpreter::RuleName& rule : layers.chain().RulesFor(gvk, op)) {
+        // The built-in one for every kind is worth a line only where it answers.
+        const bool generic = op == Operation::kInterpretStatus &&
+                             rule.layer == interpreter::kNativeLayer && native.count(gvk) == 0;
+        if (generic && !first) continue;
+        entries.push_back({gvk, op, std::move(rule), std::exchange(first, false)});
+      }
+    }
+  }
+  return entries;
+}
+
+json::Value ToJson(const std::vector<Entry>& entries) {
+  json::Value list = json::Value::Array();
+  for (const Entry& entry : entries) {
+    list.Append(json::Value::Object({{"apiVersion", entry.gvk.ApiVersion()},
+                                     {"kind", entry.gvk.kind},
+                                     {"operation", interpreter::OperationName(entry.op)},
+                                     {"layer", entry.rule.layer},
+                                     {"by", entry.rule.name},
+                                     {"answers", entry.answers}}));
+  }
+  return list;
+}
+
+// A line per kind, layer and rule.
+std::string ToTable(const std::vector<Entry>& entries, const Colours& colours) {
+  std::vector<std::pair<std::vector<std::string>, std::vector<std::string>>> lines;
+  for (const Entry& entry : entries) {
+    const std::vector<std::string> key = {entry.gvk.ApiVersion(), entry.gvk.kind, entry.rule.layer,
+                                          entry.rule.name};
+    auto line = std::find_if(lines.rbegin(), lines.rend(),
+                             [&](const auto& known) { return known.first == key; });
+    std::string name =
+        absl::StrCat(interpreter::OperationName(entry.op), entry.answers ? "" : "(-)");
+    if (line == lines.rend()) {
+      lines.push_back({key, {std::move(name)}});
+    } else {
+      line->second.push_back(std::move(name));
+    }
+  }
+  Table table({"APIVERSION", "KIND", "LAYER", "BY", "OPERATIONS"});
+  for (auto& [key, names] : lines) {
+    std::vector<std::string> row = key;
+    row.push_back(absl::StrJoin(names, ","));
+    table.Add(std::move(row));
+  }
+  return table.Text(colours);
+}
+
+absl::StatusOr<ExitCode> List(const ListOptions& options, Console& console) {
+  std::optional<Operation> only;
+  if (!options.operation.empty()) {
+    ASSIGN_OR_RETURN(only, ParseOperation(options.operation));
+  }
+  DocumentReader reader(console.in);
+  LiveObjects live(options.layers.live);
+  ObjectSource source(reader, live);
+  ASSIGN_OR_RETURN(const std::unique_ptr<Layers> layers, Layers::Build(options.layers, source));
+  layers->WarnOfProblems(console);
+  const std::vector<Entry> entries = EntriesOf(*layers, options, only);
+  if (options.format != ListFormat::kTable) {
+    console.out << Formatted(ToJson(entries),
+                             options.format == ListFormat::kJson ? Format::kJson : Format::kYaml);
+    return ExitCode::kFine;
+  }
+  if (entries.empty()) {
+    console.err << "No rules found.\n";
+  } else {
+    console.out << ToTable(entries, console.out_colours);
+  }
+  return ExitCode::kFine;
+}
+
+}  // namespace
+
+void AddList(CommandLine& line) {
+  CLI::App& app = line.Add("list", "List the rules: which kind, operation and layer", kExamples);
+  auto options = std::make_shared<ListOptions>();
+  app.add_option("KIND", options->kind, "only this kind");
+  app.add_option("--operation", options->operation, "only this operation")->type_name("OPERATION");
+  app.add_option("-o,--output", options->format, "how to print the rules")
+      ->transform(CLI::CheckedTransformer(std::map<std::string, ListFormat>{
+          {"table", ListFormat::kTable}, {"yaml", ListFormat::kYaml}, {"json", ListFormat::kJson}}))
+      ->type_name("FORMAT");
+  AddLayerFlags(app, options->layers);
+  line.OnRun(app, [options](Console& console) { return List(*options, console); });
+}
+
+}  // namespace cmd::interpret

@@ -1,0 +1,14 @@
+// karmada-interpret list: which rules there are.
+#ifndef CMD_INTERPRET_LIST_H_
+#define CMD_INTERPRET_LIST_H_
+
+#include "cmd/interpret/command.h"
+
+namespace cmd::interpret {
+
+// Declares the sub-command.
+void AddList(CommandLine& line);
+
+}  // namespace cmd::interpret
+
+#endif  // CMD_INTERPRET_LIST_H_

@@ -1,0 +1,99 @@
+#include "cmd/interpret/live_objects.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "base/clock.h"
+#include "base/status.h"
+#include "base/stop_token.h"
+#include "config/version.h"
+#include "kube/client/client.h"
+#include "kube/client/http_transport.h"
+#include "kube/client/kubeconfig.h"
+
+namespace cmd::interpret {
+namespace {
+
+bool IsCalled(const kube::ApiResource& found, absl::string_view type) {
+  if (absl::EqualsIgnoreCase(found.resource.plural, type)) return true;
+  if (absl::EqualsIgnoreCase(found.resource.gvk.kind, type)) return true;
+  return std::any_of(found.short_names.begin(), found.short_names.end(),
+                     [&](const std::string& name) { return absl::EqualsIgnoreCase(name, type); });
+}
+
+// "apps" or "v1.apps" after the first dot of "deployments.v1.apps".
+bool IsIn(const kube::ApiResource& found, absl::string_view where) {
+  const kube::Gvk& gvk = found.resource.gvk;
+  if (where.empty()) return true;
+  return where == gvk.group || where == absl::StrCat(gvk.version, ".", gvk.group) ||
+         (gvk.group.empty() && where == gvk.version);
+}
+
+}  // namespace
+
+absl::StatusOr<LiveReference> ParseLiveReference(absl::string_view text) {
+  const size_t slash = text.find('/');
+  const bool has_both = slash != absl::string_view::npos && slash > 0 && slash + 1 < text.size();
+  if (!has_both || absl::StrContains(text.substr(slash + 1), "/") || text[0] == '.') {
+    return absl::InvalidArgumentError(absl::StrCat("\"", text, "\" is not TYPE/NAME"));
+  }
+  return LiveReference{std::string(text.substr(0, slash)), std::string(text.substr(slash + 1))};
+}
+
+absl::StatusOr<kube::Resource> FindResource(const kube::Discovery& discovery,
+                                            absl::string_view type) {
+  const size_t dot = std::min(type.find('.'), type.size());
+  const absl::string_view name = type.substr(0, dot);
+  const absl::string_view where = dot < type.size() ? type.substr(dot + 1) : "";
+  const kube::ApiResource* best = nullptr;
+  for (const kube::ApiResource& found : discovery.resources) {
+    if (!IsCalled(found, name) || !IsIn(found, where) || !found.HasVerbs({"get"})) continue;
+    if (best == nullptr || (found.preferred && !best->preferred)) best = &found;
+  }
+  if (best == nullptr) {
+    return absl::NotFoundError(
+        absl::StrCat("the server doesn't have a resource type \"", type, "\""));
+  }
+  return best->resource;
+}
+
+struct LiveObjects::Connection {
+  Connection(std::shared_ptr<kube::Transport> transport, kube::ClientOptions options)
+      : client(std::move(transport), std::move(options), base::RealClock(), nullptr) {}
+
+  kube::Client client;
+  kube::Discovery discovery;
+  std::string ns;
+};
+
+LiveObjects::LiveObjects(LiveOptions options) : options_(std::move(options)) {}
+LiveObjects::~LiveObjects() = default;
+
+absl::StatusOr<LiveObjects::Connection*> LiveObjects::Connect() {
+  if (connection_ != nullptr) return connection_.get();
+  ASSIGN_OR_RETURN(const kube::ConnectionConfig config,
+                   kube::LoadConnectionConfig({options_.kubeconfig, options_.context}));
+  ASSIGN_OR_RETURN(std::shared_ptr<kube::Transport> transport, kube::NewHttpTransport(config));
+  kube::ClientOptions options;
+  options.name = config.server;
+  options.user_agent = absl::StrCat("karmada-interpret/", config::Version());
+  auto connection = std::make_unique<Connection>(std::move(transport), std::move(options));
+  ASSIGN_OR_RETURN(connection->discovery, kube::Discover(connection->client, base::StopToken()));
+  connection->ns = !options_.ns.empty()                ? options_.ns
+                   : !config.default_namespace.empty() ? config.default_namespace
+                                                       : "default";
+  connection_ = std::move(connection);
+  return connection_.get();
+}
+
+absl::StatusOr<kube::Object> LiveObjects::Get(absl::string_view reference) {
+  ASSIGN_OR_RETURN(const LiveReference parts, ParseLiveReference(reference));
+  ASSIGN_OR_RETURN(Connection* const connection, Connect());
+  ASSIGN_OR_RETURN(const kube::Resource resource, FindResource(connection->discovery, parts.type));
+  const std::string ns = resource.namespaced ? connection->ns : "";
+  return connection->client.Get(resource, {ns, parts.name}, base::StopToken());
+}
+
+}  // namespace cmd::interpret

@@ -1,0 +1,25 @@
+// karmada-interpret: customizations of Karmada's resource interpreter, on a laptop.
+#include <csignal>
+#include <ios>
+
+#include "absl/synchronization/mutex.h"
+#include "base/log.h"
+#include "base/tls.h"
+#include "cmd/interpret/command.h"
+#include "cmd/interpret/console.h"
+#include "kube/client/http_transport.h"
+
+int main(int argc, char** argv) {
+  std::ios::sync_with_stdio(false);
+  signal(SIGPIPE, SIG_IGN);  // Whoever stops reading is seen as a failed write.
+  tls::DisableSystemBundlePerConnection();
+  absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
+  // What scripts print goes to standard error; nothing else is logged at that level.
+  base::InitLogging("karmada-interpret", {.vmodule = "base_library=1"});
+  cmd::interpret::CommandLine line(argv[0]);
+  cmd::interpret::AddAllCommands(line);
+  cmd::interpret::Console console = cmd::interpret::StandardConsole();
+  const cmd::interpret::ExitCode code = line.Run(argc, argv, console);
+  kube::FinishHttp();
+  return static_cast<int>(code);
+}

@@ -1,0 +1,113 @@
+#include "cmd/interpret/object_source.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "api/resources.h"
+#include "base/status.h"
+
+namespace cmd::interpret {
+namespace {
+
+bool IsPath(const std::string& argument) {
+  std::error_code ignored;  // What cannot be looked at is not there.
+  return argument == "-" || std::filesystem::exists(argument, ignored);
+}
+
+bool IsDirectory(const std::string& argument) {
+  std::error_code ignored;  // The same.
+  return std::filesystem::is_directory(argument, ignored);
+}
+
+template <class Predicate>
+void KeepOnly(std::vector<Document>& documents, Predicate predicate) {
+  documents.erase(std::remove_if(documents.begin(), documents.end(),
+                                 [&](const Document& document) { return !predicate(document); }),
+                  documents.end());
+}
+
+bool IsManifestName(absl::string_view argument) {
+  return absl::EndsWith(argument, ".yaml") || absl::EndsWith(argument, ".yml") ||
+         absl::EndsWith(argument, ".json");
+}
+
+absl::Status CheckObject(const Document& document) {
+  for (const char* field : {"apiVersion", "kind"}) {
+    if (!document.value[field].AsString().empty()) continue;
+    return absl::InvalidArgumentError(
+        absl::StrCat(document.Where(), ": not a Kubernetes object: ", field, " is missing"));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<Document>> ObjectSource::Documents(const std::string& argument,
+                                                              bool recursive) {
+  if (IsPath(argument)) return reader_.DocumentsOf({argument}, recursive);
+  if (IsManifestName(argument) || !ParseLiveReference(argument).ok()) {
+    return absl::NotFoundError(absl::StrCat(
+        "\"", argument, "\" is neither a file that exists nor TYPE/NAME of a live object"));
+  }
+  auto object = live_.Get(argument);
+  if (!object.ok()) return base::Annotate(object.status(), argument);
+  Document document;
+  document.file = argument;
+  document.value = object->root();
+  return std::vector<Document>{std::move(document)};
+}
+
+absl::StatusOr<std::vector<Document>> ObjectSource::All(const std::string& argument,
+                                                        bool recursive) {
+  ASSIGN_OR_RETURN(std::vector<Document> documents, Documents(argument, recursive));
+  if (IsDirectory(argument)) {
+    KeepOnly(documents, [](const Document& document) { return CheckObject(document).ok(); });
+  }
+  for (const Document& document : documents) RETURN_IF_ERROR(CheckObject(document));
+  return documents;
+}
+
+absl::StatusOr<std::vector<Document>> ObjectSource::Customizations(const std::string& argument,
+                                                                   bool recursive) {
+  ASSIGN_OR_RETURN(std::vector<Document> documents, All(argument, recursive));
+  if (IsDirectory(argument)) {
+    KeepOnly(documents, [](const Document& document) {
+      return kube::Object(document.value).gvk() == api::InterpreterCustomizations().gvk;
+    });
+  }
+  return documents;
+}
+
+absl::StatusOr<kube::Object> ObjectSource::One(const std::string& argument) {
+  ASSIGN_OR_RETURN(const std::vector<Document> documents, All(argument, false));
+  if (documents.size() != 1) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        DisplayName(argument), " holds ", documents.size(), " objects where one is expected"));
+  }
+  return kube::Object(documents[0].value);
+}
+
+absl::StatusOr<interpreter::AggregatedItems> ObjectSource::Items(const std::string& argument) {
+  ASSIGN_OR_RETURN(const std::vector<Document> documents, Documents(argument, false));
+  if (documents.empty()) return json::Value();
+  if (documents.size() == 1) {
+    const json::Value& only = documents[0].value;
+    if (only.is_array()) return only;
+    if (only.Has("kind")) return only.Get({"status", "aggregatedStatus"});
+  }
+  json::Value items = json::Value::Array();
+  for (const Document& document : documents) {
+    if (document.value["clusterName"].AsString().empty()) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          document.Where(), ": not an item of an aggregated status: clusterName is missing"));
+    }
+    items.Append(document.value);
+  }
+  return items;
+}
+
+}  // namespace cmd::interpret

@@ -1,0 +1,43 @@
+// Where the objects come from that an operation is asked about: files, standard input, clusters.
+#ifndef CMD_INTERPRET_OBJECT_SOURCE_H_
+#define CMD_INTERPRET_OBJECT_SOURCE_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "cmd/interpret/documents.h"
+#include "cmd/interpret/live_objects.h"
+#include "interpreter/interpreter.h"
+#include "kube/meta/object.h"
+
+namespace cmd::interpret {
+
+// An argument is a path that exists, "-" for standard input, or else TYPE/NAME of a live object.
+class ObjectSource {
+ public:
+  ObjectSource(DocumentReader& reader, LiveObjects& live) : reader_(reader), live_(live) {}
+
+  // All objects that the argument means; what is no object in a directory is passed over. Errors
+  // (kNotFound, kInvalidArgument, those of the client) name the argument, and document and line of
+  // what is no object.
+  absl::StatusOr<std::vector<Document>> All(const std::string& argument, bool recursive);
+  // The same, but of a directory only the customizations: cases and objects may lie beside them.
+  absl::StatusOr<std::vector<Document>> Customizations(const std::string& argument, bool recursive);
+  // Exactly one.
+  absl::StatusOr<kube::Object> One(const std::string& argument);
+  // A list of AggregatedStatusItem: one in each document, one document that is the list, or a
+  // binding, whose status.aggregatedStatus it is. Null for a text without documents.
+  absl::StatusOr<interpreter::AggregatedItems> Items(const std::string& argument);
+
+ private:
+  absl::StatusOr<std::vector<Document>> Documents(const std::string& argument, bool recursive);
+
+  DocumentReader& reader_;
+  LiveObjects& live_;
+};
+
+}  // namespace cmd::interpret
+
+#endif  // CMD_INTERPRET_OBJECT_SOURCE_H_

@@ -1,0 +1,185 @@
+#include "cmd/interpret/run.h"
+
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include <CLI/CLI.hpp>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "base/status.h"
+#include "base/yaml.h"
+#include "cmd/interpret/flags.h"
+#include "cmd/interpret/object_source.h"
+#include "interpreter/customized/line_diff.h"
+
+namespace cmd::interpret {
+namespace {
+
+using interpreter::Operation;
+
+constexpr char kExamples[] = R"(Examples:
+  # Is this pod healthy, by the built-in rules?
+  kubectl get pod web-0 -o yaml | %prog% run --operation InterpretHealth --observed -
+  # What does a customization make of a Widget, and which layer answers?
+  %prog% run -f widget.yaml --operation InterpretReplica --desired my-widget.yaml --trace
+  # What would be kept of the member's object?
+  %prog% run --operation Retain --desired web.yaml --observed member-web.yaml --diff
+  # A live object, and the status of its binding
+  %prog% run --operation AggregateStatus --desired deployment/web \
+    --status resourcebinding/web-deployment -n default --kubeconfig ~/.kube/karmada.config
+
+An object is a file, - for standard input, or TYPE/NAME of a live object. --status is a list of
+items (clusterName, status, applied, ...), a document each or one list, or a binding.)";
+
+struct RunOptions {
+  std::string operation;
+  std::string desired, observed, status;
+  std::optional<int64_t> replicas;
+  LayerOptions layers;
+  std::string observed_context;
+  Format format = Format::kYaml;
+  bool trace = false;
+  bool diff = false;
+};
+
+absl::Status Needs(Operation op, absl::string_view flag) {
+  return absl::InvalidArgumentError(absl::StrCat(interpreter::OperationName(op), " needs ", flag));
+}
+
+// Every operation but Retain is about one object; whether the user calls it desired or observed is
+// the same, as with upstream's tool.
+absl::Status CheckInputs(Operation op, const RunOptions& options) {
+  const bool desired = !options.desired.empty(), observed = !options.observed.empty();
+  if (op == Operation::kRetain) {
+    return desired && observed ? absl::OkStatus() : Needs(op, "--desired and --observed");
+  }
+  if (desired == observed) {
+    return Needs(op,
+                 desired ? "one of --desired and --observed, not both" : "--desired or --observed");
+  }
+  if (op == Operation::kReviseReplica && !options.replicas) return Needs(op, "--replicas");
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Invocation> ReadInputs(const RunOptions& options, ObjectSource& source,
+                                      ObjectSource& member_source) {
+  ASSIGN_OR_RETURN(const Operation op, ParseOperation(options.operation));
+  RETURN_IF_ERROR(CheckInputs(op, options));
+  Invocation invocation;
+  invocation.op = op;
+  invocation.replicas = options.replicas.value_or(0);
+  if (!options.desired.empty()) {
+    ASSIGN_OR_RETURN(invocation.object, source.One(options.desired));
+  }
+  if (!options.observed.empty()) {
+    ASSIGN_OR_RETURN(invocation.observed, member_source.One(options.observed));
+    if (options.desired.empty()) invocation.object = invocation.observed;
+  }
+  if (!options.status.empty()) {
+    ASSIGN_OR_RETURN(invocation.items, source.Items(options.status));
+  }
+  return invocation;
+}
+
+absl::StatusOr<ExitCode> Run(const RunOptions& options, Console& console) {
+  DocumentReader reader(console.in);
+  LiveOptions member = options.layers.live;
+  if (!options.observed_context.empty()) member.context = options.observed_context;
+  LiveObjects live(options.layers.live), live_member(member);
+  ObjectSource source(reader, live), member_source(reader, live_member);
+  ASSIGN_OR_RETURN(const std::unique_ptr<Layers> layers, Layers::Build(options.layers, source));
+  layers->WarnOfProblems(console);
+  ASSIGN_OR_RETURN(const Invocation invocation, ReadInputs(options, source, member_source));
+  const Measured measured = Measure(*layers, invocation);
+  if (options.trace) {
+    console.err << TraceText(*layers, invocation, measured.cost, console.err_colours);
+  }
+  if (!measured.result.ok()) {
+    console.err << console.err_colours.Red("error:") << " " << measured.result.status().message()
+                << "\n";
+    return ExitCode::kFailed;
+  }
+  const bool has_diff = ReturnsObject(invocation.op);
+  if (options.diff && has_diff) {
+    console.out << ObjectDiff(invocation, *measured.result, console.out_colours);
+    return ExitCode::kFine;
+  }
+  if (options.trace && has_diff) {
+    console.err << ObjectDiff(invocation, *measured.result, console.err_colours);
+  }
+  console.out << Formatted(*measured.result, options.format);
+  return ExitCode::kFine;
+}
+
+void AddInputs(CLI::App& app, RunOptions& o) {
+  app.add_option("--operation", o.operation, AllOperationNames())
+      ->required()
+      ->type_name("OPERATION");
+  app.add_option("--desired,--desired-file", o.desired, "the template")->type_name("OBJECT");
+  app.add_option("--observed,--observed-file", o.observed, "the object in a member cluster")
+      ->type_name("OBJECT");
+  app.add_option("--status,--status-file", o.status, "what the members report (AggregateStatus)")
+      ->type_name("ITEMS");
+  app.add_option("--replicas,--desired-replica", o.replicas, "replicas to set (ReviseReplica)")
+      ->type_name("N");
+}
+
+}  // namespace
+
+bool ReturnsObject(Operation op) {
+  return op == Operation::kRetain || op == Operation::kReviseReplica ||
+         op == Operation::kAggregateStatus || op == Operation::kPrune;
+}
+
+std::string TraceText(const Layers& layers, const Invocation& invocation, const Cost& cost,
+                      const Colours& colours) {
+  const kube::Gvk gvk = invocation.object.gvk();
+  std::string text =
+      colours.Bold(absl::StrCat(interpreter::OperationName(invocation.op), " of ",
+                                invocation.object.Describe(), " (", gvk.ApiVersion(), ")\n"));
+  for (const Layers::Verdict& verdict : layers.Explain(gvk, invocation.op)) {
+    const std::string layer = absl::StrFormat("  %-14s", verdict.layer);
+    if (verdict.answers()) {
+      absl::StrAppend(&text, colours.Green(absl::StrCat(layer, "answers   ", verdict.rule)), "\n");
+    } else {
+      absl::StrAppend(&text, layer, "skipped   ", colours.Dim(verdict.reason), "\n");
+    }
+  }
+  absl::StrAppend(&text, "  time ", ShortTime(cost.time), ", memory of scripts ",
+                  ShortSize(cost.script_peak), ", garbage ", ShortSize(cost.garbage), "\n");
+  return text;
+}
+
+std::string ObjectDiff(const Invocation& invocation, const json::Value& result,
+                       const Colours& colours) {
+  const bool status_only = invocation.op == Operation::kAggregateStatus;
+  const auto text_of = [&](const json::Value& object) {
+    return yaml::Write(status_only ? json::Value::Object({{"status", object["status"]}}) : object);
+  };
+  const std::string diff =
+      interpreter::customized::LineDiff(text_of(invocation.object.root()), text_of(result));
+  if (diff.empty()) return "";
+  const std::string name = invocation.object.Describe();
+  return colours.Diff(absl::StrCat("--- ", name, "\n+++ ", name, " after ",
+                                   interpreter::OperationName(invocation.op), "\n", diff));
+}
+
+void AddRun(CommandLine& line) {
+  CLI::App& app = line.Add("run", "Run one operation on objects and print its result", kExamples);
+  auto options = std::make_shared<RunOptions>();
+  AddInputs(app, *options);
+  app.add_flag("--trace", options->trace,
+               "tell on standard error who answers, who does not and why, what it cost, and what "
+               "it changed");
+  app.add_flag("--diff", options->diff, "print what changed instead of the whole object");
+  AddFormatFlag(app, options->format);
+  AddLayerFlags(app, options->layers);
+  app.add_option("--observed-context", options->observed_context,
+                 "context of a live --observed, when it is not that of --desired")
+      ->type_name("NAME");
+  line.OnRun(app, [options](Console& console) { return Run(*options, console); });
+}
+
+}  // namespace cmd::interpret

@@ -1,0 +1,31 @@
+// karmada-interpret run: one operation on given objects.
+#ifndef CMD_INTERPRET_RUN_H_
+#define CMD_INTERPRET_RUN_H_
+
+#include <string>
+
+#include "base/json.h"
+#include "cmd/interpret/command.h"
+#include "cmd/interpret/invocation.h"
+#include "cmd/interpret/layers.h"
+#include "cmd/interpret/measurement.h"
+
+namespace cmd::interpret {
+
+// Declares the sub-command.
+void AddRun(CommandLine& line);
+
+// Which layer answered, why the others did not, and what it cost: a line each.
+std::string TraceText(const Layers& layers, const Invocation& invocation, const Cost& cost,
+                      const Colours& colours);
+
+// For operations that return an object: how it differs from the one that went in, as a diff of
+// YAML; of an aggregation only the status. "" when nothing differs.
+std::string ObjectDiff(const Invocation& invocation, const json::Value& result,
+                       const Colours& colours);
+// Whether the operation returns an object.
+bool ReturnsObject(interpreter::Operation op);
+
+}  // namespace cmd::interpret
+
+#endif  // CMD_INTERPRET_RUN_H_

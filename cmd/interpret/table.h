@@ -1,0 +1,27 @@
+// Columns of text, as kubectl prints them.
+#ifndef CMD_INTERPRET_TABLE_H_
+#define CMD_INTERPRET_TABLE_H_
+
+#include <string>
+#include <vector>
+
+#include "cmd/interpret/console.h"
+
+namespace cmd::interpret {
+
+class Table {
+ public:
+  explicit Table(std::vector<std::string> header) : rows_{std::move(header)} {}
+
+  // REQUIRES: as many cells as the header has.
+  void Add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
+  // The header and the rows, each column as wide as its widest cell; the last one is not padded.
+  std::string Text(const Colours& colours) const;
+
+ private:
+  std::vector<std::vector<std::string>> rows_;
+};
+
+}  // namespace cmd::interpret
+
+#endif  // CMD_INTERPRET_TABLE_H_

@@ -1,0 +1,198 @@
+#include "cmd/interpret/test.h"
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "base/status.h"
+#include "cmd/interpret/documents.h"
+#include "cmd/interpret/flags.h"
+#include "cmd/interpret/junit.h"
+#include "cmd/interpret/layers.h"
+#include "cmd/interpret/measurement.h"
+#include "interpreter/customized/case_file.h"
+
+namespace cmd::interpret {
+namespace {
+
+using interpreter::customized::Case;
+using interpreter::customized::CaseFile;
+using interpreter::customized::CaseResult;
+
+constexpr char kExamples[] = R"(Examples:
+  %prog% test widget-test.yaml --customization widget.yaml
+  %prog% test testdata/ --junit report.xml          # all files below the directory
+  cat widget-test.yaml | %prog% test - -f widget.yaml
+
+A file holds one case per YAML document, in upstream's format:
+  name: a widget that is ready is healthy
+  operation: InterpretHealth
+  observedObj: {apiVersion: example.io/v1, kind: Widget, status: {ready: true}}
+  output: {healthy: true}
+Inputs: desiredObj, observedObj, statusItems, inputReplicas. Results: replica, requires, components,
+revised, retained, aggregatedStatus, status, healthy, dependencies.)";
+
+struct TestOptions {
+  std::vector<std::string> paths;
+  LayerOptions layers;
+  std::string junit;
+  bool quiet = false;
+};
+
+// Whether nothing in a file claims to be a case: the customization beside the cases, for instance.
+bool HoldsOnlyManifests(absl::string_view text) {
+  const auto documents = ParseDocuments("", text);
+  if (!documents.ok()) return false;
+  return std::all_of(documents->begin(), documents->end(), [](const Document& document) {
+    return document.value.Has("kind") && !document.value.Has("operation");
+  });
+}
+
+// Runs files and keeps what came of them.
+class Session {
+ public:
+  Session(const TestOptions& options, const Layers& layers, Console& console)
+      : options_(options), layers_(layers), console_(console) {}
+
+  // `optional`: a file without cases is passed over.
+  absl::Status RunFile(const std::string& path, DocumentReader& reader, bool optional);
+  ExitCode Finish();
+  const std::vector<TestOutcome>& outcomes() const { return outcomes_; }
+
+ private:
+  void RunOne(const std::string& file, const Case& c);
+  void Keep(TestOutcome outcome, absl::string_view note);
+
+  const TestOptions& options_;
+  const Layers& layers_;
+  Console& console_;
+  std::vector<TestOutcome> outcomes_;
+  size_t failed_ = 0;
+};
+
+absl::Status Session::RunFile(const std::string& path, DocumentReader& reader, bool optional) {
+  ASSIGN_OR_RETURN(const std::string text, reader.Text(path));
+  if (optional && HoldsOnlyManifests(text)) return absl::OkStatus();
+  const CaseFile file = interpreter::customized::ParseCaseFile(text);
+  const std::string name = DisplayName(path);
+  for (const Case& c : file.cases) RunOne(name, c);
+  for (const auto& problem : file.problems) {
+    Keep({.file = name,
+          .line = problem.line,
+          .name = "not a case",
+          .report = absl::StrCat(problem.message, "\n")},
+         "");
+  }
+  return absl::OkStatus();
+}
+
+void Session::RunOne(const std::string& file, const Case& c) {
+  const auto began = std::chrono::steady_clock::now();
+  CaseResult result = interpreter::customized::RunCase(c, layers_.chain());
+  const auto took = absl::FromChrono(std::chrono::steady_clock::now() - began);
+  const std::string note =
+      result.unchecked.empty()
+          ? ""
+          : absl::StrCat(" (", absl::StrJoin(result.unchecked, ", "), " not checked)");
+  Keep({.file = file,
+        .line = c.line,
+        .name = c.name.empty() ? "unnamed case" : c.name,
+        .operation = std::string(interpreter::OperationName(c.input.operation)),
+        .time = took,
+        .passed = result.passed,
+        .report = std::move(result.report)},
+       note);
+}
+
+void Session::Keep(TestOutcome outcome, absl::string_view note) {
+  const Colours& colours = console_.out_colours;
+  if (!outcome.passed) ++failed_;
+  if (!outcome.passed || !options_.quiet) {
+    ShowProgress(console_, "");
+    console_.out << (outcome.passed ? colours.Green("ok  ") : colours.Red("FAIL")) << " "
+                 << outcome.file << ":" << outcome.line << " " << colours.Bold(outcome.operation)
+                 << (outcome.operation.empty() ? "" : " ") << outcome.name << colours.Dim(note)
+                 << "\n";
+  }
+  if (!outcome.passed) {
+    const std::string report = colours.Diff(outcome.report);
+    for (const absl::string_view line : absl::StrSplit(report, '\n')) {
+      if (!line.empty()) console_.out << "     " << line << "\n";
+    }
+  }
+  outcomes_.push_back(std::move(outcome));
+  if (options_.quiet) {
+    ShowProgress(console_, absl::StrCat(Count(outcomes_.size(), "case"), ", ", failed_, " failed"));
+  }
+}
+
+ExitCode Session::Finish() {
+  ShowProgress(console_, "");
+  absl::Duration time;
+  for (const TestOutcome& outcome : outcomes_) time += outcome.time;
+  const Colours& colours = console_.out_colours;
+  const std::string summary =
+      absl::StrCat(Count(outcomes_.size(), "case"), ": ", outcomes_.size() - failed_, " passed, ",
+                   failed_, " failed (", ShortTime(time), ")");
+  console_.out << (failed_ == 0 ? colours.Green(summary) : colours.Red(summary)) << std::endl;
+  return failed_ == 0 ? ExitCode::kFine : ExitCode::kFailed;
+}
+
+absl::Status WriteFile(const std::string& path, const std::string& text) {
+  std::ofstream file(path, std::ios::binary | std::ios::trunc);
+  file << text;
+  file.close();
+  if (file) return absl::OkStatus();
+  return absl::PermissionDeniedError(absl::StrCat(path, " cannot be written"));
+}
+
+absl::StatusOr<ExitCode> Test(const TestOptions& options, Console& console) {
+  DocumentReader reader(console.in);
+  LiveObjects live(options.layers.live);
+  ObjectSource source(reader, live);
+  ASSIGN_OR_RETURN(const std::unique_ptr<Layers> layers, Layers::Build(options.layers, source));
+  layers->WarnOfProblems(console);
+  Session session(options, *layers, console);
+  for (const std::string& path : options.paths) {
+    std::error_code ignored;  // FindFiles tells what is not there.
+    const bool directory = std::filesystem::is_directory(path, ignored);
+    ASSIGN_OR_RETURN(const std::vector<std::string> files, FindFiles({path}, true));
+    for (const std::string& file : files) RETURN_IF_ERROR(session.RunFile(file, reader, directory));
+  }
+  if (session.outcomes().empty()) {
+    return absl::NotFoundError(absl::StrCat("no cases in ", absl::StrJoin(options.paths, ", ")));
+  }
+  const ExitCode code = session.Finish();
+  if (!options.junit.empty()) {
+    RETURN_IF_ERROR(WriteFile(options.junit, JUnitXml(session.outcomes())));
+  }
+  return code;
+}
+
+}  // namespace
+
+void AddTest(CommandLine& line) {
+  CLI::App& app = line.Add("test", "Run files of cases against the layers", kExamples);
+  auto options = std::make_shared<TestOptions>();
+  app.add_option("PATH", options->paths,
+                 "files of cases, directories (with all below them), or - for standard input")
+      ->required();
+  app.add_option("--junit", options->junit, "also write the outcome as JUnit XML")
+      ->type_name("FILE");
+  app.add_flag("-q,--quiet", options->quiet, "tell of failures only");
+  AddLayerFlags(app, options->layers);
+  line.OnRun(app, [options](Console& console) { return Test(*options, console); });
+}
+
+}  // namespace cmd::interpret

@@ -1,0 +1,53 @@
+#include "base/yaml_position.h"
+
+#include <catch2/catch.hpp>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+
+namespace {
+
+// "key line:column, value line:column"
+std::string Find(absl::string_view text, json::Path path) {
+  const auto place = yaml::FindPlace(text, path);
+  if (!place) return "nowhere";
+  return absl::StrCat("key ", place->key.line, ":", place->key.column, ", value ",
+                      place->value.line, ":", place->value.column);
+}
+
+constexpr char kManifest[] = R"(# A comment.
+kind: Widget
+spec:
+  target: {kind: Pod}
+  script: |
+    first
+    second
+  list:
+  - name: a
+  - name: b
+    deep: [1, 2]
+)";
+
+}  // namespace
+
+TEST_CASE("A member of a YAML text is found with the place of its name and of its value") {
+  CHECK(Find(kManifest, {"kind"}) == "key 2:1, value 2:7");
+  CHECK(Find(kManifest, {"spec", "target", "kind"}) == "key 4:12, value 4:18");
+  CHECK(Find(kManifest, {"spec", "script"}) == "key 5:3, value 5:11");
+}
+
+TEST_CASE("Items of lists are found by number") {
+  CHECK(Find(kManifest, {"spec", "list", "1", "name"}) == "key 10:5, value 10:11");
+  CHECK(Find(kManifest, {"spec", "list", "1", "deep", "1"}) == "key 11:15, value 11:15");
+}
+
+TEST_CASE("What is not there, or stands behind a break, is nowhere") {
+  CHECK(Find(kManifest, {"spec", "other"}) == "nowhere");
+  CHECK(Find(kManifest, {"spec", "kind"}) == "nowhere");
+  CHECK(Find("a: [1\nb: 2\n", {"b"}) == "nowhere");
+  CHECK(Find("", {"b"}) == "nowhere");
+}
+
+TEST_CASE("JSON texts have places too") {
+  CHECK(Find("{\n  \"a\": {\"b\": 1}\n}", {"a", "b"}) == "key 2:9, value 2:14");
+}
