@@ -8,7 +8,7 @@ import pathlib
 import yaml
 
 from rig import paths
-from rig.process import must
+from rig.process import must, wait_until
 from rig.suite import BINDINGS, DaemonCase, require_binary
 
 SAMPLE = paths.SAMPLES / "flux"
@@ -24,7 +24,15 @@ class FluxTest(DaemonCase):
         for cluster in [cls.host, *map(cls.plane.kube, cls.plane.members)]:
             cluster.kubectl("apply", "-f", CRDS)
             cluster.kubectl("wait", "--for=condition=Established", "--timeout=20s", "-f", CRDS)
+        # While a member's Cluster does not list a kind, Karmada's scheduler leaves it out, for good.
+        wait_until("the Clusters to list HelmReleases", lambda: all(map(cls.lists_releases, cls.plane.members)), 30)
         cls.host.kubectl("apply", "-f", SAMPLE)
+
+    @classmethod
+    def lists_releases(cls, member):
+        cluster = cls.host.get(f"/apis/cluster.karmada.io/v1alpha1/clusters/{member}")
+        return any(r["kind"] == "HelmRelease" for group in cluster["status"].get("apiEnablements", [])
+                   for r in group["resources"])
 
     @classmethod
     def tearDownClass(cls):
