@@ -123,6 +123,7 @@ struct Machines {
     for (const char* cluster : {"host", "member1", "member2"}) {
       plane.Apply(cluster, In(ns, kDefinitionYaml));
     }
+    plane.AwaitServedByMembers(gvk);
     plane.Apply("host", In(ns, kCustomizationYaml));
     plane.Apply("host", In(ns, kMachineYaml));
   }

@@ -5,10 +5,13 @@
 #include "absl/strings/match.h"
 #include "api/names.h"
 #include "controllers/workstatus/work_status_reconciler.h"
+#include "interpreter/customized/lua_backend.h"
 #include "tests/support/members_fixture.h"
 #include "works/work_writer.h"
 
 namespace {
+
+namespace customized = interpreter::customized;
 
 using tests::Eventually;
 using tests::Json;
@@ -206,6 +209,40 @@ TEST_CASE_METHOD(Fixture, "an object that its Work does not have is an error tha
   const absl::Status failed = Reconcile(kConfigMaps);
   CHECK(kube::IsTerminal(failed));
   CHECK(absl::StrContains(failed.message(), "no such manifest exist"));
+}
+
+// An interpreter whose answer about a ConfigMap's health is this Lua expression.
+std::unique_ptr<interpreter::Interpreter> HealthOfConfigMaps(const std::string& expression) {
+  kube::Object object = kube::Object::Make(api::InterpreterCustomizations().gvk, {"", "maps"});
+  object.Set({"spec"}, Json(R"({"target": {"apiVersion": "v1", "kind": "ConfigMap"}})"));
+  object.Set({"spec", "customizations", "healthInterpretation", "luaScript"},
+             "function InterpretHealth(obj) return " + expression + " end");
+  auto layer = std::make_unique<customized::LuaBackend>(customized::LuaBackendOptions{});
+  layer->Replace(customized::CustomizationSet::Merge(
+      {std::make_shared<customized::Customization>(customized::ParseCustomization(object))}));
+  std::vector<std::unique_ptr<interpreter::Backend>> layers;
+  layers.push_back(std::move(layer));
+  layers.push_back(interpreter::NewNativeBackend());
+  return interpreter::NewChain(std::move(layers));
+}
+
+TEST_CASE_METHOD(Fixture, "health that could not be asked for is unknown, and asked for again") {
+  PutApplied(kConfigMaps);
+  const auto failing = HealthOfConfigMaps("error('down')");
+  reconciler.emplace(controllers::WorkStatusDeps{*manager, objects, *status, *failing});
+  const absl::Status failed = Reconcile(kConfigMaps);
+  CHECK(absl::StrContains(failed.message(), "down"));
+  CHECK_FALSE(kube::IsTerminal(failed));
+  CHECK(Written(kConfigMaps)["manifestStatuses"].At(0)["health"].AsString() == "Unknown");
+
+  const auto working = HealthOfConfigMaps("true");
+  reconciler.emplace(controllers::WorkStatusDeps{*manager, objects, *status, *working});
+  REQUIRE(Reconcile(kConfigMaps).ok());
+  CHECK(Eventually([&] {
+    clock.Advance(works::kProgressHold);
+    const kube::Object work = server->Find(api::Works(), Template(kConfigMaps).key);
+    return work.status()["manifestStatuses"].At(0)["health"].AsString() == "Healthy";
+  }));
 }
 
 }  // namespace

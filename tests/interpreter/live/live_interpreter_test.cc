@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "api/resources.h"
 #include "interpreter/rule_changes.h"
+#include "tests/interpreter/webhook/scripted_hooks.h"
 #include "tests/support/eventually.h"
 #include "tests/support/manager_fixture.h"
 #include "tests/support/recording_events.h"
@@ -32,15 +33,28 @@ kube::Object Customization(const std::string& name, const std::string& healthy) 
   return object;
 }
 
+kube::Object Asking(const std::string& name, const std::string& operation) {
+  kube::Object object =
+      kube::Object::Make(api::InterpreterWebhookConfigurations().gvk, {"", name});
+  object.Set({"webhooks"}, json::Value::Array({tests::Json(absl::StrCat(R"({
+      "name": "widgets.example.com",
+      "clientConfig": {"url": "https://hook.example"},
+      "interpreterContextVersions": ["v1alpha1"],
+      "rules": [{"operations": [")", operation, R"("], "apiGroups": ["example.io"],
+                 "apiVersions": ["v1"], "kinds": ["Widget"]}]})"))}));
+  return object;
+}
+
 struct Fixture : tests::ManagerFixture {
   tests::RecordingEvents* recorded = nullptr;  // All events.
+  tests::ScriptedHooks hooks{tests::Failing(absl::UnavailableError("connection refused"))};
   std::optional<interpreter::live::LiveInterpreter> live;
 
   Fixture() {
     auto recording = std::make_unique<tests::RecordingEvents>();
     recorded = recording.get();
     events = std::move(recording);
-    live.emplace(Make(), interpreter::live::LiveOptions{});
+    live.emplace(Make(), interpreter::live::LiveOptions{.hook_transport = hooks.Factory()});
   }
   ~Fixture() override {
     base::IgnoreError(Finish(), "the test has looked at what matters to it");
@@ -123,6 +137,28 @@ TEST_CASE_METHOD(Fixture, "what is wrong with a customization is told on it, onc
   REQUIRE(EventuallyAfterSettling([&] { return Health().ok(); }));
   CHECK(recorded->All().size() == 1);
   CHECK(Eventually([&] { return absl::StrContains(registry.Expose(), "name=\"broken\"} 0"); }));
+}
+
+TEST_CASE_METHOD(Fixture, "a hook that comes back has everything it is asked about looked at again") {
+  server->Put(api::InterpreterWebhookConfigurations(), Asking("widgets", "InterpretHealth"));
+  REQUIRE(live->Load({}).ok());
+  std::atomic<int> health = 0, other = 0;
+  interpreter().rule_changes().Subscribe([&](const interpreter::RuleChange& change) {
+    if (change(kWidget, Operation::kInterpretHealth)) ++health;
+    if (change(kWidget, Operation::kRetain)) ++other;
+  });
+  Start();
+  for (int outages = 0; outages < 5; ++outages) CHECK_FALSE(Health().ok());
+  CHECK_THAT(std::string(Health().status().message()), Catch::Contains("calls are suspended"));
+  CHECK_THAT(recorded->All().at(0), Catch::StartsWith("Warning WebhookSuspended "));
+  CHECK(health == 0);
+
+  hooks.Set(tests::Responding(R"({"healthy": true})"));
+  clock.Advance(absl::Minutes(2));  // When it is tried again.
+  REQUIRE(Health().value());
+  CHECK(EventuallyAfterSettling([&] { return health == 1; }));
+  CHECK(other == 0);
+  CHECK_THAT(recorded->All().at(1), Catch::StartsWith("Normal WebhookResumed "));
 }
 
 TEST_CASE_METHOD(Fixture, "a configuration that cannot be listed is named") {
