@@ -119,8 +119,8 @@ absl::StatusOr<std::string> WorkStatusReconciler::InterpretHealth(const Observed
   if (!healthy.ok()) {
     TellWork(observed, kube::EventType::kWarning, api::reason::kInterpretHealthFailed,
              api::message::HealthNotInterpreted(gvk.kind, key, healthy.status()));
-    return base::Annotate(healthy.status(), "interpreting health of ",
-                          observed.object->Describe(), " in cluster ", observed.cluster);
+    return base::Annotate(healthy.status(), "interpreting health of ", observed.object->Describe(),
+                          " in cluster ", observed.cluster);
   }
   const std::string health = *healthy ? api::kHealthy : api::kUnhealthy;
   const json::Value& known = observed.work->Get({"status", "manifestStatuses"}).At(0)["health"];
