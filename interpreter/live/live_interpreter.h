@@ -20,7 +20,7 @@
 namespace interpreter::live {
 
 struct LiveOptions {
-  lua::Budget script_budget;                // Of one run of one script.
+  lua::Budget script_budget;                 // Of one run of one script.
   webhook::TransportFactory hook_transport;  // Empty: real connections.
 };
 

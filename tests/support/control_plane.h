@@ -57,8 +57,8 @@ class ControlPlane {
     return Get(cluster, gvk, key).has_value();
   }
 
-  // Until the Clusters tell that every member serves the kind. A scheduler leaves out a member whose
-  // Cluster does not, and never looks at the binding again.
+  // Until the Clusters tell that every member serves the kind. A scheduler leaves out a member
+  // whose Cluster does not, and never looks at the binding again.
   void AwaitServedByMembers(const kube::Gvk& gvk);
 
   // Polls until `holds`, the time is over or the daemon has died; returns the last answer.

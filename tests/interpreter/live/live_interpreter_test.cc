@@ -34,13 +34,15 @@ kube::Object Customization(const std::string& name, const std::string& healthy) 
 }
 
 kube::Object Asking(const std::string& name, const std::string& operation) {
-  kube::Object object =
-      kube::Object::Make(api::InterpreterWebhookConfigurations().gvk, {"", name});
-  object.Set({"webhooks"}, json::Value::Array({tests::Json(absl::StrCat(R"({
+  kube::Object object = kube::Object::Make(api::InterpreterWebhookConfigurations().gvk, {"", name});
+  object.Set(
+      {"webhooks"},
+      json::Value::Array({tests::Json(absl::StrCat(R"({
       "name": "widgets.example.com",
       "clientConfig": {"url": "https://hook.example"},
       "interpreterContextVersions": ["v1alpha1"],
-      "rules": [{"operations": [")", operation, R"("], "apiGroups": ["example.io"],
+      "rules": [{"operations": [")",
+                                                   operation, R"("], "apiGroups": ["example.io"],
                  "apiVersions": ["v1"], "kinds": ["Widget"]}]})"))}));
   return object;
 }
@@ -139,7 +141,8 @@ TEST_CASE_METHOD(Fixture, "what is wrong with a customization is told on it, onc
   CHECK(Eventually([&] { return absl::StrContains(registry.Expose(), "name=\"broken\"} 0"); }));
 }
 
-TEST_CASE_METHOD(Fixture, "a hook that comes back has everything it is asked about looked at again") {
+TEST_CASE_METHOD(Fixture,
+                 "a hook that comes back has everything it is asked about looked at again") {
   server->Put(api::InterpreterWebhookConfigurations(), Asking("widgets", "InterpretHealth"));
   REQUIRE(live->Load({}).ok());
   std::atomic<int> health = 0, other = 0;
