@@ -31,8 +31,8 @@ struct Budget {
   absl::Duration time = absl::Seconds(1);   // Wall time of one run, loading included.
   size_t memory = size_t{64} << 20;         // Bytes a run may hold at a time.
   size_t largest_block = size_t{16} << 20;  // Bytes of one string or table part.
-  size_t result = size_t{16} << 20;         // Bytes of JSON that a result may become.
-  int max_depth = 256;                      // Nesting of tables in a result.
+  size_t result = size_t{16} << 20;  // Bytes of JSON a result may take, in memory as written.
+  int max_depth = 256;               // Nesting of tables in a result.
 };
 
 struct Call {

@@ -18,11 +18,16 @@ constexpr double kInt64Limit = 9223372036854775808.0;
 // The JSON of the arguments may be this deep; what is moved deeper inside a result, not deeper.
 constexpr int kMaxJsonDepth = 512;
 
+// Members that stay allocated between runs.
+constexpr size_t kMaxIdle = 1024;
+
 // Of a message that tells where in a result something is.
 constexpr size_t kMaxPathText = 500;
 
-// More than its brackets: so that a result of nothing but brackets ends soon, too.
-constexpr size_t kBytesOfTable = 8;
+// What results are charged: about the memory they take, which is more than their text.
+constexpr size_t kBytesOfTable = 96;
+constexpr size_t kBytesOfMember = 32;  // Beside name and value.
+constexpr size_t kBytesOfScalar = 16;
 
 absl::string_view ViewOf(lua_State* state, int index) {
   size_t size = 0;
@@ -50,6 +55,8 @@ void Encoder::Clear() {
   seen_.clear();
   arrays_.clear();
   path_.clear();
+  if (fields_.capacity() > kMaxIdle) std::vector<Field>().swap(fields_);
+  if (seen_.capacity() > kMaxIdle) std::vector<const json::Value*>().swap(seen_);
   result_ = Value();
 }
 
@@ -111,7 +118,7 @@ Encoder::Piece Encoder::EncodeValue(lua_State* state, int index, const json::Val
 Encoder::Piece Encoder::EncodeScalar(lua_State* state, int index, const json::Value* expected) {
   switch (lua_type(state, index)) {
     case LUA_TBOOLEAN: {
-      host_.meter().ChargeResult(state, 5);
+      host_.meter().ChargeResult(state, kBytesOfScalar);
       const bool value = lua_toboolean(state, index) != 0;
       if (expected != nullptr && expected->is_bool() && expected->AsBool() == value) {
         return {expected};
@@ -122,7 +129,7 @@ Encoder::Piece Encoder::EncodeScalar(lua_State* state, int index, const json::Va
       return EncodeNumber(state, lua_tonumber(state, index), expected);
     case LUA_TSTRING: {
       const absl::string_view text = ViewOf(state, index);
-      host_.meter().ChargeResult(state, text.size() + 3);
+      host_.meter().ChargeResult(state, text.size() + kBytesOfScalar);
       if (expected != nullptr && expected->is_string() && expected->AsString() == text) {
         return {expected};
       }
@@ -136,7 +143,7 @@ Encoder::Piece Encoder::EncodeScalar(lua_State* state, int index, const json::Va
 }
 
 Encoder::Piece Encoder::EncodeNumber(lua_State* state, double number, const json::Value* expected) {
-  host_.meter().ChargeResult(state, 8);
+  host_.meter().ChargeResult(state, kBytesOfScalar);
   if (expected != nullptr && expected->is_number() && expected->AsDouble() == number) {
     return {expected};
   }
@@ -252,7 +259,7 @@ Encoder::Piece Encoder::EncodeObject(lua_State* state, int index, const json::Va
 void Encoder::EncodeMember(lua_State* state, const json::Value* source) {
   const absl::string_view name = ViewOf(state, -2);
   const json::Value* before = source != nullptr ? source->Find(name) : nullptr;
-  host_.meter().ChargeResult(state, name.size() + 4);
+  host_.meter().ChargeResult(state, name.size() + kBytesOfMember);
   path_.back().name = name;
   path_.back().is_member = true;
   const Piece piece = EncodeValue(state, lua_gettop(state), before);
