@@ -87,7 +87,9 @@ absl::Status WorkStatusReconciler::Collect(const Observed& observed) {
   const works::News news =
       item.health == api::kHealthy ? works::News::kSettled : works::News::kProgress;
   deps_.status.Submit(observed.work->key(), {{}, item.ToJson()}, news);
-  return health.status();  // A webhook that was down may be back at the next try.
+  // A script that is wrong stays so until it is changed, which brings the object here anyway; a
+  // webhook that was down may be back at the next try.
+  return absl::IsInvalidArgument(health.status()) ? absl::OkStatus() : health.status();
 }
 
 absl::StatusOr<json::Value> WorkStatusReconciler::ReflectStatus(const Observed& observed) {

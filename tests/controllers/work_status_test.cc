@@ -211,13 +211,15 @@ TEST_CASE_METHOD(Fixture, "an object that its Work does not have is an error tha
   CHECK(absl::StrContains(failed.message(), "no such manifest exist"));
 }
 
-// An interpreter whose answer about a ConfigMap's health is this Lua expression.
-std::unique_ptr<interpreter::Interpreter> HealthOfConfigMaps(const std::string& expression) {
+// An interpreter that finds out about a ConfigMap's health with these Lua statements.
+std::unique_ptr<interpreter::Interpreter> HealthOfConfigMaps(const std::string& statements) {
   kube::Object object = kube::Object::Make(api::InterpreterCustomizations().gvk, {"", "maps"});
   object.Set({"spec"}, Json(R"({"target": {"apiVersion": "v1", "kind": "ConfigMap"}})"));
   object.Set({"spec", "customizations", "healthInterpretation", "luaScript"},
-             "function InterpretHealth(obj) return " + expression + " end");
-  auto layer = std::make_unique<customized::LuaBackend>(customized::LuaBackendOptions{});
+             "function InterpretHealth(obj) " + statements + " end");
+  customized::LuaBackendOptions options;
+  options.budget.time = absl::Milliseconds(10);
+  auto layer = std::make_unique<customized::LuaBackend>(options);
   layer->Replace(customized::CustomizationSet::Merge(
       {std::make_shared<customized::Customization>(customized::ParseCustomization(object))}));
   std::vector<std::unique_ptr<interpreter::Backend>> layers;
@@ -226,16 +228,16 @@ std::unique_ptr<interpreter::Interpreter> HealthOfConfigMaps(const std::string& 
   return interpreter::NewChain(std::move(layers));
 }
 
-TEST_CASE_METHOD(Fixture, "health that could not be asked for is unknown, and asked for again") {
+TEST_CASE_METHOD(Fixture, "health that nobody could tell now is unknown, and asked for again") {
   PutApplied(kConfigMaps);
-  const auto failing = HealthOfConfigMaps("error('down')");
-  reconciler.emplace(controllers::WorkStatusDeps{*manager, objects, *status, *failing});
+  const auto endless = HealthOfConfigMaps("while true do end");
+  reconciler.emplace(controllers::WorkStatusDeps{*manager, objects, *status, *endless});
   const absl::Status failed = Reconcile(kConfigMaps);
-  CHECK(absl::StrContains(failed.message(), "down"));
+  CHECK_THAT(std::string(failed.message()), Catch::StartsWith("interpreting health of ConfigMap"));
   CHECK_FALSE(kube::IsTerminal(failed));
   CHECK(Written(kConfigMaps)["manifestStatuses"].At(0)["health"].AsString() == "Unknown");
 
-  const auto working = HealthOfConfigMaps("true");
+  const auto working = HealthOfConfigMaps("return true");
   reconciler.emplace(controllers::WorkStatusDeps{*manager, objects, *status, *working});
   REQUIRE(Reconcile(kConfigMaps).ok());
   CHECK(Eventually([&] {
@@ -243,6 +245,15 @@ TEST_CASE_METHOD(Fixture, "health that could not be asked for is unknown, and as
     const kube::Object work = server->Find(api::Works(), Template(kConfigMaps).key);
     return work.status()["manifestStatuses"].At(0)["health"].AsString() == "Healthy";
   }));
+}
+
+TEST_CASE_METHOD(Fixture, "health by a script that is wrong is unknown until the script changes") {
+  PutApplied(kConfigMaps);
+  const auto broken = HealthOfConfigMaps("error('no such field')");
+  reconciler.emplace(controllers::WorkStatusDeps{*manager, objects, *status, *broken});
+  CHECK(Reconcile(kConfigMaps).ok());
+  CHECK(Written(kConfigMaps)["manifestStatuses"].At(0)["health"].AsString() == "Unknown");
+  CHECK(absl::StrContains(recorded->All().at(0), "InterpretHealthFailed"));
 }
 
 }  // namespace
