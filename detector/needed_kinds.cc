@@ -8,6 +8,7 @@
 namespace detector {
 
 void NeededKinds::AddPolicy(const kube::Object& policy) {
+  absl::MutexLock lock(&mu_);
   for (const api::ResourceSelector& selector : api::PolicyView(policy).ResourceSelectors()) {
     const absl::StatusOr<kube::Gvk> gvk = kube::ParseGvk(selector.api_version(), selector.kind());
     if (gvk.ok()) Add(*gvk);
@@ -15,7 +16,15 @@ void NeededKinds::AddPolicy(const kube::Object& policy) {
 }
 
 void NeededKinds::AddBinding(const kube::Object& binding) {
-  Add(api::BindingView(binding).Resource().gvk());
+  const kube::Gvk gvk = api::BindingView(binding).Resource().gvk();
+  absl::MutexLock lock(&mu_);
+  bound_.insert(gvk);
+  Add(gvk);
+}
+
+bool NeededKinds::IsBound(const kube::Gvk& gvk) const {
+  absl::MutexLock lock(&mu_);
+  return bound_.contains(gvk);
 }
 
 std::vector<kube::Gvk> NeededKinds::All() const {
@@ -37,7 +46,6 @@ bool NeededKinds::AwaitNews(absl::Time deadline, const base::StopToken& stop) {
 }
 
 void NeededKinds::Add(const kube::Gvk& gvk) {
-  absl::MutexLock lock(&mu_);
   if (kinds_.insert(gvk).second) news_ = true;
 }
 

@@ -29,15 +29,18 @@ class NeededKinds {
   void AddBinding(const kube::Object& binding);
 
   std::vector<kube::Gvk> All() const;
+  // Whether a binding of a template of that kind was seen.
+  bool IsBound(const kube::Gvk& gvk) const;
   // Waits until a kind came that the last call did not know of (true), the deadline, or the stop.
   bool AwaitNews(absl::Time deadline, const base::StopToken& stop);
 
  private:
-  void Add(const kube::Gvk& gvk);
+  void Add(const kube::Gvk& gvk) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
   const base::Clock& clock_;
   mutable absl::Mutex mu_;
   absl::flat_hash_set<kube::Gvk> kinds_ ABSL_GUARDED_BY(mu_);
+  absl::flat_hash_set<kube::Gvk> bound_ ABSL_GUARDED_BY(mu_);
   bool news_ ABSL_GUARDED_BY(mu_) = false;
 };
 

@@ -118,10 +118,10 @@ Detector::Detector(kube::Manager& manager, const interpreter::Interpreter& inter
                                                  options.limiter);
   BuildPolicyLoop<api::policy_scope::Cluster>(deps, templates.queue(),
                                               options.cluster_policy_workers, options.limiter);
-  TemplateSource::Deps source{manager,          std::move(options.filter),
-                              parts_->policies, parts_->cluster_policies,
-                              parts_->edits,    parts_->needed,
-                              templates.queue()};
+  TemplateSource::Deps source{manager,           std::move(options.filter),
+                              parts_->policies,  parts_->cluster_policies,
+                              parts_->edits,     parts_->needed,
+                              templates.queue(), options.cluster_status_round};
   FeedNeededKinds(informers, parts_->needed);
   manager.Add(std::make_unique<TemplateSource>(std::move(source)));
 }

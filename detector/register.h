@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include "absl/time/time.h"
 #include "detector/template_filter.h"
 #include "detector/template_reconciler.h"
 #include "interpreter/interpreter.h"
@@ -20,6 +21,8 @@ struct DetectorOptions {
   int cluster_policy_workers = 1;
   kube::RateLimiterOptions limiter;
   DetectorGates gates;
+  absl::Duration cluster_status_round =
+      absl::Seconds(10);  // Clusters tell what they serve so often.
 };
 
 // The detector's parts that its loops refer to. REQUIRES: outlives the manager's Run.

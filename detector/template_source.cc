@@ -1,10 +1,12 @@
 #include "detector/template_source.h"
 
 #include <algorithm>
+#include <set>
 
 #include "absl/strings/str_join.h"
 #include "api/policy.h"
 #include "api/policy_scope.h"
+#include "api/resources.h"
 #include "base/log.h"
 #include "base/status.h"
 #include "kube/client/rest_mapper.h"
@@ -15,6 +17,8 @@ namespace {
 constexpr absl::Duration kDiscoveryPeriod = absl::Seconds(30);
 // For a kind that a policy names before it is served; doubled each time.
 constexpr absl::Duration kFirstRetry = absl::Seconds(1);
+// How often clusters are looked at while a kind waits for them.
+constexpr absl::Duration kLookAtClusters = absl::Milliseconds(500);
 
 kube::Request RequestFor(const kube::Gvk& gvk, const kube::Object& object) {
   kube::Request request;
@@ -39,8 +43,12 @@ absl::Status TemplateSource::Run(const base::StopToken& stop) {
 }
 
 bool TemplateSource::AwaitUnserved(absl::Time deadline, const base::StopToken& stop) {
-  while (deps_.needed.AwaitNews(deadline, stop)) {
-    if (!WatchNeeded()) return true;
+  const base::Clock& clock = deps_.manager.clock();
+  while (!stop.stop_requested() && clock.Now() < deadline) {
+    const absl::Time next_look =
+        new_kinds_.any() ? clock.Now() + kLookAtClusters : absl::InfiniteFuture();
+    const bool news = deps_.needed.AwaitNews(std::min(deadline, next_look), stop);
+    if (!WatchNeeded() && news) return true;
   }
   return false;
 }
@@ -72,6 +80,9 @@ absl::Status TemplateSource::DiscoverOnce(const base::StopToken& stop) {
     found.merge(served_);  // What is missing may be there still.
   }
   served_ = std::move(found);
+  std::set<kube::Gvk> kinds;
+  for (const auto& [gvk, resource] : served_) kinds.insert(gvk);
+  new_kinds_.SetServed(kinds, deps_.manager.clock().Now());
   std::erase_if(watched_, [&](const auto& entry) {
     if (served_.count(entry.first) > 0) return false;
     client.informers().Remove(entry.second);
@@ -81,13 +92,18 @@ absl::Status TemplateSource::DiscoverOnce(const base::StopToken& stop) {
 }
 
 bool TemplateSource::WatchNeeded() {
+  kube::ClusterClient& client = deps_.manager.cluster();
+  if (new_kinds_.any()) {
+    new_kinds_.SetClusters(client.informers().Get(api::Clusters())->store().List(),
+                           deps_.manager.clock().Now());
+  }
   bool complete = true;
   for (const kube::Gvk& gvk : deps_.needed.All()) {
     if (watched_.count(gvk) > 0) continue;
     const auto resource = served_.find(gvk);
     if (resource == served_.end()) {
       complete = complete && !deps_.filter.AllowsResource(gvk);
-    } else {
+    } else if (deps_.needed.IsBound(gvk) || !new_kinds_.MustWait(gvk)) {
       Watch(resource->second);
     }
   }

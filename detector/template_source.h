@@ -10,6 +10,7 @@
 #include "absl/status/status.h"
 #include "base/stop_token.h"
 #include "detector/needed_kinds.h"
+#include "detector/new_kinds.h"
 #include "detector/policy_index.h"
 #include "detector/template_edits.h"
 #include "detector/template_filter.h"
@@ -31,18 +32,20 @@ class TemplateSource : public kube::Runnable {
     TemplateEdits& edits;
     NeededKinds& needed;
     kube::WorkQueue& queue;
+    absl::Duration cluster_status_round;  // How often clusters tell which kinds they serve.
   };
-  explicit TemplateSource(Deps deps) : deps_(std::move(deps)) {}
+  explicit TemplateSource(Deps deps)
+      : deps_(std::move(deps)), new_kinds_(deps_.cluster_status_round) {}
 
   std::string name() const override { return "template discovery"; }
   absl::Status Run(const base::StopToken& stop) override;
 
  private:
   absl::Status DiscoverOnce(const base::StopToken& stop);
-  // Starts what is served and not watched yet; whether that makes all of the needed kinds.
+  // Starts what is served and not watched yet; whether all of the needed kinds are served.
   bool WatchNeeded();
-  // Watches kinds as they become needed; returns at the deadline, at the stop, or with true when
-  // discovery has to be asked for one.
+  // Watches kinds as they become needed or done with waiting; returns at the deadline, at the stop,
+  // or with true when discovery has to be asked for one.
   bool AwaitUnserved(absl::Time deadline, const base::StopToken& stop);
   void Report(const absl::Status& discovered);
   void Watch(const kube::Resource& resource);
@@ -52,6 +55,7 @@ class TemplateSource : public kube::Runnable {
   const Deps deps_;
   std::map<kube::Gvk, kube::Resource> served_;  // What could be watched.
   std::map<kube::Gvk, kube::Resource> watched_;
+  NewKinds new_kinds_;
   std::string last_failure_;
 };
 

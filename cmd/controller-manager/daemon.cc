@@ -169,7 +169,8 @@ absl::Status Daemon::Wire() {
                               options_.concurrency.propagation_policy,
                               options_.concurrency.cluster_propagation_policy,
                               LimiterOf(options_),
-                              gates};
+                              gates,
+                              options_.clusters.status_update_frequency};
   detector_ = std::make_unique<detector::Detector>(manager_, interpreter_, std::move(d));
   return absl::OkStatus();
 }

@@ -17,6 +17,7 @@
 #include "kube/client/rest_mapper.h"
 #include "kube/meta/quantity.h"
 #include "kube/runtime/controller.h"
+#include "works/related.h"
 
 namespace controllers {
 namespace {
@@ -271,7 +272,7 @@ void RegisterClusterStatus(const ClusterStatusDeps& deps, const ClusterStatusOpt
           .WithWorkers(options.workers)
           .WithLimiter(options.limiter)
           .Build(std::make_unique<ClusterStatusReconciler>(deps, options));
-  controller.WaitFor(informers.Get(api::Secrets()));
+  works::WaitForCredentials(controller, informers);
 }
 
 }  // namespace controllers

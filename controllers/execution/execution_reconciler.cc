@@ -217,9 +217,8 @@ absl::Status ExecutionReconciler::ReleaseManifests(const Target& target,
 
 void RegisterExecution(const ExecutionDeps& deps, const ExecutionOptions& options) {
   kube::Manager& manager = deps.manager;
-  const std::shared_ptr<kube::Informer> works = manager.cluster().informers().Get(api::Works());
-  const std::shared_ptr<kube::Informer> clusters =
-      manager.cluster().informers().Get(api::Clusters());
+  kube::InformerSet& informers = manager.cluster().informers();
+  const std::shared_ptr<kube::Informer> works = informers.Get(api::Works());
   kube::Predicates on_work;
   on_work.update = kube::GenerationChanged;
   on_work.remove = kube::Never;
@@ -234,10 +233,11 @@ void RegisterExecution(const ExecutionDeps& deps, const ExecutionOptions& option
       kube::ControllerBuilder(manager)
           .Named(api::kExecutionController)
           .Watches(works, on_work)
-          .Watches(clusters, on_cluster, works::WorksOf(works))
+          .Watches(informers.Get(api::Clusters()), on_cluster, works::WorksOf(works))
           .WithWorkers(options.workers)
           .WithLimiter(options.limiter)
           .Build(std::make_unique<ExecutionReconciler>(manager, deps.objects, deps.status));
+  works::WaitForCredentials(controller, informers);
   works::RequeueWorks(deps.interpreter,
                       {controller.queue(), works, {interpreter::Operation::kRetain}});
 }

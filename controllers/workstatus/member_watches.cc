@@ -68,6 +68,7 @@ void RegisterWorkStatus(const WorkStatusDeps& deps, const WorkStatusOptions& opt
   kube::InformerSet& informers = deps.manager.cluster().informers();
   const std::shared_ptr<kube::Informer> works = informers.Get(api::Works());
   objects.WaitFor(works);
+  works::WaitForCredentials(objects, informers);
   works::RequeueWorks(
       deps.interpreter,
       {objects.queue(),
@@ -86,13 +87,15 @@ void RegisterWorkStatus(const WorkStatusDeps& deps, const WorkStatusOptions& opt
   on_cluster.add = kube::Never;
   on_cluster.remove = kube::Never;
   on_cluster.update = works::BecameReady;
-  kube::ControllerBuilder(deps.manager)
-      .Named(api::kWorkStatusController)
-      .Watches(works, on_work)
-      .Watches(informers.Get(api::Clusters()), on_cluster, works::WorksOf(works))
-      .WithWorkers(2)
-      .WithLimiter(options.limiter)
-      .Build(std::make_unique<MemberWatches>(deps.manager, deps.objects, objects.queue()));
+  kube::Controller& watches =
+      kube::ControllerBuilder(deps.manager)
+          .Named(api::kWorkStatusController)
+          .Watches(works, on_work)
+          .Watches(informers.Get(api::Clusters()), on_cluster, works::WorksOf(works))
+          .WithWorkers(2)
+          .WithLimiter(options.limiter)
+          .Build(std::make_unique<MemberWatches>(deps.manager, deps.objects, objects.queue()));
+  works::WaitForCredentials(watches, informers);
 }
 
 }  // namespace controllers

@@ -4,6 +4,8 @@
 
 #include <catch2/catch.hpp>
 
+#include "absl/strings/str_cat.h"
+#include "api/resources.h"
 #include "sandbox/api_server.h"
 #include "sandbox/fleet.h"
 #include "tests/behaviour/manifests.h"
@@ -45,6 +47,17 @@ bool IsEverywhere(ControlPlane& plane, const std::string& ns, const std::string&
   return ConfigIn(plane, "member1", ns) == value && ConfigIn(plane, "member2", ns) == value;
 }
 
+// Versions of all objects of the kind in a namespace of the control plane.
+std::string VersionsIn(ControlPlane& plane, const kube::Resource& r, const std::string& ns) {
+  const auto page = plane.client("host").List(r, ns, {}, {});
+  REQUIRE(page.ok());
+  std::string all;
+  for (const kube::Object& object : page->items) {
+    all += absl::StrCat(object.name(), " ", object.resource_version(), "\n");
+  }
+  return all;
+}
+
 bool IsReady(ControlPlane& plane, const std::string& member) {
   const auto cluster = plane.Get("host", kCluster, {"", member});
   return cluster && kube::IsConditionTrue(cluster->status()["conditions"], "Ready");
@@ -81,6 +94,30 @@ TEST_CASE("Drift that happened while a member was cut off is put back", "[sandbo
   plane.Delete("member2", kConfigMap, {ns, "settings"});
   plane.StartDaemon();
   CHECK(plane.Eventually([&] { return IsEverywhere(plane, ns, "first"); }));
+}
+
+TEST_CASE("Works wait until it is known how to reach the members", "[sandbox]") {
+  ControlPlane plane;
+  const std::string ns = plane.UniqueNamespace("secrets");
+  ApplySettings(plane, ns);
+  const auto binding = [&] { return plane.Get("host", kBinding, {ns, "settings-configmap"}); };
+  REQUIRE(plane.Eventually([&] {
+    return IsEverywhere(plane, ns, "first") && binding() &&
+           kube::IsConditionTrue(binding()->Get({"status", "conditions"}), "FullyApplied");
+  }));
+  const auto written = [&] {
+    return VersionsIn(plane, api::ResourceBindings(), ns) +
+           VersionsIn(plane, api::Works(), "karmada-es-member1") +
+           VersionsIn(plane, api::Events(), ns);
+  };
+  plane.StopDaemon();
+  const std::string before = written();
+  plane.fleet()->control_plane().faults().FailNext(3, 500, "GET", "/secrets");
+  plane.StartDaemon();
+  plane.Always([&] { return written() == before; }, absl::Seconds(3));
+  CHECK(written() == before);
+  Change(plane, ns, "second");
+  CHECK(plane.Eventually([&] { return IsEverywhere(plane, ns, "second"); }));
 }
 
 TEST_CASE("A control plane that fails now and then delays and loses nothing", "[sandbox]") {

@@ -123,7 +123,6 @@ struct Machines {
     for (const char* cluster : {"host", "member1", "member2"}) {
       plane.Apply(cluster, In(ns, kDefinitionYaml));
     }
-    plane.AwaitServedByMembers(gvk);
     plane.Apply("host", In(ns, kCustomizationYaml));
     plane.Apply("host", In(ns, kMachineYaml));
   }

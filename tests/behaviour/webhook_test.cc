@@ -147,7 +147,6 @@ struct Workloads {
     const std::string definition =
         ReadFile(KM_SOURCE "/examples/webhook/manifests/1-workload-crd.yaml");
     for (const char* cluster : {"host", "member1", "member2"}) plane.Apply(cluster, definition);
-    plane.AwaitServedByMembers(kWorkload);
     // Upstream's control planes do not have the kind; the daemon is to notice it.
     if (dialect == kExploringConfiguration && plane.fleet() == nullptr) {
       plane.Apply("host", ReadFile(KM_SOURCE "/config/crds/config.karmada.io_"

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <algorithm>
 
 #include <atomic>
 #include <cstdlib>
@@ -75,34 +76,18 @@ ControlPlane::ControlPlane(Options options)
     }
   }
   StartDaemon();
-  AwaitMembers([](const kube::Object& c) {
-    // While the not-ready taint is there, the scheduler leaves the cluster out.
-    return kube::IsConditionTrue(c.status()["conditions"], "Ready") &&
-           c.Get({"spec", "taints"}).empty();
-  });
-}
-
-void ControlPlane::AwaitMembers(const std::function<bool(const kube::Object& cluster)>& holds) {
   REQUIRE(Eventually([&] {
-    for (const auto& [name, path] : kubeconfigs_) {
-      if (name == "host") continue;
-      const auto c = Get("host", {"cluster.karmada.io", "v1alpha1", "Cluster"}, {"", name});
-      if (!c || !holds(*c)) return false;
-    }
-    return true;
+    return std::all_of(kubeconfigs_.begin(), kubeconfigs_.end(), [&](const auto& entry) {
+      return entry.first == "host" || AcceptsWork(entry.first);
+    });
   }));
 }
 
-void ControlPlane::AwaitServedByMembers(const kube::Gvk& gvk) {
-  AwaitMembers([&](const kube::Object& c) {
-    for (const json::Value& group : c.status()["apiEnablements"].items()) {
-      if (group["groupVersion"].AsString() != gvk.ApiVersion()) continue;
-      for (const json::Value& resource : group["resources"].items()) {
-        if (resource["kind"].AsString() == gvk.kind) return true;
-      }
-    }
-    return false;
-  });
+bool ControlPlane::AcceptsWork(const std::string& member) {
+  const auto c = Get("host", {"cluster.karmada.io", "v1alpha1", "Cluster"}, {"", member});
+  // While the not-ready taint is there, the scheduler leaves the cluster out.
+  return c && kube::IsConditionTrue(c->status()["conditions"], "Ready") &&
+         c->Get({"spec", "taints"}).empty();
 }
 
 ControlPlane::~ControlPlane() {

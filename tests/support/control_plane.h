@@ -57,10 +57,6 @@ class ControlPlane {
     return Get(cluster, gvk, key).has_value();
   }
 
-  // Until the Clusters tell that every member serves the kind. A scheduler leaves out a member
-  // whose Cluster does not, and never looks at the binding again.
-  void AwaitServedByMembers(const kube::Gvk& gvk);
-
   // Polls until `holds`, the time is over or the daemon has died; returns the last answer.
   bool Eventually(const std::function<bool()>& holds, absl::Duration within = absl::Seconds(40));
   // Whether `holds` stays true for that long.
@@ -75,8 +71,7 @@ class ControlPlane {
 
  private:
   struct Cluster;
-  // Until it holds for the Cluster of every member.
-  void AwaitMembers(const std::function<bool(const kube::Object& cluster)>& holds);
+  bool AcceptsWork(const std::string& member);
   Cluster& cluster(const std::string& name);
 
   const Options options_;

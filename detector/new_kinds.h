@@ -1,0 +1,54 @@
+// Kinds that the control plane began to serve a moment ago, and whether the clusters serve them
+// too.
+//
+// Karmada's scheduler places nothing in a cluster whose status.apiEnablements does not list the
+// kind, and does not try again when it does. Whoever applies a definition and an object of it
+// together would find the object nowhere. So templates of a new kind wait until it is known where
+// they can go. (Upstream looks for new kinds every 30 s only; mostly that is long enough.)
+#ifndef DETECTOR_NEW_KINDS_H_
+#define DETECTOR_NEW_KINDS_H_
+
+#include <map>
+#include <set>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "kube/meta/object.h"
+
+namespace detector {
+
+// For one thread.
+class NewKinds {
+ public:
+  // No kind waits for longer: a cluster may never serve it.
+  static constexpr absl::Duration kLongestWait = absl::Seconds(30);
+
+  // Once a cluster lists a kind, the others have `status_round` to do so as well: how often their
+  // status is brought up to date.
+  explicit NewKinds(absl::Duration status_round) : status_round_(status_round) {}
+
+  // The kinds that the control plane serves now. Those of the first call are new, too: they may
+  // have been defined while this process was down.
+  void SetServed(const std::set<kube::Gvk>& served, absl::Time now);
+  // Takes note of what the given Clusters serve.
+  void SetClusters(const std::vector<kube::ObjectPtr>& clusters, absl::Time now);
+
+  // Whether templates of the kind have to wait still. A kind that is done with waiting is not new
+  // any more.
+  bool MustWait(const kube::Gvk& gvk) const { return waiting_.count(gvk) > 0; }
+  bool any() const { return !waiting_.empty(); }
+
+ private:
+  struct Wait {
+    absl::Time since;
+    absl::Time first_listed = absl::InfiniteFuture();
+  };
+
+  const absl::Duration status_round_;
+  std::set<kube::Gvk> served_;
+  std::map<kube::Gvk, Wait> waiting_;
+};
+
+}  // namespace detector
+
+#endif  // DETECTOR_NEW_KINDS_H_

@@ -1,0 +1,87 @@
+#include "detector/new_kinds.h"
+
+#include <catch2/catch.hpp>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "tests/support/members_fixture.h"
+
+namespace {
+
+using detector::NewKinds;
+
+const kube::Gvk kDeployment{"apps", "v1", "Deployment"};
+const kube::Gvk kFoo{"example.io", "v1", "Foo"};
+
+kube::ObjectPtr Cluster(const std::string& name, bool lists_foo, bool ready = true) {
+  return std::make_shared<const kube::Object>(tests::Parse(absl::StrCat(
+      R"({"apiVersion": "cluster.karmada.io/v1alpha1", "kind": "Cluster", "metadata": {"name": ")",
+      name, R"("}, "status": {"conditions": [{"type": "Ready", "status": ")",
+      ready ? "True" : "False", R"("}], "apiEnablements": [)",
+      lists_foo ? R"({"groupVersion": "example.io/v1",
+                      "resources": [{"name": "foos", "kind": "Foo"}]})"
+                : "",
+      "]}}")));
+}
+
+struct Fixture {
+  const absl::Time t0 = absl::UnixEpoch();
+  NewKinds kinds{absl::Seconds(10)};
+
+  // Foo has come to be served at t0.
+  Fixture() {
+    kinds.SetServed({kDeployment}, t0 - absl::Minutes(1));
+    kinds.SetClusters({}, t0 - absl::Seconds(1));
+    kinds.SetServed({kDeployment, kFoo}, t0);
+  }
+  bool WaitsAt(absl::Duration after, const std::vector<kube::ObjectPtr>& clusters) {
+    kinds.SetClusters(clusters, t0 + after);
+    return kinds.MustWait(kFoo);
+  }
+};
+
+TEST_CASE_METHOD(Fixture, "a new kind waits until every ready cluster lists it") {
+  CHECK_FALSE(kinds.MustWait(kDeployment));
+  CHECK(kinds.MustWait(kFoo));
+  CHECK(WaitsAt(absl::Seconds(1), {Cluster("a", false), Cluster("b", false)}));
+  CHECK(WaitsAt(absl::Seconds(2), {Cluster("a", true), Cluster("b", false)}));
+  CHECK_FALSE(WaitsAt(absl::Seconds(3), {Cluster("a", true), Cluster("b", true)}));
+}
+
+TEST_CASE("a kind that is served at the start waits as well") {
+  NewKinds kinds(absl::Seconds(10));
+  kinds.SetServed({kFoo}, absl::UnixEpoch());
+  CHECK(kinds.MustWait(kFoo));
+  kinds.SetClusters({Cluster("a", true)}, absl::UnixEpoch());
+  CHECK_FALSE(kinds.any());
+}
+
+TEST_CASE_METHOD(Fixture, "a cluster that is not ready is not waited for") {
+  CHECK(WaitsAt(absl::Seconds(1), {Cluster("a", true, false), Cluster("b", false)}));
+  CHECK_FALSE(WaitsAt(absl::Seconds(2), {Cluster("a", false, false), Cluster("b", true)}));
+}
+
+TEST_CASE_METHOD(Fixture, "the other clusters have one round of status after the first") {
+  const std::vector<kube::ObjectPtr> one = {Cluster("a", true), Cluster("b", false)};
+  CHECK(WaitsAt(absl::Seconds(5), one));
+  CHECK(WaitsAt(absl::Seconds(14), one));
+  CHECK_FALSE(WaitsAt(absl::Seconds(15), one));
+}
+
+TEST_CASE_METHOD(Fixture, "a kind that no cluster comes to serve waits no longer than 30 s") {
+  CHECK(WaitsAt(absl::Seconds(29), {Cluster("a", false)}));
+  CHECK_FALSE(WaitsAt(absl::Seconds(30), {Cluster("a", false)}));
+  kinds.SetServed({kDeployment, kFoo}, t0 + absl::Minutes(1));
+  CHECK_FALSE(kinds.MustWait(kFoo));
+}
+
+TEST_CASE_METHOD(Fixture, "a kind that went and comes again is new again") {
+  CHECK_FALSE(WaitsAt(absl::Seconds(1), {Cluster("a", true)}));
+  kinds.SetServed({kDeployment}, t0 + absl::Minutes(1));
+  CHECK_FALSE(kinds.any());
+  kinds.SetServed({kDeployment, kFoo}, t0 + absl::Minutes(2));
+  CHECK(kinds.MustWait(kFoo));
+}
+
+}  // namespace
