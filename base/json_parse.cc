@@ -5,11 +5,13 @@
 #include <charconv>
 #include <cstdlib>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "base/internal/json_nodes.h"
@@ -237,6 +239,40 @@ Reading Read(absl::string_view text, Handler& handler) {
   return {result, stream.Tell()};
 }
 
+// Escaped halves of surrogate pairs that stand alone become U+FFFD, as in Go. (The reader refuses
+// first halves, and makes bytes of second halves that are not UTF-8.) The length stays.
+class SurrogateRepair {
+ public:
+  static bool MayNeed(absl::string_view text) {
+    return absl::StrContains(text, "\\ud") || absl::StrContains(text, "\\uD");
+  }
+  explicit SurrogateRepair(absl::string_view text) : text_(text) {
+    for (size_t at = text_.find('\\'); at < text_.size(); at = text_.find('\\', at)) {
+      at += IsEscape(at, "89ab") && IsEscape(at + kEscape, "cdef") ? 2 * kEscape : RepairAt(at);
+    }
+  }
+  absl::string_view text() const { return text_; }
+
+ private:
+  static constexpr size_t kEscape = 6;  // "\uXXXX"
+
+  // Whether "\uDxXX" stands there, with x (in lower case) among these.
+  bool IsEscape(size_t at, absl::string_view x) const {
+    const auto lower = [&](size_t i) { return absl::ascii_tolower(text_[at + i]); };
+    return at + kEscape <= text_.size() && text_[at] == '\\' && text_[at + 1] == 'u' &&
+           lower(2) == 'd' && absl::StrContains(x, lower(3)) &&
+           absl::ascii_isxdigit(text_[at + 4]) && absl::ascii_isxdigit(text_[at + 5]);
+  }
+  // How far to go on.
+  size_t RepairAt(size_t at) {
+    if (!IsEscape(at, "89abcdef")) return 2;
+    text_.replace(at, kEscape, "\\ufffd");
+    return kEscape;
+  }
+
+  std::string text_;
+};
+
 absl::Status ParseError(absl::string_view what, size_t offset) {
   return absl::InvalidArgumentError(absl::StrCat("invalid JSON at byte ", offset, ": ", what));
 }
@@ -244,6 +280,8 @@ absl::Status ParseError(absl::string_view what, size_t offset) {
 }  // namespace
 
 absl::StatusOr<Value> Parse(absl::string_view text, const ParseOptions& options) {
+  std::optional<SurrogateRepair> repaired;
+  if (SurrogateRepair::MayNeed(text)) text = repaired.emplace(text).text();
   Handler handler(options);
   try {
     const auto [result, taken] = Read(text, handler);

@@ -97,11 +97,11 @@ absl::CivilSecond ScanCivilSecond(Scanner& in, bool& in_range) {
 }  // namespace
 
 std::string FormatTime(absl::Time t) {
-  return absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", t, absl::UTCTimeZone());
+  return absl::FormatTime("%E4Y-%m-%dT%H:%M:%SZ", t, absl::UTCTimeZone());
 }
 
 std::string FormatMicroTime(absl::Time t) {
-  return absl::FormatTime("%Y-%m-%dT%H:%M:%E6SZ", t, absl::UTCTimeZone());
+  return absl::FormatTime("%E4Y-%m-%dT%H:%M:%E6SZ", t, absl::UTCTimeZone());
 }
 
 absl::StatusOr<absl::Time> ParseTime(absl::string_view text) {

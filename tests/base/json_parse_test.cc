@@ -59,6 +59,17 @@ TEST_CASE("escapes are resolved, NUL among them") {
   CHECK(MustParse(R"("a\u0000b")").AsString() == absl::string_view("a\0b", 3));
 }
 
+TEST_CASE("halves of surrogate pairs that stand alone become the replacement character") {
+  CHECK(MustParse(R"("\ud83d")") == Value("\xef\xbf\xbd"));
+  CHECK(MustParse(R"("\uDE00x")") == Value("\xef\xbf\xbdx"));
+  CHECK(MustParse(R"("\ud40d\ude00")") == Value("\xed\x90\x8d\xef\xbf\xbd"));
+  CHECK(MustParse(R"("\ud83d\ud83d\ude00")") == Value("\xef\xbf\xbd\xf0\x9f\x98\x80"));
+  CHECK(MustParse(R"("é\ude00")") == Value("\xc3\xa9\xef\xbf\xbd"));
+  CHECK(MustParse(R"("\\ud83d")") == Value("\\ud83d"));
+  CHECK_FALSE(json::Parse(R"("\ud83")").ok());
+  CHECK_FALSE(json::Parse(R"(\ud83d)").ok());
+}
+
 TEST_CASE("what is not JSON is refused with the place") {
   struct Case {
     std::string text;

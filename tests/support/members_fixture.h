@@ -23,6 +23,7 @@
 #include "kube/runtime/cluster_set.h"
 #include "tests/support/eventually.h"
 #include "tests/support/manager_fixture.h"
+#include "tests/support/recording_events.h"
 #include "works/member_objects.h"
 
 namespace tests {
@@ -38,25 +39,6 @@ inline json::Value Json(absl::string_view text) {
   return *std::move(value);
 }
 inline kube::Object Parse(absl::string_view text) { return kube::Object(Json(text)); }
-
-// Events as "Normal SyncSucceed message".
-class RecordingEvents : public kube::EventSink {
- public:
-  void Record(absl::string_view, const kube::ObjectReference& about, kube::EventType type,
-              absl::string_view reason, absl::string_view message) override {
-    absl::MutexLock lock(&mu_);
-    events_.push_back(absl::StrCat(type == kube::EventType::kNormal ? "Normal " : "Warning ",
-                                   reason, " ", about.kind, ": ", message));
-  }
-  std::vector<std::string> All() const {
-    absl::MutexLock lock(&mu_);
-    return events_;
-  }
-
- private:
-  mutable absl::Mutex mu_;
-  std::vector<std::string> events_ ABSL_GUARDED_BY(mu_);
-};
 
 // Members are those a server was asked for.
 class MembersFixture : public ManagerFixture, public kube::ClusterConfigSource {

@@ -11,6 +11,8 @@ absl::Time At(int64_t seconds, int64_t nanos = 0) {
 
 TEST_CASE("times print as metav1.Time and MicroTime, fractions cut off") {
   CHECK(kube::FormatTime(At(1767323045, 999999999)) == "2026-01-02T03:04:05Z");
+  CHECK(kube::FormatTime(kube::ParseTime("0848-05-02T03:04:05+14:00").value()) ==
+        "0848-05-01T13:04:05Z");
   CHECK(kube::FormatMicroTime(At(1767323045, 123456789)) == "2026-01-02T03:04:05.123456Z");
   CHECK(kube::FormatMicroTime(At(0)) == "1970-01-01T00:00:00.000000Z");
 }

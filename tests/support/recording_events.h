@@ -1,0 +1,35 @@
+// An event sink that remembers.
+#ifndef TESTS_SUPPORT_RECORDING_EVENTS_H_
+#define TESTS_SUPPORT_RECORDING_EVENTS_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/synchronization/mutex.h"
+#include "kube/runtime/events.h"
+
+namespace tests {
+
+// Events as "Normal SyncSucceed message".
+class RecordingEvents : public kube::EventSink {
+ public:
+  void Record(absl::string_view, const kube::ObjectReference& about, kube::EventType type,
+              absl::string_view reason, absl::string_view message) override {
+    absl::MutexLock lock(&mu_);
+    events_.push_back(absl::StrCat(type == kube::EventType::kNormal ? "Normal " : "Warning ",
+                                   reason, " ", about.kind, ": ", message));
+  }
+  std::vector<std::string> All() const {
+    absl::MutexLock lock(&mu_);
+    return events_;
+  }
+
+ private:
+  mutable absl::Mutex mu_;
+  std::vector<std::string> events_ ABSL_GUARDED_BY(mu_);
+};
+
+}  // namespace tests
+
+#endif  // TESTS_SUPPORT_RECORDING_EVENTS_H_
