@@ -62,7 +62,9 @@ class PlaceFinder : public YAML::EventHandler {
 
  private:
   // Whether the value that comes now is a name of a map.
-  bool IsName() const { return !open_.empty() && open_.back().is_map && !open_.back().awaits_value; }
+  bool IsName() const {
+    return !open_.empty() && open_.back().is_map && !open_.back().awaits_value;
+  }
 
   void Leaf(const Mark& mark, const std::string& text) {
     if (IsName()) {

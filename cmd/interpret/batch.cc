@@ -64,8 +64,8 @@ json::Value AnswerLine(const interpreter::Interpreter& interpreter, absl::string
 }
 
 void AddBatch(CommandLine& line) {
-  CLI::App& app = line.Add("batch", "Answer JSON requests, one a line, on standard output",
-                           kExamples);
+  CLI::App& app =
+      line.Add("batch", "Answer JSON requests, one a line, on standard output", kExamples);
   auto options = std::make_shared<LayerOptions>();
   AddLayerFlags(app, *options);
   line.OnRun(app, [options](Console& console) { return Batch(*options, console); });

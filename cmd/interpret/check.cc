@@ -109,15 +109,14 @@ void Checker::AddRivals(const Document& document, const Customization& customiza
   for (const ScriptField& field : interpreter::customized::ScriptFields()) {
     const Operation op = field.operation;
     if (op == Operation::kInterpretDependency || customization.scripts.count(op) == 0) continue;
-    const auto [first, is_new] =
-        answering_.try_emplace({customization.target, op},
-                               absl::StrCat(customization.name, " (", document.Where(), ")"));
+    const auto [first, is_new] = answering_.try_emplace(
+        {customization.target, op}, absl::StrCat(customization.name, " (", document.Where(), ")"));
     if (is_new) continue;
     findings.push_back({Severity::kError, absl::StrCat("spec.customizations.", field.name), 0, 0,
                         "",
                         absl::StrCat(interpreter::OperationName(op), " of ",
-                                     customization.target.kind, " is customized by ",
-                                     first->second, " already; Karmada refuses the second")});
+                                     customization.target.kind, " is customized by ", first->second,
+                                     " already; Karmada refuses the second")});
   }
 }
 
@@ -147,13 +146,13 @@ absl::StatusOr<ExitCode> Check(const CheckOptions& options, Console& console) {
   Checker checker(options, console);
   bool found = false;
   for (const std::string& argument : arguments) {
-    ASSIGN_OR_RETURN(const auto documents, source.All(argument, options.input.recursive));
+    ASSIGN_OR_RETURN(const auto documents,
+                     source.Customizations(argument, options.input.recursive));
     for (const Document& document : documents) checker.Check(document);
     found = found || !documents.empty();
   }
   if (found) return checker.Finish();
-  return absl::NotFoundError(
-      absl::StrCat("no customizations in ", absl::StrJoin(arguments, ", ")));
+  return absl::NotFoundError(absl::StrCat("no customizations in ", absl::StrJoin(arguments, ", ")));
 }
 
 }  // namespace
@@ -165,10 +164,9 @@ void AddCheck(CommandLine& line) {
                  "files, directories, - for standard input, or TYPE/NAME of live objects");
   AddInputFlags(app, options->input);
   app.add_option_function<std::string>(
-         "-o,--output", [options = options.get()](const std::string& format) {
-           options->json = format == "json";
-         },
-         "text or json")
+         "-o,--output",
+         [options = options.get()](const std::string& format) { options->json = format == "json"; },
+         "how to print what is found")
       ->check(CLI::IsMember({"text", "json"}))
       ->default_str("text")
       ->type_name("FORMAT");

@@ -32,10 +32,10 @@ std::string NameOf(absl::string_view path) {
 
 CommandLine::CommandLine(const std::string& program)
     : program_(NameOf(program)),
-      app_(std::make_unique<CLI::App>(
-          "Checks, runs and tests what Karmada knows about kinds: customizations in Lua, the shipped\n"
-          "ones and the built-in rules. Needs no cluster.",
-          program_)) {
+      app_(std::make_unique<CLI::App>("Checks, runs and tests what Karmada knows about kinds: "
+                                      "customizations in Lua, the shipped\n"
+                                      "ones and the built-in rules. Needs no cluster.",
+                                      program_)) {
   app_->set_version_flag("--version", config::Version());
   app_->require_subcommand(1);
   app_->footer(absl::StrReplaceAll(kFooter, {{"%prog%", program_}}));

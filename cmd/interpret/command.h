@@ -17,7 +17,8 @@ namespace cmd::interpret {
 
 enum class ExitCode {
   kFine = 0,
-  kFailed = 1,  // Done, and the answer is bad: a mistake found, a failed test, an operation's error.
+  kFailed =
+      1,  // Done, and the answer is bad: a mistake found, a failed test, an operation's error.
   kUnusable = 2,  // Not done: a wrong flag, an unreadable file, an unreachable server.
 };
 

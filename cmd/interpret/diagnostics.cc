@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "base/yaml_position.h"
@@ -15,12 +16,13 @@ namespace {
 
 bool IsNameByte(char c) { return absl::ascii_isalnum(c) || c == '_'; }
 
-// Where a word stands by itself in a line, from 1; 0 when it does not.
+// Where a word stands by itself in a line, and not behind a dot, from 1; 0 when it does not.
 int ColumnOfWord(absl::string_view line, absl::string_view word) {
   for (size_t at = line.find(word); !word.empty() && at != absl::string_view::npos;
        at = line.find(word, at + 1)) {
     const size_t end = at + word.size();
-    const bool begins = at == 0 || !IsNameByte(line[at - 1]) || !IsNameByte(word[0]);
+    const bool begins =
+        at == 0 || (!IsNameByte(line[at - 1]) && line[at - 1] != '.') || !IsNameByte(word[0]);
     const bool ends = end == line.size() || !IsNameByte(line[end]) || !IsNameByte(word.back());
     if (begins && ends) return static_cast<int>(at) + 1;
   }
@@ -54,38 +56,110 @@ std::optional<yaml::Place> FindNearest(const Document& document, const std::stri
   return path.empty() ? std::nullopt : yaml::FindPlace(document.text, path);
 }
 
-// The line of the document at which a line of the script stands, if it is written as "|" text.
-std::optional<int> LineOfScript(const std::vector<absl::string_view>& lines,
-                                const yaml::Position& value, int script_line) {
-  const absl::string_view head = LineAt(lines, value.line);
-  const auto at = static_cast<size_t>(value.column - 1);
-  if (at >= head.size() || head[at] != '|') return std::nullopt;
-  return value.line + script_line;
-}
-
-// How far the script's lines are indented: its first line with text says.
-int IndentOfScript(const std::vector<absl::string_view>& lines, int first) {
+// How far the lines of a block are indented: its first line with text says.
+size_t IndentOfBlock(const std::vector<absl::string_view>& lines, int first) {
   for (int line = first; static_cast<size_t>(line) <= lines.size(); ++line) {
     if (!absl::StripAsciiWhitespace(LineAt(lines, line)).empty()) {
-      return FirstColumn(LineAt(lines, line)) - 1;
+      return static_cast<size_t>(FirstColumn(LineAt(lines, line)) - 1);
     }
   }
   return 0;
 }
 
+// A line of the file that a line of a script, or a part of it, is written on.
+struct Segment {
+  int line = 0;       // In the document.
+  size_t indent = 0;  // Before the text.
+  size_t offset = 0;  // In the script's line.
+  size_t size = 0;
+};
+
+// Follows a script through the lines of the block that it is written as. After "|" they are the
+// same; after ">" one line of the script may stand for several.
+class BlockReader {
+ public:
+  BlockReader(const std::vector<absl::string_view>& lines, int header)
+      : lines_(lines), indent_(IndentOfBlock(lines, header + 1)), next_(header + 1) {}
+
+  // Where the next line of the script is; empty when it is blank, or not there.
+  std::vector<Segment> Next(absl::string_view script_line) {
+    std::vector<Segment> segments;
+    if (absl::StripAsciiWhitespace(script_line).empty()) return segments;
+    while (static_cast<size_t>(next_) <= lines_.size() && Text(next_).empty()) ++next_;
+    for (size_t offset = 0; offset < script_line.size(); ++offset) {  // The space between two.
+      const absl::string_view text = Text(next_);
+      if (text.empty() || !absl::StartsWith(script_line.substr(offset), text)) return {};
+      segments.push_back({next_++, indent_, offset, text.size()});
+      offset += text.size();
+    }
+    return segments;
+  }
+
+ private:
+  absl::string_view Text(int line) const {
+    const absl::string_view whole = LineAt(lines_, line);
+    const absl::string_view text = whole.substr(std::min(indent_, whole.size()));
+    return absl::EndsWith(text, "\r") ? text.substr(0, text.size() - 1) : text;
+  }
+
+  const std::vector<absl::string_view>& lines_;
+  const size_t indent_;
+  int next_;
+};
+
+// Where the line of the script that the finding is about is written; empty when the script is not
+// written as a block.
+std::vector<Segment> SegmentsOf(const std::vector<absl::string_view>& lines,
+                                const yaml::Position& value, absl::string_view script,
+                                int script_line) {
+  const absl::string_view head = LineAt(lines, value.line);
+  const auto at = static_cast<size_t>(value.column - 1);
+  if (at >= head.size()) return {};
+  if (head[at] == '|') {
+    const int line = value.line + script_line;
+    const size_t indent = IndentOfBlock(lines, value.line + 1);
+    return {{line, indent, 0, LineAt(lines, line).size()}};
+  }
+  if (head[at] != '>') return {};
+  BlockReader reader(lines, value.line);
+  int number = 0;
+  for (const absl::string_view line : absl::StrSplit(script, '\n')) {
+    std::vector<Segment> segments = reader.Next(line);
+    if (++number == script_line) return segments;
+  }
+  return {};
+}
+
+// Of several segments the one with the column, or else with the token.
+const Segment& SegmentOf(const std::vector<Segment>& segments,
+                         const std::vector<absl::string_view>& lines, const Finding& finding) {
+  for (const Segment& segment : segments) {
+    const bool has_column = static_cast<size_t>(finding.column) <= segment.offset + segment.size;
+    const bool has_token = ColumnOfWord(LineAt(lines, segment.line), finding.token) > 0;
+    if (finding.column > 0 ? has_column : has_token) return segment;
+  }
+  return finding.column > 0 ? segments.back() : segments.front();
+}
+
 void PlaceInScript(const std::vector<absl::string_view>& lines, const yaml::Position& value,
-                   Diagnostic& out) {
-  const auto line = LineOfScript(lines, value, out.finding.script_line);
-  if (!line) {
+                   absl::string_view script, Diagnostic& out) {
+  const auto segments = SegmentsOf(lines, value, script, out.finding.script_line);
+  if (segments.empty()) {
     out.script_line = out.finding.script_line;
     return;
   }
-  out.line = *line;
-  out.source = std::string(LineAt(lines, *line));
+  const Segment& segment = SegmentOf(segments, lines, out.finding);
+  out.line = segment.line;
+  out.source = std::string(LineAt(lines, out.line));
   out.column = out.finding.column > 0
-                   ? out.finding.column + IndentOfScript(lines, value.line + 1)
+                   ? out.finding.column + static_cast<int>(segment.indent - segment.offset)
                    : ColumnOfWord(out.source, out.finding.token);
-  if (out.column == 0) out.column = FirstColumn(out.source);
+  if (out.column <= 0) out.column = FirstColumn(out.source);
+}
+
+std::string ScriptText(const Document& document, const std::string& field) {
+  const std::vector<absl::string_view> path = absl::StrSplit(field, '.', absl::SkipEmpty());
+  return document.value.Get(path).ToString();
 }
 
 }  // namespace
@@ -103,7 +177,9 @@ Diagnostic Locate(const Document& document, Finding finding) {
     out.line = place->key.line;
     out.column = place->key.column;
     out.source = std::string(LineAt(lines, out.line));
-    if (out.finding.script_line > 0) PlaceInScript(lines, place->value, out);
+    if (out.finding.script_line > 0) {
+      PlaceInScript(lines, place->value, ScriptText(document, out.finding.field), out);
+    }
   } else {
     out.line = 1;
     out.column = 1;
@@ -128,7 +204,8 @@ std::string Render(const Diagnostic& diagnostic, const Colours& colours) {
   const std::string number = absl::StrCat(diagnostic.line);
   // Tabs stay tabs before the caret, so that it stands where it should whatever their width.
   std::string before = diagnostic.source.substr(0, diagnostic.column - 1);
-  std::replace_if(before.begin(), before.end(), [](char c) { return c != '\t'; }, ' ');
+  std::replace_if(
+      before.begin(), before.end(), [](char c) { return c != '\t'; }, ' ');
   absl::StrAppend(&text, "  ", number, " | ", diagnostic.source, "\n  ",
                   std::string(number.size(), ' '), " | ", before,
                   error ? colours.Red("^") : colours.Yellow("^"), "\n");

@@ -15,8 +15,8 @@
 namespace cmd::interpret {
 namespace {
 
-using interpreter::customized::Customization;
 using interpreter::customized::CompiledScript;
+using interpreter::customized::Customization;
 using interpreter::customized::ScriptField;
 using Severity = Finding::Severity;
 
@@ -28,7 +28,7 @@ std::string ScriptPath(const ScriptField& field) {
 struct CompilerMessage {
   int line = 0;
   std::string what;   // "'=' expected near 'x'"
-  std::string token;  // "x"; "" at the end of the script.
+  std::string token;  // "x"
 };
 
 // The first ":<digits>:" ends the script's name.
@@ -44,7 +44,6 @@ CompilerMessage Parse(absl::string_view message) {
     if (near != std::string::npos && absl::EndsWith(parsed.what, "'")) {
       parsed.token = parsed.what.substr(near + 6, parsed.what.size() - near - 7);
     }
-    if (parsed.token == "<eof>") parsed.token.clear();
     return parsed;
   }
   return {0, std::string(message), ""};
@@ -56,6 +55,15 @@ absl::string_view LineOf(absl::string_view text, int line) {
   return index < lines.size() ? lines[index] : absl::string_view();
 }
 
+constexpr char kNearEnd[] = "near '<eof>'";
+
+// Line and column behind the last character that is no blank.
+std::pair<int, int> EndOf(absl::string_view text) {
+  const absl::string_view whole = absl::StripTrailingAsciiWhitespace(text);
+  const auto line = static_cast<int>(std::count(whole.begin(), whole.end(), '\n')) + 1;
+  return {line, static_cast<int>(LineOf(whole, line).size()) + 1};
+}
+
 // Of several places where the token stands in its line, the first one at which a script that ends
 // there fails with the same message.
 int ColumnOf(const CompilerMessage& error, absl::string_view text) {
@@ -64,8 +72,7 @@ int ColumnOf(const CompilerMessage& error, absl::string_view text) {
   const size_t before = line.data() - text.data();
   for (size_t at = line.find(error.token); at != absl::string_view::npos;
        at = line.find(error.token, at + 1)) {
-    const auto cut =
-        lua::Script::Compile("x", text.substr(0, before + at + error.token.size()));
+    const auto cut = lua::Script::Compile("x", text.substr(0, before + at + error.token.size()));
     if (cut.ok()) continue;
     const CompilerMessage again = Parse(cut.status().message());
     if (again.line == error.line && again.what == error.what) return static_cast<int>(at) + 1;
@@ -116,11 +123,14 @@ absl::string_view ScriptText(const kube::Object& object, const ScriptField& fiel
 
 }  // namespace
 
-Finding SyntaxFinding(const std::string& field, absl::string_view message,
-                      absl::string_view text) {
+Finding SyntaxFinding(const std::string& field, absl::string_view message, absl::string_view text) {
   CompilerMessage error = Parse(message);
+  if (absl::EndsWith(error.what, kNearEnd)) {
+    const auto [line, column] = EndOf(text);
+    return {Severity::kError, field, line, column, "", std::move(error.what)};
+  }
   const int column = ColumnOf(error, text);
-  return {Severity::kError, field, error.line, column, std::move(error.token),
+  return {Severity::kError,     field, error.line, column, std::move(error.token),
           std::move(error.what)};
 }
 

@@ -20,8 +20,7 @@ void AddLiveFlags(CLI::App& app, LiveOptions& options) {
                  "kubeconfig for live objects (default: $KUBECONFIG, ~/.kube/config)")
       ->type_name("FILE");
   app.add_option("--context", options.context, "context in the kubeconfig")->type_name("NAME");
-  app.add_option("-n,--namespace", options.ns,
-                 "namespace of live objects (default: the context's)")
+  app.add_option("-n,--namespace", options.ns, "namespace of live objects (default: the context's)")
       ->type_name("NAME");
 }
 
@@ -44,10 +43,11 @@ void AddLayerFlags(CLI::App& app, LayerOptions& options) {
 
 void AddFormatFlag(CLI::App& app, Format& format) {
   app.add_option_function<std::string>(
-         "-o,--output", [&format](const std::string& name) {
+         "-o,--output",
+         [&format](const std::string& name) {
            format = name == "json" ? Format::kJson : Format::kYaml;
          },
-         "yaml or json")
+         "how to print the result")
       ->check(CLI::IsMember({"yaml", "json"}))
       ->default_str("yaml")
       ->type_name("FORMAT");

@@ -91,7 +91,7 @@ absl::StatusOr<ExitCode> Init(const InitOptions& options, const std::string& pro
   const std::filesystem::path directory(options.directory);
   const std::string customization = (directory / (name + ".yaml")).lexically_normal();
   const std::string cases = (directory / (name + "-test.yaml")).lexically_normal();
-  const Skeleton skeleton = MakeSkeleton(gvk, operations, name);
+  const Skeleton skeleton = MakeSkeleton(gvk, operations);
   std::error_code ignored;  // As above.
   std::filesystem::create_directories(directory, ignored);
   RETURN_IF_ERROR(Write(customization, skeleton.customization, options.force));
@@ -119,9 +119,9 @@ absl::StatusOr<kube::Gvk> KindNamed(const std::string& kind, const std::string& 
                              [&](const kube::Gvk& gvk) { return gvk.kind != name; }),
               known.end());
   if (known.size() == 1) return known[0];
-  return absl::InvalidArgumentError(
-      absl::StrCat("the apiVersion of ", name, known.empty() ? " is not known" : " is ambiguous",
-                   ": give it with --api-version GROUP/VERSION"));
+  return absl::InvalidArgumentError(absl::StrCat("the apiVersion of ", name,
+                                                 known.empty() ? " is not known" : " is ambiguous",
+                                                 ": give it with --api-version GROUP/VERSION"));
 }
 
 void AddInit(CommandLine& line) {

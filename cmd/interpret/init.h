@@ -13,8 +13,8 @@ namespace cmd::interpret {
 // Declares the sub-command.
 void AddInit(CommandLine& line);
 
-// The kind that a user means: "Widget" with an apiVersion, or "Widget.v1.example.io", or the name of
-// a kind that is built in or shipped. kInvalidArgument says what is missing.
+// The kind that a user means: "Widget" with an apiVersion, or "Widget.v1.example.io", or the name
+// of a kind that is built in or shipped. kInvalidArgument says what is missing.
 absl::StatusOr<kube::Gvk> KindNamed(const std::string& kind, const std::string& api_version);
 
 }  // namespace cmd::interpret

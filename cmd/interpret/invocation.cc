@@ -72,9 +72,8 @@ std::string AllOperationNames() {
 absl::StatusOr<Operation> ParseOperation(absl::string_view name) {
   const std::optional<Operation> op = interpreter::OperationNamed(name);
   if (op) return *op;
-  return absl::InvalidArgumentError(absl::StrCat("operation \"", name,
-                                                 "\" does not exist; there are ",
-                                                 AllOperationNames()));
+  return absl::InvalidArgumentError(
+      absl::StrCat("operation \"", name, "\" does not exist; there are ", AllOperationNames()));
 }
 
 absl::StatusOr<Invocation> ParseInvocation(const json::Value& request) {

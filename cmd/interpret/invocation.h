@@ -15,9 +15,9 @@ namespace cmd::interpret {
 
 struct Invocation {
   interpreter::Operation op = interpreter::Operation::kInterpretHealth;
-  kube::Object object;    // The template or the member object, as the operation asks.
-  kube::Object observed;  // Retain.
-  int64_t replicas = 0;   // ReviseReplica.
+  kube::Object object;                 // The template or the member object, as the operation asks.
+  kube::Object observed;               // Retain.
+  int64_t replicas = 0;                // ReviseReplica.
   interpreter::AggregatedItems items;  // AggregateStatus.
 };
 

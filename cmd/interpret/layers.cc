@@ -19,9 +19,7 @@ using interpreter::customized::KindOperation;
 using interpreter::customized::LuaBackend;
 
 // "apps/v1 Deployment".
-std::string KindText(const kube::Gvk& gvk) {
-  return absl::StrCat(gvk.ApiVersion(), " ", gvk.kind);
-}
+std::string KindText(const kube::Gvk& gvk) { return absl::StrCat(gvk.ApiVersion(), " ", gvk.kind); }
 
 // What the set has for a kind, as a reason not to answer another operation.
 std::string WithoutRule(const CustomizationSet& set, const kube::Gvk& gvk) {
@@ -41,8 +39,7 @@ absl::StatusOr<Customization> Layers::ParseOne(const Document& document) {
   for (const auto& problem : customization.problems) {
     // The object is of another kind.
     if (problem.field.empty()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat(document.Where(), ": ", problem.ToString()));
+      return absl::InvalidArgumentError(absl::StrCat(document.Where(), ": ", problem.ToString()));
     }
   }
   return customization;
@@ -67,7 +64,7 @@ absl::StatusOr<std::unique_ptr<Layers>> Layers::Build(const LayerOptions& option
   std::vector<Customization> given;
   for (const std::string& argument : options.customizations) {
     ASSIGN_OR_RETURN(const std::vector<Document> documents,
-                     source.All(argument, options.recursive));
+                     source.Customizations(argument, options.recursive));
     for (const Document& document : documents) {
       ASSIGN_OR_RETURN(Customization customization, ParseOne(document));
       given.push_back(std::move(customization));
@@ -81,8 +78,8 @@ absl::StatusOr<std::unique_ptr<Layers>> Layers::Build(const LayerOptions& option
     backends.push_back(layers->NewScripts(interpreter::kCustomizationLayer,
                                           CustomizationSet::Merge(std::move(given))));
   }
-  layers->slots_.push_back({interpreter::kWebhookLayer, nullptr,
-                            "webhooks are called by a control plane only"});
+  layers->slots_.push_back(
+      {interpreter::kWebhookLayer, nullptr, "webhooks are called by a control plane only"});
   if (options.no_shipped) {
     layers->slots_.push_back({interpreter::kShippedLayer, nullptr, "left out by --no-shipped"});
   } else {
@@ -112,6 +109,11 @@ std::vector<Layers::Verdict> Layers::Explain(const kube::Gvk& gvk, Operation op)
   for (const Slot& slot : slots_) {
     Verdict verdict{std::string(slot.layer), "", ""};
     if (slot.backend != nullptr) verdict.rule = slot.backend->RuleOf(gvk, op);
+    if (op == Operation::kPrune && slot.layer == interpreter::kNativeLayer) {
+      // Not the layer's, but done to every manifest after what a layer prunes.
+      verdicts.push_back({verdict.layer, "what every manifest loses", ""});
+      continue;
+    }
     if (verdict.rule.empty()) {
       verdict.reason = WhyNot(slot, gvk, op);
     } else if (!answering.empty()) {

@@ -98,12 +98,12 @@ json::Value ToJson(const std::vector<Entry>& entries) {
 std::string ToTable(const std::vector<Entry>& entries, const Colours& colours) {
   std::vector<std::pair<std::vector<std::string>, std::vector<std::string>>> lines;
   for (const Entry& entry : entries) {
-    const std::vector<std::string> key = {entry.gvk.ApiVersion(), entry.gvk.kind,
-                                          entry.rule.layer, entry.rule.name};
+    const std::vector<std::string> key = {entry.gvk.ApiVersion(), entry.gvk.kind, entry.rule.layer,
+                                          entry.rule.name};
     auto line = std::find_if(lines.rbegin(), lines.rend(),
                              [&](const auto& known) { return known.first == key; });
-    std::string name = absl::StrCat(interpreter::OperationName(entry.op),
-                                    entry.answers ? "" : "(-)");
+    std::string name =
+        absl::StrCat(interpreter::OperationName(entry.op), entry.answers ? "" : "(-)");
     if (line == lines.rend()) {
       lines.push_back({key, {std::move(name)}});
     } else {
@@ -149,13 +149,10 @@ void AddList(CommandLine& line) {
   CLI::App& app = line.Add("list", "List the rules: which kind, operation and layer", kExamples);
   auto options = std::make_shared<ListOptions>();
   app.add_option("KIND", options->kind, "only this kind");
-  app.add_option("--operation", options->operation, "only this operation")
-      ->type_name("OPERATION");
-  app.add_option("-o,--output", options->format, "table, yaml or json")
-      ->transform(CLI::CheckedTransformer(
-          std::map<std::string, ListFormat>{{"table", ListFormat::kTable},
-                                            {"yaml", ListFormat::kYaml},
-                                            {"json", ListFormat::kJson}}))
+  app.add_option("--operation", options->operation, "only this operation")->type_name("OPERATION");
+  app.add_option("-o,--output", options->format, "how to print the rules")
+      ->transform(CLI::CheckedTransformer(std::map<std::string, ListFormat>{
+          {"table", ListFormat::kTable}, {"yaml", ListFormat::kYaml}, {"json", ListFormat::kJson}}))
       ->type_name("FORMAT");
   AddLayerFlags(app, options->layers);
   line.OnRun(app, [options](Console& console) { return List(*options, console); });

@@ -81,7 +81,7 @@ absl::StatusOr<LiveObjects::Connection*> LiveObjects::Connect() {
   options.user_agent = absl::StrCat("karmada-interpret/", config::Version());
   auto connection = std::make_unique<Connection>(std::move(transport), std::move(options));
   ASSIGN_OR_RETURN(connection->discovery, kube::Discover(connection->client, base::StopToken()));
-  connection->ns = !options_.ns.empty()              ? options_.ns
+  connection->ns = !options_.ns.empty()                ? options_.ns
                    : !config.default_namespace.empty() ? config.default_namespace
                                                        : "default";
   connection_ = std::move(connection);
@@ -91,8 +91,7 @@ absl::StatusOr<LiveObjects::Connection*> LiveObjects::Connect() {
 absl::StatusOr<kube::Object> LiveObjects::Get(absl::string_view reference) {
   ASSIGN_OR_RETURN(const LiveReference parts, ParseLiveReference(reference));
   ASSIGN_OR_RETURN(Connection* const connection, Connect());
-  ASSIGN_OR_RETURN(const kube::Resource resource,
-                   FindResource(connection->discovery, parts.type));
+  ASSIGN_OR_RETURN(const kube::Resource resource, FindResource(connection->discovery, parts.type));
   const std::string ns = resource.namespaced ? connection->ns : "";
   return connection->client.Get(resource, {ns, parts.name}, base::StopToken());
 }

@@ -16,15 +16,16 @@ namespace cmd::interpret {
 
 struct Cost {
   absl::Duration time;
-  size_t script_peak = 0;     // Bytes that scripts held at their most.
-  uint64_t garbage = 0;       // Bytes allocated and dropped: in scripts and around them.
+  size_t script_peak = 0;  // Bytes that scripts held at their most.
+  uint64_t garbage = 0;    // Bytes allocated and dropped: in scripts and around them.
 };
 
 struct Measured {
-  absl::StatusOr<json::Value> result;
-  Cost cost;
+  absl::StatusOr<json::Value> result;  // Of the last time, or the first error, which ends it.
+  Cost cost;                           // Of all times together.
 };
-Measured Measure(Layers& layers, const Invocation& invocation);
+// REQUIRES: times > 0.
+Measured Measure(Layers& layers, const Invocation& invocation, int64_t times = 1);
 
 // "0.031 ms", "12.4 KiB".
 std::string ShortTime(absl::Duration d);

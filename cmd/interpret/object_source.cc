@@ -1,11 +1,13 @@
 #include "cmd/interpret/object_source.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <system_error>
 #include <utility>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "api/resources.h"
 #include "base/status.h"
 
 namespace cmd::interpret {
@@ -16,13 +18,24 @@ bool IsPath(const std::string& argument) {
   return argument == "-" || std::filesystem::exists(argument, ignored);
 }
 
+bool IsDirectory(const std::string& argument) {
+  std::error_code ignored;  // The same.
+  return std::filesystem::is_directory(argument, ignored);
+}
+
+template <class Predicate>
+void KeepOnly(std::vector<Document>& documents, Predicate predicate) {
+  documents.erase(std::remove_if(documents.begin(), documents.end(),
+                                 [&](const Document& document) { return !predicate(document); }),
+                  documents.end());
+}
+
 bool IsManifestName(absl::string_view argument) {
   return absl::EndsWith(argument, ".yaml") || absl::EndsWith(argument, ".yml") ||
          absl::EndsWith(argument, ".json");
 }
 
 absl::Status CheckObject(const Document& document) {
-  const kube::Object object(document.value);
   for (const char* field : {"apiVersion", "kind"}) {
     if (!document.value[field].AsString().empty()) continue;
     return absl::InvalidArgumentError(
@@ -51,7 +64,21 @@ absl::StatusOr<std::vector<Document>> ObjectSource::Documents(const std::string&
 absl::StatusOr<std::vector<Document>> ObjectSource::All(const std::string& argument,
                                                         bool recursive) {
   ASSIGN_OR_RETURN(std::vector<Document> documents, Documents(argument, recursive));
+  if (IsDirectory(argument)) {
+    KeepOnly(documents, [](const Document& document) { return CheckObject(document).ok(); });
+  }
   for (const Document& document : documents) RETURN_IF_ERROR(CheckObject(document));
+  return documents;
+}
+
+absl::StatusOr<std::vector<Document>> ObjectSource::Customizations(const std::string& argument,
+                                                                   bool recursive) {
+  ASSIGN_OR_RETURN(std::vector<Document> documents, All(argument, recursive));
+  if (IsDirectory(argument)) {
+    KeepOnly(documents, [](const Document& document) {
+      return kube::Object(document.value).gvk() == api::InterpreterCustomizations().gvk;
+    });
+  }
   return documents;
 }
 

@@ -19,9 +19,12 @@ class ObjectSource {
  public:
   ObjectSource(DocumentReader& reader, LiveObjects& live) : reader_(reader), live_(live) {}
 
-  // All objects that the argument means. Errors (kNotFound, kInvalidArgument, those of the client)
-  // name the argument, and document and line of what is no object.
+  // All objects that the argument means; what is no object in a directory is passed over. Errors
+  // (kNotFound, kInvalidArgument, those of the client) name the argument, and document and line of
+  // what is no object.
   absl::StatusOr<std::vector<Document>> All(const std::string& argument, bool recursive);
+  // The same, but of a directory only the customizations: cases and objects may lie beside them.
+  absl::StatusOr<std::vector<Document>> Customizations(const std::string& argument, bool recursive);
   // Exactly one.
   absl::StatusOr<kube::Object> One(const std::string& argument);
   // A list of AggregatedStatusItem: one in each document, one document that is the list, or a

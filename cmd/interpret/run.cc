@@ -45,8 +45,7 @@ struct RunOptions {
 };
 
 absl::Status Needs(Operation op, absl::string_view flag) {
-  return absl::InvalidArgumentError(
-      absl::StrCat(interpreter::OperationName(op), " needs ", flag));
+  return absl::InvalidArgumentError(absl::StrCat(interpreter::OperationName(op), " needs ", flag));
 }
 
 // Every operation but Retain is about one object; whether the user calls it desired or observed is
@@ -57,8 +56,8 @@ absl::Status CheckInputs(Operation op, const RunOptions& options) {
     return desired && observed ? absl::OkStatus() : Needs(op, "--desired and --observed");
   }
   if (desired == observed) {
-    return Needs(op, desired ? "one of --desired and --observed, not both"
-                             : "--desired or --observed");
+    return Needs(op,
+                 desired ? "one of --desired and --observed, not both" : "--desired or --observed");
   }
   if (op == Operation::kReviseReplica && !options.replicas) return Needs(op, "--replicas");
   return absl::OkStatus();
@@ -137,9 +136,9 @@ bool ReturnsObject(Operation op) {
 std::string TraceText(const Layers& layers, const Invocation& invocation, const Cost& cost,
                       const Colours& colours) {
   const kube::Gvk gvk = invocation.object.gvk();
-  std::string text = colours.Bold(absl::StrCat(interpreter::OperationName(invocation.op), " of ",
-                                               invocation.object.Describe(), " (",
-                                               gvk.ApiVersion(), ")\n"));
+  std::string text =
+      colours.Bold(absl::StrCat(interpreter::OperationName(invocation.op), " of ",
+                                invocation.object.Describe(), " (", gvk.ApiVersion(), ")\n"));
   for (const Layers::Verdict& verdict : layers.Explain(gvk, invocation.op)) {
     const std::string layer = absl::StrFormat("  %-14s", verdict.layer);
     if (verdict.answers()) {
@@ -159,8 +158,8 @@ std::string ObjectDiff(const Invocation& invocation, const json::Value& result,
   const auto text_of = [&](const json::Value& object) {
     return yaml::Write(status_only ? json::Value::Object({{"status", object["status"]}}) : object);
   };
-  const std::string diff = interpreter::customized::LineDiff(text_of(invocation.object.root()),
-                                                             text_of(result));
+  const std::string diff =
+      interpreter::customized::LineDiff(text_of(invocation.object.root()), text_of(result));
   if (diff.empty()) return "";
   const std::string name = invocation.object.Describe();
   return colours.Diff(absl::StrCat("--- ", name, "\n+++ ", name, " after ",
@@ -168,16 +167,13 @@ std::string ObjectDiff(const Invocation& invocation, const json::Value& result,
 }
 
 void AddRun(CommandLine& line) {
-  CLI::App& app =
-      line.Add("run", "Run one operation on objects and print its result", kExamples);
+  CLI::App& app = line.Add("run", "Run one operation on objects and print its result", kExamples);
   auto options = std::make_shared<RunOptions>();
   AddInputs(app, *options);
   app.add_flag("--trace", options->trace,
-               "tell on standard error which layer answered, what was skipped and why, the time "
-               "and memory used and, for operations that return an object, what it changed");
-  app.add_flag("--diff", options->diff,
-               "print what changed instead of the object (Retain, ReviseReplica, "
-               "AggregateStatus, Prune)");
+               "tell on standard error who answers, who does not and why, what it cost, and what "
+               "it changed");
+  app.add_flag("--diff", options->diff, "print what changed instead of the whole object");
   AddFormatFlag(app, options->format);
   AddLayerFlags(app, options->layers);
   app.add_option("--observed-context", options->observed_context,

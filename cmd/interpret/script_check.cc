@@ -72,15 +72,16 @@ enum class Standing { kThere, kRefused, kAbsent };
 // Asks the sandbox itself, so that there is no second list of what it has: a refused function is
 // one that says so when it is called.
 std::map<std::string, Standing> StandingsOf(const std::set<std::string>& names) {
-  std::string text = "local function Of(value)\n"
-                     "  if value == nil then return 'absent' end\n"
-                     "  if type(value) ~= 'function' then return 'there' end\n"
-                     "  local fine, why = pcall(value)\n"
-                     "  local refused = not fine and type(why) == 'string' and\n"
-                     "      string.find(why, 'not supported', 1, true)\n"
-                     "  return refused and 'refused' or 'there'\n"
-                     "end\n"
-                     "function Probe()\n  local out = {}\n";
+  std::string text =
+      "local function Of(value)\n"
+      "  if value == nil then return 'absent' end\n"
+      "  if type(value) ~= 'function' then return 'there' end\n"
+      "  local fine, why = pcall(value)\n"
+      "  local refused = not fine and type(why) == 'string' and\n"
+      "      string.find(why, 'not supported', 1, true)\n"
+      "  return refused and 'refused' or 'there'\n"
+      "end\n"
+      "function Probe()\n  local out = {}\n";
   for (const std::string& name : names) {
     const std::string library = name.substr(0, name.find('.'));
     absl::StrAppend(&text, "  out['", name, "'] = Of(", library, " and ", name, ")\n");
@@ -138,9 +139,8 @@ class ScriptCheck {
   void ReportMissing() {
     // A function may also be made by other means than a definition at the top level.
     const bool assigned =
-        std::any_of(facts_.globals.begin(), facts_.globals.end(), [&](const auto& use) {
-          return use.assigned && use.name == field_.function;
-        });
+        std::any_of(facts_.globals.begin(), facts_.globals.end(),
+                    [&](const auto& use) { return use.assigned && use.name == field_.function; });
     if (assigned) return;
     const std::string missing =
         absl::StrCat("there is no function ", field_.function, ", which ",
@@ -177,7 +177,7 @@ class ScriptCheck {
     const bool is_function =
         std::any_of(facts_.functions.begin(), facts_.functions.end(),
                     [&](const auto& function) { return function.name == use.name; });
-    if (is_function || use.name == field_.function) return;
+    if (is_function || use.name == field_.function || !assigned_.insert(use.name).second) return;
     Report(Severity::kWarning, use.line, use.name,
            absl::StrCat("the global ", use.name, " is assigned: write local ", use.name));
   }
@@ -198,6 +198,7 @@ class ScriptCheck {
   const ScriptField& field_;
   const std::string path_;
   const ScriptFacts& facts_;
+  std::set<std::string> assigned_;  // Told already.
   std::vector<Finding> findings_;
 };
 

@@ -11,19 +11,19 @@ namespace {
 
 using interpreter::Operation;
 
-// In the texts KIND, NAME, APIVERSION and FILE stand for what they say.
+// In the texts KIND, APIVERSION and NAME (of object and files) stand for what they say.
 constexpr char kHead[] =
-    R"(# What Karmada has to know about KIND (APIVERSION). Each script below answers one question; delete those
-# that you do not need: then a later layer answers, or nobody does.
+    R"(# What Karmada has to know about KIND (APIVERSION). Each script answers one question;
+# delete those that you do not need: then a later layer answers, or nobody does.
 #
-#   karmada-interpret check FILE.yaml
-#   karmada-interpret test FILE-test.yaml --customization FILE.yaml
-#   kubectl apply -f FILE.yaml        # in the Karmada control plane
+#   karmada-interpret check NAME.yaml
+#   karmada-interpret test NAME-test.yaml --customization NAME.yaml
+#   kubectl apply -f NAME.yaml        # in the Karmada control plane
 #
-# Scripts are Lua 5.1 without io and most of os. Objects come as tables, and a field that is absent is
-# nil: ask before going deeper (obj.status ~= nil and obj.status.x). Declare variables local. A script
-# has one second and 64 MiB. require("kube") gives accuratePodRequirements, getPodDependencies,
-# resourceAdd and getResourceQuantity.
+# Scripts are Lua 5.1 without io and most of os. Objects come as tables, and a field that is
+# absent is nil: ask before going deeper (obj.status ~= nil and obj.status.x). Declare variables
+# local. A script has one second and 64 MiB. require("kube") gives accuratePodRequirements,
+# getPodDependencies, resourceAdd and getResourceQuantity.
 apiVersion: config.karmada.io/v1alpha1
 kind: ResourceInterpreterCustomization
 metadata:
@@ -36,9 +36,9 @@ spec:
 )";
 
 constexpr char kCasesHead[] =
-    R"(# Cases of FILE.yaml, one in each document: an operation, its input, and the output it must have.
-# Inputs: desiredObj (the template in the control plane), observedObj (the object in a member cluster),
-# statusItems (what members report), inputReplicas.
+    R"(# Cases of NAME.yaml, one in each document: an operation, its input, the output it must have.
+# Inputs: desiredObj (the template in the control plane), observedObj (the object in a member
+# cluster), statusItems (what members report), inputReplicas.
 )";
 
 struct Part {
@@ -50,8 +50,8 @@ struct Part {
 
 constexpr Part kParts[] = {
     {Operation::kInterpretReplica, true,
-     R"(    # InterpretReplica: how many replicas the template asks for, and what each of them needs. The
-    # scheduler divides the one among clusters and looks for room for the other.
+     R"(    # InterpretReplica: how many replicas the template asks for, and what each one needs.
+    # The scheduler divides the one among clusters and looks for room for the other.
     replicaResource:
       luaScript: |
         local kube = require("kube")
@@ -83,8 +83,8 @@ output:
     resourceRequest: {cpu: 100m, memory: 64Mi}
 )"},
     {Operation::kInterpretComponent, false,
-     R"(    # InterpretComponent: for kinds that run pods of several sorts, each with its replicas. Asked only
-    # when the feature gate MultiplePodTemplatesScheduling is on; InterpretReplica is not asked then.
+     R"(    # InterpretComponent: for kinds that run pods of several sorts, each with its replicas.
+    # Asked instead of InterpretReplica when the feature gate MultiplePodTemplatesScheduling is on.
     componentResource:
       luaScript: |
         local kube = require("kube")
@@ -93,9 +93,8 @@ output:
           if desiredObj.spec.template ~= nil then
             requires = kube.accuratePodRequirements(desiredObj.spec.template)
           end
-          return {
-            { name = "main", replicas = desiredObj.spec.replicas or 1, replicaRequirements = requires },
-          }
+          local replicas = desiredObj.spec.replicas or 1
+          return { { name = "main", replicas = replicas, replicaRequirements = requires } }
         end
 )",
      R"(name: there is one component
@@ -143,8 +142,8 @@ output:
     spec: {replicas: 2}
 )"},
     {Operation::kRetain, true,
-     R"(    # Retain: what is applied to a member, with what the member may keep. Without it a field that a
-    # controller or an administrator sets there is put back again and again.
+     R"(    # Retain: what is applied to a member, with what the member may keep. Without it a field
+    # that a controller or an administrator sets there is put back again and again.
     retention:
       luaScript: |
         function Retain(desiredObj, observedObj)
@@ -174,7 +173,8 @@ output:
     spec: {replicas: 2, paused: true}
 )"},
     {Operation::kInterpretStatus, true,
-     R"(    # InterpretStatus: the part of a member object's status that is collected. Without it all of it is.
+     R"(    # InterpretStatus: the part of a member object's status that is collected; without it
+    # all of it is.
     statusReflection:
       luaScript: |
         function ReflectStatus(observedObj)
@@ -198,8 +198,8 @@ output:
   status: {replicas: 2, readyReplicas: 1}
 )"},
     {Operation::kAggregateStatus, true,
-     R"(    # AggregateStatus: the template with the status of all members together. statusItems is a list of
-    # {clusterName, status, applied, health}, nil when there is no member; status may be missing.
+     R"(    # AggregateStatus: the template with the status of all members together. statusItems is
+    # a list of {clusterName, status, applied, health}, nil without members; status may be missing.
     statusAggregation:
       luaScript: |
         function AggregateStatus(desiredObj, statusItems)
@@ -240,7 +240,7 @@ output:
     status: {replicas: 3, readyReplicas: 2}
 )"},
     {Operation::kInterpretHealth, true,
-     R"(    # InterpretHealth: whether an object in a member works. Every path must return true or false.
+     R"(    # InterpretHealth: whether an object in a member works: true or false on every path.
     healthInterpretation:
       luaScript: |
         function InterpretHealth(observedObj)
@@ -262,7 +262,8 @@ output:
   healthy: false
 )"},
     {Operation::kInterpretDependency, true,
-     R"(    # InterpretDependency: what else has to be where the object is (with propagateDeps in its policy).
+     R"(    # InterpretDependency: what else has to be where the object is, for policies with
+    # propagateDeps.
     dependencyInterpretation:
       luaScript: |
         local kube = require("kube")
@@ -270,8 +271,8 @@ output:
           if desiredObj.spec.template == nil then
             return {}
           end
-          local found = kube.getPodDependencies(desiredObj.spec.template, desiredObj.metadata.namespace)
-          return found or {}
+          local namespace = desiredObj.metadata.namespace
+          return kube.getPodDependencies(desiredObj.spec.template, namespace) or {}
         end
 )",
      R"(name: the Secret of a volume goes along
@@ -298,8 +299,7 @@ output:
 
 }  // namespace
 
-Skeleton MakeSkeleton(const kube::Gvk& gvk, absl::Span<const Operation> operations,
-                      const std::string& file) {
+Skeleton MakeSkeleton(const kube::Gvk& gvk, absl::Span<const Operation> operations) {
   std::string customization = kHead, cases = kCasesHead;
   for (const Part& part : kParts) {
     const bool named = std::find(operations.begin(), operations.end(), part.op) != operations.end();
@@ -310,8 +310,7 @@ Skeleton MakeSkeleton(const kube::Gvk& gvk, absl::Span<const Operation> operatio
   const auto filled = [&](const std::string& text) {
     return absl::StrReplaceAll(text, {{"APIVERSION", gvk.ApiVersion()},
                                       {"KIND", gvk.kind},
-                                      {"NAME", absl::AsciiStrToLower(gvk.kind)},
-                                      {"FILE", file}});
+                                      {"NAME", absl::AsciiStrToLower(gvk.kind)}});
   };
   return {filled(customization), filled(cases)};
 }

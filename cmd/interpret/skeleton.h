@@ -17,10 +17,8 @@ struct Skeleton {
 };
 
 // For these operations, in the order of the skeleton; empty: all but InterpretComponent, which
-// only works with a feature gate. `file` is the name that the customization will have, for its
-// comments. Operations that cannot be customized are left out.
-Skeleton MakeSkeleton(const kube::Gvk& gvk, absl::Span<const interpreter::Operation> operations,
-                      const std::string& file);
+// only works with a feature gate. Operations that cannot be customized are left out.
+Skeleton MakeSkeleton(const kube::Gvk& gvk, absl::Span<const interpreter::Operation> operations);
 
 }  // namespace cmd::interpret
 

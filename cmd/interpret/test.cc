@@ -121,9 +121,9 @@ void Session::Keep(TestOutcome outcome, absl::string_view note) {
   if (!outcome.passed || !options_.quiet) {
     ShowProgress(console_, "");
     console_.out << (outcome.passed ? colours.Green("ok  ") : colours.Red("FAIL")) << " "
-                 << outcome.file << ":" << outcome.line << " "
-                 << colours.Bold(outcome.operation) << (outcome.operation.empty() ? "" : " ")
-                 << outcome.name << colours.Dim(note) << "\n";
+                 << outcome.file << ":" << outcome.line << " " << colours.Bold(outcome.operation)
+                 << (outcome.operation.empty() ? "" : " ") << outcome.name << colours.Dim(note)
+                 << "\n";
   }
   if (!outcome.passed) {
     const std::string report = colours.Diff(outcome.report);
@@ -171,8 +171,7 @@ absl::StatusOr<ExitCode> Test(const TestOptions& options, Console& console) {
     for (const std::string& file : files) RETURN_IF_ERROR(session.RunFile(file, reader, directory));
   }
   if (session.outcomes().empty()) {
-    return absl::NotFoundError(
-        absl::StrCat("no cases in ", absl::StrJoin(options.paths, ", ")));
+    return absl::NotFoundError(absl::StrCat("no cases in ", absl::StrJoin(options.paths, ", ")));
   }
   const ExitCode code = session.Finish();
   if (!options.junit.empty()) {

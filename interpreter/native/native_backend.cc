@@ -15,8 +15,7 @@ using native::HandlerTable;
 
 class NativeBackend : public Backend {
  public:
-  explicit NativeBackend(const base::Clock& clock)
-      : clock_(clock), table_(native::AllHandlers()) {}
+  explicit NativeBackend(const base::Clock& clock) : clock_(clock), table_(native::AllHandlers()) {}
 
   absl::string_view layer() const override { return kNativeLayer; }
 

@@ -20,7 +20,7 @@ struct ApiResource {
   Resource resource;
   std::vector<std::string> verbs;
   std::vector<std::string> short_names;  // "deploy"
-  bool preferred = false;  // The group's preferred version that has this kind.
+  bool preferred = false;                // The group's preferred version that has this kind.
   bool HasVerbs(std::initializer_list<absl::string_view> wanted) const;
 };
 

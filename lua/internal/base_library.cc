@@ -56,26 +56,39 @@ int Print(lua_State* state) {
   return 0;
 }
 
-// The handler is called after the error has unwound, under the count hook like everything else.
-int XPCall(lua_State* state) {
-  luaL_checkany(state, 2);
+// Calls the function below its arguments on top of the stack; whether it returned. An error that
+// ends the run goes on at once. LuaJIT's own pcall would let the hook raise it again in each
+// caller: with thousands of nested calls, that takes seconds.
+bool CallProtected(lua_State* state, int arguments, int results) {
   Meter& meter = State::Of(state).meter();
   meter.CheckStack(state);
-  const int arguments = lua_gettop(state) - 2;
+  if (lua_pcall(state, arguments, results, 0) == 0) return true;
+  meter.Rethrow(state);
+  return false;
+}
+
+int PCall(lua_State* state) {
+  luaL_checkany(state, 1);
+  const bool returned = CallProtected(state, lua_gettop(state) - 1, LUA_MULTRET);
+  lua_pushboolean(state, returned ? 1 : 0);
+  lua_insert(state, 1);
+  return lua_gettop(state);
+}
+
+// The handler is called after the error has unwound: LuaJIT would run it without hooks.
+int XPCall(lua_State* state) {
+  luaL_checkany(state, 2);
   lua_pushvalue(state, 1);
   lua_insert(state, 3);
-  if (lua_pcall(state, arguments, LUA_MULTRET, 0) == 0) {
+  lua_remove(state, 1);  // The handler is at 1, the function and its arguments follow.
+  if (CallProtected(state, lua_gettop(state) - 2, LUA_MULTRET)) {
     lua_pushboolean(state, 1);
-    lua_replace(state, 2);
-    return lua_gettop(state) - 1;
+    lua_replace(state, 1);
+    return lua_gettop(state);
   }
-  meter.Rethrow(state);
-  lua_pushvalue(state, 2);
-  lua_insert(state, -2);
-  const bool handled = lua_pcall(state, 1, 1, 0) == 0;
-  if (!handled) meter.Rethrow(state);
+  CallProtected(state, 1, 1);
   lua_pushboolean(state, 0);
-  lua_insert(state, -2);
+  lua_insert(state, 1);
   return 2;
 }
 
@@ -103,12 +116,12 @@ void PushText(lua_State* state, int index) {
 }
 
 void AddBaseFunctions(lua_State* state) {
-  for (const char* name :
-       {"assert", "error", "ipairs", "pcall", "select", "tonumber", "type", "unpack"}) {
+  for (const char* name : {"assert", "error", "ipairs", "select", "tonumber", "type", "unpack"}) {
     TakeNative(state, "_G", name);
   }
-  const luaL_Reg functions[] = {{"next", &Next},         {"pairs", &Pairs},   {"print", &Print},
-                                {"tostring", &ToString}, {"xpcall", &XPCall}, {nullptr, nullptr}};
+  const luaL_Reg functions[] = {{"next", &Next},   {"pcall", &PCall},       {"pairs", &Pairs},
+                                {"print", &Print}, {"tostring", &ToString}, {"xpcall", &XPCall},
+                                {nullptr, nullptr}};
   luaL_register(state, nullptr, functions);
   for (const char* name : kRefused) {
     lua_pushstring(state, name);

@@ -20,6 +20,9 @@ constexpr int kMaxJsonDepth = 512;
 // Of a message that tells where in a result something is.
 constexpr size_t kMaxPathText = 500;
 
+// More than its brackets: so that a result of nothing but brackets ends soon, too.
+constexpr size_t kBytesOfTable = 8;
+
 absl::string_view ViewOf(lua_State* state, int index) {
   size_t size = 0;
   const char* text = lua_tolstring(state, index, &size);
@@ -175,7 +178,7 @@ Encoder::Piece Encoder::EncodeTable(lua_State* state, int index) {
     }
     return {source.json};
   }
-  host_.meter().ChargeResult(state, 2);
+  host_.meter().ChargeResult(state, kBytesOfTable);
   Enter(state, lua_topointer(state, index));
   const Piece piece = EncodeFilled(state, index, source.json);
   path_.pop_back();

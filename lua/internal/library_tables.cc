@@ -24,6 +24,29 @@ int AssignToLibrary(lua_State* state) {
   return 0;
 }
 
+// Called for a global that is not there yet. An assignment that takes a base function's name makes
+// the global table a copy of the base functions instead of a table over them: a script that uses
+// such a name for a variable (`error = status.error`) must find nil where it put nil.
+int AssignToGlobals(lua_State* state) {
+  lua_settop(state, 3);
+  lua_pushvalue(state, 2);
+  lua_rawget(state, lua_upvalueindex(1));
+  const bool takes_base_name = !lua_isnil(state, -1);
+  lua_settop(state, 3);
+  if (takes_base_name) {
+    lua_pushnil(state);
+    lua_setmetatable(state, 1);
+    lua_pushnil(state);
+    while (lua_next(state, lua_upvalueindex(1)) != 0) {
+      lua_pushvalue(state, -2);
+      lua_insert(state, -2);
+      lua_rawset(state, 1);
+    }
+  }
+  lua_rawset(state, 1);
+  return 0;
+}
+
 int Require(lua_State* state) {
   const char* name = luaL_checkstring(state, 1);
   lua_settop(state, 1);
@@ -107,9 +130,12 @@ LibraryTables MakeLibraryTables(lua_State* state, const std::vector<Library>& li
 
   LibraryTables tables;
   tables.string_metatable = MakeStringMetatable(state);
-  lua_createtable(state, 0, 1);
+  lua_createtable(state, 0, 2);
   lua_pushvalue(state, kBase);
   lua_setfield(state, -2, "__index");
+  lua_pushvalue(state, kBase);
+  lua_pushcclosure(state, &AssignToGlobals, 1);
+  lua_setfield(state, -2, "__newindex");
   tables.globals_metatable = luaL_ref(state, LUA_REGISTRYINDEX);
   lua_pushvalue(state, kLibraries);
   tables.libraries = luaL_ref(state, LUA_REGISTRYINDEX);

@@ -18,8 +18,8 @@ constexpr size_t kLargeBlock = size_t{64} << 10;
 constexpr size_t kGarbageOfRun = size_t{4} << 20;
 // Room to report that there is no room.
 constexpr size_t kSlack = size_t{256} << 10;
-// Of the C stack, for calls from C++ back into Lua. A thread has 8 MB.
-constexpr ptrdiff_t kMaxStack = 512 << 10;
+// Of the C stack, for calls from C++ back into Lua: some hundred of them. A thread has 8 MB.
+constexpr ptrdiff_t kMaxStack = 256 << 10;
 
 int64_t Nanoseconds() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(

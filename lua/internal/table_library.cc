@@ -32,8 +32,9 @@ int Insert(lua_State* state) {
       return luaL_error(state, "wrong number of arguments to 'insert'");
   }
   const auto place = static_cast<int>(luaL_checkinteger(state, 2));
-  State::Of(state).meter().Charge(state, place <= size ? static_cast<size_t>(size - place) : 0);
+  Meter& meter = State::Of(state).meter();
   for (int i = size; i >= place; --i) {
+    meter.Charge(state, 1);
     lua_rawgeti(state, 1, i);
     lua_rawseti(state, 1, i + 1);
   }

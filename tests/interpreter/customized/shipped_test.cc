@@ -72,7 +72,8 @@ TEST_CASE("every shipped customization is sound, named after its kind and in its
             "declarative-configuration-" + absl::AsciiStrToLower(customization.target.kind));
     }
   }
-  for (const auto& [name, problems] : LoadShipped(ShippedFiles())->problems()) {
+  const auto set = LoadShipped(ShippedFiles());
+  for (const auto& [name, problems] : set->problems()) {
     INFO(name);
     for (const auto& problem : problems) FAIL_CHECK(problem.ToString());
   }

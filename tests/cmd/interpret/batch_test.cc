@@ -1,0 +1,118 @@
+// The batch protocol: one request a line, one answer a line, in order.
+#include "cmd/interpret/batch.h"
+
+#include <catch2/catch.hpp>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "tests/cmd/interpret/tool.h"
+#include "tests/kube/client/temp_directory.h"
+
+namespace {
+
+using tests::Ran;
+using tests::RunTool;
+
+std::vector<json::Value> AnswersTo(const std::string& requests,
+                                   const std::vector<std::string>& flags = {}) {
+  std::vector<std::string> arguments = {"batch"};
+  arguments.insert(arguments.end(), flags.begin(), flags.end());
+  const Ran ran = RunTool(arguments, requests);
+  INFO(ran.err);
+  REQUIRE(ran.code == 0);
+  std::vector<json::Value> answers;
+  for (const absl::string_view line : absl::StrSplit(ran.out, '\n', absl::SkipEmpty())) {
+    answers.push_back(json::Parse(line).value());
+  }
+  return answers;
+}
+
+constexpr char kReplicas[] =
+    R"({"id":"r","operation":"InterpretReplica","object":{"apiVersion":"apps/v1","kind":"Deployment",)"
+    R"("spec":{"replicas":2,"template":{"spec":{"containers":[{"resources":{"requests":{"cpu":"1"}}}]}}}}})";
+
+}  // namespace
+
+TEST_CASE("Answers come in the order of requests, with their ids") {
+  const auto answers = AnswersTo(
+      R"({"id":7,"operation":"InterpretHealth","object":{"apiVersion":"v1","kind":"Service"}})"
+      "\n\n"
+      R"({"id":"x","operation":"InterpretStatus","object":{"apiVersion":"v1","kind":"Pod"}})");
+  REQUIRE(answers.size() == 2);
+  CHECK(json::Write(answers[0]) == R"({"by":"Service","id":7,"layer":"native","result":true})");
+  CHECK(json::Write(answers[1]) == R"({"by":"Pod","id":"x","layer":"native","result":null})");
+}
+
+TEST_CASE("Replicas are a number with requirements") {
+  const auto answers = AnswersTo(kReplicas);
+  CHECK(json::Write(answers.at(0)["result"]) ==
+        R"({"replica":2,"requirements":{"resourceRequest":{"cpu":"1"}}})");
+}
+
+TEST_CASE(
+    "What cannot be answered is an error with the request's id, and the next one is answered") {
+  const auto answers = AnswersTo(absl::StrCat(
+      "{broken\n", R"({"id":1,"operation":"Dance","object":{}})", "\n",
+      R"({"id":2,"operation":"Retain","object":{"apiVersion":"v1","kind":"Pod"}})", "\n",
+      R"({"id":3,"operation":"InterpretHealth","object":{"apiVersion":"v1","kind":"Ghost"}})", "\n",
+      R"({"id":4,"operation":"InterpretHealth","object":"a string"})", "\n[]\n", kReplicas));
+  REQUIRE(answers.size() == 7);
+  for (int i = 0; i < 6; ++i) {
+    CHECK(answers[i].Has("error"));
+    CHECK_FALSE(answers[i].Has("result"));
+  }
+  CHECK(answers[0]["id"].is_null());
+  CHECK(answers[0].Has("id"));
+  CHECK(answers[3]["id"].AsInt() == 3);
+  CHECK(answers[3]["error"].AsString() ==
+        "default InterpretHealth interpreter for \"/v1, Kind=Ghost\" not found");
+  CHECK(answers[6].Has("result"));
+}
+
+TEST_CASE("A given customization answers before the built-in rules, and is named") {
+  const tests::TempDirectory dir;
+  const std::string file = dir.Write("widgets.yaml", tests::kWidgetHealth);
+  const std::string request =
+      R"({"id":1,"operation":"InterpretHealth","object":{"apiVersion":"example.io/v1",)"
+      R"("kind":"Widget","status":{"ready":true}}})";
+  CHECK(json::Write(AnswersTo(request, {"--customization", file}).at(0)) ==
+        R"({"by":"widgets","id":1,"layer":"customization","result":true})");
+  CHECK(AnswersTo(request).at(0).Has("error"));
+}
+
+TEST_CASE("Prune answers with what a manifest keeps, whatever the kind") {
+  const auto answers = AnswersTo(
+      R"({"id":1,"operation":"Prune","object":{"apiVersion":"example.io/v1","kind":"Widget",)"
+      R"("metadata":{"name":"w","uid":"u","resourceVersion":"5"},"spec":{"a":1},"status":{}}})");
+  CHECK(json::Write(answers.at(0)) ==
+        R"({"by":"Widget","id":1,"layer":"native","result":{"apiVersion":"example.io/v1",)"
+        R"("kind":"Widget","metadata":{"name":"w"},"spec":{"a":1}}})");
+}
+
+TEST_CASE("Customizations cannot come from the input that holds the requests") {
+  const Ran ran = RunTool({"batch", "-f", "-"}, tests::kWidgetHealth);
+  CHECK(ran.code == 2);
+  CHECK(ran.out.empty());
+}
+
+TEST_CASE("Recorded requests get the answers that the interpreter gives") {
+  std::vector<std::unique_ptr<interpreter::Backend>> backends;
+  backends.push_back(interpreter::NewNativeBackend());
+  const auto chain = interpreter::NewChain(std::move(backends));
+  std::ifstream requests("tests/data/upstream/native-requests.jsonl");
+  std::ifstream answers("tests/data/upstream/native-answers.jsonl");
+  int lines = 0;
+  std::string request, recorded;
+  for (; std::getline(requests, request) && std::getline(answers, recorded); ++lines) {
+    const json::Value want = json::Parse(recorded).value();
+    const json::Value got = cmd::interpret::AnswerLine(*chain, request);
+    REQUIRE(got["id"] == want["id"]);
+    if (want["id"].AsString().substr(0, 1) == "w") continue;  // Malformed: any answer will do.
+    CHECK(got.Has("error") == want.Has("error"));
+    CHECK(got["layer"] == want["layer"]);
+  }
+  CHECK(lines == 3000);
+}

@@ -1,0 +1,93 @@
+#!/usr/bin/env bash
+# Runs the program given as the first argument: exit codes, streams, pipes.
+set -uo pipefail
+program=$1
+directory=$(mktemp -d)
+trap 'rm -rf "$directory"' EXIT
+failures=0
+
+# expect CODE WHAT COMMAND...: the command's exit code; its output goes to $directory/{out,err}.
+expect() {
+  local wanted=$1 what=$2 code=0
+  shift 2
+  "$@" > "$directory/out" 2> "$directory/err" < "$directory/in" || code=$?
+  [[ $code == "$wanted" ]] && return
+  echo "FAIL: $what: exit code $code, expected $wanted"
+  cat "$directory/out" "$directory/err"
+  failures=$((failures + 1))
+}
+# contains FILE TEXT: of the last command.
+contains() {
+  grep -qF -- "$2" "$directory/$1" && return
+  echo "FAIL: '$2' is not in the $1 of the last command"
+  cat "$directory/$1"
+  failures=$((failures + 1))
+}
+is_empty() {
+  [[ ! -s $directory/$1 ]] && return
+  echo "FAIL: $1 of the last command is not empty"
+  cat "$directory/$1"
+  failures=$((failures + 1))
+}
+
+: > "$directory/in"
+rules=$directory/widget.yaml
+cases=$directory/widget-test.yaml
+expect 0 "version" "$program" --version
+expect 0 "init" "$program" init Widget --api-version example.io/v1 --dir "$directory"
+expect 2 "init over files" "$program" init Widget --api-version example.io/v1 --dir "$directory"
+expect 0 "check of a good file" "$program" check "$rules"
+expect 0 "passing cases" "$program" test "$cases" --customization "$rules"
+contains out "7 cases: 7 passed, 0 failed"
+expect 1 "cases without their customization" "$program" test "$cases"
+sed 's/^function\|  function /&broken = /' "$rules" > "$directory/bad.yaml"
+expect 1 "check of a bad file" "$program" check "$directory/bad.yaml"
+contains out "error: spec.customizations."
+expect 2 "a file that does not exist" "$program" check "$directory/none.yaml"
+contains err "error: "
+is_empty out
+expect 2 "an unknown flag" "$program" list --what
+expect 2 "no sub-command" "$program"
+expect 0 "list" "$program" list Deployment
+contains out "apps/v1"
+
+printf 'apiVersion: v1\nkind: Service\nmetadata: {name: s}\n' > "$directory/in"
+expect 0 "an object on standard input" "$program" run --operation InterpretHealth --observed -
+contains out "true"
+is_empty err
+expect 1 "no rule" "$program" run --operation InterpretReplica --desired -
+is_empty out
+expect 2 "no server" "$program" run --operation InterpretHealth --observed pod/x \
+  --kubeconfig "$directory/none"
+
+# Colours are for terminals; script(1) makes one.
+expect 0 "a pipe" "$program" check "$rules"
+! grep -q $'\033' "$directory/out" || { echo "FAIL: colours in a pipe"; failures=$((failures + 1)); }
+if command -v script > /dev/null; then
+  expect 0 "a terminal" script -qec "$program check $rules" /dev/null
+  contains out $'\033[32m'
+  expect 0 "a terminal with NO_COLOR" env NO_COLOR=1 script -qec "$program check $rules" /dev/null
+  ! grep -q $'\033\[3' "$directory/out" ||
+    { echo "FAIL: colours in spite of NO_COLOR"; failures=$((failures + 1)); }
+fi
+
+# A conversation: each answer is there before the next request is made.
+coproc BATCH { "$program" batch; }
+for id in 1 2; do
+  echo "{\"id\":$id,\"operation\":\"InterpretHealth\",\"object\":{\"apiVersion\":\"v1\",\"kind\":\"Service\"}}" \
+    >&"${BATCH[1]}"
+  answer=
+  read -r -t 10 answer <&"${BATCH[0]}"
+  [[ $answer == "{\"by\":\"Service\",\"id\":$id,\"layer\":\"native\",\"result\":true}" ]] ||
+    { echo "FAIL: batch answers '$answer' to request $id"; failures=$((failures + 1)); }
+done
+exec {BATCH[1]}>&-
+wait "$BATCH_PID" || { echo "FAIL: batch ends with an error"; failures=$((failures + 1)); }
+
+# As a plugin of kubectl.
+ln -s "$(realpath "$program")" "$directory/kubectl-karmada_interpret"
+expect 0 "the plugin" "$directory/kubectl-karmada_interpret" --help
+contains out "kubectl karmada-interpret"
+
+[[ $failures == 0 ]] && echo "all fine"
+exit $((failures > 0))

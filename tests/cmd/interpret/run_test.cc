@@ -1,0 +1,122 @@
+#include "cmd/interpret/run.h"
+
+#include <catch2/catch.hpp>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "tests/cmd/interpret/tool.h"
+#include "tests/kube/client/temp_directory.h"
+
+using Catch::Contains;
+using tests::Ran;
+using tests::RunTool;
+
+TEST_CASE("run prints the result as YAML, or as JSON") {
+  const tests::TempDirectory dir;
+  const std::string web = dir.Write("web.yaml", tests::kDeployment);
+  CHECK(RunTool({"run", "--operation", "InterpretReplica", "--desired", web}).out ==
+        "replica: 3\nrequirements:\n  resourceRequest:\n    cpu: 250m\n");
+  CHECK(RunTool({"run", "--operation", "interprethealth", "--observed", web, "-o", "json"}).out ==
+        "false\n");
+}
+
+TEST_CASE("run reads an object from standard input") {
+  const Ran ran = RunTool(
+      {"run", "--operation", "ReviseReplica", "--desired", "-", "--replicas", "7", "-o", "json"},
+      tests::kDeployment);
+  CHECK(ran.code == 0);
+  CHECK_THAT(ran.out, Contains("\"replicas\": 7"));
+}
+
+TEST_CASE("A trace tells who answers, who does not and why, and what it cost") {
+  const tests::TempDirectory dir;
+  const std::string widget = dir.Write("w.yaml", tests::kReadyWidget);
+  const std::string rules = dir.Write("rules.yaml", tests::kWidgetHealth);
+  const Ran ran = RunTool(
+      {"run", "--operation", "InterpretHealth", "--observed", widget, "-f", rules, "--trace"});
+  CHECK(ran.out == "true\n");
+  CHECK_THAT(ran.err, Contains("InterpretHealth of Widget shop/w (example.io/v1)"));
+  CHECK_THAT(ran.err, Contains("customization answers   widgets"));
+  CHECK_THAT(ran.err, Contains("webhook       skipped"));
+  CHECK_THAT(ran.err, Contains("no customization for example.io/v1 Widget"));
+  CHECK_THAT(ran.err, Contains("no built-in InterpretHealth for example.io/v1 Widget"));
+  CHECK_THAT(ran.err, Contains("memory of scripts") && Contains("KiB"));
+
+  const Ran other = RunTool({"run", "--operation", "InterpretStatus", "--observed", widget, "-f",
+                             rules, "--trace", "--no-shipped"});
+  CHECK_THAT(other.err, Contains("customizes only InterpretHealth of example.io/v1 Widget"));
+  CHECK_THAT(other.err, Contains("left out by --no-shipped"));
+  CHECK_THAT(other.err, Contains("native        answers   Widget"));
+}
+
+TEST_CASE("What an operation changes is shown as a diff, in colours where they are wanted") {
+  const tests::TempDirectory dir;
+  const std::string web = dir.Write("web.yaml", tests::kDeployment);
+  const std::vector<std::string> arguments = {
+      "run", "--operation", "ReviseReplica", "--desired", web, "--replicas", "5", "--diff"};
+  const Ran plain = RunTool(arguments);
+  CHECK_THAT(plain.out, Contains("-  replicas: 3\n+  replicas: 5\n"));
+  const Ran coloured = RunTool(arguments, "", true);
+  CHECK_THAT(coloured.out, Contains("\033[31m-  replicas: 3\033[0m\n") &&
+                               Contains("\033[32m+  replicas: 5\033[0m\n"));
+}
+
+TEST_CASE("Items of an aggregation are documents, one list, or a binding's") {
+  const tests::TempDirectory dir;
+  const std::string web = dir.Write("web.yaml", tests::kDeployment);
+  const std::string item = "clusterName: m1\nstatus: {replicas: 2}\n";
+  const std::string documents = dir.Write(
+      "documents.yaml", absl::StrCat(item, "---\nclusterName: m2\nstatus: {replicas: 1}\n"));
+  const std::string list = dir.Write(
+      "list.yaml",
+      "- {clusterName: m1, status: {replicas: 2}}\n- {clusterName: m2, status: {replicas: 1}}\n");
+  const std::string binding = dir.Write(
+      "binding.yaml",
+      "apiVersion: work.karmada.io/v1alpha2\nkind: ResourceBinding\nstatus:\n  aggregatedStatus:\n"
+      "  - {clusterName: m1, status: {replicas: 2}}\n  - {clusterName: m2, status: {replicas: "
+      "1}}\n");
+  for (const std::string& file : {documents, list, binding}) {
+    const Ran ran = RunTool(
+        {"run", "--operation", "AggregateStatus", "--desired", web, "--status", file, "--diff"});
+    INFO(file << ": " << ran.err);
+    CHECK_THAT(ran.out, Contains("+  replicas: 3\n"));
+  }
+}
+
+TEST_CASE("An operation that fails is told on standard error, with exit code 1") {
+  const tests::TempDirectory dir;
+  const std::string widget = dir.Write("w.yaml", tests::kReadyWidget);
+  const Ran ran = RunTool({"run", "--operation", "InterpretHealth", "--observed", widget});
+  CHECK(ran.code == 1);
+  CHECK(ran.out.empty());
+  CHECK_THAT(ran.err, Contains("default InterpretHealth interpreter for \"example.io/v1, "
+                               "Kind=Widget\" not found"));
+}
+
+TEST_CASE("Inputs that are missing, wrong or too many are told, with exit code 2") {
+  const tests::TempDirectory dir;
+  const std::string web = dir.Write("web.yaml", tests::kDeployment);
+  const std::string two =
+      dir.Write("two.yaml", absl::StrCat(tests::kDeployment, "---\n", tests::kDeployment));
+  const std::string none = dir.Write("none.yaml", "a: 1\n---\nb: 2\n");
+  const auto error = [](std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), "run");
+    const Ran ran = RunTool(arguments);
+    CHECK(ran.code == 2);
+    return ran.err;
+  };
+  CHECK_THAT(error({"--operation", "Retain", "--desired", web}),
+             Contains("Retain needs --desired and --observed"));
+  CHECK_THAT(error({"--operation", "ReviseReplica", "--desired", web}), Contains("--replicas"));
+  CHECK_THAT(error({"--operation", "InterpretHealth", "--desired", web, "--observed", web}),
+             Contains("not both"));
+  CHECK_THAT(error({"--operation", "Dance", "--desired", web}),
+             Contains("operation \"Dance\" does not exist; there are InterpretReplica"));
+  CHECK_THAT(error({"--operation", "InterpretHealth", "--desired", two}), Contains("2 objects"));
+  CHECK_THAT(error({"--operation", "InterpretHealth", "--desired", none}),
+             Contains("none.yaml, document 1, line 1: not a Kubernetes object"));
+  CHECK_THAT(error({"--operation", "InterpretHealth", "--desired", "nowhere.yaml"}),
+             Contains("neither a file that exists nor TYPE/NAME"));
+  CHECK_THAT(error({"--operation", "InterpretHealth", "--desired", web, "-f", web}),
+             Contains("not a ResourceInterpreterCustomization, got apps/v1, Kind=Deployment"));
+}

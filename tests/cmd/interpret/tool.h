@@ -1,0 +1,74 @@
+// karmada-interpret in this process: a command line in, exit code and output back.
+#ifndef TESTS_CMD_INTERPRET_TOOL_H_
+#define TESTS_CMD_INTERPRET_TOOL_H_
+
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "cmd/interpret/command.h"
+#include "cmd/interpret/console.h"
+
+namespace tests {
+
+struct Ran {
+  int code = 0;
+  std::string out;
+  std::string err;
+};
+
+inline Ran RunTool(const std::vector<std::string>& arguments, const std::string& input = "",
+                   bool colours = false) {
+  std::istringstream in(input);
+  std::ostringstream out, err;
+  cmd::interpret::Console console{in, out, err, cmd::interpret::Colours(colours),
+                                  cmd::interpret::Colours(colours)};
+  cmd::interpret::CommandLine line("karmada-interpret");
+  cmd::interpret::AddAllCommands(line);
+  std::vector<const char*> argv = {"karmada-interpret"};
+  for (const std::string& argument : arguments) argv.push_back(argument.c_str());
+  const auto code = line.Run(static_cast<int>(argv.size()), argv.data(), console);
+  return {static_cast<int>(code), out.str(), err.str()};
+}
+
+// Whether a Widget is healthy, and nothing else.
+inline constexpr char kWidgetHealth[] = R"(apiVersion: config.karmada.io/v1alpha1
+kind: ResourceInterpreterCustomization
+metadata:
+  name: widgets
+spec:
+  target:
+    apiVersion: example.io/v1
+    kind: Widget
+  customizations:
+    healthInterpretation:
+      luaScript: |
+        function InterpretHealth(observedObj)
+          return observedObj.status ~= nil and observedObj.status.ready == true
+        end
+)";
+
+inline constexpr char kReadyWidget[] = R"(apiVersion: example.io/v1
+kind: Widget
+metadata: {name: w, namespace: shop}
+status: {ready: true}
+)";
+
+inline constexpr char kDeployment[] = R"(apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web, namespace: shop}
+spec:
+  replicas: 3
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec:
+      containers:
+      - name: main
+        image: nginx
+        resources: {requests: {cpu: 250m}}
+)";
+
+}  // namespace tests
+
+#endif  // TESTS_CMD_INTERPRET_TOOL_H_

@@ -1,0 +1,6 @@
+-- ends: time
+function F(o)
+  local t = {}
+  t.t = t
+  while true do pcall(require('bound').take, t) require('bound').take(o) end
+end

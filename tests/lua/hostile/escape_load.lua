@@ -1,0 +1,5 @@
+-- ends: error
+-- error: call function load is not supported
+function F(o)
+  return load(function() end)
+end

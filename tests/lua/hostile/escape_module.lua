@@ -1,0 +1,5 @@
+-- ends: error
+-- error: call function module is not supported
+function F(o)
+  module('x')
+end

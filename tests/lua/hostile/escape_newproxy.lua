@@ -1,0 +1,5 @@
+-- ends: error
+-- error: call function newproxy is not supported
+function F(o)
+  newproxy(true)
+end

@@ -1,0 +1,5 @@
+-- ends: error
+-- error: attempt to call field 'execute' (a nil value)
+function F(o)
+  os.execute('true')
+end

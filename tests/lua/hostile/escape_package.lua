@@ -1,0 +1,5 @@
+-- ends: error
+-- error: attempt to index global 'package' (a nil value)
+function F(o)
+  return package.loaded
+end

@@ -1,0 +1,5 @@
+-- ends: error
+-- error: module ffi not found
+function F(o)
+  return require('ffi')
+end

@@ -1,0 +1,5 @@
+-- ends: error
+-- error: call function setfenv is not supported
+function F(o)
+  setfenv(F, {})
+end

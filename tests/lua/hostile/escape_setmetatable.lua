@@ -1,0 +1,5 @@
+-- ends: error
+-- error: call function setmetatable is not supported
+function F(o)
+  setmetatable(o, {})
+end

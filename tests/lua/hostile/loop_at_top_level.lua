@@ -1,0 +1,2 @@
+-- ends: time
+while true do end

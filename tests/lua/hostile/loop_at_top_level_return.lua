@@ -1,0 +1,3 @@
+-- ends: time
+local function spin() return spin() end
+return spin()

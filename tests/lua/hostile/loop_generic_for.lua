@@ -1,0 +1,4 @@
+-- ends: time
+function F(o)
+  for _ in function() return 1 end do end
+end

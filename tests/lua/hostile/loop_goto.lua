@@ -1,0 +1,5 @@
+-- ends: time
+function F(o)
+  ::again::
+  goto again
+end

@@ -1,0 +1,4 @@
+-- ends: time
+function F(o)
+  for i = 1, math.huge do end
+end

@@ -1,0 +1,4 @@
+-- ends: time
+function F(o)
+  repeat until false
+end

@@ -1,0 +1,4 @@
+-- ends: time
+function F(o)
+  return F(o)
+end

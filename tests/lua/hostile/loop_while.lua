@@ -1,0 +1,4 @@
+-- ends: time
+function F(o)
+  while true do end
+end

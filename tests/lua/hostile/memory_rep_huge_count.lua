@@ -1,0 +1,4 @@
+-- ends: memory
+function F(o)
+  return ('xy'):rep(2^62)
+end

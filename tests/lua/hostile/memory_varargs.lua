@@ -1,0 +1,5 @@
+-- ends: bound
+function F(o)
+  local function f(...) return f(1, ...) end
+  f()
+end

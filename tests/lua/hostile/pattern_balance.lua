@@ -1,0 +1,5 @@
+-- ends: time
+function F(o)
+  local s = ('('):rep(1000000)
+  return s:find('%b()')
+end

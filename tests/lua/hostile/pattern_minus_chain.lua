@@ -1,0 +1,5 @@
+-- ends: time
+function F(o)
+  local s = ('a'):rep(100000)
+  return s:find('.-b.-c')
+end

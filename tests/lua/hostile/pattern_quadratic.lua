@@ -1,0 +1,4 @@
+-- ends: time
+function F(o)
+  return ('a'):rep(1000000):find('.-b')
+end

@@ -1,0 +1,5 @@
+-- ends: error
+-- error: unfinished capture
+function F(o)
+  return ('a'):find('(a')
+end

@@ -1,0 +1,6 @@
+-- ends: error
+-- error: cannot encode recursively nested tables to JSON
+function F(o)
+  o.list[1].back = o
+  return o
+end

@@ -1,0 +1,5 @@
+-- ends: error
+-- error: cannot encode
+function F(o)
+  return _G
+end

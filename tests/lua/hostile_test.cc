@@ -1,0 +1,157 @@
+// Scripts that want more than they may have: tests/lua/hostile/*.lua, each with a header that says
+// how its run ends.
+//
+//   -- ends: time | memory | bound (either) | error | fine
+//   -- error: what the message contains
+#include <time.h>
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
+#include "tests/lua/lua_fixture.h"
+
+namespace lua {
+namespace {
+
+struct Hostile {
+  std::string name;
+  std::string text;
+  std::string ends;
+  std::string error;
+};
+
+Hostile Read(const std::filesystem::path& path) {
+  std::ifstream file(path);
+  std::stringstream text;
+  text << file.rdbuf();
+  Hostile hostile{path.stem(), text.str(), "", ""};
+  for (absl::string_view line : absl::StrSplit(hostile.text, '\n')) {
+    if (absl::ConsumePrefix(&line, "-- ends: ")) hostile.ends = std::string(line);
+    if (absl::ConsumePrefix(&line, "-- error: ")) hostile.error = std::string(line);
+  }
+  return hostile;
+}
+
+std::vector<Hostile> ReadAll() {
+  std::vector<Hostile> all;
+  for (const auto& entry : std::filesystem::directory_iterator("tests/lua/hostile")) {
+    all.push_back(Read(entry.path()));
+  }
+  std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
+  return all;
+}
+
+std::string EndOf(const absl::Status& status) {
+  switch (status.code()) {
+    case absl::StatusCode::kOk:
+      return "fine";
+    case absl::StatusCode::kDeadlineExceeded:
+      return "time";
+    case absl::StatusCode::kResourceExhausted:
+      return "memory";
+    default:
+      return "error";
+  }
+}
+
+// Of this thread: others on the machine do not count.
+double CpuMilliseconds() {
+  timespec now;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) * 1e3 + static_cast<double>(now.tv_nsec) / 1e6;
+}
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr double kMostMilliseconds = 1500;
+#else
+constexpr double kMostMilliseconds = 100;
+#endif
+
+// Scripts that run out of time get little of it; the others enough on a busy machine.
+ScriptRunner::Options HostileOptions(absl::string_view ends) {
+  ScriptRunner::Options options = SmallBudget();
+  options.budget.time =
+      ends == "time" || ends == "bound" ? absl::Milliseconds(10) : absl::Seconds(20);
+  options.libraries = {{"bound", {{"take", [](absl::Span<const Value>) {
+                                     return absl::StatusOr<std::vector<Value>>(
+                                         std::vector<Value>{Value(json::Value(1))});
+                                   }}}}};
+  return options;
+}
+
+// A script that uses what hostile ones try to break.
+constexpr char kNormal[] = R"(
+function F(o)
+  assert(getmetatable and not pcall(getmetatable, ""))
+  local t = {}
+  for k, v in pairs(o.list[1]) do table.insert(t, k .. "=" .. tostring(v)) end
+  table.sort(t)
+  o.text = string.format("%s;%d", table.concat(t, ","), math.floor(2.5)):upper():gsub(";", "/")
+  o.take = require("bound").take(o)
+  o.leaks = tostring(leak) .. type(os.time())
+  return o
+end)";
+
+json::Value Argument() {
+  return MustParse(R"({"kind":"K","list":[{"b":1,"a":"x"},{"c":[]}],"spec":{"replicas":1}})");
+}
+
+void CheckNormal(const ScriptRunner& runner, const Script& normal) {
+  absl::StatusOr<Outcome> outcome = runner.Run(normal, {"F", {Argument()}});
+  // The impatient runner may be interrupted by others on the machine.
+  for (int i = 0; i < 20 && absl::IsDeadlineExceeded(outcome.status()); ++i) {
+    outcome = runner.Run(normal, {"F", {Argument()}});
+  }
+  REQUIRE(outcome.ok());
+  CHECK(json::Write(outcome->results[0].json) ==
+        R"({"kind":"K","leaks":"nilnumber","list":[{"a":"x","b":1},{"c":[]}],)"
+        R"("spec":{"replicas":1},"take":1,"text":"A=X,B=1/2"})");
+}
+
+TEST_CASE("hostile scripts end as they must, and the next script does not notice") {
+  const ScriptRunner impatient(HostileOptions("time"));
+  const ScriptRunner patient(HostileOptions("memory"));
+  const auto normal = MustCompile(kNormal, "normal");
+  const std::vector<Hostile> all = ReadAll();
+  REQUIRE(all.size() >= 100);
+  for (const Hostile& hostile : all) {
+    CAPTURE(hostile.name);
+    const bool patiently = hostile.ends != "time" && hostile.ends != "bound";
+    const ScriptRunner& runner = patiently ? patient : impatient;
+    const auto script = MustCompile(hostile.text, hostile.name);
+    const double start = CpuMilliseconds();
+    const absl::Status status = runner.Run(*script, {"F", {Argument()}}).status();
+    const double took = CpuMilliseconds() - start;
+    CAPTURE(std::string(status.message()));
+    const std::string end = EndOf(status);
+    if (hostile.ends == "bound") {
+      CHECK((end == "time" || end == "memory"));
+    } else {
+      CHECK(end == hostile.ends);
+    }
+    CHECK(absl::StrContains(status.message(), hostile.error));
+    if (!status.ok()) CHECK(absl::StartsWith(status.message(), hostile.name));
+    CHECK(took < kMostMilliseconds);
+    CheckNormal(runner, *normal);
+  }
+}
+
+TEST_CASE("how long hostile scripts last", "[.bench]") {
+  for (const Hostile& hostile : ReadAll()) {
+    const ScriptRunner runner(HostileOptions(hostile.ends));
+    const auto script = MustCompile(hostile.text, hostile.name);
+    const double start = CpuMilliseconds();
+    const absl::Status status = runner.Run(*script, {"F", {Argument()}}).status();
+    std::printf("%8.2f ms  %-34s %s\n", CpuMilliseconds() - start, hostile.name.c_str(),
+                std::string(status.message()).substr(0, 150).c_str());
+  }
+}
+
+}  // namespace
+}  // namespace lua
