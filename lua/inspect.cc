@@ -15,7 +15,8 @@ namespace {
 // Walks the functions of a chunk. Numbers of instructions differ between versions of LuaJIT, so
 // they are learned from small functions first. Calls found(kind, name, line, parameters, variadic).
 constexpr char kWalk[] = R"lua(
-local util, load, chunk, found = ...
+local load, chunk, found = ...
+local util = require("jit.util")
 local function Decode(f, pc)
   local ins = util.funcbc(f, pc)
   if not ins then return nil end
@@ -31,25 +32,29 @@ local FNEW = OpOf("local f = function() end", 1)
 local libraries = {string = true, table = true, math = true, os = true, io = true, debug = true,
                    coroutine = true, package = true, jit = true, ffi = true, bit = true}
 local function Walk(f, top)
-  local library, slot, pending  -- The library table that the last instruction fetched, and where.
+  -- By slot: the library table that is in it, where from, and whether a member was used.
+  local held = {}
+  local function Drop(slot)
+    local library = held[slot]
+    if library and not library.used then found("get", library.name, library.line) end
+    held[slot] = nil
+  end
   local made, made_slot
   local pc = 1
   while true do
     local op, a, d, b, c = Decode(f, pc)
     if not op then break end
     local line = util.funcinfo(f, pc).currentline
-    if library and (op == TGETS or op == TSETS) and b == slot then
-      local member = util.funck(f, -c - 1)
-      found(op == TGETS and "get" or "set", library .. "." .. tostring(member), line)
-      library = nil
-    elseif library then
-      found("get", library, pending)
-      library = nil
+    if (op == TGETS or op == TSETS) and held[b] then
+      local member = held[b].name .. "." .. tostring(util.funck(f, -c - 1))
+      found(op == TGETS and "get" or "set", member, line)
+      held[b].used = true
     end
+    if op ~= TSETS and op ~= GSET then Drop(a) end
     if op == GGET then
       local name = util.funck(f, -d - 1)
       if libraries[name] then
-        library, slot, pending = name, a, line
+        held[a] = {name = name, line = line}
       else
         found("get", name, line)
       end
@@ -65,7 +70,7 @@ local function Walk(f, top)
     if op == FNEW then made, made_slot = util.funck(f, -d - 1), a end
     pc = pc + 1
   end
-  if library then found("get", library, pending) end
+  for slot in pairs(held) do Drop(slot) end
   local i = -1
   while true do
     local constant = util.funck(f, i)
@@ -115,9 +120,6 @@ int Inspecting(lua_State* state) {
   auto* inspection = static_cast<Inspection*>(lua_touserdata(state, 1));
   luaL_openlibs(state);
   if (luaL_loadbufferx(state, kWalk, sizeof kWalk - 1, "=inspect", "t") != 0) lua_error(state);
-  lua_getglobal(state, "require");
-  lua_pushliteral(state, "jit.util");  // Not among what is loaded at once.
-  lua_call(state, 1, 1);
   lua_pushcfunction(state, &Load);
   const std::string& text = inspection->script.text();
   if (luaL_loadbufferx(state, text.data(), text.size(), inspection->script.chunk_name().c_str(),
@@ -126,7 +128,7 @@ int Inspecting(lua_State* state) {
   }
   lua_pushlightuserdata(state, &inspection->facts);
   lua_pushcclosure(state, &Found, 1);
-  lua_call(state, 4, 0);
+  lua_call(state, 3, 0);
   return 0;
 }
 

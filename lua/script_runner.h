@@ -7,6 +7,7 @@
 // States are pooled: a run takes an idle one (made when there is none), gives the script a fresh
 // global table over read-only libraries, and puts the state back, so that nothing of a run is left
 // for the next one. A state whose run was ended by the budget is thrown away. JIT is off.
+// What a script sees: lua/README.md.
 // Threads: Run may be called from any number of threads; each run has a state of its own, and none
 // waits for another.
 #ifndef LUA_SCRIPT_RUNNER_H_
@@ -30,8 +31,8 @@ struct Budget {
   absl::Duration time = absl::Seconds(1);   // Wall time of one run, loading included.
   size_t memory = size_t{64} << 20;         // Bytes a run may hold at a time.
   size_t largest_block = size_t{16} << 20;  // Bytes of one string or table part.
-  size_t result = size_t{16} << 20;         // Bytes of JSON that a result may become.
-  int max_depth = 256;  // Nesting of tables in a result; of calls 200 (LuaJIT's C levels apart).
+  size_t result = size_t{16} << 20;  // Bytes of JSON a result may take, in memory as written.
+  int max_depth = 256;               // Nesting of tables in a result.
 };
 
 struct Call {

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "lua/internal/json_size.h"
+#include "lua/internal/object_changes.h"
 #include "lua/internal/state.h"
 
 namespace lua::internal {
@@ -17,11 +18,16 @@ constexpr double kInt64Limit = 9223372036854775808.0;
 // The JSON of the arguments may be this deep; what is moved deeper inside a result, not deeper.
 constexpr int kMaxJsonDepth = 512;
 
+// Members that stay allocated between runs.
+constexpr size_t kMaxIdle = 1024;
+
 // Of a message that tells where in a result something is.
 constexpr size_t kMaxPathText = 500;
 
-// More than its brackets: so that a result of nothing but brackets ends soon, too.
-constexpr size_t kBytesOfTable = 8;
+// What results are charged: about the memory they take, which is more than their text.
+constexpr size_t kBytesOfTable = 96;
+constexpr size_t kBytesOfMember = 32;  // Beside name and value.
+constexpr size_t kBytesOfScalar = 16;
 
 absl::string_view ViewOf(lua_State* state, int index) {
   size_t size = 0;
@@ -31,13 +37,6 @@ absl::string_view ViewOf(lua_State* state, int index) {
 
 void AddStep(std::string& path, absl::string_view name) {
   absl::StrAppend(&path, "/", absl::StrReplaceAll(name, {{"~", "~0"}, {"/", "~1"}}));
-}
-
-size_t CountNonNull(const json::Value& source) {
-  size_t count = 0;
-  for (const json::Member& m : source.members()) count += m.value.is_null() ? 0 : 1;
-  for (const json::Value& item : source.items()) count += item.is_null() ? 0 : 1;
-  return count;
 }
 
 }  // namespace
@@ -56,6 +55,8 @@ void Encoder::Clear() {
   seen_.clear();
   arrays_.clear();
   path_.clear();
+  if (fields_.capacity() > kMaxIdle) std::vector<Field>().swap(fields_);
+  if (seen_.capacity() > kMaxIdle) std::vector<const json::Value*>().swap(seen_);
   result_ = Value();
 }
 
@@ -117,7 +118,7 @@ Encoder::Piece Encoder::EncodeValue(lua_State* state, int index, const json::Val
 Encoder::Piece Encoder::EncodeScalar(lua_State* state, int index, const json::Value* expected) {
   switch (lua_type(state, index)) {
     case LUA_TBOOLEAN: {
-      host_.meter().ChargeResult(state, 5);
+      host_.meter().ChargeResult(state, kBytesOfScalar);
       const bool value = lua_toboolean(state, index) != 0;
       if (expected != nullptr && expected->is_bool() && expected->AsBool() == value) {
         return {expected};
@@ -128,7 +129,7 @@ Encoder::Piece Encoder::EncodeScalar(lua_State* state, int index, const json::Va
       return EncodeNumber(state, lua_tonumber(state, index), expected);
     case LUA_TSTRING: {
       const absl::string_view text = ViewOf(state, index);
-      host_.meter().ChargeResult(state, text.size() + 3);
+      host_.meter().ChargeResult(state, text.size() + kBytesOfScalar);
       if (expected != nullptr && expected->is_string() && expected->AsString() == text) {
         return {expected};
       }
@@ -142,7 +143,7 @@ Encoder::Piece Encoder::EncodeScalar(lua_State* state, int index, const json::Va
 }
 
 Encoder::Piece Encoder::EncodeNumber(lua_State* state, double number, const json::Value* expected) {
-  host_.meter().ChargeResult(state, 8);
+  host_.meter().ChargeResult(state, kBytesOfScalar);
   if (expected != nullptr && expected->is_number() && expected->AsDouble() == number) {
     return {expected};
   }
@@ -231,9 +232,9 @@ Encoder::Piece Encoder::EncodeEmpty(const json::Value* source) {
     if (source->empty()) return {source};
     if (CountNonNull(*source) == 0) return {source};
     if (source->is_array()) return Made(json::Value::Array());
-    json::Value left = *source;  // Its nulls stay.
+    json::Value left = json::Value::Object();
     for (const json::Member& m : source->members()) {
-      if (!m.value.is_null()) left.Erase(m.name());
+      if (m.value.is_null()) left.Set(m.name(), json::Value());  // Nulls stay.
     }
     return Made(std::move(left));
   }
@@ -258,7 +259,7 @@ Encoder::Piece Encoder::EncodeObject(lua_State* state, int index, const json::Va
 void Encoder::EncodeMember(lua_State* state, const json::Value* source) {
   const absl::string_view name = ViewOf(state, -2);
   const json::Value* before = source != nullptr ? source->Find(name) : nullptr;
-  host_.meter().ChargeResult(state, name.size() + 4);
+  host_.meter().ChargeResult(state, name.size() + kBytesOfMember);
   path_.back().name = name;
   path_.back().is_member = true;
   const Piece piece = EncodeValue(state, lua_gettop(state), before);
@@ -270,30 +271,21 @@ void Encoder::EncodeMember(lua_State* state, const json::Value* source) {
 Encoder::Piece Encoder::FinishObject(const json::Value* source, size_t fields, size_t seen) {
   const auto first = fields_.begin() + static_cast<std::ptrdiff_t>(fields);
   const auto first_seen = seen_.begin() + static_cast<std::ptrdiff_t>(seen);
-  json::Value made = source != nullptr ? *source : json::Value::Object();
-  bool erased = false;
-  if (source != nullptr) {
-    // Members follow one another in memory, so the order of addresses is that of members.
-    std::sort(first_seen, seen_.end());
-    auto next_seen = first_seen;
-    for (const json::Member& member : source->members()) {
-      if (next_seen != seen_.end() && *next_seen == &member.value) {
-        ++next_seen;
-      } else if (!member.value.is_null()) {
-        made.Erase(member.name());
-        erased = true;
-      }
-    }
-  }
   std::sort(first, fields_.end(), [](const Field& a, const Field& b) { return a.name < b.name; });
-  const bool changed = erased || first != fields_.end();
-  for (auto field = first; field != fields_.end(); ++field) {
-    made.Set(field->name, std::move(field->value));
+  // Members follow one another in memory, so the order of addresses is that of members.
+  std::sort(first_seen, seen_.end());
+  const ObjectChanges changes{source,
+                              absl::MakeSpan(fields_.data() + fields, fields_.size() - fields),
+                              absl::MakeConstSpan(seen_.data() + seen, seen_.size() - seen)};
+  Piece piece;
+  if (IsUnchanged(changes)) {
+    piece.same = source;
+  } else {
+    Made(Apply(changes));
   }
   fields_.erase(first, fields_.end());
   seen_.erase(first_seen, seen_.end());
-  if (source != nullptr && !changed) return {source};
-  return Made(std::move(made));
+  return piece;
 }
 
 Encoder::Piece Encoder::EncodeArray(lua_State* state, int index, const json::Value* source) {

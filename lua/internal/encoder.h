@@ -15,6 +15,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "base/json.h"
+#include "lua/internal/object_changes.h"
 #include "lua/internal/sources.h"
 #include "lua/value.h"
 
@@ -43,10 +44,6 @@ class Encoder {
   struct Piece {
     const json::Value* same = nullptr;
     bool left_out = false;
-  };
-  struct Field {
-    absl::string_view name;
-    json::Value value;
   };
   struct Step {
     const void* table;

@@ -232,9 +232,14 @@ int Substitute(lua_State* state) {
 }  // namespace
 
 void AddPatternFunctions(lua_State* state) {
-  const luaL_Reg functions[] = {{"find", &Find},       {"gfind", &Matches}, {"gmatch", &Matches},
-                                {"gsub", &Substitute}, {"match", &Match},   {nullptr, nullptr}};
+  const luaL_Reg functions[] = {{"find", &Find},
+                                {"gmatch", &Matches},
+                                {"gsub", &Substitute},
+                                {"match", &Match},
+                                {nullptr, nullptr}};
   luaL_register(state, nullptr, functions);
+  lua_getfield(state, -1, "gmatch");
+  lua_setfield(state, -2, "gfind");  // Its name in Lua 5.0, which upstream keeps.
 }
 
 }  // namespace lua::internal

@@ -9,6 +9,9 @@
 namespace lua::internal {
 namespace {
 
+// Sources that stay allocated between runs.
+constexpr size_t kMaxIdle = 4096;
+
 // Small numbers, since LuaJIT packs pointers: the key, and indexes of values from 1 on.
 void* AsPointer(size_t number) {
   return reinterpret_cast<void*>(number);  // NOLINT(performance-no-int-to-ptr)
@@ -34,6 +37,7 @@ const json::Value& Sources::Keep(json::Value value) {
 
 void Sources::Clear() {
   values_.clear();
+  if (values_.capacity() > kMaxIdle) std::vector<const json::Value*>().swap(values_);
   kept_.clear();
   exact_.clear();
 }

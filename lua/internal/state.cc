@@ -20,10 +20,12 @@ constexpr int kErrorHandler = 1;
 constexpr int kInRun = 2;
 constexpr int kCleanUp = 3;
 
-// What runs may leave behind before it is collected, in bytes: about 70 runs of a usual script.
-constexpr size_t kIdleGarbage = size_t{1} << 20;
+// What runs may leave behind before it is collected, in bytes: that of a hundred usual scripts.
+constexpr size_t kIdleGarbage = size_t{512} << 10;
 // A state that has once been larger is not kept.
-constexpr size_t kMaxIdleMemory = size_t{8} << 20;
+constexpr size_t kMaxIdleMemory = size_t{4} << 20;
+
+constexpr size_t kMaxIdleText = 4096;
 
 constexpr uint64_t kRandomSeed = 0x9e3779b97f4a7c15;
 
@@ -257,6 +259,7 @@ int State::CleanUp(lua_State* state) {
 void State::Settle() {
   encoder_.Clear();
   sources_.Clear();
+  if (scratch_.capacity() > kMaxIdleText) std::string().swap(scratch_);
   lua_settop(state_, kCleanUp);
   if (meter_.ended() != End::kNone) {
     reusable_ = false;

@@ -2,6 +2,6 @@
 -- error: nested so deeply
 function F(o)
   local t = {1}
-  for i = 1, 100000 do t = {t} end
+  for i = 1, 20000 do t = {t} end
   return t
 end
