@@ -188,9 +188,9 @@ void RegisterBinding(kube::Manager& manager, const interpreter::Interpreter& int
           .Build(std::make_unique<BindingReconciler<Scope>>(manager, interpreter));
   controller.WaitFor(works);
   works::RequeueBindings(
-      interpreter,
-      {controller.queue(), informers.Get(Scope::Bindings()),
-       {interpreter::Operation::kReviseReplica, interpreter::Operation::kPrune}});
+      interpreter, {controller.queue(),
+                    informers.Get(Scope::Bindings()),
+                    {interpreter::Operation::kReviseReplica, interpreter::Operation::kPrune}});
 }
 
 template class BindingReconciler<api::scope::Namespaced>;

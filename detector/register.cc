@@ -70,18 +70,16 @@ void BuildPolicyLoop(const Deps& deps, kube::WorkQueue& templates, int workers,
 void RequeueTemplates(const interpreter::Interpreter& interpreter, kube::InformerSet& informers,
                       kube::WorkQueue& templates) {
   for (const auto* bindings : {&api::ResourceBindings(), &api::ClusterResourceBindings()}) {
-    works::RequeueBindings(interpreter,
-                           {templates,
-                            informers.Get(*bindings),
-                            {interpreter::Operation::kInterpretReplica,
-                             interpreter::Operation::kInterpretComponent}},
-                           [](const kube::Object& binding) {
-                             const api::ObjectReference reference =
-                                 api::BindingView(binding).Resource();
-                             return kube::Request{.key = reference.key(),
-                                                  .gvk = reference.gvk(),
-                                                  .changed_by_karmada = true};
-                           });
+    works::RequeueBindings(
+        interpreter,
+        {templates,
+         informers.Get(*bindings),
+         {interpreter::Operation::kInterpretReplica, interpreter::Operation::kInterpretComponent}},
+        [](const kube::Object& binding) {
+          const api::ObjectReference reference = api::BindingView(binding).Resource();
+          return kube::Request{
+              .key = reference.key(), .gvk = reference.gvk(), .changed_by_karmada = true};
+        });
   }
 }
 
@@ -102,7 +100,7 @@ struct Detector::Parts {
 Detector::Detector(kube::Manager& manager, const interpreter::Interpreter& interpreter,
                    DetectorOptions options)
     : parts_(std::make_unique<Parts>(manager)) {
-  const Deps deps{manager,         interpreter,  parts_->policies, parts_->cluster_policies,
+  const Deps deps{manager,         interpreter,   parts_->policies, parts_->cluster_policies,
                   parts_->waiting, parts_->edits, options.gates};
   options.limiter.qps = 0;  // Upstream's private queues have the exponential part only.
   kube::Controller& templates = kube::ControllerBuilder(manager)

@@ -54,55 +54,61 @@ class Chain : public Interpreter {
   }
 
   absl::StatusOr<Replicas> GetReplicas(const kube::Object& object) const override {
-    return FirstWith(Operation::kInterpretReplica, object,
-                     [&](const Backend& b) { return b.GetReplicas(object); });
+    return FirstWith<Replicas>(Operation::kInterpretReplica, object, Replicas(),
+                               [&](const Backend& b) { return b.GetReplicas(object); });
   }
 
   absl::StatusOr<json::Value> GetComponents(const kube::Object& object) const override {
     if (object.empty()) return absl::InvalidArgumentError("nil object");
-    return FirstWith(Operation::kInterpretComponent, object,
-                     [&](const Backend& b) { return b.GetComponents(object); });
+    // Not a component more or less, but another question (GetReplicas) would be asked instead.
+    return FirstWith<json::Value>(Operation::kInterpretComponent, object,
+                                  NotFound(object.gvk(), Operation::kInterpretComponent),
+                                  [&](const Backend& b) { return b.GetComponents(object); });
   }
 
   absl::StatusOr<kube::Object> ReviseReplica(const kube::Object& object,
                                              int64_t replicas) const override {
-    return FirstWith(Operation::kReviseReplica, object,
-                     [&](const Backend& b) { return b.ReviseReplica(object, replicas); });
+    return FirstWith<kube::Object>(
+        Operation::kReviseReplica, object, object,
+        [&](const Backend& b) { return b.ReviseReplica(object, replicas); });
   }
 
   absl::StatusOr<kube::Object> Retain(const kube::Object& desired,
                                       const kube::Object& observed) const override {
-    return FirstWith(Operation::kRetain, desired,
-                     [&](const Backend& b) { return b.Retain(desired, observed); });
+    return FirstWith<kube::Object>(Operation::kRetain, desired, desired,
+                                   [&](const Backend& b) { return b.Retain(desired, observed); });
   }
 
   absl::StatusOr<kube::Object> AggregateStatus(const kube::Object& object,
                                                const AggregatedItems& items) const override {
-    return FirstWith(Operation::kAggregateStatus, object,
-                     [&](const Backend& b) { return b.AggregateStatus(object, items); });
+    return FirstWith<kube::Object>(
+        Operation::kAggregateStatus, object, object,
+        [&](const Backend& b) { return b.AggregateStatus(object, items); });
   }
 
   absl::StatusOr<json::Value> GetDependencies(const kube::Object& object) const override {
-    return FirstWith(Operation::kInterpretDependency, object,
-                     [&](const Backend& b) -> absl::StatusOr<json::Value> {
-                       ASSIGN_OR_RETURN(json::Value dependencies, b.GetDependencies(object));
-                       RETURN_IF_ERROR(ValidateDependencies(dependencies));
-                       return dependencies;
-                     });
+    return FirstWith<json::Value>(Operation::kInterpretDependency, object, json::Value(),
+                                  [&](const Backend& b) -> absl::StatusOr<json::Value> {
+                                    ASSIGN_OR_RETURN(json::Value dependencies,
+                                                     b.GetDependencies(object));
+                                    RETURN_IF_ERROR(ValidateDependencies(dependencies));
+                                    return dependencies;
+                                  });
   }
 
   absl::StatusOr<json::Value> ReflectStatus(const kube::Object& object) const override {
-    return FirstWith(Operation::kInterpretStatus, object,
-                     [&](const Backend& b) { return b.ReflectStatus(object); });
+    return FirstWith<json::Value>(Operation::kInterpretStatus, object, json::Value(),
+                                  [&](const Backend& b) { return b.ReflectStatus(object); });
   }
 
   absl::StatusOr<bool> InterpretHealth(const kube::Object& object) const override {
-    return FirstWith(Operation::kInterpretHealth, object,
-                     [&](const Backend& b) { return b.InterpretHealth(object); });
+    return FirstWith<bool>(Operation::kInterpretHealth, object, true,
+                           [&](const Backend& b) { return b.InterpretHealth(object); });
   }
 
   absl::StatusOr<kube::Object> Prune(const kube::Object& object) const override {
-    return FirstWith(Operation::kPrune, object, [&](const Backend& b) { return b.Prune(object); });
+    return FirstWith<kube::Object>(Operation::kPrune, object, object,
+                                   [&](const Backend& b) { return b.Prune(object); });
   }
 
  private:
@@ -114,27 +120,24 @@ class Chain : public Interpreter {
   }
 
   // The answer of the first back end that has a rule and does not pass on; its errors end the
-  // search.
-  template <class Call>
-  auto FirstWith(Operation op, const kube::Object& object, Call call) const
-      -> decltype(call(std::declval<const Backend&>())) {
+  // search. `unruled` is what a kind without a rule gets: the answer when all of them passed on.
+  template <class T, class Call>
+  absl::StatusOr<T> FirstWith(Operation op, const kube::Object& object, absl::StatusOr<T> unruled,
+                              Call call) const {
     const kube::Gvk gvk = object.gvk();
-    absl::Status passed_on;
+    bool passed_on = false;
     for (const auto& backend : backends_) {
       if (!backend->Has(gvk, op)) continue;
       const absl::Time began = base::RealClock().Now();
-      auto answer = call(*backend);
+      absl::StatusOr<T> answer = call(*backend);
       Observe(*backend, gvk, op, base::RealClock().Now() - began, answer.status());
+      passed_on = IsPassOn(answer.status());
       if (answer.ok()) return answer;
-      const absl::Status error =
-          base::Annotate(answer.status(), OperationName(op), " of ", object.Describe(), " by the ",
-                         backend->layer(), " interpreter");
-      if (!IsPassOn(error)) return error;
-      passed_on = error;
+      if (passed_on) continue;
+      return base::Annotate(answer.status(), OperationName(op), " of ", object.Describe(),
+                            " by the ", backend->layer(), " interpreter");
     }
-    const absl::Status none = NotFound(gvk, op);
-    if (passed_on.ok()) return none;
-    return absl::UnimplementedError(absl::StrCat(none.message(), "; ", passed_on.message()));
+    return passed_on ? unruled : NotFound(gvk, op);
   }
 
   void Observe(const Backend& backend, const kube::Gvk& gvk, Operation op, absl::Duration took,

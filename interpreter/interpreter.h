@@ -4,9 +4,10 @@
 // Lua, built-in handlers); for each operation the first back end that has a rule for the kind
 // decides alone, including by failing, as in upstream's resourceinterpreter; unless it passes the
 // question on (PassOn). Errors name layer, operation and object; only when no layer has a rule they
-// are upstream's words alone, with the code kUnimplemented. That code also comes when every layer
-// with a rule passed on: whoever asked HookEnabled() first treats it as "no rule". Threads: all
-// calls may come from any thread.
+// are upstream's words alone, with the code kUnimplemented. When every layer with a rule passes on,
+// the answer is what the loops take a kind without a rule for: no replicas, requirements,
+// dependencies or status, an unchanged object, healthy; for components it is the error. Threads:
+// all calls may come from any thread.
 #ifndef INTERPRETER_INTERPRETER_H_
 #define INTERPRETER_INTERPRETER_H_
 
@@ -69,8 +70,8 @@ struct Replicas {
 using AggregatedItems = json::Value;
 
 // What a back end answers to be passed over although it has a rule: the chain goes on with the next
-// layer. For rules that may fail without harm, and for those that went away after Has(). `why` is
-// told when no other layer has a rule. REQUIRES: !why.ok().
+// layer. For rules that may fail without harm, and for those that went away after Has().
+// REQUIRES: !why.ok().
 absl::Status PassOn(absl::Status why);
 bool IsPassOn(const absl::Status& status);
 

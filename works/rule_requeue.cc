@@ -21,28 +21,28 @@ bool Touches(const interpreter::RuleChange& change, const kube::Gvk& gvk,
 
 void RequeueBindings(const interpreter::Interpreter& interpreter, RuleRequeue requeue,
                      std::function<kube::Request(const kube::Object&)> map) {
-  interpreter.rule_changes().Subscribe([requeue = std::move(requeue), map = std::move(map)](
-                                           const interpreter::RuleChange& change) {
-    for (const kube::ObjectPtr& binding : requeue.informer->store().List()) {
-      const kube::Gvk gvk = api::BindingView(*binding).Resource().gvk();
-      if (!Touches(change, gvk, requeue.operations)) continue;
-      requeue.queue.Add(map ? map(*binding) : kube::Request{.key = binding->key()});
-    }
-  });
+  interpreter.rule_changes().Subscribe(
+      [requeue = std::move(requeue), map = std::move(map)](const interpreter::RuleChange& change) {
+        for (const kube::ObjectPtr& binding : requeue.informer->store().List()) {
+          const kube::Gvk gvk = api::BindingView(*binding).Resource().gvk();
+          if (!Touches(change, gvk, requeue.operations)) continue;
+          requeue.queue.Add(map ? map(*binding) : kube::Request{.key = binding->key()});
+        }
+      });
 }
 
 void RequeueWorks(const interpreter::Interpreter& interpreter, RuleRequeue requeue,
                   std::function<kube::Request(const kube::Object&, const kube::Object&)> map) {
-  interpreter.rule_changes().Subscribe([requeue = std::move(requeue), map = std::move(map)](
-                                           const interpreter::RuleChange& change) {
-    for (const kube::ObjectPtr& work : requeue.informer->store().List()) {
-      for (const json::Value& raw : api::WorkView(*work).Manifests()) {
-        const kube::Object manifest(raw);
-        if (!Touches(change, manifest.gvk(), requeue.operations)) continue;
-        requeue.queue.Add(map ? map(*work, manifest) : kube::Request{.key = work->key()});
-      }
-    }
-  });
+  interpreter.rule_changes().Subscribe(
+      [requeue = std::move(requeue), map = std::move(map)](const interpreter::RuleChange& change) {
+        for (const kube::ObjectPtr& work : requeue.informer->store().List()) {
+          for (const json::Value& raw : api::WorkView(*work).Manifests()) {
+            const kube::Object manifest(raw);
+            if (!Touches(change, manifest.gvk(), requeue.operations)) continue;
+            requeue.queue.Add(map ? map(*work, manifest) : kube::Request{.key = work->key()});
+          }
+        }
+      });
 }
 
 }  // namespace works

@@ -17,7 +17,7 @@ namespace works {
 // Who looks again, at what. The queue must outlive the interpreter's use.
 struct RuleRequeue {
   kube::WorkQueue& queue;
-  std::shared_ptr<kube::Informer> informer;  // Of bindings or Works.
+  std::shared_ptr<kube::Informer> informer;        // Of bindings or Works.
   std::vector<interpreter::Operation> operations;  // A change of any of these counts.
 };
 

@@ -160,11 +160,16 @@ absl::Status Daemon::Wire() {
   }
   WireClusters();
   WireWorks();
-  detector::DetectorOptions d{std::move(filter), options_.concurrency.resource_template,
+  using config::Gate;
+  const detector::DetectorGates gates{
+      .components = options_.gates.Enabled(Gate::kMultiplePodTemplatesScheduling),
+      .quota_estimate = options_.gates.Enabled(Gate::kResourceQuotaEstimate)};
+  detector::DetectorOptions d{std::move(filter),
+                              options_.concurrency.resource_template,
                               options_.concurrency.propagation_policy,
-                              options_.concurrency.cluster_propagation_policy, LimiterOf(options_),
-                              {options_.gates.Enabled(config::Gate::kMultiplePodTemplatesScheduling),
-                               options_.gates.Enabled(config::Gate::kResourceQuotaEstimate)}};
+                              options_.concurrency.cluster_propagation_policy,
+                              LimiterOf(options_),
+                              gates};
   detector_ = std::make_unique<detector::Detector>(manager_, interpreter_, std::move(d));
   return absl::OkStatus();
 }

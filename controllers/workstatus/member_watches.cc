@@ -68,17 +68,16 @@ void RegisterWorkStatus(const WorkStatusDeps& deps, const WorkStatusOptions& opt
   kube::InformerSet& informers = deps.manager.cluster().informers();
   const std::shared_ptr<kube::Informer> works = informers.Get(api::Works());
   objects.WaitFor(works);
-  works::RequeueWorks(deps.interpreter,
-                      {objects.queue(),
-                       works,
-                       {interpreter::Operation::kInterpretStatus,
-                        interpreter::Operation::kInterpretHealth}},
-                      [](const kube::Object& work, const kube::Object& manifest) {
-                        return kube::Request{
-                            .key = manifest.key(),
-                            .gvk = manifest.gvk(),
-                            .cluster = api::ClusterOfExecutionNamespace(work.ns()).value_or("")};
-                      });
+  works::RequeueWorks(
+      deps.interpreter,
+      {objects.queue(),
+       works,
+       {interpreter::Operation::kInterpretStatus, interpreter::Operation::kInterpretHealth}},
+      [](const kube::Object& work, const kube::Object& manifest) {
+        return kube::Request{.key = manifest.key(),
+                             .gvk = manifest.gvk(),
+                             .cluster = api::ClusterOfExecutionNamespace(work.ns()).value_or("")};
+      });
 
   kube::Predicates on_work;
   on_work.update = kube::GenerationChanged;

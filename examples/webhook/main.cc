@@ -69,6 +69,7 @@ int main(int argc, char** argv) {
   CLI::App app("An interpreter webhook for Workloads (workload.example.io).",
                "karmada-webhook-example");
   Options options;
+  options.server.log_requests = true;
   AddOptions(app, options);
   CLI11_PARSE(app, argc, argv);
   sigset_t signals;

@@ -12,6 +12,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "base/json.h"
 #include "base/log.h"
 #include "base/status.h"
 #include "base/tls.h"
@@ -63,12 +64,13 @@ absl::StatusOr<Certificate> LoadCertificate(const ServerOptions& options) {
   return loaded;
 }
 
-void Handle(const base::HttpRequest& request,
-            const std::shared_ptr<base::HttpResponder>& responder) {
-  base::HttpResponse response = AnswerTo(request);
-  base::LogInfo("answered",
-                {{"path", request.path}, {"bytes", request.body.size()}, {"code", response.code}});
-  responder->Send(std::move(response));
+void Log(const base::HttpRequest& request, int code) {
+  const json::Value asked = json::Parse(request.body).value_or(json::Value())["request"];
+  base::LogInfo("answered", {{"path", request.path},
+                             {"operation", asked["operation"].AsString()},
+                             {"namespace", asked["namespace"].AsString()},
+                             {"name", asked["name"].AsString()},
+                             {"code", code}});
 }
 
 }  // namespace
@@ -78,7 +80,14 @@ absl::StatusOr<RunningServer> StartServer(const ServerOptions& options) {
   base::HttpServerOptions http = {.address = options.address};
   http.tls = tls::ServerOptions{.server = std::move(certificate.pair)};
   RunningServer running;
-  ASSIGN_OR_RETURN(running.server, base::HttpServer::Start(std::move(http), &Handle));
+  const auto handle = [log = options.log_requests](
+                          const base::HttpRequest& request,
+                          const std::shared_ptr<base::HttpResponder>& responder) {
+    base::HttpResponse response = AnswerTo(request);
+    if (log) Log(request, response.code);
+    responder->Send(std::move(response));
+  };
+  ASSIGN_OR_RETURN(running.server, base::HttpServer::Start(std::move(http), handle));
   const bool ipv6 = absl::StrContains(options.host, ':');
   running.url = absl::StrCat("https://", ipv6 ? "[" : "", options.host, ipv6 ? "]" : "", ":",
                              running.server->port());

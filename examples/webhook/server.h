@@ -21,6 +21,7 @@ struct ServerOptions {
   // PEM file with what vouches for that certificate; empty: the certificate itself, if there is
   // one.
   std::string ca_file;
+  bool log_requests = false;
 };
 
 // A server that answers until it is destroyed.

@@ -157,10 +157,9 @@ LiveInterpreter::Impl::Impl(kube::Manager& manager, const LiveOptions& options)
 
   Watch(api::InterpreterCustomizations());
   Watch(api::InterpreterWebhookConfigurations());
-  manager.Add(std::make_unique<Follower>([this](const base::StopToken& stop) {
-                return Follow(stop);
-              }),
-              kube::Manager::Group::kAlways);
+  manager.Add(
+      std::make_unique<Follower>([this](const base::StopToken& stop) { return Follow(stop); }),
+      kube::Manager::Group::kAlways);
 }
 
 LiveInterpreter::Impl::~Impl() { Unwatch(); }
@@ -335,11 +334,11 @@ void LiveInterpreter::Impl::TellBreaker(const webhook::Hook& hook,
       informer == nullptr ? nullptr : informer->store().Find({"", hook.configuration});
   if (object == nullptr) return;
   const std::string text =
-      change.open ? absl::StrCat("calls of webhook ", hook.uid, " are suspended, it fails since ",
-                                 absl::FormatTime(absl::RFC3339_sec, change.since,
-                                                  absl::UTCTimeZone()),
-                                 ": ", change.reason)
-                  : absl::StrCat("webhook ", hook.uid, " answers again");
+      change.open
+          ? absl::StrCat("calls of webhook ", hook.uid, " are suspended, it fails since ",
+                         absl::FormatTime(absl::RFC3339_sec, change.since, absl::UTCTimeZone()),
+                         ": ", change.reason)
+          : absl::StrCat("webhook ", hook.uid, " answers again");
   base::LogWarning("a webhook's breaker has moved",
                    {{"hook", hook.uid}, {"open", change.open}, {"reason", change.reason}});
   manager_.events().Record(

@@ -19,6 +19,8 @@ namespace {
 constexpr size_t kMaxTransports = 200;
 // What kube-apiserver takes from a webhook.
 constexpr size_t kMaxAnswerBytes = 3 << 20;
+// With its head, the TLS records around it and the handshake.
+constexpr size_t kMaxReceivedBytes = 4 << 20;
 // client-go's.
 constexpr int kMaxRetries = 10;
 // Of what a failing server says.
@@ -134,9 +136,9 @@ HookClient::HookClient(HookClientOptions options, const base::Clock& clock)
 
 absl::StatusOr<std::string> HookClient::Call(const Hook& hook, const std::string& body) {
   const absl::Time deadline = clock_.Now() + hook.timeout;
-  const absl::StatusOr<kube::ConnectionConfig> config =
-      ConnectionTo(hook.client, options_.services);
+  absl::StatusOr<kube::ConnectionConfig> config = ConnectionTo(hook.client, options_.services);
   if (!config.ok()) return CallFailed(config.status(), FailureReason::kConfiguration);
+  config->max_answer_bytes = kMaxReceivedBytes;
   const auto transport = TransportTo(*config);
   if (!transport.ok()) {
     return WithReason(base::Annotate(transport.status(), "could not get REST client"),

@@ -17,6 +17,7 @@
 #include "absl/synchronization/mutex.h"
 #include "base/clock.h"
 #include "base/status.h"
+#include "kube/client/internal/answer_meter.h"
 #include "kube/client/internal/cpprest_exchange.h"
 #include "kube/client/internal/credentials.h"
 #include "kube/client/internal/proxy.h"
@@ -115,6 +116,7 @@ class CpprestTransport : public Transport {
   const std::string host_header_;  // "": the library's.
   const std::string impersonate_user_;
   const bool verify_;
+  const size_t max_answer_bytes_;
   web::web_proxy proxy_;  // Set once, before the first request.
   const std::shared_ptr<Verdict> verdict_ = std::make_shared<Verdict>();
   // Shared with the callbacks of streams, which may outlive this object by a moment.
@@ -141,6 +143,7 @@ CpprestTransport::CpprestTransport(const ConnectionConfig& config, web::uri uri,
       host_header_(absl::StartsWith(config.server, "https:") ? config.tls_server_name : ""),
       impersonate_user_(config.impersonate_user),
       verify_(!config.insecure_skip_tls_verify),
+      max_answer_bytes_(config.max_answer_bytes),
       credentials_(std::move(credentials)) {}
 
 absl::StatusOr<std::shared_ptr<Transport>> CpprestTransport::Create(
@@ -173,11 +176,13 @@ http_client_config CpprestTransport::ClientConfig(
   // IP addresses are no server names.
   if (host_header_.empty() && IsIpAddress(HostOf(server_))) config.set_tlsext_sni_enabled(false);
   config.set_proxy(proxy_);
-  config.set_ssl_context_callback([tls, verdict = verdict_](boost::asio::ssl::context& context) {
-    const absl::Status applied = tls->Apply(context.native_handle());
-    if (!applied.ok()) throw std::runtime_error(applied.ToString());
-    SSL_CTX_set_cert_verify_callback(context.native_handle(), &VerifyAndExplain, verdict.get());
-  });
+  config.set_ssl_context_callback(
+      [tls, verdict = verdict_, max = max_answer_bytes_](boost::asio::ssl::context& context) {
+        const absl::Status applied = tls->Apply(context.native_handle());
+        if (!applied.ok()) throw std::runtime_error(applied.ToString());
+        if (max > 0) LimitAnswers(context.native_handle(), max);
+        SSL_CTX_set_cert_verify_callback(context.native_handle(), &VerifyAndExplain, verdict.get());
+      });
   return config;
 }
 

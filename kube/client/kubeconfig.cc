@@ -81,6 +81,7 @@ ConnectionConfig& ConnectionConfig::operator=(const ConnectionConfig& other) {
   proxy_url = other.proxy_url;
   proxy_headers = other.proxy_headers;
   ignore_proxy_environment = other.ignore_proxy_environment;
+  max_answer_bytes = other.max_answer_bytes;
   client_certificate = other.client_certificate;
   token = other.token;
   token_file = other.token_file;

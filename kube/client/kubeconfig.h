@@ -2,6 +2,7 @@
 #ifndef KUBE_CLIENT_KUBECONFIG_H_
 #define KUBE_CLIENT_KUBECONFIG_H_
 
+#include <cstddef>
 #include <map>
 #include <memory>
 #include <string>
@@ -39,6 +40,9 @@ struct ConnectionConfig {
   // Without proxy_url: connect directly, whatever $HTTPS_PROXY says. For addresses inside a
   // cluster.
   bool ignore_proxy_environment = false;
+  // A server that says more than this in one answer, head included, is cut off; 0: only bodies are
+  // limited, by each request. For servers that are trusted less than API servers; over TLS only.
+  size_t max_answer_bytes = 0;
 
   tls::KeyPair client_certificate;
   std::string token;

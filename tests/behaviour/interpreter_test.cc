@@ -154,9 +154,8 @@ struct Machines {
 TEST_CASE("A customized kind is divided, revised, read and added up") {
   Machines machines;
   ControlPlane& plane = machines.plane;
-  REQUIRE(plane.Eventually([&] {
-    return machines.CountIn("member1") == 2 && machines.CountIn("member2") == 1;
-  }));
+  REQUIRE(plane.Eventually(
+      [&] { return machines.CountIn("member1") == 2 && machines.CountIn("member2") == 1; }));
   const auto binding = plane.Get("host", kBinding, {machines.ns, "one-machine"});
   REQUIRE(binding);
   CHECK(binding->Get({"spec", "replicas"}).AsInt() == 3);
@@ -171,8 +170,8 @@ TEST_CASE("A customized kind is divided, revised, read and added up") {
   machines.Report("member2", 0);
   CHECK(plane.Eventually([&] {
     const auto one = plane.Get("host", machines.gvk, machines.key);
-    return one->Get({"status", "ready"}).AsInt(-1) == 2 && machines.Health("member1") == "Healthy" &&
-           machines.Health("member2") == "Unhealthy";
+    return one->Get({"status", "ready"}).AsInt(-1) == 2 &&
+           machines.Health("member1") == "Healthy" && machines.Health("member2") == "Unhealthy";
   }));
 
   SECTION("what the member chose is retained") {
@@ -199,9 +198,8 @@ TEST_CASE("A customized kind is divided, revised, read and added up") {
     plane.Patch("host", kCustomization, {"", machines.ns},
                 R"({"spec":{"customizations":{"replicaResource":{"luaScript":
                 "function GetReplicas(obj) return 6 end"}}}})");
-    CHECK(plane.Eventually([&] {
-      return machines.CountIn("member1") == 4 && machines.CountIn("member2") == 2;
-    }));
+    CHECK(plane.Eventually(
+        [&] { return machines.CountIn("member1") == 4 && machines.CountIn("member2") == 2; }));
   }
 
   SECTION("a broken script is told on its customization and takes nothing else down") {

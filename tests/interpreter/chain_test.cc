@@ -49,12 +49,27 @@ class OneRule : public interpreter::Backend {
   absl::StatusOr<bool> InterpretHealth(const kube::Object&) const override { return healthy_; }
   absl::StatusOr<kube::Object> Prune(const kube::Object&) const override { return Refused(); }
 
- private:
-  static absl::Status Refused() { return absl::InternalError("must not be called"); }
+ protected:
+  virtual absl::Status Refused() const { return absl::InternalError("must not be called"); }
 
+ private:
   const Operation op_;
   const absl::StatusOr<bool> healthy_;
   const json::Value dependencies_;
+};
+
+// Has a rule for one operation, but passes it on.
+class PassesOn : public OneRule {
+ public:
+  explicit PassesOn(Operation op) : OneRule(op, false) {}
+  absl::StatusOr<json::Value> GetDependencies(const kube::Object&) const override {
+    return Refused();
+  }
+
+ protected:
+  absl::Status Refused() const override {
+    return interpreter::PassOn(absl::UnavailableError("boom"));
+  }
 };
 
 template <class... Layers>
@@ -127,15 +142,21 @@ TEST_CASE("a layer that passes on is passed over, and the next one decides") {
   CHECK_THAT(registry.Expose(), Catch::Contains("result=\"passed_on\"} 1"));
 }
 
-TEST_CASE("when every layer passes on there is no rule, and the error says why") {
-  const auto chain = ChainOf(Health(interpreter::PassOn(absl::UnavailableError("boom"))));
-  CHECK(chain->HookEnabled(kWidget, Operation::kInterpretHealth));
-  const absl::Status status = chain->InterpretHealth(Widget()).status();
-  CHECK(status.code() == absl::StatusCode::kUnimplemented);
-  CHECK_FALSE(interpreter::IsPassOn(status));
-  CHECK(status.message() ==
-        "default InterpretHealth interpreter for \"example.io/v1, Kind=Widget\" not found; "
-        "InterpretHealth of Widget ns/w by the customization interpreter: boom");
+TEST_CASE("when every layer with a rule passes on, the kind fares as one without a rule") {
+  const auto health = ChainOf(Health(interpreter::PassOn(absl::UnavailableError("boom"))));
+  CHECK(health->HookEnabled(kWidget, Operation::kInterpretHealth));
+  CHECK(health->InterpretHealth(Widget()).value());
+  const auto chain_for = [](Operation op) { return ChainOf(std::make_unique<PassesOn>(op)); };
+  const kube::Object widget = Widget();
+  CHECK(chain_for(Operation::kInterpretReplica)->GetReplicas(widget)->replicas == 0);
+  CHECK(chain_for(Operation::kReviseReplica)->ReviseReplica(widget, 3).value() == widget);
+  CHECK(chain_for(Operation::kRetain)->Retain(widget, kube::Object()).value() == widget);
+  CHECK(chain_for(Operation::kAggregateStatus)->AggregateStatus(widget, nullptr).value() == widget);
+  CHECK(chain_for(Operation::kInterpretDependency)->GetDependencies(widget)->empty());
+  CHECK(chain_for(Operation::kInterpretStatus)->ReflectStatus(widget)->is_null());
+  CHECK(chain_for(Operation::kPrune)->Prune(widget).value() == widget);
+  CHECK(chain_for(Operation::kInterpretComponent)->GetComponents(widget).status().code() ==
+        absl::StatusCode::kUnimplemented);
 }
 
 TEST_CASE("a layer without a rule for the operation is passed over") {

@@ -122,9 +122,7 @@ TEST_CASE_METHOD(Fixture, "what is wrong with a customization is told on it, onc
   server->Put(api::InterpreterCustomizations(), Customization("broken", "true"));
   REQUIRE(EventuallyAfterSettling([&] { return Health().ok(); }));
   CHECK(recorded->All().size() == 1);
-  CHECK(Eventually([&] {
-    return absl::StrContains(registry.Expose(), "name=\"broken\"} 0");
-  }));
+  CHECK(Eventually([&] { return absl::StrContains(registry.Expose(), "name=\"broken\"} 0"); }));
 }
 
 TEST_CASE_METHOD(Fixture, "a configuration that cannot be listed is named") {

@@ -111,6 +111,21 @@ TEST_CASE("Error codes are answers") {
   CHECK(answer->body == "later");
 }
 
+TEST_CASE(
+    "An answer that is larger than the caller allows is refused, one that is as large is not") {
+  TestServer server([](base::HttpRequest, std::shared_ptr<base::HttpResponder> responder) {
+    responder->Send({.body = std::string(1000, 'x')});
+  });
+  const auto transport = Connect(server.Config());
+  const auto send = [&](size_t limit) {
+    return transport->Send({.method = "GET", .path = "/x", .max_answer_bytes = limit}, {});
+  };
+  CHECK(send(999).status().code() == absl::StatusCode::kResourceExhausted);
+  CHECK_THAT(std::string(send(999).status().message()),
+             Catch::Contains("the answer is larger than 999 bytes"));
+  CHECK(send(1000)->body.size() == 1000);
+}
+
 TEST_CASE("Servers are reached by IPv6 address") {
   TestServer server(&Echo, {.address = "[::1]:0"});
   const auto answer = Get(server.Config("[::1]"));

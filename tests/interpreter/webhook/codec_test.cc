@@ -1,0 +1,264 @@
+// What requests say and what responses mean, in both dialects.
+#include "interpreter/webhook/codec.h"
+
+#include <catch2/catch.hpp>
+#include <string>
+#include <vector>
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "interpreter/webhook/failure.h"
+#include "tests/interpreter/webhook/hooks.h"
+
+namespace {
+
+using interpreter::webhook::Answer;
+using interpreter::webhook::CodecOf;
+using interpreter::webhook::Dialect;
+using interpreter::webhook::FailureReason;
+using interpreter::webhook::Question;
+using interpreter::webhook::ReasonOf;
+using tests::Json;
+using tests::Operation;
+
+constexpr Dialect kContext = Dialect::kInterpreterContext, kReview = Dialect::kExploreReview;
+
+Question Ask(Operation op) {
+  Question question{.operation = op, .uid = "u1", .object = tests::Workload()};
+  question.observed = tests::Workload(7);
+  question.replicas = 5;
+  question.items = Json(R"([{"clusterName":"m1","status":{"readyReplicas":1},"applied":true}])");
+  return question;
+}
+
+json::Value Request(Dialect dialect, const Question& question) {
+  return Json(CodecOf(dialect).Encode(question))["request"];
+}
+
+absl::StatusOr<Answer> Decode(Dialect dialect, Operation op, const std::string& response) {
+  return CodecOf(dialect).Decode(Ask(op), absl::StrCat(R"({"response":)", response, "}"));
+}
+
+std::string Base64(const std::string& text) { return absl::Base64Escape(text); }
+
+}  // namespace
+
+TEST_CASE("a ResourceInterpreterContext carries what upstream's does") {
+  CHECK(Json(CodecOf(kContext).Encode(Ask(Operation::kInterpretHealth))) == Json(R"({
+    "apiVersion": "config.karmada.io/v1alpha1", "kind": "ResourceInterpreterContext",
+    "request": {"uid": "u1",
+      "kind": {"group": "workload.example.io", "version": "v1alpha1", "kind": "Workload"},
+      "name": "web", "namespace": "default", "operation": "InterpretHealth", "replicas": 0,
+      "object": {"apiVersion": "workload.example.io/v1alpha1", "kind": "Workload",
+                 "metadata": {"name": "web", "namespace": "default"}, "spec": {"replicas": 2}}}})"));
+}
+
+TEST_CASE("an ExploreReview carries what its proposal says") {
+  CHECK(Json(CodecOf(kReview).Encode(Ask(Operation::kPrune))) == Json(R"({
+    "apiVersion": "config.karmada.io/v1alpha1", "kind": "ExploreReview",
+    "request": {"uid": "u1",
+      "kind": {"group": "workload.example.io", "version": "v1alpha1", "kind": "Workload"},
+      "name": "web", "namespace": "default", "operation": "ExplorePacking",
+      "object": {"apiVersion": "workload.example.io/v1alpha1", "kind": "Workload",
+                 "metadata": {"name": "web", "namespace": "default"}, "spec": {"replicas": 2}}}})"));
+}
+
+TEST_CASE("each operation has its own name and its own members in a request") {
+  for (const Dialect dialect : {kContext, kReview}) {
+    for (const Operation op : tests::OperationsOf(dialect)) {
+      CAPTURE(OperationNameIn(dialect, op));
+      const json::Value request = Request(dialect, Ask(op));
+      CHECK(request["operation"].AsString() == OperationNameIn(dialect, op));
+      CHECK(request.Has("observedObject") == (op == Operation::kRetain));
+      CHECK(request.Has("aggregatedStatus") == (op == Operation::kAggregateStatus));
+      const bool revise = op == Operation::kReviseReplica;
+      CHECK(request.Has("replicas") == (dialect == kContext || revise));
+      CHECK(request["replicas"].AsInt() == (revise ? 5 : 0));
+    }
+  }
+  CHECK(Request(kContext, Ask(Operation::kRetain))["observedObject"] == tests::Workload(7).root());
+}
+
+TEST_CASE("requests leave out the namespace of cluster-scoped objects and an empty status list") {
+  Question question = Ask(Operation::kAggregateStatus);
+  question.object = kube::Object::Make({"", "v1", "Node"}, {"", "n"});
+  question.items = json::Value::Array();
+  const json::Value request = Request(kContext, question);
+  CHECK_FALSE(request.Has("namespace"));
+  CHECK_FALSE(request.Has("aggregatedStatus"));
+  CHECK(request["kind"] == Json(R"({"group":"","version":"v1","kind":"Node"})"));
+}
+
+TEST_CASE("replicas are cut to 32 bits, as upstream does") {
+  Question question = Ask(Operation::kReviseReplica);
+  question.replicas = (int64_t{1} << 32) + 3;
+  CHECK(Request(kContext, question)["replicas"].AsInt() == 3);
+  CHECK(Request(kReview, question)["replicas"].AsInt() == 3);
+}
+
+TEST_CASE("responses give what each operation asks for") {
+  struct Dialected {
+    Dialect dialect;
+    const char* head;  // What every response of the dialect holds.
+  };
+  for (const auto& [dialect, head] : {Dialected{kContext, R"({"uid":"u1","successful":true,)"},
+                                      Dialected{kReview, R"({"uid":"u1",)"}}) {
+    CAPTURE(head);
+    const auto decode = [&, dialect = dialect, head = head](Operation op, const char* rest) {
+      const auto answer = Decode(dialect, op, absl::StrCat(head, rest, "}"));
+      INFO(answer.status());
+      REQUIRE(answer.ok());
+      return *answer;
+    };
+    const Answer replicas = decode(Operation::kInterpretReplica,
+                                   R"("replicas":3,"replicaRequirements":{"namespace":"x"})");
+    CHECK(replicas.replicas.replicas == 3);
+    CHECK(replicas.replicas.requirements == Json(R"({"namespace":"x"})"));
+    CHECK(decode(Operation::kInterpretReplica, R"("replicas":0)").replicas.requirements.is_null());
+    CHECK(decode(Operation::kInterpretHealth, R"("healthy":true)").healthy);
+    CHECK_FALSE(decode(Operation::kInterpretHealth, R"("healthy":false)").healthy);
+    CHECK(decode(Operation::kInterpretDependency, R"("dependencies":null)").dependencies.empty());
+    // Order and repetitions stay.
+    const char* list =
+        R"([{"apiVersion":"v1","kind":"Secret","name":"b"},{"apiVersion":"v1","kind":"Secret","name":"a"},{"apiVersion":"v1","kind":"Secret","name":"b"}])";
+    CHECK(decode(Operation::kInterpretDependency, absl::StrCat(R"("dependencies":)", list).c_str())
+              .dependencies == Json(list));
+    const std::string patch = absl::StrCat(R"("patchType":"JSONPatch","patch":")",
+                                           Base64(R"([{"op":"remove","path":"/a"}])"), "\"");
+    for (const Operation op :
+         {Operation::kReviseReplica, Operation::kRetain, Operation::kAggregateStatus}) {
+      CHECK(decode(op, patch.c_str()).patch == Json(R"([{"op":"remove","path":"/a"}])"));
+      CHECK(decode(op, R"("more":1)").patch.is_null());
+    }
+  }
+}
+
+TEST_CASE("members that only one dialect has") {
+  CHECK(Decode(kContext, Operation::kInterpretStatus,
+               R"({"uid":"u1","successful":true,"rawStatus":{"a":1}})")
+            ->status == Json(R"({"a":1})"));
+  CHECK(Decode(kReview, Operation::kInterpretStatus, R"({"uid":"u1","status":{"a":1}})")->status ==
+        Json(R"({"a":1})"));
+  CHECK(Decode(kReview, Operation::kInterpretStatus, R"({"uid":"u1"})")->status.is_null());
+  CHECK(Decode(kContext, Operation::kInterpretComponent,
+               R"({"uid":"u1","successful":true,"components":[{"name":"a","replicas":1}]})")
+            ->components.size() == 1);
+  CHECK(Decode(kContext, Operation::kInterpretComponent, R"({"uid":"u1","successful":true})")
+            ->components == json::Value::Array());
+  CHECK(Decode(kReview, Operation::kAggregateStatus, R"({"uid":"u1","status":{"a":1}})")
+            ->new_status == Json(R"({"a":1})"));
+  // A status beside a success means nothing.
+  CHECK(Decode(kContext, Operation::kInterpretHealth,
+               R"({"uid":"u1","successful":true,"healthy":true,"status":{"code":500}})")
+            ->healthy);
+}
+
+TEST_CASE("a response may say which version it is, but not another one") {
+  const auto decode = [](Dialect dialect, const std::string& head) {
+    return CodecOf(dialect)
+        .Decode(
+            Ask(Operation::kInterpretHealth),
+            absl::StrCat("{", head, R"("response":{"uid":"u1","successful":true,"healthy":true}})"))
+        .ok();
+  };
+  CHECK(decode(kContext, ""));
+  CHECK(decode(kContext, R"("apiVersion":"config.karmada.io/v1alpha1",)"));
+  CHECK(decode(kContext, R"("kind":"ResourceInterpreterContext",)"));
+  CHECK_FALSE(decode(kContext, R"("apiVersion":"config.karmada.io/v1beta1",)"));
+  CHECK_FALSE(decode(kContext, R"("kind":"ExploreReview",)"));
+  CHECK(decode(kReview, R"("kind":"ExploreReview",)"));
+  CHECK_FALSE(decode(kReview, R"("kind":"ResourceInterpreterContext",)"));
+}
+
+TEST_CASE("bad responses are refused in upstream's words") {
+  struct Case {
+    Operation op;
+    std::string response;
+    std::string error;
+    FailureReason reason = FailureReason::kInvalidResponse;
+  };
+  const std::string invalid = "received invalid webhook response: ";
+  const std::string undecodable = "failed to call webhook: ";
+  const std::string ok = R"({"uid":"u1","successful":true)";
+  const Case cases[] = {
+      {Operation::kRetain, "null", invalid + "webhook response was absent"},
+      {Operation::kRetain, "3", undecodable + "response is not an object"},
+      {Operation::kRetain, "{}", invalid + R"(expected response.uid "u1", got "")"},
+      {Operation::kRetain, R"({"uid":"B"})", invalid + R"(expected response.uid "u1", got "B")"},
+      {Operation::kRetain, R"({"uid":1})", undecodable + "response.uid is not a string"},
+      {Operation::kRetain, R"({"uid":"u1"})",
+       invalid + "webhook require response.status when response.successful is false"},
+      {Operation::kRetain, R"({"uid":"u1","successful":"yes"})",
+       undecodable + "response.successful is not a boolean"},
+      {Operation::kRetain,
+       R"({"uid":"u1","successful":false,"status":{"code":403,"message":"no"}})",
+       "webhook call failed, get status code: 403, msg: no", FailureReason::kRejected},
+      {Operation::kInterpretReplica, ok + "}", invalid + "webhook returned nil response.replicas"},
+      {Operation::kInterpretReplica, ok + R"(,"replicas":"3"})",
+       undecodable + "response.replicas is not a 32-bit number"},
+      {Operation::kInterpretReplica, ok + R"(,"replicas":2147483648})",
+       undecodable + "response.replicas is not a 32-bit number"},
+      {Operation::kInterpretReplica, ok + R"(,"replicas":1.5})",
+       undecodable + "response.replicas is not a 32-bit number"},
+      {Operation::kInterpretReplica, ok + R"(,"replicas":1,"replicaRequirements":[]})",
+       undecodable + "response.replicaRequirements is not an object"},
+      {Operation::kInterpretHealth, ok + "}", invalid + "webhook returned nil response.healthy"},
+      {Operation::kInterpretStatus, ok + R"(,"rawStatus":null})",
+       invalid + "webhook returned nill response.rawStatus"},
+      {Operation::kInterpretComponent, ok + R"(,"components":[1]})",
+       undecodable + "response.components is not a list of objects"},
+      {Operation::kInterpretDependency, ok + R"(,"dependencies":[{"kind":"A","name":"b"}]})",
+       invalid + R"(dependencies[0].apiVersion: Invalid value: "": missing required apiVersion)"},
+      {Operation::kRetain, ok + R"(,"patch":"W10="})",
+       invalid + "webhook returned nil response.patchType"},
+      {Operation::kRetain, ok + R"(,"patchType":"JSONPatch"})",
+       invalid + "webhook returned empty response.patch"},
+      {Operation::kRetain, ok + R"(,"patchType":"X","patch":"W10="})",
+       invalid + R"(webhook returned invalid response.patchType of "X")"},
+      {Operation::kRetain, ok + R"(,"patchType":"JSONPatch","patch":"*"})",
+       undecodable + "response.patch is not base64"},
+      {Operation::kRetain, ok + R"(,"patchType":"JSONPatch","patch":"e30="})",
+       "response.patch is no JSON patch: it is no list of operations", FailureReason::kPatch},
+  };
+  for (const Case& c : cases) {
+    CAPTURE(c.response);
+    const absl::Status status = Decode(kContext, c.op, c.response).status();
+    CHECK(status.message() == c.error);
+    CHECK(ReasonOf(status) == c.reason);
+  }
+  CHECK_THAT(
+      std::string(CodecOf(kContext).Decode(Ask(Operation::kRetain), "no").status().message()),
+      Catch::StartsWith("failed to call webhook: the body is not JSON: "));
+  CHECK(CodecOf(kContext).Decode(Ask(Operation::kRetain), "[]").status().message() ==
+        "failed to call webhook: the body is no JSON object");
+}
+
+TEST_CASE("bad reviews are refused too") {
+  struct Case {
+    Operation op;
+    const char* response;
+    const char* error;
+  };
+  const Case cases[] = {
+      {Operation::kInterpretHealth, R"({"uid":"B","healthy":true})",
+       R"(received invalid webhook response: expected response.uid "u1", got "B")"},
+      {Operation::kInterpretHealth, R"({"uid":"u1"})",
+       "received invalid webhook response: webhook returned nil response.healthy"},
+      {Operation::kInterpretReplica, R"({"uid":"u1"})",
+       "received invalid webhook response: webhook returned nil response.replicas"},
+      {Operation::kAggregateStatus,
+       R"({"uid":"u1","status":{"a":1},"patchType":"JSONPatch","patch":"W10="})",
+       "received invalid webhook response: webhook returned both response.patch and "
+       "response.status"},
+      {Operation::kAggregateStatus, R"({"uid":"u1","status":3})",
+       "failed to call webhook: response.status is not an object"},
+      {Operation::kPrune, R"({"uid":"u1","patchType":"JSONPatch"})",
+       "received invalid webhook response: webhook returned empty response.patch"},
+  };
+  for (const Case& c : cases) {
+    CAPTURE(c.response);
+    const absl::Status status = Decode(kReview, c.op, c.response).status();
+    CHECK(status.message() == c.error);
+    CHECK(ReasonOf(status) == FailureReason::kInvalidResponse);
+  }
+}
