@@ -30,6 +30,17 @@ bool HasName(const Member& m, absl::string_view name) {
   return own.size() == name.size() && (own.empty() || (own[0] == name[0] && own == name));
 }
 
+const Member* FindMember(absl::Span<const Member> all, absl::string_view name) {
+  if (all.size() <= kFewMembers) {
+    for (const Member& member : all) {
+      if (HasName(member, name)) return &member;
+    }
+    return nullptr;
+  }
+  const auto it = std::lower_bound(all.begin(), all.end(), name, NameLess);
+  return it != all.end() && it->name() == name ? &*it : nullptr;
+}
+
 // Whole doubles outside this range do not fit an int64.
 constexpr double kInt64Limit = 9223372036854775808.0;
 
@@ -206,15 +217,8 @@ absl::Span<const Member> Value::members() const {
 }
 
 const Value* Value::Find(absl::string_view name) const {
-  const absl::Span<const Member> all = members();
-  if (all.size() <= kFewMembers) {
-    for (const Member& member : all) {
-      if (HasName(member, name)) return &member.value;
-    }
-    return nullptr;
-  }
-  const auto it = std::lower_bound(all.begin(), all.end(), name, NameLess);
-  return it != all.end() && it->name() == name ? &it->value : nullptr;
+  const Member* found = FindMember(members(), name);
+  return found != nullptr ? &found->value : nullptr;
 }
 
 const Value& Value::operator[](absl::string_view name) const {
@@ -262,9 +266,11 @@ Value::ObjectNode& Value::OwnObject() {
 
 Value& Value::Mutable(absl::string_view name) {
   std::vector<Member>& all = OwnObject().members;
-  auto it = std::lower_bound(all.begin(), all.end(), name, NameLess);
-  if (it == all.end() || it->name() != name) it = all.emplace(it, Value(name), Value());
-  return it->value;
+  if (const Member* found = FindMember(all, name)) return all[found - all.data()].value;
+  // Objects are mostly made in the order of their names.
+  const bool is_last = all.empty() || NameLess(all.back(), name);
+  const auto at = is_last ? all.end() : std::lower_bound(all.begin(), all.end(), name, NameLess);
+  return all.emplace(at, Value(name), Value())->value;
 }
 
 Value& Value::Mutable(Path path) {

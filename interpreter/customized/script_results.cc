@@ -152,6 +152,9 @@ json::Value UnionOfDependencies(const std::vector<json::Value>& lists) {
     for (const json::Value& one : list.items()) all.push_back(ReferenceTo(one));
   }
   const auto before = [](const Reference& a, const Reference& b) { return a.key() < b.key(); };
+  const auto unordered = [](const Reference& a, const Reference& b) { return a.key() >= b.key(); };
+  const bool done = std::adjacent_find(all.begin(), all.end(), unordered) == all.end();
+  if (done && lists.size() == 1) return lists.front();
   std::sort(all.begin(), all.end(), before);
   const auto same = [](const Reference& a, const Reference& b) { return a.key() == b.key(); };
   all.erase(std::unique(all.begin(), all.end(), same), all.end());

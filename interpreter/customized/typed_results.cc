@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
@@ -218,8 +219,48 @@ json::Value ZeroOf(Shape shape) {
   return nullptr;  // A nil list.
 }
 
+bool ReadsAsItIs(const json::Value& v, const Field& field);
+
+bool StructReadsAsItIs(const json::Value& v, absl::Span<const Field> members) {
+  size_t met = 0;
+  for (const Field& field : members) {
+    const json::Value* held = v.Find(field.name);
+    if (held == nullptr && field.zero != Zero::kWritten) continue;
+    if (held == nullptr || !ReadsAsItIs(*held, field)) return false;
+    ++met;
+  }
+  return v.is_object() && met == v.size();
+}
+
+// Whether reading changes nothing, as with most of what scripts return: then the value itself is
+// the answer, at a fraction of the cost. May say no when it could say yes.
+bool ReadsAsItIs(const json::Value& v, const Field& field) {
+  const auto is_string = [](const json::Value& one) { return one.is_string(); };
+  const auto is_struct = [&](const json::Value& one) {
+    return StructReadsAsItIs(one, field.members);
+  };
+  if (field.zero == Zero::kOmitted && IsZero(v, field.shape)) return false;
+  switch (field.shape) {
+    case Shape::kString:
+      return v.is_string();
+    case Shape::kStrings:
+      return v.is_array() && absl::c_all_of(v.items(), is_string);
+    case Shape::kStringMap:
+      return v.is_object() && absl::c_all_of(v.members(), [](const json::Member& member) {
+               return member.value.is_string();
+             });
+    case Shape::kStruct:
+      return is_struct(v);
+    case Shape::kStructs:
+      return v.is_array() && absl::c_all_of(v.items(), is_struct);
+    default:
+      return false;
+  }
+}
+
 absl::StatusOr<json::Value> ReadStruct(const json::Value& v, absl::Span<const Field> members) {
   if (!v.is_object()) return Mismatch("an object", v);
+  if (StructReadsAsItIs(v, members)) return v;
   json::Value out = json::Value::Object();
   for (const Field& field : members) {
     const json::Value* held = FindAnyCase(v, field.name);

@@ -41,7 +41,7 @@ def main():
     runs = {name: [] for name in sides}
     for number in range(options.rounds):
         for name, command in sides.items():
-            print(f"bench: {name}'s interpreter, round {number + 1} of {options.rounds}", flush=True)
+            print(f"bench: {name}: interpreter, round {number + 1} of {options.rounds}", flush=True)
             runs[name].append(measured(name, command))
     write(runs)
     different = report.different_answers(runs["ours"][0], runs["upstream"][0]) if "upstream" in runs else []
@@ -65,7 +65,7 @@ def measured(name, command):
     with log.open("w") as stderr:
         done = subprocess.run(command, cwd=TOP, stdout=subprocess.PIPE, stderr=stderr, text=True, check=False)
     if done.returncode != 0:
-        sys.exit(f"bench: {name}'s interpreter failed: {log.read_text()[-2000:]}")
+        sys.exit(f"bench: {name}: the interpreter failed: {log.read_text()[-2000:]}")
     return json.loads(done.stdout)
 
 
