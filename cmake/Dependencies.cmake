@@ -29,11 +29,6 @@ km_dep(cpprest cpprestsdk::cpprest)
 km_dep(cli11 CLI11::CLI11)
 km_dep(luajit PkgConfig::LUAJIT)
 
-# RapidJSON's stack moves a pointer that is null while it is empty, which clang's UBSan takes badly.
-if(KM_FUZZ)
-  target_compile_options(km_dep_rapidjson INTERFACE -fno-sanitize=pointer-overflow)
-endif()
-
 # cpprestsdk's stream buffers are made partly by its headers and partly in its library, which hides their type
 # information: to UBSan the same type does not look the same on both sides.
 if(KM_SANITIZE MATCHES "undefined")

@@ -7,9 +7,11 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "base/yaml_position.h"
+#include "interpreter/customized/customization.h"
 
 namespace cmd::interpret {
 namespace {
@@ -186,6 +188,23 @@ Diagnostic Locate(const Document& document, Finding finding) {
   }
   out.line += document.line - 1;
   return out;
+}
+
+std::optional<Diagnostic> LocateError(const Document& document, absl::string_view message) {
+  const std::string name = document.value.Get({"metadata", "name"}).ToString();
+  for (const auto& field : interpreter::customized::ScriptFields()) {
+    const std::string script = absl::StrCat(name, "/", field.name, ":");
+    const size_t at = message.find(script);
+    if (at == absl::string_view::npos) continue;
+    Finding finding;
+    finding.field = absl::StrCat("spec.customizations.", field.name, ".luaScript");
+    const absl::string_view rest = message.substr(at + script.size());
+    const size_t digits = std::min(rest.find_first_not_of("0123456789"), rest.size());
+    if (!absl::SimpleAtoi(rest.substr(0, digits), &finding.script_line)) continue;
+    finding.message = std::string(message);
+    return Locate(document, std::move(finding));
+  }
+  return std::nullopt;
 }
 
 std::string Render(const Diagnostic& diagnostic, const Colours& colours) {

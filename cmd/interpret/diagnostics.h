@@ -2,8 +2,10 @@
 #ifndef CMD_INTERPRET_DIAGNOSTICS_H_
 #define CMD_INTERPRET_DIAGNOSTICS_H_
 
+#include <optional>
 #include <string>
 
+#include "absl/strings/string_view.h"
 #include "base/json.h"
 #include "cmd/interpret/console.h"
 #include "cmd/interpret/documents.h"
@@ -23,6 +25,10 @@ struct Diagnostic {
 
 // Finds the place: of the field, or of the line inside a script that is written as block text.
 Diagnostic Locate(const Document& document, Finding finding);
+
+// Where an error of a script that ran came from: the first "<customization>/<field>:<line>:" in the
+// message that is of the document's customization; nullopt when there is none.
+std::optional<Diagnostic> LocateError(const Document& document, absl::string_view message);
 
 // "file:line:column: error: field: message", the line, and a caret below it; ends with a newline.
 std::string Render(const Diagnostic& diagnostic, const Colours& colours);

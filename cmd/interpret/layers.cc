@@ -61,6 +61,7 @@ std::unique_ptr<interpreter::Backend> Layers::NewScripts(
 
 absl::StatusOr<std::unique_ptr<Layers>> Layers::Build(const LayerOptions& options,
                                                       ObjectSource& source) {
+  auto layers = std::unique_ptr<Layers>(new Layers());
   std::vector<Customization> given;
   for (const std::string& argument : options.customizations) {
     ASSIGN_OR_RETURN(const std::vector<Document> documents,
@@ -68,9 +69,9 @@ absl::StatusOr<std::unique_ptr<Layers>> Layers::Build(const LayerOptions& option
     for (const Document& document : documents) {
       ASSIGN_OR_RETURN(Customization customization, ParseOne(document));
       given.push_back(std::move(customization));
+      layers->given_.push_back(document);
     }
   }
-  auto layers = std::unique_ptr<Layers>(new Layers());
   std::vector<std::unique_ptr<interpreter::Backend>> backends;
   if (given.empty()) {
     layers->slots_.push_back({interpreter::kCustomizationLayer, nullptr, "none given (-f)"});

@@ -56,6 +56,8 @@ class Layers {
   std::vector<interpreter::customized::KindOperation> Covered(absl::string_view layer) const;
   // What is wrong with the customizations, a warning each, on `err`. (`check` tells more.)
   void WarnOfProblems(Console& console) const;
+  // The customizations that were given, as they are written.
+  const std::vector<Document>& given() const { return given_; }
   ScriptUsage TakeScriptUsage() { return std::exchange(usage_, {}); }
 
  private:
@@ -76,6 +78,7 @@ class Layers {
 
   std::vector<Slot> slots_;
   std::unique_ptr<interpreter::Interpreter> chain_;
+  std::vector<Document> given_;
   ScriptUsage usage_;
 };
 

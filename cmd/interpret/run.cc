@@ -10,6 +10,7 @@
 #include "absl/strings/str_format.h"
 #include "base/status.h"
 #include "base/yaml.h"
+#include "cmd/interpret/diagnostics.h"
 #include "cmd/interpret/flags.h"
 #include "cmd/interpret/object_source.h"
 #include "interpreter/customized/line_diff.h"
@@ -83,6 +84,17 @@ absl::StatusOr<Invocation> ReadInputs(const RunOptions& options, ObjectSource& s
   return invocation;
 }
 
+// At its line in the customization's file, if a script raised it.
+void PrintError(const Layers& layers, const absl::Status& error, Console& console) {
+  for (const Document& document : layers.given()) {
+    const auto place = LocateError(document, error.message());
+    if (!place) continue;
+    console.err << Render(*place, console.err_colours);
+    return;
+  }
+  console.err << console.err_colours.Red("error:") << " " << error.message() << "\n";
+}
+
 absl::StatusOr<ExitCode> Run(const RunOptions& options, Console& console) {
   DocumentReader reader(console.in);
   LiveOptions member = options.layers.live;
@@ -97,8 +109,7 @@ absl::StatusOr<ExitCode> Run(const RunOptions& options, Console& console) {
     console.err << TraceText(*layers, invocation, measured.cost, console.err_colours);
   }
   if (!measured.result.ok()) {
-    console.err << console.err_colours.Red("error:") << " " << measured.result.status().message()
-                << "\n";
+    PrintError(*layers, measured.result.status(), console);
     return ExitCode::kFailed;
   }
   const bool has_diff = ReturnsObject(invocation.op);

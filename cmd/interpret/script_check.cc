@@ -75,7 +75,7 @@ std::map<std::string, Standing> StandingsOf(const std::set<std::string>& names) 
   std::string text =
       "local function Of(value)\n"
       "  if value == nil then return 'absent' end\n"
-      "  if type(value) ~= 'function' then return 'there' end\n"
+      "  if type(value) ~= 'function' or value == print then return 'there' end\n"
       "  local fine, why = pcall(value)\n"
       "  local refused = not fine and type(why) == 'string' and\n"
       "      string.find(why, 'not supported', 1, true)\n"

@@ -12,10 +12,12 @@
 
 #include <CLI/CLI.hpp>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "base/status.h"
+#include "cmd/interpret/diagnostics.h"
 #include "cmd/interpret/documents.h"
 #include "cmd/interpret/flags.h"
 #include "cmd/interpret/junit.h"
@@ -105,6 +107,12 @@ void Session::RunOne(const std::string& file, const Case& c) {
       result.unchecked.empty()
           ? ""
           : absl::StrCat(" (", absl::StrJoin(result.unchecked, ", "), " not checked)");
+  for (const Document& document : layers_.given()) {
+    const auto place = LocateError(document, result.report);
+    if (!place || place->source.empty()) continue;
+    absl::StrAppend(&result.report, "at ", place->file, ":", place->line, ": ",
+                    absl::StripAsciiWhitespace(place->source), "\n");
+  }
   Keep({.file = file,
         .line = c.line,
         .name = c.name.empty() ? "unnamed case" : c.name,

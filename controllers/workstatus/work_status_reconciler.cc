@@ -82,11 +82,14 @@ absl::Status WorkStatusReconciler::Collect(const Observed& observed) {
   api::ManifestStatus item;
   item.identifier = api::ManifestIdentifier::Of(observed.manifest, observed.index);
   item.status = std::move(status);
-  item.health = InterpretHealth(observed);
+  const absl::StatusOr<std::string> health = InterpretHealth(observed);
+  item.health = health.value_or(api::kHealthUnknown);
   const works::News news =
       item.health == api::kHealthy ? works::News::kSettled : works::News::kProgress;
   deps_.status.Submit(observed.work->key(), {{}, item.ToJson()}, news);
-  return absl::OkStatus();
+  // A script that is wrong stays so until it is changed, which brings the object here anyway; a
+  // webhook that was down may be back at the next try.
+  return absl::IsInvalidArgument(health.status()) ? absl::OkStatus() : health.status();
 }
 
 absl::StatusOr<json::Value> WorkStatusReconciler::ReflectStatus(const Observed& observed) {
@@ -108,17 +111,18 @@ absl::StatusOr<json::Value> WorkStatusReconciler::ReflectStatus(const Observed& 
   return status;
 }
 
-std::string WorkStatusReconciler::InterpretHealth(const Observed& observed) {
+absl::StatusOr<std::string> WorkStatusReconciler::InterpretHealth(const Observed& observed) {
   const kube::Gvk gvk = observed.object->gvk();
   if (!deps_.interpreter.HookEnabled(gvk, interpreter::Operation::kInterpretHealth)) {
-    return api::kHealthy;
+    return std::string(api::kHealthy);
   }
   const absl::StatusOr<bool> healthy = deps_.interpreter.InterpretHealth(*observed.object);
   const kube::ObjectKey key = observed.object->key();
   if (!healthy.ok()) {
     TellWork(observed, kube::EventType::kWarning, api::reason::kInterpretHealthFailed,
              api::message::HealthNotInterpreted(gvk.kind, key, healthy.status()));
-    return api::kHealthUnknown;
+    return base::Annotate(healthy.status(), "interpreting health of ", observed.object->Describe(),
+                          " in cluster ", observed.cluster);
   }
   const std::string health = *healthy ? api::kHealthy : api::kUnhealthy;
   const json::Value& known = observed.work->Get({"status", "manifestStatuses"}).At(0)["health"];

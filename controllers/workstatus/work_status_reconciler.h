@@ -49,7 +49,7 @@ class WorkStatusReconciler : public kube::Reconciler {
   absl::Status RevertDrift(Observed& observed, const base::StopToken& stop);
   absl::Status Collect(const Observed& observed);
   absl::StatusOr<json::Value> ReflectStatus(const Observed& observed);
-  std::string InterpretHealth(const Observed& observed);
+  absl::StatusOr<std::string> InterpretHealth(const Observed& observed);
   // Events on the Work and on the template.
   void TellWork(const Observed& observed, kube::EventType type, absl::string_view reason,
                 absl::string_view message);

@@ -44,6 +44,15 @@ struct Difference {
   bool empty() const { return scripts.empty() && hooks.empty(); }
 };
 
+// Everything the hook is asked about.
+std::vector<webhook::RuleDifference> RulesOf(const webhook::Hook& hook) {
+  std::vector<webhook::RuleDifference> all;
+  for (const webhook::Rule& rule : hook.rules) {
+    for (const Operation op : rule.operations) all.push_back({rule.kinds, op});
+  }
+  return all;
+}
+
 }  // namespace
 
 class LiveInterpreter::Impl {
@@ -74,6 +83,8 @@ class LiveInterpreter::Impl {
   std::shared_ptr<const HookSet> ReadHooks(std::vector<ConfigurationProblems::Finding>& findings);
   void Publish(const Difference& difference);
   void TellBreaker(const webhook::Hook& hook, const webhook::BreakerChange& change);
+  // At everything that the hook is asked about, with the next load.
+  void LookAgain(const webhook::Hook& hook);
   webhook::ResourceLookup Lookup() {
     return [this](const kube::Gvk& gvk) { return manager_.cluster().mapper().Known(gvk); };
   }
@@ -88,6 +99,8 @@ class LiveInterpreter::Impl {
 
   absl::Mutex mu_;
   bool news_ ABSL_GUARDED_BY(mu_) = false;
+  // Rules of hooks that answer again: what failed meanwhile need not sit out its back-off.
+  std::vector<webhook::RuleDifference> resumed_ ABSL_GUARDED_BY(mu_);
   struct Attached {
     std::shared_ptr<kube::Informer> informer;
     int64_t handler;
@@ -136,6 +149,7 @@ LiveInterpreter::Impl::Impl(kube::Manager& manager, const LiveOptions& options)
   webhook::WebhookBackendOptions web;
   web.clock = &manager.clock();
   web.client.stop = manager.abort_token();
+  web.client.transport = options.hook_transport;
   web.client.services = [this](const kube::ObjectKey& key) {
     const auto service = manager_.cluster().Get(api::Services(), key, manager_.abort_token());
     return service.value_or(nullptr);
@@ -235,9 +249,11 @@ bool LiveInterpreter::Impl::AwaitNews(absl::Time deadline, const base::StopToken
 }
 
 void LiveInterpreter::Impl::Reload() {
+  std::vector<webhook::RuleDifference> resumed;
   {
     absl::MutexLock lock(&mu_);
     news_ = false;
+    resumed.swap(resumed_);
   }
   std::vector<ConfigurationProblems::Finding> findings;
   Difference difference;
@@ -253,6 +269,8 @@ void LiveInterpreter::Impl::Reload() {
     difference.hooks = webhook::DifferencesBetween(*hooks_before, *hooks);
   }
   if (hooks_before == nullptr || !difference.hooks.empty()) hooks_->Replace(hooks);
+
+  difference.hooks.insert(difference.hooks.end(), resumed.begin(), resumed.end());
 
   problems_.Tell(findings);
   // The first load touches nothing: no loop has asked yet.
@@ -324,8 +342,16 @@ void LiveInterpreter::Impl::Publish(const Difference& difference) {
   });
 }
 
+void LiveInterpreter::Impl::LookAgain(const webhook::Hook& hook) {
+  const std::vector<webhook::RuleDifference> rules = RulesOf(hook);
+  absl::MutexLock lock(&mu_);
+  resumed_.insert(resumed_.end(), rules.begin(), rules.end());
+  news_ = true;
+}
+
 void LiveInterpreter::Impl::TellBreaker(const webhook::Hook& hook,
                                         const webhook::BreakerChange& change) {
+  if (!change.open) LookAgain(hook);
   const kube::Resource& resource = hook.dialect == webhook::Dialect::kExploreReview
                                        ? api::ExploringWebhookConfigurations()
                                        : api::InterpreterWebhookConfigurations();

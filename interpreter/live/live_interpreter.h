@@ -13,13 +13,15 @@
 #include "absl/status/status.h"
 #include "base/stop_token.h"
 #include "interpreter/interpreter.h"
+#include "interpreter/webhook/hook_client.h"
 #include "kube/runtime/manager.h"
 #include "lua/script_runner.h"
 
 namespace interpreter::live {
 
 struct LiveOptions {
-  lua::Budget script_budget;  // Of one run of one script.
+  lua::Budget script_budget;                 // Of one run of one script.
+  webhook::TransportFactory hook_transport;  // Empty: real connections.
 };
 
 class LiveInterpreter {

@@ -123,6 +123,7 @@ struct Machines {
     for (const char* cluster : {"host", "member1", "member2"}) {
       plane.Apply(cluster, In(ns, kDefinitionYaml));
     }
+    plane.AwaitServedByMembers(gvk);
     plane.Apply("host", In(ns, kCustomizationYaml));
     plane.Apply("host", In(ns, kMachineYaml));
   }
@@ -202,9 +203,10 @@ TEST_CASE("A customized kind is divided, revised, read and added up") {
         [&] { return machines.CountIn("member1") == 4 && machines.CountIn("member2") == 2; }));
   }
 
-  SECTION("a broken script is told on its customization and takes nothing else down") {
+  SECTION("a failing script makes health unknown and takes nothing else down") {
     plane.Patch("host", kCustomization, {"", machines.ns},
-                R"({"spec":{"customizations":{"healthInterpretation":{"luaScript":"=="}}}})");
+                R"({"spec":{"customizations":{"healthInterpretation":{"luaScript":
+                "function InterpretHealth(obj) error('broken') end"}}}})");
     CHECK(plane.Eventually([&] { return machines.Health("member1") == "Unknown"; }));
     plane.Patch("host", machines.gvk, machines.key, R"({"spec":{"count":9}})");
     CHECK(plane.Eventually([&] { return machines.CountIn("member1") == 6; }));

@@ -1,4 +1,5 @@
 // Templates of other kinds and scopes, selectors, and objects that are not Karmada's.
+#include <algorithm>
 #include <string>
 
 #include <catch2/catch.hpp>
@@ -97,6 +98,15 @@ spec:
   - {apiVersion: $NS.example.io/v1, kind: Foo, namespace: $NS}
   placement: {clusterAffinity: {clusterNames: [member1]}}
 )"));
+  // Karmada's scheduler places nothing in a cluster that is not known to serve the kind, and does
+  // not try again when it is.
+  REQUIRE(plane.Eventually([&] {
+    const auto member1 = plane.Get("host", kCluster, {"", "member1"});
+    const auto groups = member1->Get({"status", "apiEnablements"}).items();
+    return std::any_of(groups.begin(), groups.end(), [&](const json::Value& g) {
+      return g["groupVersion"].AsString() == absl::StrCat(group, "/v1");
+    });
+  }));
   plane.Apply("host", In(ns, R"(
 apiVersion: $NS.example.io/v1
 kind: Foo

@@ -14,6 +14,7 @@ inline const kube::Gvk kJob{"batch", "v1", "Job"};
 inline const kube::Gvk kConfigMap{"", "v1", "ConfigMap"};
 inline const kube::Gvk kNamespace{"", "v1", "Namespace"};
 inline const kube::Gvk kClusterRole{"rbac.authorization.k8s.io", "v1", "ClusterRole"};
+inline const kube::Gvk kCluster{"cluster.karmada.io", "v1alpha1", "Cluster"};
 inline const kube::Gvk kWork{"work.karmada.io", "v1alpha1", "Work"};
 inline const kube::Gvk kBinding{"work.karmada.io", "v1alpha2", "ResourceBinding"};
 inline const kube::Gvk kClusterBinding{"work.karmada.io", "v1alpha2", "ClusterResourceBinding"};

@@ -5,10 +5,13 @@
 #include "absl/strings/match.h"
 #include "api/names.h"
 #include "controllers/workstatus/work_status_reconciler.h"
+#include "interpreter/customized/lua_backend.h"
 #include "tests/support/members_fixture.h"
 #include "works/work_writer.h"
 
 namespace {
+
+namespace customized = interpreter::customized;
 
 using tests::Eventually;
 using tests::Json;
@@ -206,6 +209,51 @@ TEST_CASE_METHOD(Fixture, "an object that its Work does not have is an error tha
   const absl::Status failed = Reconcile(kConfigMaps);
   CHECK(kube::IsTerminal(failed));
   CHECK(absl::StrContains(failed.message(), "no such manifest exist"));
+}
+
+// An interpreter that finds out about a ConfigMap's health with these Lua statements.
+std::unique_ptr<interpreter::Interpreter> HealthOfConfigMaps(const std::string& statements) {
+  kube::Object object = kube::Object::Make(api::InterpreterCustomizations().gvk, {"", "maps"});
+  object.Set({"spec"}, Json(R"({"target": {"apiVersion": "v1", "kind": "ConfigMap"}})"));
+  object.Set({"spec", "customizations", "healthInterpretation", "luaScript"},
+             "function InterpretHealth(obj) " + statements + " end");
+  customized::LuaBackendOptions options;
+  options.budget.time = absl::Milliseconds(10);
+  auto layer = std::make_unique<customized::LuaBackend>(options);
+  layer->Replace(customized::CustomizationSet::Merge(
+      {std::make_shared<customized::Customization>(customized::ParseCustomization(object))}));
+  std::vector<std::unique_ptr<interpreter::Backend>> layers;
+  layers.push_back(std::move(layer));
+  layers.push_back(interpreter::NewNativeBackend());
+  return interpreter::NewChain(std::move(layers));
+}
+
+TEST_CASE_METHOD(Fixture, "health that nobody could tell now is unknown, and asked for again") {
+  PutApplied(kConfigMaps);
+  const auto endless = HealthOfConfigMaps("while true do end");
+  reconciler.emplace(controllers::WorkStatusDeps{*manager, objects, *status, *endless});
+  const absl::Status failed = Reconcile(kConfigMaps);
+  CHECK_THAT(std::string(failed.message()), Catch::StartsWith("interpreting health of ConfigMap"));
+  CHECK_FALSE(kube::IsTerminal(failed));
+  CHECK(Written(kConfigMaps)["manifestStatuses"].At(0)["health"].AsString() == "Unknown");
+
+  const auto working = HealthOfConfigMaps("return true");
+  reconciler.emplace(controllers::WorkStatusDeps{*manager, objects, *status, *working});
+  REQUIRE(Reconcile(kConfigMaps).ok());
+  CHECK(Eventually([&] {
+    clock.Advance(works::kProgressHold);
+    const kube::Object work = server->Find(api::Works(), Template(kConfigMaps).key);
+    return work.status()["manifestStatuses"].At(0)["health"].AsString() == "Healthy";
+  }));
+}
+
+TEST_CASE_METHOD(Fixture, "health by a script that is wrong is unknown until the script changes") {
+  PutApplied(kConfigMaps);
+  const auto broken = HealthOfConfigMaps("error('no such field')");
+  reconciler.emplace(controllers::WorkStatusDeps{*manager, objects, *status, *broken});
+  CHECK(Reconcile(kConfigMaps).ok());
+  CHECK(Written(kConfigMaps)["manifestStatuses"].At(0)["health"].AsString() == "Unknown");
+  CHECK(absl::StrContains(recorded->All().at(0), "InterpretHealthFailed"));
 }
 
 }  // namespace

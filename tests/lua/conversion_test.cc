@@ -60,7 +60,7 @@ TEST_CASE("scalars are themselves") {
 }
 
 TEST_CASE("what is unchanged is shared with the argument") {
-  const ScriptRunner runner((ScriptRunner::Options()));
+  const ScriptRunner runner(Patient());
   const json::Value object =
       MustParse(R"({"spec":{"a":1,"list":[{"b":{"c":[1,2]}}]},"status":{}})");
   const auto script = MustCompile(
@@ -157,7 +157,7 @@ TEST_CASE("what JSON cannot hold is an error") {
 }
 
 TEST_CASE("functions are results of their own type") {
-  const ScriptRunner runner((ScriptRunner::Options()));
+  const ScriptRunner runner(Patient());
   const Value result = runner.Run(*MustCompile("function F() return F end"), {"F"})->results[0];
   CHECK(result.type == Value::Type::kFunction);
   CHECK(TypeName(result.type) == "function");

@@ -79,7 +79,7 @@ constexpr double kMostMilliseconds = 100;
 ScriptRunner::Options HostileOptions(absl::string_view ends) {
   ScriptRunner::Options options = SmallBudget();
   options.budget.time =
-      ends == "time" || ends == "bound" ? absl::Milliseconds(5) : absl::Seconds(20);
+      ends == "time" || ends == "bound" ? absl::Milliseconds(5) : absl::Minutes(1);
   options.budget.memory = size_t{8} << 20;
   options.budget.largest_block = size_t{2} << 20;
   options.budget.result = size_t{256} << 10;

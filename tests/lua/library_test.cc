@@ -15,7 +15,7 @@ struct Case {
 };
 
 void CheckAll(std::initializer_list<Case> cases) {
-  const ScriptRunner runner((ScriptRunner::Options()));
+  const ScriptRunner runner(Patient());
   for (const Case& c : cases) {
     CAPTURE(c.body);
     CHECK(Eval(runner, c.body) == c.result);
@@ -135,7 +135,7 @@ TEST_CASE("the table library sees the members of arguments") {
 }
 
 TEST_CASE("math.random repeats in every run") {
-  const ScriptRunner runner((ScriptRunner::Options()));
+  const ScriptRunner runner(Patient());
   const std::string body = "local s = {} for i = 1, 5 do s[i] = math.random(100) end return s";
   const std::string first = Eval(runner, body);
   CHECK(first == Eval(runner, body));

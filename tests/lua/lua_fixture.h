@@ -28,6 +28,13 @@ inline json::Value MustParse(absl::string_view text) {
   return *std::move(value);
 }
 
+// Time enough on a busy machine, for tests of something else.
+inline ScriptRunner::Options Patient() {
+  ScriptRunner::Options options;
+  options.budget.time = absl::Minutes(1);
+  return options;
+}
+
 // A runner with small bounds.
 inline ScriptRunner::Options SmallBudget() {
   ScriptRunner::Options options;
@@ -53,7 +60,7 @@ inline std::string Eval(const ScriptRunner& runner, absl::string_view body,
 }
 inline std::string Eval(absl::string_view body, std::vector<json::Value> arguments = {},
                         bool references = false) {
-  const ScriptRunner runner((ScriptRunner::Options()));
+  const ScriptRunner runner(Patient());
   return Eval(runner, body, std::move(arguments), references);
 }
 

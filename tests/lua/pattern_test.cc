@@ -120,7 +120,7 @@ std::string RandomSubject(Dice& dice) {
 
 TEST_CASE("find, match, gmatch and gsub answer as LuaJIT's do") {
   const NativePattern native;
-  const ScriptRunner runner((ScriptRunner::Options()));
+  const ScriptRunner runner(Patient());
   const auto script = MustCompile(NativePattern::kScript);
   Dice dice(20261121);
   for (int i = 0; i < 1500; ++i) {

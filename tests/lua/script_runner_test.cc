@@ -9,7 +9,7 @@ namespace lua {
 namespace {
 
 TEST_CASE("a script's function gets arguments and gives results") {
-  const ScriptRunner runner((ScriptRunner::Options()));
+  const ScriptRunner runner(Patient());
   const auto script = MustCompile("function GetReplicas(o) return o.spec.replicas, o.spec end");
   const absl::StatusOr<Outcome> outcome =
       runner.Run(*script, {"GetReplicas", {MustParse(R"({"spec":{"replicas":3,"x":null}})")}, 2});
@@ -23,14 +23,14 @@ TEST_CASE("a script's function gets arguments and gives results") {
 }
 
 TEST_CASE("missing results are nil and further ones are dropped") {
-  const ScriptRunner runner((ScriptRunner::Options()));
+  const ScriptRunner runner(Patient());
   const auto script = MustCompile("function F() return 1, 2 end function G() end");
   CHECK(runner.Run(*script, {"F", {}, 1})->results.size() == 1);
   CHECK(runner.Run(*script, {"G", {}, 2})->results[1].is_nil());
 }
 
 TEST_CASE("a missing function is not found, and named") {
-  const ScriptRunner runner((ScriptRunner::Options()));
+  const ScriptRunner runner(Patient());
   const auto script = MustCompile("function Other() end", "my/replicaResource");
   const absl::Status status = runner.Run(*script, {"GetReplicas"}).status();
   CHECK(status.code() == absl::StatusCode::kNotFound);
@@ -38,13 +38,13 @@ TEST_CASE("a missing function is not found, and named") {
 }
 
 TEST_CASE("what is not a function is not called") {
-  const ScriptRunner runner((ScriptRunner::Options()));
+  const ScriptRunner runner(Patient());
   const absl::Status status = runner.Run(*MustCompile("F = 3"), {"F"}).status();
   CHECK(status.message() == "test: in F: F is not a function: number");
 }
 
 TEST_CASE("an error names script, line and function") {
-  const ScriptRunner runner((ScriptRunner::Options()));
+  const ScriptRunner runner(Patient());
   const auto script = MustCompile(R"(
 local function helper(o)
   return o.status.x.y
@@ -67,7 +67,7 @@ function H() error({}) end
 }
 
 TEST_CASE("long names of scripts are told in full") {
-  const ScriptRunner runner((ScriptRunner::Options()));
+  const ScriptRunner runner(Patient());
   const std::string name = std::string(100, 'n') + "/statusReflection";
   const auto script = MustCompile("function F() error('no') end", name);
   CHECK(runner.Run(*script, {"F"}).status().message() == name + ":1: in F: no");
@@ -76,7 +76,7 @@ TEST_CASE("long names of scripts are told in full") {
 }
 
 TEST_CASE("an error at the top level names the main chunk") {
-  const ScriptRunner runner((ScriptRunner::Options()));
+  const ScriptRunner runner(Patient());
   CHECK(runner.Run(*MustCompile("\nlocal x = y.z"), {"F"}).status().message() ==
         "test:2: in the main chunk: attempt to index global 'y' (a nil value)");
 }
@@ -91,7 +91,7 @@ TEST_CASE("a script does not compile: line and token are told") {
 }
 
 TEST_CASE("nothing of a run is left for the next") {
-  const ScriptRunner runner((ScriptRunner::Options()));
+  const ScriptRunner runner(Patient());
   const auto writes = MustCompile(R"(
 x = 1
 _G.y = 2
@@ -114,7 +114,7 @@ TEST_CASE("a global that has a base function's name is nil once it is set to nil
 }
 
 TEST_CASE("a number of runs leave no memory behind") {
-  const ScriptRunner runner((ScriptRunner::Options()));
+  const ScriptRunner runner(Patient());
   const auto script = MustCompile(
       "function F(o) local t = {} for i = 1, 1000 do t[i] = 'x' .. i end return #t end");
   for (int i = 0; i < 300; ++i) {

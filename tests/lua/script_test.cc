@@ -73,7 +73,7 @@ TEST_CASE("scripts are told apart by name and text") {
 }
 
 TEST_CASE("more scripts than are kept compiled still run") {
-  const ScriptRunner runner((ScriptRunner::Options()));
+  const ScriptRunner runner(Patient());
   std::vector<std::shared_ptr<const Script>> scripts;
   for (int i = 0; i < 300; ++i) {
     scripts.push_back(MustCompile(absl::StrCat("function F() return ", i, " end")));

@@ -1,8 +1,5 @@
 #include "tests/support/control_plane.h"
 
-#include <fcntl.h>
-#include <signal.h>
-#include <spawn.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -22,8 +19,7 @@
 #include "base/yaml.h"
 #include "kube/client/http_transport.h"
 #include "kube/client/kubeconfig.h"
-
-extern char** environ;
+#include "tests/support/child_process.h"
 
 namespace tests {
 namespace {
@@ -79,18 +75,34 @@ ControlPlane::ControlPlane(Options options)
     }
   }
   StartDaemon();
+  AwaitMembers([](const kube::Object& c) {
+    // While the not-ready taint is there, the scheduler leaves the cluster out.
+    return kube::IsConditionTrue(c.status()["conditions"], "Ready") &&
+           c.Get({"spec", "taints"}).empty();
+  });
+}
+
+void ControlPlane::AwaitMembers(const std::function<bool(const kube::Object& cluster)>& holds) {
   REQUIRE(Eventually([&] {
     for (const auto& [name, path] : kubeconfigs_) {
       if (name == "host") continue;
       const auto c = Get("host", {"cluster.karmada.io", "v1alpha1", "Cluster"}, {"", name});
-      // While the not-ready taint is there, the scheduler leaves the cluster out.
-      if (!c || !kube::IsConditionTrue(c->status()["conditions"], "Ready") ||
-          !c->Get({"spec", "taints"}).empty()) {
-        return false;
-      }
+      if (!c || !holds(*c)) return false;
     }
     return true;
   }));
+}
+
+void ControlPlane::AwaitServedByMembers(const kube::Gvk& gvk) {
+  AwaitMembers([&](const kube::Object& c) {
+    for (const json::Value& group : c.status()["apiEnablements"].items()) {
+      if (group["groupVersion"].AsString() != gvk.ApiVersion()) continue;
+      for (const json::Value& resource : group["resources"].items()) {
+        if (resource["kind"].AsString() == gvk.kind) return true;
+      }
+    }
+    return false;
+  });
 }
 
 ControlPlane::~ControlPlane() {
@@ -112,41 +124,22 @@ void ControlPlane::StartDaemon() {
                                     "--cluster-failure-threshold=1s",
                                     "--cluster-success-threshold=1s"};
   words.insert(words.end(), options_.daemon_flags.begin(), options_.daemon_flags.end());
-  std::vector<char*> argv;
-  for (std::string& w : words) argv.push_back(w.data());
-  argv.push_back(nullptr);
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  const std::string log = std::getenv("BEHAVIOUR_LOG") != nullptr
-                              ? std::string(std::getenv("BEHAVIOUR_LOG"))
-                              : absl::StrCat(directory_, "/daemon.log");
-  posix_spawn_file_actions_addopen(&actions, 2, log.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
-  pid_t pid = 0;
-  const int failed = posix_spawn(&pid, argv[0], &actions, nullptr, argv.data(), environ);
-  posix_spawn_file_actions_destroy(&actions);
-  INFO("starting " << words[0]);
-  REQUIRE(failed == 0);
-  daemon_pid_ = pid;
+  const char* log = std::getenv("BEHAVIOUR_LOG");
+  daemon_ = std::make_unique<ChildProcess>(
+      std::move(words), log != nullptr ? log : absl::StrCat(directory_, "/daemon.log"));
 }
 
 void ControlPlane::StopDaemon() {
-  if (daemon_pid_ == 0) return;
-  kill(daemon_pid_, SIGTERM);
-  int status = 0;
-  waitpid(daemon_pid_, &status, 0);
-  daemon_pid_ = 0;
+  if (daemon_ == nullptr) return;
+  const int status = daemon_->Stop();
+  daemon_.reset();
   if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
     FAIL_CHECK("controller manager ended with status " << status << "\n"
                                                        << ReadFile(directory_ + "/daemon.log"));
   }
 }
 
-bool ControlPlane::DaemonDied() const {
-  if (daemon_pid_ == 0) return false;  // Stopped on purpose.
-  siginfo_t info = {};
-  return waitid(P_PID, static_cast<id_t>(daemon_pid_), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
-         info.si_pid != 0;
-}
+bool ControlPlane::DaemonDied() const { return daemon_ != nullptr && daemon_->HasEnded(); }
 
 std::string ControlPlane::UniqueNamespace(const std::string& stem) {
   static std::atomic<int> counter{0};
@@ -170,8 +163,11 @@ kube::Client& ControlPlane::client(const std::string& name) { return cluster(nam
 absl::Status ControlPlane::TryApply(const std::string& name, const kube::Object& object) {
   Cluster& c = cluster(name);
   absl::StatusOr<kube::Resource> resource = c.mapper.ForKind(object.gvk(), {});
+  // The definition may have come a moment ago, and the mapper asks the server seldom.
+  if (!resource.ok()) c.mapper.Reset();
   if (!resource.ok()) return resource.status();
   const absl::Status created = c.client.Create(*resource, object, {}, {}).status();
+  if (object.kind() == "CustomResourceDefinition") c.mapper.Reset();
   if (!absl::IsAlreadyExists(created)) return created;
   return c.client.Patch(*resource, object.key(), kube::PatchType::kMerge, object.root(), {}, {})
       .status();

@@ -25,6 +25,7 @@
 #include "kube/client/rest_mapper.h"
 #include "kube/meta/object.h"
 #include "sandbox/fleet.h"
+#include "tests/support/child_process.h"
 
 namespace tests {
 
@@ -56,7 +57,11 @@ class ControlPlane {
     return Get(cluster, gvk, key).has_value();
   }
 
-  // Polls until `holds` or the time is over; returns the last answer.
+  // Until the Clusters tell that every member serves the kind. A scheduler leaves out a member
+  // whose Cluster does not, and never looks at the binding again.
+  void AwaitServedByMembers(const kube::Gvk& gvk);
+
+  // Polls until `holds`, the time is over or the daemon has died; returns the last answer.
   bool Eventually(const std::function<bool()>& holds, absl::Duration within = absl::Seconds(40));
   // Whether `holds` stays true for that long.
   bool Always(const std::function<bool()>& holds, absl::Duration during = absl::Milliseconds(700));
@@ -70,6 +75,8 @@ class ControlPlane {
 
  private:
   struct Cluster;
+  // Until it holds for the Cluster of every member.
+  void AwaitMembers(const std::function<bool(const kube::Object& cluster)>& holds);
   Cluster& cluster(const std::string& name);
 
   const Options options_;
@@ -77,7 +84,7 @@ class ControlPlane {
   std::unique_ptr<sandbox::Fleet> fleet_;
   std::map<std::string, std::string> kubeconfigs_;
   std::map<std::string, std::unique_ptr<Cluster>> clusters_;
-  int daemon_pid_ = 0;
+  std::unique_ptr<ChildProcess> daemon_;  // None while it is stopped on purpose.
 };
 
 }  // namespace tests

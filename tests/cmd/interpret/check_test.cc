@@ -115,6 +115,15 @@ TEST_CASE("Globals that scripts do not have are found, each where it stands") {
   CHECK_THAT(ran.out, Contains("3 errors, 0 warnings"));
 }
 
+TEST_CASE("What scripts may use is no finding, and print is not called to find out") {
+  const Ran ran = CheckHealth(
+      "local function Both(a, b) return a and b end\nfunction InterpretHealth(o)\n"
+      "  print(string.upper('x'), math.floor(1.5), next({}), _G ~= nil, unpack({1}))\n"
+      "  return Both(pcall(tonumber, '1'), select('#', 1) == 1)\nend");
+  CHECK_THAT(ran.out, Contains("0 errors, 0 warnings"));
+  CHECK(ran.err.empty());
+}
+
 TEST_CASE("Assigning a global is a warning, which is no failure") {
   const Ran ran = CheckHealth("function InterpretHealth(o)\n  x = o\n  return x ~= nil\nend");
   CHECK(ran.code == 0);

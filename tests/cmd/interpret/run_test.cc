@@ -4,6 +4,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "tests/cmd/interpret/tool.h"
 #include "tests/kube/client/temp_directory.h"
 
@@ -91,6 +92,22 @@ TEST_CASE("An operation that fails is told on standard error, with exit code 1")
   CHECK(ran.out.empty());
   CHECK_THAT(ran.err, Contains("default InterpretHealth interpreter for \"example.io/v1, "
                                "Kind=Widget\" not found"));
+}
+
+TEST_CASE("An error of a script is shown at its line in the customization's file") {
+  const tests::TempDirectory dir;
+  const std::string rules = dir.Write(
+      "rules.yaml", absl::StrReplaceAll(tests::kWidgetHealth,
+                                        {{"observedObj.status.ready", "observedObj.spec.ready"}}));
+  const Ran ran = RunTool({"run", "--operation", "InterpretHealth", "--observed", "-", "-f", rules},
+                          tests::kReadyWidget);
+  CHECK(ran.code == 1);
+  CHECK_THAT(ran.err, Contains(absl::StrCat(rules, ":13:11: error: ")) &&
+                          Contains("  13 |           return observedObj.status ~= nil and"));
+  const Ran failed = RunTool({"test", "-", "-f", rules},
+                             "operation: InterpretHealth\nobservedObj: {apiVersion: example.io/v1, "
+                             "kind: Widget, status: {}}\n");
+  CHECK_THAT(failed.out, Contains(absl::StrCat("     at ", rules, ":13: return observedObj")));
 }
 
 TEST_CASE("Inputs that are missing, wrong or too many are told, with exit code 2") {

@@ -21,7 +21,7 @@ class RestartTest(PlaneCase):
         self.wait(f"{APPS} apps settled",
                   lambda: self.assertEqual(
                       settled_deployments(self.host, namespace, self.plane.members), APPS) or True, 180)
-        wait_quiet(audit)
+        wait_quiet(audit, seconds=12)  # A round of cluster status.
         self.assertEqual(first.stop(), 0, first.process.tail())
 
         audit.rewind()

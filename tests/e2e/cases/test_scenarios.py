@@ -24,5 +24,8 @@ class ScenarioTest(DaemonCase):
     def test_cluster_scoped(self):
         self.check("cluster-scoped")
 
+    def test_duplicated_mixed_kinds(self):
+        self.check("duplicated-mixed-kinds")
+
     def test_job_divided(self):
         self.check("job-divided")
