@@ -180,7 +180,8 @@ void Encoder::ChargeShared(lua_State* state, const json::Value& part) {
 Encoder::Piece Encoder::EncodeTable(lua_State* state, int index) {
   const Sources::Source source = host_.sources().Of(state, index);
   if (source.json != nullptr && !source.filled) {
-    // Parts of a result may be repeated in it, so they count; what is the result as a whole cannot.
+    // Parts of a result may be repeated in it, so they count. As a whole it is shared and no bigger
+    // than what came in: it costs nothing. (What a library makes of it is charged there.)
     if (!path_.empty()) ChargeShared(state, *source.json);
     return {source.json};
   }
