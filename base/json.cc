@@ -155,6 +155,8 @@ Value Value::Object(std::initializer_list<Init> members) {
   return Builder::Object(std::move(list));
 }
 
+Value Value::OfMembers(std::vector<Member> members) { return Builder::Object(std::move(members)); }
+
 Value Value::Array(std::initializer_list<Value> items) {
   return Builder::Array(std::vector<Value>(items));
 }
