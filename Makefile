@@ -71,10 +71,11 @@ bench: setup ## Measure against upstream's controller manager and interpreter (n
 	@$(PYTHON) -u tests/bench/interpreter.py
 
 .PHONY: bench-interpreter
-bench-interpreter: setup ## Measure the interpreter alone against upstream's (needs Go, no servers)
+bench-interpreter: setup ## Measure the interpreter alone against upstream's (needs Go, no servers; 3 rounds: ROUNDS=1 for one)
 	$(call build,release,interpreter_bench)
+	@scripts/setup.sh e2e
 	@echo "== bench-interpreter"
-	@$(PYTHON) -u tests/bench/interpreter.py
+	@$(PYTHON) -u tests/bench/interpreter.py $(if $(ROUNDS),--rounds $(ROUNDS))
 
 .PHONY: asan
 asan: setup ## Run the unit and sandbox tests under AddressSanitizer and UBSan

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <limits>
 #include <string>
-#include <tuple>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -82,18 +81,25 @@ std::string Excerpt(const json::Value& value) {
 struct Reference {
   const json::Value* dependency;
   absl::string_view api_version, kind, ns, name;
-  std::string selector;  // As text.
-  auto key() const { return std::tie(api_version, kind, ns, name, selector); }
 };
 
 Reference ReferenceTo(const json::Value& dependency) {
-  const json::Value& selector = dependency["labelSelector"];
-  return {&dependency,
-          dependency["apiVersion"].AsString(),
-          dependency["kind"].AsString(),
-          dependency["namespace"].AsString(),
-          dependency["name"].AsString(),
-          selector.is_null() ? "" : json::Write(selector)};
+  return {&dependency, dependency["apiVersion"].AsString(), dependency["kind"].AsString(),
+          dependency["namespace"].AsString(), dependency["name"].AsString()};
+}
+
+std::string SelectorOf(const Reference& reference) {
+  const json::Value& selector = (*reference.dependency)["labelSelector"];
+  return selector.is_null() ? "" : json::Write(selector);
+}
+
+// Below, at or above 0 as `a` belongs before `b`, is the same, or belongs behind it.
+int Compare(const Reference& a, const Reference& b) {
+  if (const int order = a.api_version.compare(b.api_version); order != 0) return order;
+  if (const int order = a.kind.compare(b.kind); order != 0) return order;
+  if (const int order = a.ns.compare(b.ns); order != 0) return order;
+  if (const int order = a.name.compare(b.name); order != 0) return order;
+  return SelectorOf(a).compare(SelectorOf(b));
 }
 
 }  // namespace
@@ -151,12 +157,9 @@ json::Value UnionOfDependencies(const std::vector<json::Value>& lists) {
   for (const json::Value& list : lists) {
     for (const json::Value& one : list.items()) all.push_back(ReferenceTo(one));
   }
-  const auto before = [](const Reference& a, const Reference& b) { return a.key() < b.key(); };
-  const auto unordered = [](const Reference& a, const Reference& b) { return a.key() >= b.key(); };
-  const bool done = std::adjacent_find(all.begin(), all.end(), unordered) == all.end();
-  if (done && lists.size() == 1) return lists.front();
+  const auto before = [](const auto& a, const auto& b) { return Compare(a, b) < 0; };
+  const auto same = [](const auto& a, const auto& b) { return Compare(a, b) == 0; };
   std::sort(all.begin(), all.end(), before);
-  const auto same = [](const Reference& a, const Reference& b) { return a.key() == b.key(); };
   all.erase(std::unique(all.begin(), all.end(), same), all.end());
   json::Value out = json::Value::Array();
   for (const Reference& reference : all) out.Append(*reference.dependency);

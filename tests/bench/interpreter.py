@@ -10,6 +10,7 @@ Prints a table; leaves it with the raw numbers in build/bench. Fails when the tw
 import argparse
 import json
 import pathlib
+import shutil
 import subprocess
 import sys
 
@@ -50,6 +51,9 @@ def main():
 
 
 def build_upstream():
+    if shutil.which("go") is None:
+        sys.exit("bench: upstream's interpreter is built with Go, and there is no go in the PATH (go.mod has the version)."
+                 "\n  Ours alone: tests/bench/interpreter.py --ours-only")
     out = FOLDER / "upstream-interpreter"
     print("bench: building upstream's interpreter (minutes the first time)", flush=True)
     try:
