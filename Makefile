@@ -63,11 +63,19 @@ e2e: build ## Run the tests on real Kubernetes and Karmada servers (needs Go 1.2
 	@$(PYTHON) -u tests/e2e/run.py
 
 .PHONY: bench
-bench: setup ## Measure against upstream's controller manager on real servers (needs Go; N apps: make bench N=300)
-	$(call build,release,$(BINARIES))
+bench: setup ## Measure against upstream's controller manager and interpreter (needs Go; N apps: make bench N=300)
+	$(call build,release,$(BINARIES) interpreter_bench)
 	@scripts/setup.sh e2e
 	@echo "== bench"
 	@$(PYTHON) -u tests/bench/run.py $(if $(N),--apps $(N))
+	@$(PYTHON) -u tests/bench/interpreter.py
+
+.PHONY: bench-interpreter
+bench-interpreter: setup ## Measure the interpreter alone against upstream's (needs Go, no servers; 3 rounds: ROUNDS=1 for one)
+	$(call build,release,interpreter_bench)
+	@scripts/setup.sh e2e
+	@echo "== bench-interpreter"
+	@$(PYTHON) -u tests/bench/interpreter.py $(if $(ROUNDS),--rounds $(ROUNDS))
 
 .PHONY: asan
 asan: setup ## Run the unit and sandbox tests under AddressSanitizer and UBSan

@@ -20,6 +20,27 @@ const Value& Null() {
 
 bool NameLess(const Member& m, absl::string_view name) { return m.name() < name; }
 
+// Up to this many members are looked through one by one: sizes or first letters of two names mostly
+// differ, while halving compares whole names. Measured: asking for a Deployment's health costs a
+// third fewer instructions so.
+constexpr size_t kFewMembers = 16;
+
+bool HasName(const Member& m, absl::string_view name) {
+  const absl::string_view own = m.name();
+  return own.size() == name.size() && (own.empty() || (own[0] == name[0] && own == name));
+}
+
+const Member* FindMember(absl::Span<const Member> all, absl::string_view name) {
+  if (all.size() <= kFewMembers) {
+    for (const Member& member : all) {
+      if (HasName(member, name)) return &member;
+    }
+    return nullptr;
+  }
+  const auto it = std::lower_bound(all.begin(), all.end(), name, NameLess);
+  return it != all.end() && it->name() == name ? &*it : nullptr;
+}
+
 // Whole doubles outside this range do not fit an int64.
 constexpr double kInt64Limit = 9223372036854775808.0;
 
@@ -134,6 +155,8 @@ Value Value::Object(std::initializer_list<Init> members) {
   return Builder::Object(std::move(list));
 }
 
+Value Value::OfMembers(std::vector<Member> members) { return Builder::Object(std::move(members)); }
+
 Value Value::Array(std::initializer_list<Value> items) {
   return Builder::Array(std::vector<Value>(items));
 }
@@ -196,9 +219,8 @@ absl::Span<const Member> Value::members() const {
 }
 
 const Value* Value::Find(absl::string_view name) const {
-  const absl::Span<const Member> all = members();
-  const auto it = std::lower_bound(all.begin(), all.end(), name, NameLess);
-  return it != all.end() && it->name() == name ? &it->value : nullptr;
+  const Member* found = FindMember(members(), name);
+  return found != nullptr ? &found->value : nullptr;
 }
 
 const Value& Value::operator[](absl::string_view name) const {
@@ -246,9 +268,11 @@ Value::ObjectNode& Value::OwnObject() {
 
 Value& Value::Mutable(absl::string_view name) {
   std::vector<Member>& all = OwnObject().members;
-  auto it = std::lower_bound(all.begin(), all.end(), name, NameLess);
-  if (it == all.end() || it->name() != name) it = all.emplace(it, Value(name), Value());
-  return it->value;
+  if (const Member* found = FindMember(all, name)) return all[found - all.data()].value;
+  // Objects are mostly made in the order of their names.
+  const bool is_last = all.empty() || NameLess(all.back(), name);
+  const auto at = is_last ? all.end() : std::lower_bound(all.begin(), all.end(), name, NameLess);
+  return all.emplace(at, Value(name), Value())->value;
 }
 
 Value& Value::Mutable(Path path) {

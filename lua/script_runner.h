@@ -28,11 +28,14 @@
 namespace lua {
 
 struct Budget {
-  absl::Duration time = absl::Seconds(1);   // Wall time of one run, loading included.
-  size_t memory = size_t{64} << 20;         // Bytes a run may hold at a time.
+  absl::Duration time = absl::Seconds(1);  // Wall time of one run, loading included.
+  // Bytes a run may hold at a time. What libraries returned counts until the run is over.
+  size_t memory = size_t{64} << 20;
   size_t largest_block = size_t{16} << 20;  // Bytes of one string or table part.
-  size_t result = size_t{16} << 20;  // Bytes of JSON a result may take, in memory as written.
-  int max_depth = 256;               // Nesting of tables in a result.
+  // Bytes of JSON a result may take, in memory as written. An argument, or a part of one, that is
+  // returned whole and unchanged is free: it is there already.
+  size_t result = size_t{16} << 20;
+  int max_depth = 256;  // Nesting of tables in a result.
 };
 
 struct Call {

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <limits>
 #include <string>
-#include <tuple>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -78,6 +77,31 @@ std::string Excerpt(const json::Value& value) {
   return text + "...";
 }
 
+// A dependency with what it is sorted by, looked up once.
+struct Reference {
+  const json::Value* dependency;
+  absl::string_view api_version, kind, ns, name;
+};
+
+Reference ReferenceTo(const json::Value& dependency) {
+  return {&dependency, dependency["apiVersion"].AsString(), dependency["kind"].AsString(),
+          dependency["namespace"].AsString(), dependency["name"].AsString()};
+}
+
+std::string SelectorOf(const Reference& reference) {
+  const json::Value& selector = (*reference.dependency)["labelSelector"];
+  return selector.is_null() ? "" : json::Write(selector);
+}
+
+// Below, at or above 0 as `a` belongs before `b`, is the same, or belongs behind it.
+int Compare(const Reference& a, const Reference& b) {
+  if (const int order = a.api_version.compare(b.api_version); order != 0) return order;
+  if (const int order = a.kind.compare(b.kind); order != 0) return order;
+  if (const int order = a.ns.compare(b.ns); order != 0) return order;
+  if (const int order = a.name.compare(b.name); order != 0) return order;
+  return SelectorOf(a).compare(SelectorOf(b));
+}
+
 }  // namespace
 
 absl::StatusOr<Replicas> ReplicasIn(Results results) {
@@ -129,23 +153,16 @@ absl::StatusOr<json::Value> DependenciesIn(Results results) {
 }
 
 json::Value UnionOfDependencies(const std::vector<json::Value>& lists) {
-  std::vector<std::pair<json::Value, std::string>> all;  // With the selector as text.
+  std::vector<Reference> all;
   for (const json::Value& list : lists) {
-    for (const json::Value& one : list.items()) {
-      all.emplace_back(one, one.Has("labelSelector") ? json::Write(one["labelSelector"]) : "");
-    }
+    for (const json::Value& one : list.items()) all.push_back(ReferenceTo(one));
   }
-  const auto key = [](const auto& entry) {
-    const json::Value& reference = entry.first;
-    return std::tuple(reference["apiVersion"].AsString(), reference["kind"].AsString(),
-                      reference["namespace"].AsString(), reference["name"].AsString(),
-                      absl::string_view(entry.second));
-  };
-  std::sort(all.begin(), all.end(), [&](const auto& a, const auto& b) { return key(a) < key(b); });
-  const auto same = [&](const auto& a, const auto& b) { return key(a) == key(b); };
+  const auto before = [](const auto& a, const auto& b) { return Compare(a, b) < 0; };
+  const auto same = [](const auto& a, const auto& b) { return Compare(a, b) == 0; };
+  std::sort(all.begin(), all.end(), before);
   all.erase(std::unique(all.begin(), all.end(), same), all.end());
   json::Value out = json::Value::Array();
-  for (auto& [reference, selector] : all) out.Append(std::move(reference));
+  for (const Reference& reference : all) out.Append(*reference.dependency);
   return out;
 }
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
@@ -188,13 +189,14 @@ absl::StatusOr<json::Value> ReadField(const json::Value& v, const Field& field) 
   return v;
 }
 
-// The member of that name; without one, a member whose name differs in case only.
-const json::Value& FindAnyCase(const json::Value& object, absl::string_view name) {
-  if (const json::Value* exact = object.Find(name); exact != nullptr) return *exact;
+// The member of that name; without one, a member whose name differs in case only; nullptr when
+// there is neither.
+const json::Value* FindAnyCase(const json::Value& object, absl::string_view name) {
+  if (const json::Value* exact = object.Find(name); exact != nullptr) return exact;
   for (const json::Member& member : object.members()) {
-    if (absl::EqualsIgnoreCase(member.name(), name)) return member.value;
+    if (absl::EqualsIgnoreCase(member.name(), name)) return &member.value;
   }
-  return object[name];
+  return nullptr;
 }
 
 bool IsZero(const json::Value& v, Shape shape) {
@@ -217,16 +219,56 @@ json::Value ZeroOf(Shape shape) {
   return nullptr;  // A nil list.
 }
 
+bool ReadsAsItIs(const json::Value& v, const Field& field);
+
+bool StructReadsAsItIs(const json::Value& v, absl::Span<const Field> members) {
+  size_t met = 0;
+  for (const Field& field : members) {
+    const json::Value* held = v.Find(field.name);
+    if (held == nullptr && field.zero != Zero::kWritten) continue;
+    if (held == nullptr || !ReadsAsItIs(*held, field)) return false;
+    ++met;
+  }
+  return v.is_object() && met == v.size();
+}
+
+// Whether reading changes nothing, as with most of what scripts return: then the value itself is
+// the answer, at a fraction of the cost. May say no when it could say yes.
+bool ReadsAsItIs(const json::Value& v, const Field& field) {
+  const auto is_string = [](const json::Value& one) { return one.is_string(); };
+  const auto is_struct = [&](const json::Value& one) {
+    return StructReadsAsItIs(one, field.members);
+  };
+  if (field.zero == Zero::kOmitted && IsZero(v, field.shape)) return false;
+  switch (field.shape) {
+    case Shape::kString:
+      return v.is_string();
+    case Shape::kStrings:
+      return v.is_array() && absl::c_all_of(v.items(), is_string);
+    case Shape::kStringMap:
+      return v.is_object() && absl::c_all_of(v.members(), [](const json::Member& member) {
+               return member.value.is_string();
+             });
+    case Shape::kStruct:
+      return is_struct(v);
+    case Shape::kStructs:
+      return v.is_array() && absl::c_all_of(v.items(), is_struct);
+    default:
+      return false;
+  }
+}
+
 absl::StatusOr<json::Value> ReadStruct(const json::Value& v, absl::Span<const Field> members) {
   if (!v.is_object()) return Mismatch("an object", v);
+  if (StructReadsAsItIs(v, members)) return v;
   json::Value out = json::Value::Object();
   for (const Field& field : members) {
-    const json::Value& held = FindAnyCase(v, field.name);
-    if (held.is_null()) {
+    const json::Value* held = FindAnyCase(v, field.name);
+    if (held == nullptr || held->is_null()) {
       if (field.zero == Zero::kWritten) out.Set(field.name, ZeroOf(field.shape));
       continue;
     }
-    absl::StatusOr<json::Value> value = ReadField(held, field);
+    absl::StatusOr<json::Value> value = ReadField(*held, field);
     if (!value.ok()) return base::Annotate(value.status(), field.name);
     if (field.zero == Zero::kOmitted && IsZero(*value, field.shape)) continue;
     out.Set(field.name, *std::move(value));

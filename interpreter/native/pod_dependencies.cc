@@ -84,12 +84,11 @@ void SortUnique(Names& names) {
   names.erase(std::unique(names.begin(), names.end()), names.end());
 }
 
-void AppendReferences(absl::string_view kind, absl::string_view ns, const Names& names,
+// Appends a reference for each name. `reference` is used to make them.
+void AppendReferences(absl::string_view kind, const Names& names, json::Value& reference,
                       json::Value& out) {
   if (names.empty()) return;
-  json::Value reference =
-      json::Value::Object({{"apiVersion", "v1"}, {"kind", kind}, {"name", ""}, {"namespace", ns}});
-  if (ns.empty()) reference.Erase("namespace");
+  reference.Set("kind", kind);
   for (const absl::string_view name : names) {
     reference.Set("name", name);
     out.Append(reference);
@@ -116,11 +115,14 @@ PodReferences ReferencesOf(const json::Value& pod_spec) {
 }
 
 json::Value DependenciesIn(absl::string_view ns, const PodReferences& references) {
+  json::Value reference =
+      json::Value::Object({{"apiVersion", "v1"}, {"kind", ""}, {"name", ""}, {"namespace", ns}});
+  if (ns.empty()) reference.Erase("namespace");
   json::Value out;
-  AppendReferences("ConfigMap", ns, references.config_maps, out);
-  AppendReferences("Secret", ns, references.secrets, out);
-  AppendReferences("ServiceAccount", ns, references.service_accounts, out);
-  AppendReferences("PersistentVolumeClaim", ns, references.volume_claims, out);
+  AppendReferences("ConfigMap", references.config_maps, reference, out);
+  AppendReferences("Secret", references.secrets, reference, out);
+  AppendReferences("ServiceAccount", references.service_accounts, reference, out);
+  AppendReferences("PersistentVolumeClaim", references.volume_claims, reference, out);
   return out;
 }
 

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
@@ -68,22 +69,27 @@ absl::StatusOr<Totals> AddUp(const AggregatedItems& items, absl::Span<const Coun
 }  // namespace
 
 json::Value NamesOf(absl::Span<const Counter> counters) {
-  json::Value names = json::Value::Object({{kGeneration, 0}, {kTemplateGeneration, 0}});
-  for (const Counter& counter : counters) names.Set(counter.name, 0);
+  json::Value names = json::Value::Object({{kGeneration, false}, {kTemplateGeneration, false}});
+  for (const Counter& counter : counters) names.Set(counter.name, counter.always);
   return names;
 }
 
-absl::StatusOr<json::Value> ReflectCounters(const kube::Object& object,
-                                            absl::Span<const Counter> counters,
-                                            const json::Value& names) {
+absl::StatusOr<json::Value> ReflectCounters(const kube::Object& object, const json::Value& names) {
   ASSIGN_OR_RETURN(const int64_t template_generation, TemplateGenerationOf(object));
   Fields status(object.status(), "status");
-  json::Value out = names;
-  SetOrOmit(out, kGeneration, object.generation());
-  SetOrOmit(out, kTemplateGeneration, template_generation);
-  for (const Counter& counter : counters) SetCounter(out, counter, status.Int(counter.name));
+  std::vector<json::Member> out;
+  out.reserve(names.size());
+  for (const json::Member& name : names.members()) {
+    const bool always = name.value.AsBool();
+    const int64_t value = name.name() == kGeneration           ? object.generation()
+                          : name.name() == kTemplateGeneration ? template_generation
+                                                               : status.Int(name.name());
+    if (value == 0 && !always) continue;
+    out.push_back(name);  // Shares the text of the name.
+    out.back().value = value;
+  }
   RETURN_IF_ERROR(status.error());
-  return out;
+  return json::Value::OfMembers(std::move(out));
 }
 
 absl::StatusOr<kube::Object> AggregateCounters(const kube::Object& object,

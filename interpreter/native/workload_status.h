@@ -20,14 +20,13 @@ struct Counter {
   bool always = false;
 };
 
-// The counters of the member object's status plus `generation` and `resourceTemplateGeneration`.
-// `names` is NamesOf(counters). kInvalidArgument when the annotation is no number.
-absl::StatusOr<json::Value> ReflectCounters(const kube::Object& object,
-                                            absl::Span<const Counter> counters,
-                                            const json::Value& names);
-// An object with every member ReflectCounters may write: made once and copied for each answer,
-// which spares building the names anew.
+// What ReflectCounters writes, made once for a kind, so that the names need not be made for each
+// answer: an object with the counters, `generation` and `resourceTemplateGeneration`, true where a
+// 0 is written too.
 json::Value NamesOf(absl::Span<const Counter> counters);
+// The counters of the member object's status plus `generation` and `resourceTemplateGeneration`,
+// as NamesOf lists them. kInvalidArgument when the annotation is no number, or a counter is none.
+absl::StatusOr<json::Value> ReflectCounters(const kube::Object& object, const json::Value& names);
 
 // When a member counts as running the template's current generation.
 enum class GenerationGate {

@@ -78,24 +78,24 @@ absl::StatusOr<kube::Object> RetainReplicas(const kube::Object& desired,
 
 absl::StatusOr<json::Value> ReflectDeployment(const kube::Object& object) {
   static const json::Value& names = *new json::Value(NamesOf(kDeploymentReflected));
-  ASSIGN_OR_RETURN(json::Value status, ReflectCounters(object, kDeploymentReflected, names));
+  ASSIGN_OR_RETURN(json::Value status, ReflectCounters(object, names));
   if (status.empty()) return json::Value();
   return status;
 }
 
 absl::StatusOr<json::Value> ReflectReplicaSet(const kube::Object& object) {
   static const json::Value& names = *new json::Value(NamesOf(kReplicaSetReflected));
-  return ReflectCounters(object, kReplicaSetReflected, names);
+  return ReflectCounters(object, names);
 }
 
 absl::StatusOr<json::Value> ReflectStatefulSet(const kube::Object& object) {
   static const json::Value& names = *new json::Value(NamesOf(kStatefulSetCounters));
-  return ReflectCounters(object, kStatefulSetCounters, names);
+  return ReflectCounters(object, names);
 }
 
 absl::StatusOr<json::Value> ReflectDaemonSet(const kube::Object& object) {
   static const json::Value& names = *new json::Value(NamesOf(kDaemonSetReflected));
-  return ReflectCounters(object, kDaemonSetReflected, names);
+  return ReflectCounters(object, names);
 }
 
 absl::StatusOr<kube::Object> AggregateDeployment(const kube::Object& object,

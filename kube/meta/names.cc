@@ -19,13 +19,13 @@ std::string Gvk::ApiVersion() const { return JoinGroupVersion(group, version); }
 std::string Gvk::ToString() const { return absl::StrCat(group, "/", version, ", Kind=", kind); }
 
 absl::StatusOr<Gvk> ParseGvk(absl::string_view api_version, absl::string_view kind) {
-  if (std::count(api_version.begin(), api_version.end(), '/') > 1) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("unexpected GroupVersion string: ", api_version));
-  }
   const size_t slash = api_version.find('/');
   if (slash == absl::string_view::npos) {
     return Gvk{"", std::string(api_version), std::string(kind)};
+  }
+  if (api_version.find('/', slash + 1) != absl::string_view::npos) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("unexpected GroupVersion string: ", api_version));
   }
   return Gvk{std::string(api_version.substr(0, slash)), std::string(api_version.substr(slash + 1)),
              std::string(kind)};

@@ -21,6 +21,8 @@ constexpr int kSmallestExponent = -9;
 constexpr int kLargestSiExponent = 18;
 
 std::string IntegerText(Int128 value) {
+  const auto small = static_cast<int64_t>(value);
+  if (small == value) return absl::StrCat(small);  // A division of 128 bits for each digit is slow.
   UInt128 rest = value < 0 ? -static_cast<UInt128>(value) : static_cast<UInt128>(value);
   std::string text;
   do {

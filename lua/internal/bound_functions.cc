@@ -1,6 +1,7 @@
 // Functions in C++ that scripts call: lua/library.h.
 #include <utility>
 
+#include "lua/internal/json_size.h"
 #include "lua/internal/libraries.h"
 #include "lua/internal/state.h"
 
@@ -27,6 +28,17 @@ const json::Value& KeepResult(State& host, size_t index) {
   return host.sources().Keep(std::move(host.extras().results[index].json));
 }
 
+// What a result is charged until the end of the run, whether the script still has it or not; about
+// what it takes.
+constexpr size_t kBytesOfValue = 64;
+
+void ChargeResult(lua_State* state, const json::Value& result) {
+  Meter& meter = State::Of(state).meter();
+  const JsonSize size = SizeOf(result);
+  meter.Charge(state, size.values);
+  meter.ChargeKept(state, size.bytes + size.values * kBytesOfValue);
+}
+
 // Upvalue: the LibraryFunction, which lives as long as the runner.
 int Call(lua_State* state) {
   State& host = State::Of(state);
@@ -48,6 +60,7 @@ int Call(lua_State* state) {
   const auto results = static_cast<int>(host.extras().results.size());
   luaL_checkstack(state, results + 20, "too many results");
   for (int i = 0; i < results; ++i) {
+    ChargeResult(state, host.extras().results[static_cast<size_t>(i)].json);
     host.sources().Push(state, KeepResult(host, static_cast<size_t>(i)));
   }
   if (host.meter().TimeIsUp()) host.meter().Rethrow(state);

@@ -168,15 +168,21 @@ void Encoder::Enter(lua_State* state, const void* table) {
   path_.push_back({table, {}, false});
 }
 
+void Encoder::ChargeShared(lua_State* state, const json::Value& part) {
+  const JsonSize size = SizeOf(part);
+  host_.meter().Charge(state, size.values);
+  host_.meter().ChargeResult(state, size.bytes);
+  if (static_cast<int>(path_.size()) + size.depth > kMaxJsonDepth) {
+    Raise(state, "cannot encode tables nested so deeply to JSON");
+  }
+}
+
 Encoder::Piece Encoder::EncodeTable(lua_State* state, int index) {
   const Sources::Source source = host_.sources().Of(state, index);
   if (source.json != nullptr && !source.filled) {
-    const JsonSize size = SizeOf(*source.json);
-    host_.meter().Charge(state, size.values);
-    host_.meter().ChargeResult(state, size.bytes);
-    if (!path_.empty() && static_cast<int>(path_.size()) + size.depth > kMaxJsonDepth) {
-      Raise(state, "cannot encode tables nested so deeply to JSON");
-    }
+    // Parts of a result may be repeated in it, so they count. As a whole it is shared and no bigger
+    // than what came in: it costs nothing. (What a library makes of it is charged there.)
+    if (!path_.empty()) ChargeShared(state, *source.json);
     return {source.json};
   }
   host_.meter().ChargeResult(state, kBytesOfTable);

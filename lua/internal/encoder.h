@@ -62,6 +62,7 @@ class Encoder {
   Piece EncodeScalar(lua_State* state, int index, const json::Value* expected);
   Piece EncodeNumber(lua_State* state, double number, const json::Value* expected);
   Piece EncodeTable(lua_State* state, int index);
+  void ChargeShared(lua_State* state, const json::Value& part);
   Piece EncodeFilled(lua_State* state, int index, const json::Value* source);
   Piece EncodeEmpty(const json::Value* source);
   Piece EncodeObject(lua_State* state, int index, const json::Value* source);

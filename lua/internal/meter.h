@@ -8,6 +8,7 @@
 
 #include <lua.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -45,6 +46,12 @@ class Meter {
   void ChargeResult(lua_State* state, size_t bytes) {
     result_bytes_ += bytes;
     if (result_bytes_ > budget_.result) Stop(state, End::kResult);
+  }
+  // Counts bytes that the run makes the host keep outside of Lua's heap as memory of the run.
+  void ChargeKept(lua_State* state, size_t bytes) {
+    if (bytes > memory_limit_ || heap_.held() > memory_limit_ - bytes) Stop(state, End::kMemory);
+    memory_limit_ -= bytes;
+    look_above_ = std::min(look_above_, memory_limit_);
   }
   // For a function that calls back into Lua: refuses when the C stack is too deep.
   void CheckStack(lua_State* state) const;

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <limits>
 #include <string>
@@ -208,6 +209,32 @@ TEST_CASE("values of different types or contents are not equal") {
       CHECK((all[i] == all[j]) == (i == j));
     }
   }
+}
+
+TEST_CASE("members are found by name in objects of every size, whatever the order of making") {
+  // Names that differ in the last byte, in size alone, and by a zero byte; kept in place and not.
+  std::vector<std::string> names = {"",
+                                    std::string("a\0", 2),
+                                    "a",
+                                    "b",
+                                    "ab",
+                                    "abcdefghijklmno",
+                                    "abcdefghijklmnp",
+                                    "abcdefghijklmnop",
+                                    "abcdefghijklmnoq"};
+  for (int i = 0; i < 40; ++i) names.push_back("name" + std::to_string(i * 7 % 40));
+  Value object = Value::Object();
+  for (size_t made = 0; made < names.size(); ++made) {
+    object.Set(names[made], static_cast<int64_t>(made));
+    for (size_t i = 0; i < names.size(); ++i) {
+      INFO(made << ": " << i);
+      CHECK(object.Has(names[i]) == (i <= made));
+      CHECK(object[names[i]].AsInt(-1) == (i <= made ? static_cast<int64_t>(i) : -1));
+    }
+  }
+  std::vector<std::string> sorted = names;
+  std::sort(sorted.begin(), sorted.end());
+  CHECK(NamesOf(object) == sorted);
 }
 
 }  // namespace

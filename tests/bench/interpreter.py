@@ -10,6 +10,7 @@ Prints a table; leaves it with the raw numbers in build/bench. Fails when the tw
 import argparse
 import json
 import pathlib
+import shutil
 import subprocess
 import sys
 
@@ -41,7 +42,7 @@ def main():
     runs = {name: [] for name in sides}
     for number in range(options.rounds):
         for name, command in sides.items():
-            print(f"bench: {name}'s interpreter, round {number + 1} of {options.rounds}", flush=True)
+            print(f"bench: {name}: interpreter, round {number + 1} of {options.rounds}", flush=True)
             runs[name].append(measured(name, command))
     write(runs)
     different = report.different_answers(runs["ours"][0], runs["upstream"][0]) if "upstream" in runs else []
@@ -50,6 +51,9 @@ def main():
 
 
 def build_upstream():
+    if shutil.which("go") is None:
+        sys.exit("bench: upstream's interpreter is built with Go, and there is no go in the PATH (go.mod has the version)."
+                 "\n  Ours alone: tests/bench/interpreter.py --ours-only")
     out = FOLDER / "upstream-interpreter"
     print("bench: building upstream's interpreter (minutes the first time)", flush=True)
     try:
@@ -65,7 +69,7 @@ def measured(name, command):
     with log.open("w") as stderr:
         done = subprocess.run(command, cwd=TOP, stdout=subprocess.PIPE, stderr=stderr, text=True, check=False)
     if done.returncode != 0:
-        sys.exit(f"bench: {name}'s interpreter failed: {log.read_text()[-2000:]}")
+        sys.exit(f"bench: {name}: the interpreter failed: {log.read_text()[-2000:]}")
     return json.loads(done.stdout)
 
 

@@ -73,6 +73,21 @@ TEST_CASE("what is unchanged is shared with the argument") {
   CHECK(json::Write(object["status"]) == "{}");
 }
 
+TEST_CASE("an argument passed on whole is no part of the result's size; repeated parts of it are") {
+  const ScriptRunner runner(SmallBudget());
+  const size_t most = SmallBudget().budget.result;
+  json::Value object = json::Value::Object();
+  object.Mutable({"spec", "text"}) = json::Value(std::string(most / 2, 'x'));
+  object.Mutable({"status", "text"}) = json::Value(std::string(most / 2, 'y'));
+  const std::string whole = json::Write(object);
+  CHECK(Eval(runner, "return a", {object}) == whole);
+  CHECK(Eval(runner, "return a.spec", {object}) == json::Write(object["spec"]));
+  const std::string too_large = "ERROR: test: in F: returns a result larger than ";
+  CHECK_THAT(Eval(runner, "return {a}", {object}), Catch::StartsWith(too_large));
+  CHECK_THAT(Eval(runner, "return {a.spec, a.spec, a.spec}", {object}),
+             Catch::StartsWith(too_large));
+}
+
 TEST_CASE("changes are made to the JSON that was there") {
   const json::Value object =
       MustParse(R"({"a":1,"b":null,"c":{"x":null,"y":[1,null,2]},"d":9007199254740993})");

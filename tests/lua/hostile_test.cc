@@ -83,10 +83,15 @@ ScriptRunner::Options HostileOptions(absl::string_view ends) {
   options.budget.memory = size_t{8} << 20;
   options.budget.largest_block = size_t{2} << 20;
   options.budget.result = size_t{256} << 10;
-  options.libraries = {{"bound", {{"take", [](absl::Span<const Value>) {
-                                     return absl::StatusOr<std::vector<Value>>(
-                                         std::vector<Value>{Value(json::Value(1))});
-                                   }}}}};
+  const auto answer = [](json::Value value) {
+    return absl::StatusOr<std::vector<Value>>(std::vector<Value>{Value(std::move(value))});
+  };
+  options.libraries = {
+      {"bound",
+       {{"take", [=](absl::Span<const Value>) { return answer(1); }},
+        {"make", [=](absl::Span<const Value>) {
+           return answer(json::Value::Object({{"text", std::string(size_t{10} << 10, 'x')}}));
+         }}}}};
   return options;
 }
 

@@ -53,6 +53,35 @@ TEST_CASE("typed results keep what the struct knows and leave out the rest") {
   CHECK(Read(example.reader, example.given) == example.read);
 }
 
+TEST_CASE("what has the shape of the struct already is not copied") {
+  const std::string text = GENERATE(
+      as<std::string>(), "[]",
+      R"([{"apiVersion":"v1","kind":"Secret","name":"a","namespace":"b"}])",
+      R"([{"apiVersion":"","kind":"Pod","labelSelector":{"matchExpressions":[{"key":"a","operator":)"
+      R"("In","values":["b"]}],"matchLabels":{"a":"b"}}}])");
+  const json::Value given = json::Parse(text).value();
+  const json::Value read = ReadDependencies(given).value();
+  CHECK(json::Write(read) == text);
+  if (!given.empty()) CHECK(read.At(0).SharesWith(given.At(0)));
+}
+
+TEST_CASE("one member that is not as the struct would write it is mended") {
+  const auto [given, read] = GENERATE(table<std::string, std::string>({
+      {R"({"apiVersion":"v1","kind":"Secret","name":null})",
+       R"({"apiVersion":"v1","kind":"Secret"})"},
+      {R"({"apiVersion":"v1","kind":"Secret","name":""})",
+       R"({"apiVersion":"v1","kind":"Secret"})"},
+      {R"({"apiVersion":"v1","kind":null})", R"({"apiVersion":"v1","kind":""})"},
+      {R"({"apiVersion":"v1","name":"a"})", R"({"apiVersion":"v1","kind":"","name":"a"})"},
+      {R"({"apiVersion":"v1","kind":"A","x":1})", R"({"apiVersion":"v1","kind":"A"})"},
+      {R"({"apiVersion":"v1","kind":"A","labelSelector":null})",
+       R"({"apiVersion":"v1","kind":"A"})"},
+      {R"({"apiVersion":"v1","kind":"A","labelSelector":{"matchExpressions":[{"key":"a"}]}})",
+       R"({"apiVersion":"v1","kind":"A","labelSelector":{"matchExpressions":[{"key":"a","operator":""}]}})"},
+  }));
+  CHECK(Read(ReadDependencies, "[" + given + "]") == "[" + read + "]");
+}
+
 TEST_CASE("quantities may be numbers or strings and come out in canonical form") {
   const auto [given, read] = GENERATE(table<std::string, std::string>({
       {"0.5", "500m"},

@@ -57,6 +57,23 @@ TEST_CASE("quantities parse and print as apimachinery's do") {
   }
 }
 
+// Short whole numbers are read in another way than those with a fraction.
+TEST_CASE("a fraction of zero changes nothing, whatever the number of digits and the suffix") {
+  for (const char* suffix : {"",   "n",  "u",  "m",  "k",  "M",   "G",  "T",   "E",   "Ki",
+                             "Mi", "Gi", "Ti", "Ei", "e3", "e-3", "E9", "e10", "e-9", "e-12"}) {
+    for (const char digit : {'0', '1', '7', '9'}) {
+      for (size_t size = 1; size <= 21; ++size) {
+        const std::string digits(size, digit);
+        CAPTURE(digits, suffix);
+        const Quantity whole = Parse(digits + suffix);
+        const Quantity with_fraction = Parse(digits + ".0" + suffix);
+        CHECK(Compare(whole, with_fraction) == 0);
+        CHECK(whole.ToString() == with_fraction.ToString());
+      }
+    }
+  }
+}
+
 TEST_CASE("sums, differences and comparisons of quantities are apimachinery's") {
   const json::Value table = kube_test::LoadTable("quantities.json");
   REQUIRE(table["sums"].size() > 200);
