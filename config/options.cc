@@ -277,7 +277,9 @@ Parsed ParseCommandLine(int argc, const char* const* argv) {
   std::vector<std::string> ignored;
   CLI::App app("The controllers of a Karmada control plane.", "karmada-controller-manager");
   app.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);  // As in Go.
-  app.add_subcommand("version", "Print the version.");
+  app.set_version_flag("--version", config::Version());
+  app.add_subcommand("version", "Print the version and how it was built.");
+  app.add_subcommand("help", "Print this help message.");
   AddServerFlags(app, parsed.options);
   AddLimitFlags(app, parsed.options);
   AddClusterFlags(app, parsed.options);
@@ -287,9 +289,15 @@ Parsed ParseCommandLine(int argc, const char* const* argv) {
     app.parse(NormalizedArguments(argc, argv));
   } catch (const CLI::CallForHelp&) {
     return Exit(0, app.help());
+  } catch (const CLI::CallForVersion& e) {
+    return Exit(0, absl::StrCat(e.what(), "\n"));
   } catch (const CLI::ParseError& e) {
     return Exit(1, absl::StrCat("Error: ", e.what(),
                                 "\nRun karmada-controller-manager --help for the flags.\n"));
+  }
+  if (app.got_subcommand("help")) {
+    app.clear();  // Else it is the sub-command's own help.
+    return Exit(0, app.help());
   }
   if (app.got_subcommand("version")) return Exit(0, VersionText());
   const absl::Status valid = Validate(parsed.options);

@@ -199,6 +199,10 @@ TEST_CASE("help and version are printed and end the program well") {
   CHECK(absl::StartsWith(version.output, absl::StrCat("karmada-controller-manager version: "
                                                       "version.Info{GitVersion:\"",
                                                       config::Version(), "\"")));
+  CHECK(Parse({"--version"}).output == absl::StrCat(config::Version(), "\n"));
+  CHECK(Parse({"--version"}).exit_code == 0);
+  CHECK(Parse({"help"}).output == help.output);
+  CHECK(Parse({"help"}).exit_code == 0);
 }
 
 TEST_CASE("a controller runs by the first word on it, else by the star") {
