@@ -27,8 +27,8 @@ TEST_CASE("tasks run when their time has come") {
 
 TEST_CASE("a task that takes long does not hold up another") {
   tests::FakeClock clock;
-  TaskPool pool(clock, 2);
   absl::Notification release, second_ran;
+  TaskPool pool(clock, 2);
   pool.RunAt(clock.Now(), [&] { release.WaitForNotification(); });
   pool.RunAt(clock.Now(), [&] { second_ran.Notify(); });
   CHECK(second_ran.WaitForNotificationWithTimeout(absl::Seconds(10)));
