@@ -1,0 +1,55 @@
+// Case files (interpreter/customized/case_file.h) as tests. Paths are relative to the root of the
+// source tree, where tests run.
+#ifndef TESTS_INTERPRETER_CASE_FILES_H_
+#define TESTS_INTERPRETER_CASE_FILES_H_
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "interpreter/customized/case_file.h"
+
+namespace tests {
+
+inline std::string ReadFile(const std::filesystem::path& path) {
+  std::ifstream file(path);
+  REQUIRE(file.good());
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+// The YAML files below `root`, sorted.
+inline std::vector<std::filesystem::path> YamlFilesBelow(const std::filesystem::path& root) {
+  std::vector<std::filesystem::path> found;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(root)) {
+    if (entry.is_regular_file() && entry.path().extension() == ".yaml") {
+      found.push_back(entry.path());
+    }
+  }
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+// Fails the test for each document that is no case and each case that does not pass; how many ran.
+inline size_t CheckCases(const std::filesystem::path& path, const interpreter::Backend& backend) {
+  const auto file = interpreter::customized::ParseCaseFile(ReadFile(path));
+  for (const auto& problem : file.problems) {
+    FAIL_CHECK(path.string() << ":" << problem.line << ": " << problem.message);
+  }
+  for (const auto& c : file.cases) {
+    const auto result = interpreter::customized::RunCase(c, backend);
+    if (!result.passed) {
+      FAIL_CHECK(path.string() << ":" << c.line << ": " << c.name << "\n" << result.report);
+    }
+  }
+  return file.cases.size();
+}
+
+}  // namespace tests
+
+#endif  // TESTS_INTERPRETER_CASE_FILES_H_

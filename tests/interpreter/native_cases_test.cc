@@ -1,0 +1,49 @@
+// The built-in rules, kind by kind: tests/data/native/<Kind>/*.yaml. Authors of a rule try them
+// with
+//   karmada-interpret test tests/data/native --no-shipped
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <memory>
+#include <set>
+#include <string>
+
+#include "base/clock.h"
+#include "interpreter/interpreter.h"
+#include "tests/interpreter/case_files.h"
+
+namespace {
+
+namespace fs = std::filesystem;
+
+const fs::path kCases = "tests/data/native";
+
+TEST_CASE("every case of the built-in rules passes") {
+  const auto native = interpreter::NewNativeBackend(base::RealClock());
+  size_t run = 0;
+  for (const fs::path& path : tests::YamlFilesBelow(kCases))
+    run += tests::CheckCases(path, *native);
+  CHECK(run > 0);
+}
+
+// (What a kind loses when it is packed is no operation of case files: prune_test.cc.)
+TEST_CASE("every kind with a built-in rule has cases for each of its operations") {
+  const auto native = interpreter::NewNativeBackend(base::RealClock());
+  std::set<std::string> tried;
+  for (const fs::path& path : tests::YamlFilesBelow(kCases)) {
+    for (const auto& c : interpreter::customized::ParseCaseFile(tests::ReadFile(path)).cases) {
+      const kube::Object& object = c.input.desired.empty() ? c.input.observed : c.input.desired;
+      tried.insert(object.gvk().ToString() + " " +
+                   std::string(interpreter::OperationName(c.input.operation)));
+    }
+  }
+  for (const kube::Gvk& gvk : interpreter::NativeKinds()) {
+    for (const interpreter::Operation op : interpreter::kAllOperations) {
+      if (op == interpreter::Operation::kPrune || !native->Has(gvk, op)) continue;
+      const std::string name = gvk.ToString() + " " + std::string(interpreter::OperationName(op));
+      INFO(name);
+      CHECK(tried.count(name) > 0);
+    }
+  }
+}
+
+}  // namespace
