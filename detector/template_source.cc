@@ -85,6 +85,7 @@ absl::Status TemplateSource::DiscoverOnce(const base::StopToken& stop) {
   new_kinds_.SetServed(kinds, deps_.manager.clock().Now());
   std::erase_if(watched_, [&](const auto& entry) {
     if (served_.count(entry.first) > 0) return false;
+    told_to_wait_.erase(entry.first);
     client.informers().Remove(entry.second);
     return true;
   });
@@ -105,6 +106,9 @@ bool TemplateSource::WatchNeeded() {
       complete = complete && !deps_.filter.AllowsResource(gvk);
     } else if (deps_.needed.IsBound(gvk) || !new_kinds_.MustWait(gvk)) {
       Watch(resource->second);
+    } else if (told_to_wait_.insert(gvk).second) {
+      base::LogInfo("templates of a new kind wait for clusters to serve it",
+                    {{"kind", gvk.ToString()}});
     }
   }
   return complete;

@@ -4,6 +4,7 @@
 
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -56,6 +57,7 @@ class TemplateSource : public kube::Runnable {
   std::map<kube::Gvk, kube::Resource> served_;  // What could be watched.
   std::map<kube::Gvk, kube::Resource> watched_;
   NewKinds new_kinds_;
+  std::set<kube::Gvk> told_to_wait_;
   std::string last_failure_;
 };
 

@@ -98,8 +98,12 @@ absl::StatusOr<Case> ReadCase(const json::Value& document) {
   ASSIGN_OR_RETURN(c.description, ReadText(document, "description"));
   ASSIGN_OR_RETURN(c.input, ReadInput(document));
   c.output = document["output"];
-  if (c.output.is_null() || c.output.is_object()) return c;
-  return Invalid("output must be an object");
+  if (!c.output.is_null() && !c.output.is_object()) return Invalid("output must be an object");
+  if (const json::Value* error = c.output.Find("error"); error != nullptr) {
+    if (error->AsString().empty()) return Invalid("output.error must be a text");
+    if (c.output.size() > 1) return Invalid("output.error stands alone: what fails has no results");
+  }
+  return c;
 }
 
 }  // namespace

@@ -8,7 +8,8 @@
 //   }
 //
 // One case per YAML document; keys: name, description, operation, desiredObj, observedObj,
-// statusItems, inputReplicas and output (a map of result names, see operation_run.h, to values).
+// statusItems, inputReplicas and output (a map of result names, see operation_run.h, to values; or,
+// beyond upstream's format, `error` alone: a part of the message with which the operation fails).
 #ifndef INTERPRETER_CUSTOMIZED_CASE_FILE_H_
 #define INTERPRETER_CUSTOMIZED_CASE_FILE_H_
 
@@ -44,8 +45,8 @@ CaseFile ParseCaseFile(absl::string_view text);
 
 struct CaseResult {
   bool passed = false;
-  // When it did not: the error of the operation, or per result what was expected and what came
-  // ("-want +got" lines). Ends with a newline.
+  // When it did not: the error of the operation, that it should have failed, or per result what was
+  // expected and what came ("-want +got" lines). Ends with a newline.
   std::string report;
   std::vector<std::string> unchecked;  // Results that the case says nothing about.
 };
@@ -53,7 +54,7 @@ struct CaseResult {
 // A result must equal what `output` says of it: requires, components and dependencies by value of
 // their quantities, the two lists in any order; of aggregatedStatus the status, which is all that
 // counts. Members whose expected value is "{{EXCLUDE}}" are not compared. A result that is expected
-// but does not come fails.
+// but does not come fails, and so does an operation whose error is not the expected one.
 CaseResult RunCase(const Case& c, const Backend& backend);
 CaseResult RunCase(const Case& c, const Interpreter& interpreter);
 

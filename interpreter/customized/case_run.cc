@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
@@ -107,10 +108,24 @@ std::string Compare(const NamedResult& result, const json::Value& wanted) {
                       LineDiff(yaml::Write(*expected), yaml::Write(*got)));
 }
 
+CaseResult RunToFail(const absl::Status& outcome, absl::string_view expected) {
+  CaseResult out;
+  out.passed = !outcome.ok() && absl::StrContains(outcome.message(), expected);
+  if (outcome.ok()) {
+    out.report = absl::StrCat("no error, but expected one: ", expected, "\n");
+  } else if (!out.passed) {
+    out.report = absl::StrCat("error: ", outcome.message(), "\nexpected one: ", expected, "\n");
+  }
+  return out;
+}
+
 template <class Answering>
 CaseResult Run(const Case& c, const Answering& answering) {
   CaseResult out;
   const auto results = RunOperation(c.input, answering);
+  if (const json::Value* error = c.output.Find("error"); error != nullptr) {
+    return RunToFail(results.status(), error->AsString());
+  }
   if (!results.ok()) {
     out.report = absl::StrCat("error: ", results.status().message(), "\n");
     return out;

@@ -90,19 +90,21 @@ TEST_CASE("a document that is no case is told with its line, the others are kept
   struct Example {
     std::string document, message;
   };
-  const Example example =
-      GENERATE(Example{"[1]", "a case must be an object"},
-               Example{"operation: Guess", "no operation is called \"Guess\""},
-               Example{"name: x", "no operation is called \"\""},
-               Example{"{operation: Retain, outputs: {}}", "unknown key outputs"},
-               Example{"{operation: Retain, output: [1]}", "output must be an object"},
-               Example{"{operation: Retain, desiredObj: web}", "desiredObj must be an object"},
-               Example{"{operation: Retain, name: 5}", "name must be a string"},
-               Example{"{operation: Retain, statusItems: [{clusterName: 5}]}",
-                       "statusItems: [0]: clusterName: expected a string, got a number"},
-               Example{"{operation: Retain, inputReplicas: many}",
-                       ".inputReplicas accessor error: many is of the type string, expected int64"},
-               Example{"{operation: ]", "invalid YAML at line 3, column 13"});
+  const Example example = GENERATE(
+      Example{"[1]", "a case must be an object"},
+      Example{"operation: Guess", "no operation is called \"Guess\""},
+      Example{"name: x", "no operation is called \"\""},
+      Example{"{operation: Retain, outputs: {}}", "unknown key outputs"},
+      Example{"{operation: Retain, output: [1]}", "output must be an object"},
+      Example{"{operation: Retain, output: {error: 5}}", "output.error must be a text"},
+      Example{"{operation: Retain, output: {error: x, retained: {}}}", "output.error stands alone"},
+      Example{"{operation: Retain, desiredObj: web}", "desiredObj must be an object"},
+      Example{"{operation: Retain, name: 5}", "name must be a string"},
+      Example{"{operation: Retain, statusItems: [{clusterName: 5}]}",
+              "statusItems: [0]: clusterName: expected a string, got a number"},
+      Example{"{operation: Retain, inputReplicas: many}",
+              ".inputReplicas accessor error: many is of the type string, expected int64"},
+      Example{"{operation: ]", "invalid YAML at line 3, column 13"});
   const CaseFile file =
       ParseCaseFile("operation: Retain\n---\n" + example.document + "\n---\noperation: Retain\n");
   CHECK(file.cases.size() == 2);
@@ -118,6 +120,8 @@ TEST_CASE("a case passes when every expected result comes") {
                "{cpu: 0.5, memory: 1073741824}}}\n",
                "operation: InterpretHealth\noutput: {healthy: false}\n",
                "operation: InterpretStatus\noutput: {status: null}\n",
+               // An operation that is to fail.
+               "operation: InterpretComponent\noutput: {error: not enabled}\n",
                // In any order.
                "operation: InterpretDependency\noutput:\n  dependencies:\n"
                "  - {apiVersion: v1, kind: Secret, namespace: shop, name: a}\n"
@@ -155,6 +159,10 @@ TEST_CASE("a case that fails says how") {
               "+  memory: 1Gi\n"},
       Example{"operation: InterpretReplica\noutput: {requires: [1]}\n",
               "output.requires: expected an object, got an array\n"},
+      Example{"operation: InterpretHealth\noutput: {error: no spec}\n",
+              "no error, but expected one: no spec\n"},
+      Example{"operation: InterpretComponent\noutput: {error: no spec}\n",
+              "error: rule is not enabled\nexpected one: no spec\n"},
       Example{"operation: Retain\noutput: {retained: {}}\n",
               "error: observed, observed-file options are not set\n"},
       Example{"operation: InterpretComponent\noutput: {components: []}\n",

@@ -1,9 +1,6 @@
 // The embedded customizations, and every case that is kept beside them.
-#include <algorithm>
 #include <catch2/catch.hpp>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -11,9 +8,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "base/yaml.h"
-#include "interpreter/customized/case_file.h"
 #include "interpreter/customized/lua_backend.h"
 #include "interpreter/customized/shipped.h"
+#include "tests/interpreter/case_files.h"
 
 namespace {
 
@@ -28,24 +25,12 @@ using interpreter::customized::ShippedFiles;
 // Tests run in the root of the source tree.
 const fs::path kScripts = "lua/scripts";
 
-std::string ReadFile(const fs::path& path) {
-  std::ifstream file(path);
-  REQUIRE(file.good());
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
-
 // The YAML files below lua/scripts that are customizations, or the others: cases.
 std::vector<fs::path> YamlFiles(bool customizations) {
-  std::vector<fs::path> found;
-  if (!fs::exists(kScripts)) return found;
-  for (const auto& entry : fs::recursive_directory_iterator(kScripts)) {
-    const fs::path& path = entry.path();
-    if (!entry.is_regular_file() || path.extension() != ".yaml") continue;
-    if ((path.filename() == "customizations.yaml") == customizations) found.push_back(path);
-  }
-  std::sort(found.begin(), found.end());
+  std::vector<fs::path> found = tests::YamlFilesBelow(kScripts);
+  std::erase_if(found, [&](const fs::path& path) {
+    return (path.filename() == "customizations.yaml") != customizations;
+  });
   return found;
 }
 
@@ -56,7 +41,7 @@ TEST_CASE("what is embedded is what lua/scripts holds") {
   REQUIRE(ShippedFiles().size() == paths.size());
   for (size_t i = 0; i < paths.size(); ++i) {
     CHECK(ShippedFiles()[i].path == fs::relative(paths[i], kScripts).string());
-    CHECK(ShippedFiles()[i].text == ReadFile(paths[i]));
+    CHECK(ShippedFiles()[i].text == tests::ReadFile(paths[i]));
   }
 }
 
@@ -98,18 +83,6 @@ TEST_CASE("every case beside the shipped customizations passes") {
   interpreter::customized::LuaBackend shipped({.layer = interpreter::kShippedLayer});
   shipped.Replace(LoadShipped(ShippedFiles()));
   size_t run = 0;
-  for (const fs::path& path : YamlFiles(false)) {
-    const auto file = interpreter::customized::ParseCaseFile(ReadFile(path));
-    for (const auto& problem : file.problems) {
-      FAIL_CHECK(path.string() << ":" << problem.line << ": " << problem.message);
-    }
-    for (const auto& c : file.cases) {
-      const auto result = interpreter::customized::RunCase(c, shipped);
-      if (!result.passed) {
-        FAIL_CHECK(path.string() << ":" << c.line << ": " << c.name << "\n" << result.report);
-      }
-      ++run;
-    }
-  }
-  CHECK((run > 0 || YamlFiles(true).empty()));
+  for (const fs::path& path : YamlFiles(false)) run += tests::CheckCases(path, shipped);
+  CHECK(run > 0);
 }
