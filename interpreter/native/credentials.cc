@@ -22,7 +22,7 @@ absl::StatusOr<kube::Object> RetainSecret(const kube::Object& desired,
   return retained;
 }
 
-// Appends the observed references whose name is new.
+// Appends the observed references whose name is new. One without a name refers to nothing.
 absl::Status MergeReferences(absl::string_view field, const kube::Object& observed,
                              kube::Object& retained) {
   ASSIGN_OR_RETURN(const json::Value* desired, json::FindArray(retained.root(), {field}));
@@ -32,7 +32,8 @@ absl::Status MergeReferences(absl::string_view field, const kube::Object& observ
   absl::flat_hash_set<std::string> names;
   for (const json::Value& reference : merged.items()) names.insert(reference["name"].ToString());
   for (const json::Value& reference : found->items()) {
-    if (names.insert(reference["name"].ToString()).second) merged.Append(reference);
+    const std::string name = reference["name"].ToString();
+    if (!name.empty() && names.insert(name).second) merged.Append(reference);
   }
   retained.Set({field}, std::move(merged));
   return absl::OkStatus();

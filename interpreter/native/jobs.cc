@@ -189,9 +189,10 @@ absl::StatusOr<kube::Object> AggregateCronJob(const kube::Object& object,
   for (const json::Value& item : items.items()) {
     Fields status(item["status"], "status");
     for (const json::Value& job : status.Array("active")) active.Append(job);
-    RETURN_IF_ERROR(scheduled.Add(status.String("lastScheduleTime")));
-    RETURN_IF_ERROR(successful.Add(status.String("lastSuccessfulTime")));
-    RETURN_IF_ERROR(base::Annotate(status.error(), "cluster ", item["clusterName"].AsString()));
+    absl::Status read = scheduled.Add(status.String("lastScheduleTime"));
+    read.Update(successful.Add(status.String("lastSuccessfulTime")));
+    read.Update(status.error());
+    RETURN_IF_ERROR(base::Annotate(read, "cluster ", item["clusterName"].AsString()));
   }
   json::Value status = json::Value::Object();
   if (!active.is_null()) status.Set("active", std::move(active));

@@ -1,11 +1,11 @@
 #include "interpreter/native/load_balancer.h"
 
-#include <algorithm>
 #include <map>
 #include <set>
 #include <string>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include "base/status.h"
 #include "interpreter/native/typed_fields.h"
@@ -16,14 +16,19 @@ namespace {
 
 // Sorted as upstream sorts: what is absent goes last among entries, first among port errors.
 struct EntryKey {
-  explicit EntryKey(const json::Value& entry)
-      : hostname(entry["hostname"].AsString()),
-        ip(entry["ip"].AsString()),
-        ip_mode(entry["ipMode"].AsString()),
-        has_ip_mode(entry["ipMode"].is_string()) {}
+  static absl::StatusOr<EntryKey> Of(const json::Value& entry) {
+    Fields fields(entry, "status.loadBalancer.ingress");
+    EntryKey key;
+    key.hostname = fields.String("hostname");
+    key.ip = fields.String("ip");
+    key.ip_mode = fields.String("ipMode");
+    key.has_ip_mode = entry["ipMode"].is_string();
+    RETURN_IF_ERROR(fields.error());
+    return key;
+  }
 
   absl::string_view hostname, ip, ip_mode;
-  bool has_ip_mode;
+  bool has_ip_mode = false;
 
   bool operator<(const EntryKey& other) const {
     return std::make_tuple(hostname.empty(), hostname, ip, !has_ip_mode, ip_mode) <
@@ -33,15 +38,20 @@ struct EntryKey {
 };
 
 struct PortKey {
-  explicit PortKey(const json::Value& port)
-      : number(port["port"].AsInt()),
-        protocol(port["protocol"].AsString()),
-        error(port["error"].AsString()),
-        has_error(port["error"].is_string()) {}
+  static absl::StatusOr<PortKey> Of(const json::Value& port) {
+    Fields fields(port, "status.loadBalancer.ingress.ports");
+    PortKey key;
+    key.number = fields.Int("port");
+    key.protocol = fields.String("protocol");
+    key.error = fields.String("error");
+    key.has_error = port["error"].is_string();
+    RETURN_IF_ERROR(fields.error());
+    return key;
+  }
 
-  int64_t number;
+  int64_t number = 0;
   absl::string_view protocol, error;
-  bool has_error;
+  bool has_error = false;
 
   bool operator<(const PortKey& other) const {
     return std::make_tuple(number, protocol, has_error, error) <
@@ -57,7 +67,9 @@ struct PortKey {
 
 using Entries = std::map<EntryKey, std::set<PortKey>>;
 
-json::Value EntryToJson(const EntryKey& entry, const std::set<PortKey>& ports) {
+// `Ports` is a container of PortKeys.
+template <class Ports>
+json::Value EntryToJson(const EntryKey& entry, const Ports& ports) {
   json::Value out = json::Value::Object();
   if (!entry.hostname.empty()) out.Set("hostname", entry.hostname);
   if (!entry.ip.empty()) out.Set("ip", entry.ip);
@@ -69,16 +81,34 @@ json::Value EntryToJson(const EntryKey& entry, const std::set<PortKey>& ports) {
   return out;
 }
 
-absl::Status AddEntries(const json::Value& status, Entries& entries) {
+absl::StatusOr<absl::Span<const json::Value>> EntriesIn(const json::Value& status) {
   Fields fields(status, "status");
-  const json::Value& balancer = fields.Object("loadBalancer");
+  Fields balancer(fields.Object("loadBalancer"), "status.loadBalancer");
+  const auto entries = balancer.Array("ingress");
   RETURN_IF_ERROR(fields.error());
-  Fields balancer_fields(balancer, "status.loadBalancer");
-  for (const json::Value& entry : balancer_fields.Array("ingress")) {
-    std::set<PortKey>& ports = entries[EntryKey(entry)];
-    for (const json::Value& port : entry["ports"].items()) ports.insert(PortKey(port));
+  RETURN_IF_ERROR(balancer.error());
+  return entries;
+}
+
+absl::StatusOr<std::vector<PortKey>> PortsOf(const json::Value& entry) {
+  Fields fields(entry, "status.loadBalancer.ingress");
+  std::vector<PortKey> ports;
+  for (const json::Value& port : fields.Array("ports")) {
+    ASSIGN_OR_RETURN(const PortKey key, PortKey::Of(port));
+    ports.push_back(key);
   }
-  return balancer_fields.error();
+  RETURN_IF_ERROR(fields.error());
+  return ports;
+}
+
+absl::Status AddEntries(const json::Value& status, Entries& entries) {
+  ASSIGN_OR_RETURN(const auto found, EntriesIn(status));
+  for (const json::Value& entry : found) {
+    ASSIGN_OR_RETURN(const EntryKey key, EntryKey::Of(entry));
+    ASSIGN_OR_RETURN(const std::vector<PortKey> ports, PortsOf(entry));
+    entries[key].insert(ports.begin(), ports.end());
+  }
+  return absl::OkStatus();
 }
 
 // A list of no entries says the same as no list.
@@ -111,22 +141,24 @@ absl::StatusOr<kube::Object> AggregateLoadBalancer(const kube::Object& object,
 }
 
 absl::StatusOr<json::Value> ReflectLoadBalancer(const kube::Object& object) {
-  Fields status(object.status(), "status");
-  const json::Value& balancer = status.Object("loadBalancer");
-  RETURN_IF_ERROR(status.error());
-  return WithoutEmptyIngress(json::Value::Object(
-      {{"loadBalancer", balancer.is_null() ? json::Value::Object() : balancer}}));
+  ASSIGN_OR_RETURN(const auto entries, EntriesIn(object.status()));
+  json::Value balancer = json::Value::Object();
+  for (const json::Value& entry : entries) {
+    ASSIGN_OR_RETURN(const EntryKey key, EntryKey::Of(entry));
+    ASSIGN_OR_RETURN(const std::vector<PortKey> ports, PortsOf(entry));
+    balancer.Mutable("ingress").Append(EntryToJson(key, ports));
+  }
+  return json::Value::Object({{"loadBalancer", std::move(balancer)}});
 }
 
 absl::StatusOr<bool> HasLoadBalancer(const kube::Object& object) {
-  Fields status(object.status(), "status");
-  Fields balancer(status.Object("loadBalancer"), "status.loadBalancer");
-  const auto entries = balancer.Array("ingress");
-  RETURN_IF_ERROR(status.error());
-  RETURN_IF_ERROR(balancer.error());
-  return std::any_of(entries.begin(), entries.end(), [](const json::Value& entry) {
-    return !entry["hostname"].AsString().empty() || !entry["ip"].AsString().empty();
-  });
+  ASSIGN_OR_RETURN(const auto entries, EntriesIn(object.status()));
+  bool has = false;
+  for (const json::Value& entry : entries) {
+    ASSIGN_OR_RETURN(const EntryKey key, EntryKey::Of(entry));
+    has |= !key.hostname.empty() || !key.ip.empty();
+  }
+  return has;
 }
 
 }  // namespace interpreter::native

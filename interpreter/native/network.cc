@@ -11,8 +11,11 @@ namespace interpreter::native {
 
 namespace {
 
-bool IsLoadBalancer(const kube::Object& service) {
-  return service.spec()["type"].AsString() == "LoadBalancer";
+absl::StatusOr<bool> IsLoadBalancer(const kube::Object& service) {
+  Fields spec(service.spec(), "spec");
+  const bool is = spec.String("type") == "LoadBalancer";
+  RETURN_IF_ERROR(spec.error());
+  return is;
 }
 
 // The addresses and ports the member gave the Service.
@@ -22,6 +25,7 @@ absl::StatusOr<kube::Object> RetainService(const kube::Object& desired,
   const int64_t port = spec.Int("healthCheckNodePort");
   const absl::string_view address = spec.String("clusterIP");
   RETURN_IF_ERROR(spec.error());
+  RETURN_IF_ERROR(json::FindObject(desired.root(), {"spec"}).status());
   kube::Object retained = desired;
   if (port > 0) retained.Set({"spec", "healthCheckNodePort"}, port);
   if (!address.empty()) retained.Set({"spec", "clusterIP"}, address);
@@ -30,17 +34,20 @@ absl::StatusOr<kube::Object> RetainService(const kube::Object& desired,
 
 absl::StatusOr<kube::Object> AggregateService(const kube::Object& object,
                                               const AggregatedItems& items, absl::Time) {
-  if (!IsLoadBalancer(object)) return object;
+  ASSIGN_OR_RETURN(const bool balances, IsLoadBalancer(object));
+  if (!balances) return object;
   return AggregateLoadBalancer(object, items);
 }
 
 absl::StatusOr<json::Value> ReflectService(const kube::Object& object) {
-  if (!IsLoadBalancer(object)) return json::Value();
+  // Of another type, or of none that can be told.
+  if (!IsLoadBalancer(object).value_or(false)) return json::Value();
   return ReflectLoadBalancer(object);
 }
 
 absl::StatusOr<bool> ServiceHealth(const kube::Object& object) {
-  if (!IsLoadBalancer(object)) return true;
+  ASSIGN_OR_RETURN(const bool balances, IsLoadBalancer(object));
+  if (!balances) return true;
   return HasLoadBalancer(object);
 }
 

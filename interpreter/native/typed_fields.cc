@@ -45,9 +45,16 @@ bool SameMember(const json::Value& a, const json::Value& b) {
 
 std::optional<int64_t> Fields::OptionalInt(absl::string_view name) {
   const json::Value& v = object_[name];
-  if (v.is_int()) return v.AsInt();
-  if (!v.is_null()) Fail(name, "integer");
+  if (v.is_null()) return std::nullopt;
+  if (v.is_int() && v.AsInt() == static_cast<int32_t>(v.AsInt())) return v.AsInt();
+  Fail(name, v.is_int() ? "32-bit integer" : "integer");
   return std::nullopt;
+}
+
+int64_t Fields::Int64(absl::string_view name) {
+  const json::Value& v = object_[name];
+  if (!v.is_int() && !v.is_null()) Fail(name, "integer");
+  return v.is_int() ? v.AsInt() : 0;
 }
 
 bool Fields::Bool(absl::string_view name) {

@@ -26,8 +26,10 @@ class Fields {
     if (!object.is_object() && !object.is_null()) Fail("", "object");
   }
 
+  // Counters are 32 bits wide in the structs: what does not fit is a wrong type.
   int64_t Int(absl::string_view name) { return OptionalInt(name).value_or(0); }
   std::optional<int64_t> OptionalInt(absl::string_view name);
+  int64_t Int64(absl::string_view name);  // Generations.
   bool Bool(absl::string_view name);
   absl::string_view String(absl::string_view name);
   const json::Value& Object(absl::string_view name);

@@ -17,6 +17,7 @@ absl::StatusOr<kube::Object> RetainClaim(const kube::Object& desired,
   const absl::string_view volume = spec.String("volumeName");
   RETURN_IF_ERROR(spec.error());
   if (volume.empty()) return desired;
+  RETURN_IF_ERROR(json::FindObject(desired.root(), {"spec"}).status());
   kube::Object retained = desired;
   retained.Set({"spec", "volumeName"}, volume);
   return retained;
@@ -28,6 +29,7 @@ absl::StatusOr<kube::Object> RetainVolume(const kube::Object& desired,
   ASSIGN_OR_RETURN(const json::Value* claim,
                    json::FindObject(observed.root(), {"spec", "claimRef"}));
   if (claim == nullptr) return desired;
+  RETURN_IF_ERROR(json::FindObject(desired.root(), {"spec"}).status());
   kube::Object retained = desired;
   retained.Set({"spec", "claimRef"}, *claim);
   return retained;

@@ -1,9 +1,11 @@
 #include "interpreter/native/workload_status.h"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 #include <vector>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "api/keys.h"
@@ -24,7 +26,8 @@ constexpr absl::string_view kTemplateGeneration = "resourceTemplateGeneration";
 absl::StatusOr<int64_t> TemplateGenerationOf(const kube::Object& object) {
   const absl::string_view text = object.Annotation(api::kTemplateGenerationAnnotation);
   int64_t generation = 0;
-  if (!absl::SimpleAtoi(text, &generation)) {
+  const bool has_blanks = std::any_of(text.begin(), text.end(), absl::ascii_isspace);
+  if (has_blanks || !absl::SimpleAtoi(text, &generation)) {
     return absl::InvalidArgumentError(
         absl::StrCat("strconv.ParseInt: parsing \"", text, "\": invalid syntax"));
   }
@@ -40,9 +43,9 @@ void SetCounter(json::Value& status, const Counter& counter, int64_t value) {
 }
 
 bool PassesGate(Fields& status, int64_t template_generation, GenerationGate gate) {
-  const int64_t member = status.Int(kGeneration);
+  const int64_t member = status.Int64(kGeneration);
   const int64_t wanted = gate == GenerationGate::kTemplate ? template_generation : member;
-  return status.Int(kObserved) >= member && status.Int(kTemplateGeneration) >= wanted;
+  return status.Int64(kObserved) >= member && status.Int64(kTemplateGeneration) >= wanted;
 }
 
 struct Totals {
@@ -83,6 +86,7 @@ absl::StatusOr<json::Value> ReflectCounters(const kube::Object& object, const js
     const bool always = name.value.AsBool();
     const int64_t value = name.name() == kGeneration           ? object.generation()
                           : name.name() == kTemplateGeneration ? template_generation
+                          : name.name() == kObserved           ? status.Int64(kObserved)
                                                                : status.Int(name.name());
     if (value == 0 && !always) continue;
     out.push_back(name);  // Shares the text of the name.
@@ -98,8 +102,8 @@ absl::StatusOr<kube::Object> AggregateCounters(const kube::Object& object,
                                                GenerationGate gate) {
   ASSIGN_OR_RETURN(const Totals totals, AddUp(items, counters, object.generation(), gate));
   Fields old(object.status(), "status");
-  const int64_t observed = totals.all_up_to_date ? object.generation() : old.Int(kObserved);
-  bool changed = observed != old.Int(kObserved);
+  const int64_t observed = totals.all_up_to_date ? object.generation() : old.Int64(kObserved);
+  bool changed = observed != old.Int64(kObserved);
   for (size_t i = 0; i < counters.size(); ++i) {
     changed |= totals.sums[i] != old.Int(counters[i].name);
   }

@@ -122,7 +122,7 @@ absl::StatusOr<kube::Object> AggregateDaemonSet(const kube::Object& object,
 absl::StatusOr<bool> RolloutHealth(const kube::Object& object) {
   Fields spec(object.spec(), "spec");
   Fields status(object.status(), "status");
-  const bool observed = status.Int("observedGeneration") == object.generation();
+  const bool observed = status.Int64("observedGeneration") == object.generation();
   const std::optional<int64_t> wanted = spec.OptionalInt("replicas");
   const int64_t updated = status.Int("updatedReplicas");
   const int64_t available = status.Int("availableReplicas");
@@ -134,7 +134,7 @@ absl::StatusOr<bool> RolloutHealth(const kube::Object& object) {
 absl::StatusOr<bool> ReplicaSetHealth(const kube::Object& object) {
   Fields spec(object.spec(), "spec");
   Fields status(object.status(), "status");
-  const bool observed = status.Int("observedGeneration") == object.generation();
+  const bool observed = status.Int64("observedGeneration") == object.generation();
   const std::optional<int64_t> wanted = spec.OptionalInt("replicas");
   const int64_t available = status.Int("availableReplicas");
   RETURN_IF_ERROR(spec.error());
@@ -144,7 +144,7 @@ absl::StatusOr<bool> ReplicaSetHealth(const kube::Object& object) {
 
 absl::StatusOr<bool> DaemonSetHealth(const kube::Object& object) {
   Fields status(object.status(), "status");
-  const bool observed = status.Int("observedGeneration") == object.generation();
+  const bool observed = status.Int64("observedGeneration") == object.generation();
   const int64_t updated = status.Int("updatedNumberScheduled");
   const bool complete =
       updated >= status.Int("desiredNumberScheduled") && status.Int("numberAvailable") >= updated;
