@@ -36,13 +36,15 @@ inline std::vector<std::filesystem::path> YamlFilesBelow(const std::filesystem::
 }
 
 // Fails the test for each document that is no case and each case that does not pass; how many ran.
-inline size_t CheckCases(const std::filesystem::path& path, const interpreter::Backend& backend) {
+// `answering` is a Backend or an Interpreter.
+template <class Answering>
+size_t CheckCases(const std::filesystem::path& path, const Answering& answering) {
   const auto file = interpreter::customized::ParseCaseFile(ReadFile(path));
   for (const auto& problem : file.problems) {
     FAIL_CHECK(path.string() << ":" << problem.line << ": " << problem.message);
   }
   for (const auto& c : file.cases) {
-    const auto result = interpreter::customized::RunCase(c, backend);
+    const auto result = interpreter::customized::RunCase(c, answering);
     if (!result.passed) {
       FAIL_CHECK(path.string() << ":" << c.line << ": " << c.name << "\n" << result.report);
     }

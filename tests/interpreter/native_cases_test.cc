@@ -6,8 +6,9 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <utility>
+#include <vector>
 
-#include "base/clock.h"
 #include "interpreter/interpreter.h"
 #include "tests/interpreter/case_files.h"
 
@@ -18,16 +19,17 @@ namespace fs = std::filesystem;
 const fs::path kCases = "tests/data/native";
 
 TEST_CASE("every case of the built-in rules passes") {
-  const auto native = interpreter::NewNativeBackend(base::RealClock());
+  std::vector<std::unique_ptr<interpreter::Backend>> layers;
+  layers.push_back(interpreter::NewNativeBackend());
+  const auto chain = interpreter::NewChain(std::move(layers));
   size_t run = 0;
-  for (const fs::path& path : tests::YamlFilesBelow(kCases))
-    run += tests::CheckCases(path, *native);
+  for (const fs::path& path : tests::YamlFilesBelow(kCases)) run += tests::CheckCases(path, *chain);
   CHECK(run > 0);
 }
 
 // (What a kind loses when it is packed is no operation of case files: prune_test.cc.)
 TEST_CASE("every kind with a built-in rule has cases for each of its operations") {
-  const auto native = interpreter::NewNativeBackend(base::RealClock());
+  const auto native = interpreter::NewNativeBackend();
   std::set<std::string> tried;
   for (const fs::path& path : tests::YamlFilesBelow(kCases)) {
     for (const auto& c : interpreter::customized::ParseCaseFile(tests::ReadFile(path)).cases) {
