@@ -67,6 +67,7 @@ void AddBatch(CommandLine& line) {
   CLI::App& app =
       line.Add("batch", "Answer JSON requests, one a line, on standard output", kExamples);
   auto options = std::make_shared<LayerOptions>();
+  options->upstream_form = true;
   AddLayerFlags(app, *options);
   line.OnRun(app, [options](Console& console) { return Batch(*options, console); });
 }
