@@ -150,19 +150,20 @@ TEST_CASE("An empty Deployment gets what its struct always has") {
 }
 
 TEST_CASE("A Pod's containers and conditions get what their structs always have") {
-  CHECK(Object(R"({"apiVersion":"v1","kind":"Pod","spec":{"containers":[{"name":"c","ports":)"
-               R"([{"containerPort":80,"hostPort":0}],"livenessProbe":{"httpGet":{"port":"web"}}}]},)"
-               R"("status":{"conditions":[{"type":"Ready","status":"True"}]}})") ==
-        R"({"apiVersion":"v1","kind":"Pod","metadata":{},"spec":{"containers":[{"livenessProbe":)"
-        R"({"httpGet":{"port":"web"}},"name":"c","ports":[{"containerPort":80}],"resources":{}}]},)"
-        R"("status":{"conditions":[{"lastProbeTime":null,"lastTransitionTime":null,)"
-        R"("status":"True","type":"Ready"}]}})");
+  CHECK(
+      Object(R"({"apiVersion":"v1","kind":"Pod","spec":{"containers":[{"name":"c","ports":)"
+             R"([{"containerPort":80,"hostPort":0}],"livenessProbe":{"httpGet":{"port":"web"}}}]},)"
+             R"("status":{"conditions":[{"type":"Ready","status":"True"}]}})") ==
+      R"({"apiVersion":"v1","kind":"Pod","metadata":{},"spec":{"containers":[{"livenessProbe":)"
+      R"({"httpGet":{"port":"web"}},"name":"c","ports":[{"containerPort":80}],"resources":{}}]},)"
+      R"("status":{"conditions":[{"lastProbeTime":null,"lastTransitionTime":null,)"
+      R"("status":"True","type":"Ready"}]}})");
 }
 
 TEST_CASE("A table is refused when it is none") {
-  for (const char* text : {"kind v1 K", "  f string\n", "g/v1.K\n  f\n", "g/v1.K\n  f number\n",
-                           "g/v1.K\n  f string sometimes\n", "kind v1 K string\n",
-                           "g/v1.K\n  f []g/v1.Lost\n"}) {
+  for (const char* text :
+       {"kind v1 K", "  f string\n", "g/v1.K\n  f\n", "g/v1.K\n  f number\n",
+        "g/v1.K\n  f string sometimes\n", "kind v1 K string\n", "g/v1.K\n  f []g/v1.Lost\n"}) {
     INFO(text);
     CHECK_FALSE(TypeTable::Parse(text).ok());
   }
