@@ -10,8 +10,8 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "interpreter/native/quantity_text.h"
 #include "kube/meta/object.h"
-#include "kube/meta/quantity.h"
 
 namespace interpreter::native {
 
@@ -88,8 +88,8 @@ class Encoder {
     if (value.is_null()) return "0";
     if (!value.is_string() && !value.is_number()) return Wrong(value, "a quantity");
     const std::string text = value.is_string() ? value.ToString() : json::Write(value);
-    const auto quantity = kube::Quantity::Parse(absl::StripAsciiWhitespace(text));
-    return quantity.ok() ? json::Value(quantity->ToString()) : Wrong(value, "a quantity");
+    const auto rewritten = RewrittenQuantity(absl::StripAsciiWhitespace(text));
+    return rewritten.ok() ? json::Value(*rewritten) : Wrong(value, "a quantity");
   }
 
   json::Value Time(const json::Value& value) {
@@ -133,13 +133,14 @@ class Encoder {
     std::vector<json::Member> out;
     for (const Field& field : type.fields) {
       const absl::string_view name = field.name.AsString();
-      json::Value encoded = At(name, *field.type, value[name]);
-      if (!IsLeftOut(field, encoded)) out.emplace_back(field.name, std::move(encoded));
+      const json::Value& given = value[name];
+      json::Value encoded = At(name, *field.type, given);
+      if (!IsLeftOut(field, given, encoded)) out.emplace_back(field.name, std::move(encoded));
     }
     return json::Value::OfMembers(std::move(out));
   }
 
-  bool IsLeftOut(const Field& field, const json::Value& encoded) const {
+  bool IsLeftOut(const Field& field, const json::Value& given, const json::Value& encoded) const {
     if (field.omit_zero && encoded.is_null()) return true;
     if (!field.omit_empty) return false;
     switch (field.type->form) {
@@ -151,7 +152,7 @@ class Encoder {
       case Form::kInt64:
         return encoded.AsInt() == 0;
       case Form::kPointer:
-        return encoded.is_null();
+        return given.is_null();  // A pointer to the zero time is written, as null.
       case Form::kList:
       case Form::kMap:
         return empty_lists_ == EmptyLists::kOmitted ? encoded.empty() : encoded.is_null();

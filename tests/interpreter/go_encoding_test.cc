@@ -104,12 +104,25 @@ TEST_CASE("Quantities have their canonical form") {
         R"({"f":{"cpu":"1","memory":"0"}})");
 }
 
+TEST_CASE("A quantity that looks canonical keeps its text") {
+  for (const char* text : {"+7", "007", "1.500", "1E3", "1.500k", "+01Ki", "0"}) {
+    CHECK(Field("quantity", absl::StrCat("\"", text, "\"")) ==
+          absl::StrCat(R"({"f":")", text, "\"}"));
+  }
+  CHECK(Field("quantity", R"("1.50")") == R"({"f":"1500m"})");
+  CHECK(Field("quantity", R"("0.500")") == R"({"f":"500m"})");
+  CHECK(Field("quantity", R"("1000.000")") == R"({"f":"1k"})");
+  CHECK(Field("quantity", R"("08Ki")") == R"({"f":"8Ki"})");
+  CHECK(Field("quantity", R"("00")") == R"({"f":"0"})");
+}
+
 TEST_CASE("Times are in UTC and whole seconds; no time is null, or absent when omitzero") {
   CHECK(Field("time", R"("2026-01-01T02:00:00.5+02:00")") == R"({"f":"2026-01-01T00:00:00Z"})");
   CHECK(Field("time omitempty", "") == R"({"f":null})");
   CHECK(Field("time omitempty omitzero", "null") == "{}");
   CHECK(Field("time omitzero", R"("0001-01-01T00:00:00Z")") == "{}");
   CHECK(Field("*time omitempty", "") == "{}");
+  CHECK(Field("*time omitempty", R"("0001-01-01T00:00:00Z")") == R"({"f":null})");
 }
 
 TEST_CASE("An integer or a string stays what it is, and is 0 when absent") {
