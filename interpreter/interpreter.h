@@ -131,6 +131,11 @@ class Interpreter {
 
 // Built-in handlers for the kinds of Kubernetes itself. The clock must outlive the back end.
 std::unique_ptr<Backend> NewNativeBackend(const base::Clock& clock = base::RealClock());
+// The same handlers with answers as upstream writes them: it decodes objects into Go structs and
+// encodes those, so that fields the structs do not know vanish and zero values appear or go. That
+// is so for what AggregateStatus changes and for retained Pods; a retained ServiceAccount says null
+// where there are no references. For comparing; the loops have no use for it.
+std::unique_ptr<Backend> NewUpstreamFormBackend(const base::Clock& clock = base::RealClock());
 // The kinds that have some built-in handler, sorted. (InterpretStatus has one for every kind.)
 std::vector<kube::Gvk> NativeKinds();
 // The interpreter over these back ends, first to last. With a registry, which must outlive it,

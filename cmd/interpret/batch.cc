@@ -7,10 +7,14 @@
 #include <CLI/CLI.hpp>
 
 #include "absl/strings/ascii.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
+#include "base/clock.h"
 #include "base/status.h"
 #include "cmd/interpret/flags.h"
 #include "cmd/interpret/invocation.h"
 #include "cmd/interpret/layers.h"
+#include "kube/meta/object.h"
 
 namespace cmd::interpret {
 namespace {
@@ -22,13 +26,40 @@ constexpr char kExamples[] = R"(Examples:
 
 A request: {"id":…, "operation":"Retain", "object":{…}, "observed":{…}, "replicas":3, "items":[…]}
 An answer: {"id":…, "layer":"customization", "by":"widgets", "result":…}, or {"id":…, "error":"…"}
-A request that fails is answered with its error and does not end the batch.)";
+A request that fails is answered with its error and does not end the batch.
+
+Answers of the built-in rules have the form in which Karmada's own program gives them, so that
+the two can be compared: where it decodes an object into Go structs and encodes it again
+(AggregateStatus that changes something, Retain of Pods), unknown fields are gone and zero values
+come or go. This project's controller manager works on the object itself; --as-daemon answers as
+it does.)";
+
+// A clock for answers that can be made again.
+class FixedClock : public base::Clock {
+ public:
+  explicit FixedClock(absl::Time now) : now_(now) {}
+  absl::Time Now() const override { return now_; }
+  bool AwaitUntil(absl::Mutex& mu, const absl::Condition& condition, absl::Time) const override
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu) {
+    mu.Await(condition);  // No deadline ever comes.
+    return true;
+  }
+
+ private:
+  const absl::Time now_;
+};
+
+struct BatchOptions {
+  LayerOptions layers;
+  bool as_daemon = false;
+  std::string now;  // RFC 3339; "" is the machine's time.
+};
 
 json::Value ErrorAnswer(const json::Value& id, const absl::Status& status) {
   return json::Value::Object({{"id", id}, {"error", status.message()}});
 }
 
-absl::StatusOr<ExitCode> Batch(const LayerOptions& options, Console& console) {
+absl::StatusOr<ExitCode> AnswerAll(const LayerOptions& options, Console& console) {
   for (const std::string& path : options.customizations) {
     if (path == "-") return absl::InvalidArgumentError("standard input (-) holds the requests");
   }
@@ -46,6 +77,17 @@ absl::StatusOr<ExitCode> Batch(const LayerOptions& options, Console& console) {
   console.out.flush();
   if (!console.out) return absl::UnavailableError("standard output is closed");
   return ExitCode::kFine;
+}
+
+absl::StatusOr<ExitCode> Batch(const BatchOptions& options, Console& console) {
+  LayerOptions layers = options.layers;
+  layers.upstream_form = !options.as_daemon;
+  if (options.now.empty()) return AnswerAll(layers, console);
+  const auto now = kube::ParseTime(options.now);
+  RETURN_IF_ERROR(base::Annotate(now.status(), "--now"));
+  const FixedClock clock(*now);
+  layers.clock = &clock;
+  return AnswerAll(layers, console);
 }
 
 }  // namespace
@@ -66,8 +108,14 @@ json::Value AnswerLine(const interpreter::Interpreter& interpreter, absl::string
 void AddBatch(CommandLine& line) {
   CLI::App& app =
       line.Add("batch", "Answer JSON requests, one a line, on standard output", kExamples);
-  auto options = std::make_shared<LayerOptions>();
-  AddLayerFlags(app, *options);
+  auto options = std::make_shared<BatchOptions>();
+  AddLayerFlags(app, options->layers);
+  app.add_flag("--as-daemon", options->as_daemon,
+               "built-in answers as the controller manager computes them, not as Karmada's own "
+               "program writes them");
+  app.add_option("--now", options->now,
+                 "time of the conditions that are made, in RFC 3339 (default: the machine's)")
+      ->type_name("TIME");
   line.OnRun(app, [options](Console& console) { return Batch(*options, console); });
 }
 

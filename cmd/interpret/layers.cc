@@ -91,7 +91,8 @@ absl::StatusOr<std::unique_ptr<Layers>> Layers::Build(const LayerOptions& option
   if (options.no_native) {
     layers->slots_.push_back({interpreter::kNativeLayer, nullptr, "left out by --no-native"});
   } else {
-    backends.push_back(interpreter::NewNativeBackend());
+    backends.push_back(options.upstream_form ? interpreter::NewUpstreamFormBackend(*options.clock)
+                                             : interpreter::NewNativeBackend(*options.clock));
     layers->slots_.push_back({interpreter::kNativeLayer, backends.back().get(), ""});
   }
   layers->chain_ = interpreter::NewChain(std::move(backends));

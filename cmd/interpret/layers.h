@@ -11,6 +11,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "base/clock.h"
 #include "cmd/interpret/console.h"
 #include "cmd/interpret/live_objects.h"
 #include "cmd/interpret/object_source.h"
@@ -25,7 +26,9 @@ struct LayerOptions {
   bool recursive = false;                   // Directories below directories, too.
   bool no_shipped = false;
   bool no_native = false;
-  LiveOptions live;  // Where TYPE/NAME is looked up.
+  bool upstream_form = false;                     // Built-in answers as upstream writes them.
+  const base::Clock* clock = &base::RealClock();  // Of the built-in rules; outlives the layers.
+  LiveOptions live;                               // Where TYPE/NAME is looked up.
 };
 
 // What scripts used, since somebody asked last.

@@ -1,0 +1,136 @@
+// The layer of built-in handlers, with answers in the form upstream gives them.
+#include <memory>
+#include <utility>
+
+#include "base/status.h"
+#include "interpreter/interpreter.h"
+#include "interpreter/native/go_encoding.h"
+#include "interpreter/native/type_table.h"
+
+namespace interpreter {
+
+namespace {
+
+using native::EmptyLists;
+using native::EncodeAsGo;
+using native::Type;
+using native::TypeTable;
+
+const Type* TypeOf(const kube::Object& object) {
+  return TypeTable::Kubernetes().OfKind(object.api_version(), object.kind());
+}
+
+absl::StatusOr<kube::Object> Rewritten(const Type& type, const kube::Object& object) {
+  ASSIGN_OR_RETURN(json::Value root, EncodeAsGo(type, object.root()));
+  return kube::Object(std::move(root));
+}
+
+// Upstream's new status has these even when there is nothing in them, and to it an absent list is
+// another one than a list of nothing.
+void AddWhatUpstreamAlwaysMakes(kube::Object& object) {
+  const auto add = [&object](json::Path path, const json::Value& empty) {
+    if (object.Get(path).is_null()) object.Set(path, empty);
+  };
+  const absl::string_view kind = object.kind();
+  if (kind == "Pod") add({"status", "containerStatuses"}, json::Value::Array());
+  if (kind == "PodDisruptionBudget") add({"status", "disruptedPods"}, json::Value::Object());
+  if (kind == "Service" || kind == "Ingress") {
+    add({"status", "loadBalancer", "ingress"}, json::Value::Array());
+  }
+}
+
+absl::StatusOr<bool> HasOtherStatus(const Type& type, const kube::Object& before,
+                                    kube::Object after) {
+  AddWhatUpstreamAlwaysMakes(after);
+  ASSIGN_OR_RETURN(const json::Value old, EncodeAsGo(type, before.root(), EmptyLists::kKept));
+  ASSIGN_OR_RETURN(const json::Value made, EncodeAsGo(type, after.root(), EmptyLists::kKept));
+  return old["status"] != made["status"];
+}
+
+// Whether upstream finds that an aggregation changed something. It returns the object as it came if
+// not.
+absl::StatusOr<bool> IsChanged(const Type& type, const kube::Object& before,
+                               const AggregatedItems& items, const kube::Object& after) {
+  const absl::string_view kind = before.kind();
+  const bool written = !after.root().SharesWith(before.root());
+  if (kind == "Deployment" || kind == "ReplicaSet" || kind == "StatefulSet") return written;
+  if (kind == "DaemonSet") {
+    // Compared with a status of sums alone, though what else is in it stays.
+    return written || !before.status()["conditions"].empty() ||
+           !before.status()["collisionCount"].is_null();
+  }
+  if (kind == "Pod" && items.is_null()) return true;
+  if (kind == "Service" && before.spec()["type"].AsString() != "LoadBalancer") return false;
+  return HasOtherStatus(type, before, after);
+}
+
+// Rewrites what upstream rewrites, and leaves the rest to the built-in handlers.
+class UpstreamForm : public Backend {
+ public:
+  explicit UpstreamForm(const base::Clock& clock) : native_(NewNativeBackend(clock)) {}
+
+  absl::StatusOr<kube::Object> Retain(const kube::Object& desired,
+                                      const kube::Object& observed) const override {
+    ASSIGN_OR_RETURN(kube::Object retained, native_->Retain(desired, observed));
+    const Type* type = TypeOf(desired);
+    if (type == nullptr) return retained;
+    if (desired.kind() == "ServiceAccount") {
+      for (const char* references : {"secrets", "imagePullSecrets"}) {
+        if (retained.root()[references].empty()) retained.Set({references}, nullptr);
+      }
+    }
+    if (desired.kind() != "Pod") return retained;
+    RETURN_IF_ERROR(base::Annotate(EncodeAsGo(*type, observed.root()).status(), "observed"));
+    return Rewritten(*type, retained);
+  }
+
+  absl::StatusOr<kube::Object> AggregateStatus(const kube::Object& object,
+                                               const AggregatedItems& items) const override {
+    ASSIGN_OR_RETURN(kube::Object aggregated, native_->AggregateStatus(object, items));
+    const Type* type = TypeOf(object);
+    if (type == nullptr) return aggregated;
+    RETURN_IF_ERROR(EncodeAsGo(*type, object.root()).status());
+    ASSIGN_OR_RETURN(const bool changed, IsChanged(*type, object, items, aggregated));
+    if (!changed) return object;
+    return Rewritten(*type, aggregated);
+  }
+
+  absl::string_view layer() const override { return native_->layer(); }
+  bool Has(const kube::Gvk& gvk, Operation op) const override { return native_->Has(gvk, op); }
+  std::string RuleOf(const kube::Gvk& gvk, Operation op) const override {
+    return native_->RuleOf(gvk, op);
+  }
+  absl::StatusOr<Replicas> GetReplicas(const kube::Object& object) const override {
+    return native_->GetReplicas(object);
+  }
+  absl::StatusOr<json::Value> GetComponents(const kube::Object& object) const override {
+    return native_->GetComponents(object);
+  }
+  absl::StatusOr<kube::Object> ReviseReplica(const kube::Object& object,
+                                             int64_t replicas) const override {
+    return native_->ReviseReplica(object, replicas);
+  }
+  absl::StatusOr<json::Value> GetDependencies(const kube::Object& object) const override {
+    return native_->GetDependencies(object);
+  }
+  absl::StatusOr<json::Value> ReflectStatus(const kube::Object& object) const override {
+    return native_->ReflectStatus(object);
+  }
+  absl::StatusOr<bool> InterpretHealth(const kube::Object& object) const override {
+    return native_->InterpretHealth(object);
+  }
+  absl::StatusOr<kube::Object> Prune(const kube::Object& object) const override {
+    return native_->Prune(object);
+  }
+
+ private:
+  const std::unique_ptr<Backend> native_;
+};
+
+}  // namespace
+
+std::unique_ptr<Backend> NewUpstreamFormBackend(const base::Clock& clock) {
+  return std::make_unique<UpstreamForm>(clock);
+}
+
+}  // namespace interpreter
