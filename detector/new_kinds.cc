@@ -25,7 +25,7 @@ void NewKinds::SetClusters(const std::vector<kube::ObjectPtr>& clusters, absl::T
       ++(cluster.HasApi(gvk) ? listing : missing);
     }
     if (listing > 0) wait.first_listed = std::min(wait.first_listed, now);
-    const bool done = (listing > 0 && missing == 0) || now >= wait.first_listed + status_round_ ||
+    const bool done = (listing > 0 && missing == 0) || now >= wait.first_listed + patience_ ||
                       now >= wait.since + kLongestWait;
     entry = done ? waiting_.erase(entry) : std::next(entry);
   }

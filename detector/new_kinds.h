@@ -8,6 +8,7 @@
 #ifndef DETECTOR_NEW_KINDS_H_
 #define DETECTOR_NEW_KINDS_H_
 
+#include <algorithm>
 #include <map>
 #include <set>
 #include <vector>
@@ -23,9 +24,10 @@ class NewKinds {
   // No kind waits for longer: a cluster may never serve it.
   static constexpr absl::Duration kLongestWait = absl::Seconds(30);
 
-  // Once a cluster lists a kind, the others have `status_round` to do so as well: how often their
-  // status is brought up to date.
-  explicit NewKinds(absl::Duration status_round) : status_round_(status_round) {}
+  // Once a cluster lists a kind, the others have two rounds to do so as well, but no less than 5 s.
+  // `status_round` is how often their status is brought up to date.
+  explicit NewKinds(absl::Duration status_round)
+      : patience_(std::max(2 * status_round, absl::Seconds(5))) {}
 
   // The kinds that the control plane serves now. Those of the first call are new, too: they may
   // have been defined while this process was down.
@@ -44,7 +46,7 @@ class NewKinds {
     absl::Time first_listed = absl::InfiniteFuture();
   };
 
-  const absl::Duration status_round_;
+  const absl::Duration patience_;  // With the clusters after the first.
   std::set<kube::Gvk> served_;
   std::map<kube::Gvk, Wait> waiting_;
 };

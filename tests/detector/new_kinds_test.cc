@@ -62,11 +62,21 @@ TEST_CASE_METHOD(Fixture, "a cluster that is not ready is not waited for") {
   CHECK_FALSE(WaitsAt(absl::Seconds(2), {Cluster("a", false, false), Cluster("b", true)}));
 }
 
-TEST_CASE_METHOD(Fixture, "the other clusters have one round of status after the first") {
+TEST_CASE_METHOD(Fixture, "the other clusters have two rounds of status after the first") {
   const std::vector<kube::ObjectPtr> one = {Cluster("a", true), Cluster("b", false)};
   CHECK(WaitsAt(absl::Seconds(5), one));
-  CHECK(WaitsAt(absl::Seconds(14), one));
-  CHECK_FALSE(WaitsAt(absl::Seconds(15), one));
+  CHECK(WaitsAt(absl::Seconds(24), one));
+  CHECK_FALSE(WaitsAt(absl::Seconds(25), one));
+}
+
+TEST_CASE("with short rounds the other clusters have 5 s still") {
+  NewKinds kinds(absl::Milliseconds(100));
+  kinds.SetServed({kFoo}, absl::UnixEpoch());
+  kinds.SetClusters({Cluster("a", true), Cluster("b", false)}, absl::UnixEpoch());
+  kinds.SetClusters({Cluster("a", true), Cluster("b", false)}, absl::FromUnixSeconds(4));
+  CHECK(kinds.MustWait(kFoo));
+  kinds.SetClusters({Cluster("a", true), Cluster("b", false)}, absl::FromUnixSeconds(5));
+  CHECK_FALSE(kinds.MustWait(kFoo));
 }
 
 TEST_CASE_METHOD(Fixture, "a kind that no cluster comes to serve waits no longer than 30 s") {
