@@ -21,8 +21,8 @@ struct DetectorOptions {
   int cluster_policy_workers = 1;
   kube::RateLimiterOptions limiter;
   DetectorGates gates;
-  absl::Duration cluster_status_round =
-      absl::Seconds(10);  // Clusters tell what they serve so often.
+  // How often clusters tell which kinds they serve.
+  absl::Duration cluster_status_round = absl::Seconds(10);
 };
 
 // The detector's parts that its loops refer to. REQUIRES: outlives the manager's Run.
