@@ -55,6 +55,32 @@ Key KeyAt(lua_State* state, int index) {
   return key;
 }
 
+// Adds the members of the table at `from` to the table on top.
+void AddMembers(lua_State* state, int from) {
+  lua_pushnil(state);
+  while (lua_next(state, from) != 0) {
+    State::Of(state).meter().Charge(state, 1);
+    lua_pushvalue(state, -2);
+    lua_insert(state, -2);
+    lua_rawset(state, -4);
+  }
+}
+
+// The table at 1 becomes one that can be walked through: filled; and where it is one over another
+// (a library, the globals), a copy with the members of both.
+void MakeWhole(lua_State* state) {
+  State::Of(state).sources().Fill(state, 1);
+  if (lua_getmetatable(state, 1) == 0) return;
+  lua_pushliteral(state, "__index");
+  lua_rawget(state, -2);
+  const int below = lua_gettop(state);
+  lua_newtable(state);
+  if (lua_istable(state, below)) AddMembers(state, below);
+  AddMembers(state, 1);
+  lua_replace(state, 1);
+  lua_settop(state, below - 2);
+}
+
 constexpr size_t kFewKeys = 24;
 
 size_t CountKeys(lua_State* state) {
@@ -124,7 +150,7 @@ int NextPair(lua_State* state) {
 int Pairs(lua_State* state) {
   luaL_checktype(state, 1, LUA_TTABLE);
   lua_settop(state, 1);
-  State::Of(state).sources().Fill(state, 1);
+  MakeWhole(state);
   PushSortedKeys(state);
   lua_pushvalue(state, 1);
   lua_insert(state, -2);
@@ -139,7 +165,7 @@ int Next(lua_State* state) {
   luaL_checktype(state, 1, LUA_TTABLE);
   lua_settop(state, 2);
   State& host = State::Of(state);
-  host.sources().Fill(state, 1);
+  MakeWhole(state);
   const bool from_start = lua_isnil(state, 2);
   const Key after = from_start ? Key() : KeyAt(state, 2);
   Key best;

@@ -20,6 +20,12 @@ void AddMathFunctions(lua_State* state);
 void AddTimeFunctions(lua_State* state);  // os
 void AddBoundFunctions(lua_State* state, const Library& library);
 
+// require and package, to the table of base functions. `loaded` holds the libraries that are
+// globals too, `preloaded` those that scripts have to require, by name. Absolute indexes.
+void AddPackageFunctions(lua_State* state, int base, int loaded, int preloaded);
+// Forgets what a run has made of `package`. Does not raise.
+void DropPackage(lua_State* state);
+
 // Pairs and next in the order of keys.
 int Pairs(lua_State* state);
 int Next(lua_State* state);

@@ -9,7 +9,8 @@ namespace {
 // Where MakeLibraryTables keeps its tables on the stack.
 constexpr int kBase = 1;       // The base functions.
 constexpr int kLibraries = 2;  // The list of stand-ins.
-constexpr int kLoaded = 3;     // Stand-ins by name, for require.
+constexpr int kLoaded = 3;     // Stand-ins by name, for require: those that are globals,
+constexpr int kPreloaded = 4;  // and the others.
 
 void Open(lua_State* state, lua_CFunction open, const char* name) {
   lua_pushcfunction(state, open);
@@ -26,7 +27,8 @@ int AssignToLibrary(lua_State* state) {
 
 // Called for a global that is not there yet. An assignment that takes a base function's name makes
 // the global table a copy of the base functions instead of a table over them: a script that uses
-// such a name for a variable (`error = status.error`) must find nil where it put nil.
+// such a name for a variable (`error = status.error`) must find nil where it put nil. What the base
+// functions make on demand stays within reach.
 int AssignToGlobals(lua_State* state) {
   lua_settop(state, 3);
   lua_pushvalue(state, 2);
@@ -34,7 +36,7 @@ int AssignToGlobals(lua_State* state) {
   const bool takes_base_name = !lua_isnil(state, -1);
   lua_settop(state, 3);
   if (takes_base_name) {
-    lua_pushnil(state);
+    lua_getmetatable(state, lua_upvalueindex(1));
     lua_setmetatable(state, 1);
     lua_pushnil(state);
     while (lua_next(state, lua_upvalueindex(1)) != 0) {
@@ -47,16 +49,9 @@ int AssignToGlobals(lua_State* state) {
   return 0;
 }
 
-int Require(lua_State* state) {
-  const char* name = luaL_checkstring(state, 1);
-  lua_settop(state, 1);
-  lua_rawget(state, lua_upvalueindex(1));
-  if (lua_isnil(state, -1)) return luaL_error(state, "module %s not found", name);
-  return 1;
-}
-
-// The library's functions are on top of the stack; leaves nothing.
-void AddLibrary(lua_State* state, const char* name) {
+// The library's functions are on top of the stack; leaves its stand-in there, which is also found
+// by name in the table at `by_name`.
+void AddLibrary(lua_State* state, int by_name, const char* name) {
   lua_newtable(state);  // The stand-in.
   lua_createtable(state, 0, 2);
   lua_pushvalue(state, -3);
@@ -65,7 +60,7 @@ void AddLibrary(lua_State* state, const char* name) {
   lua_setfield(state, -2, "__newindex");
   lua_setmetatable(state, -2);
   lua_pushvalue(state, -1);
-  lua_setfield(state, kLoaded, name);
+  lua_setfield(state, by_name, name);
   lua_pushvalue(state, -1);
   lua_rawseti(state, kLibraries, static_cast<int>(lua_objlen(state, kLibraries)) + 1);
   lua_insert(state, -2);
@@ -79,7 +74,7 @@ void AddGlobalLibrary(lua_State* state, const char* name,
                       std::initializer_list<AddFunctions> functions) {
   lua_newtable(state);
   for (AddFunctions add : functions) add(state);
-  AddLibrary(state, name);
+  AddLibrary(state, kLoaded, name);
   lua_setfield(state, kBase, name);
 }
 
@@ -110,7 +105,7 @@ LibraryTables MakeLibraryTables(lua_State* state, const std::vector<Library>& li
   Open(state, &luaopen_string, LUA_STRLIBNAME);
   Open(state, &luaopen_math, LUA_MATHLIBNAME);
   lua_settop(state, 0);
-  for (int i = kBase; i <= kLoaded; ++i) lua_newtable(state);
+  for (int i = kBase; i <= kPreloaded; ++i) lua_newtable(state);
 
   AddGlobalLibrary(state, "string", {&AddStringFunctions, &AddPatternFunctions});
   AddGlobalLibrary(state, "table", {&AddTableFunctions});
@@ -119,14 +114,12 @@ LibraryTables MakeLibraryTables(lua_State* state, const std::vector<Library>& li
   for (const Library& library : libraries) {
     lua_newtable(state);
     AddBoundFunctions(state, library);
-    AddLibrary(state, library.name.c_str());
+    AddLibrary(state, kPreloaded, library.name.c_str());
     lua_pop(state, 1);
   }
   lua_pushvalue(state, kBase);
   AddBaseFunctions(state);
-  lua_pushvalue(state, kLoaded);
-  lua_pushcclosure(state, &Require, 1);
-  lua_setfield(state, kBase, "require");
+  AddPackageFunctions(state, kBase, kLoaded, kPreloaded);
 
   LibraryTables tables;
   tables.string_metatable = MakeStringMetatable(state);
@@ -150,6 +143,7 @@ LibraryTables MakeLibraryTables(lua_State* state, const std::vector<Library>& li
 
 void EmptyLibraryTables(lua_State* state, int libraries) {
   lua_settop(state, 0);
+  DropPackage(state);
   lua_rawgeti(state, LUA_REGISTRYINDEX, libraries);
   for (int i = 1; i <= static_cast<int>(lua_objlen(state, 1)); ++i) {
     lua_rawgeti(state, 1, i);

@@ -53,7 +53,57 @@ TEST_CASE("base functions") {
       {"return rawequal(1, 1)",
        "ERROR: test: in F: call function rawequal is not supported in karmada customized "
        "resourceinterpreter."},
-      {"return require('x')", "ERROR: test: in F: module x not found"},
+  });
+}
+
+TEST_CASE("require finds libraries and what a script preloads") {
+  CheckAll({
+      {"return require('x')",
+       "ERROR: test: in F: module x not found:\n\tno field package.preload['x']"},
+      {"package.preload.twice = function(name) return {of = function(n) return 2 * n end} end "
+       "return require('twice').of(21)",
+       "42"},
+      {"local made = 0 package.preload.m = function() made = made + 1 return {} end "
+       "return tostring(require('m') == require('m')) .. made",
+       R"("true1")"},
+      {"package.preload.m = function(name) return name end return require('m')", R"("m")"},
+      {"package.preload.m = function() end return require('m')", "true"},
+      {"package.preload.m = function(name) package.loaded[name] = 'itself' end return require('m')",
+       R"("itself")"},
+      {"package.preload.m = function() return require('m') end return require('m')",
+       "ERROR: test: in F: loop or previous error loading module: m"},
+      {"package.loaded.m = {n = 7} return require('m').n", "7"},
+      {"table.insert(package.loaders, function(name) return function() return name .. '!' end end) "
+       "return require('any')",
+       R"("any!")"},
+      {"package.preload = nil return require('m')",
+       "ERROR: test: in F: package.preload must be a table"},
+      {"return package.loadlib('x', 'y')", "ERROR: test: in F: loadlib is not supported"},
+      {"return package.loaded.string == string and package.path == nil", "true"},
+      {"local s = '' for k in pairs(package) do s = s .. k .. ' ' end return s",
+       R"("loaded loaders loadlib preload ")"},
+      {"error = 1 return type(package)", R"("table")"},
+  });
+}
+
+TEST_CASE("what a run puts into package is gone in the next one") {
+  const ScriptRunner runner(Patient());
+  CHECK(Eval(runner,
+             "package.preload.m = function() return 1 end package.loaded.n = 1 "
+             "package.loaders[2] = nil return require('m')") == "1");
+  CHECK(Eval(runner, "return package.preload.m == nil and package.loaded.n == nil") == "true");
+  CHECK(Eval(runner, "return pcall(require, 'm')") == "false");
+}
+
+TEST_CASE("pairs and next see what is in a library and in the globals") {
+  CheckAll({
+      {"local s = '' for k in pairs(os) do s = s .. k .. ' ' end return s", R"("date time ")"},
+      {"return next(os)", R"("date")"},
+      {"os.zone = 1 local s = '' for k in pairs(os) do s = s .. k .. ' ' end return s",
+       R"("date time zone ")"},
+      {"local seen = {} for k, v in pairs(_G) do seen[k] = v end "
+       "return seen.F == F and seen.pairs == pairs and seen._G == _G",
+       "true"},
   });
 }
 

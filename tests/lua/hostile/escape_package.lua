@@ -1,5 +1,9 @@
 -- ends: error
--- error: attempt to index global 'package' (a nil value)
+-- error: module ffi not found
 function F(o)
-  return package.loaded
+  for _, name in ipairs({"io", "debug", "jit", "ffi", "coroutine", "_G"}) do
+    if package.loaded[name] or package.preload[name] then return name end
+  end
+  if package.path or package.cpath or package.searchpath or package.seeall then return "path" end
+  return require("ffi")
 end
