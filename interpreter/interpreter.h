@@ -66,6 +66,13 @@ struct Replicas {
   json::Value requirements;  // work/v1alpha2 ReplicaRequirements; null when there are none.
 };
 
+// What goes into the requirements of pods besides node claim and resources.
+struct RequirementRules {
+  // priorityClassName, where there is a node claim or a resource at all. Feature gate
+  // ResourceQuotaEstimate; upstream's GenerateReplicaRequirements.
+  bool priority_class = false;
+};
+
 // A binding's status.aggregatedStatus: an array of AggregatedStatusItem, or null for none.
 using AggregatedItems = json::Value;
 
@@ -130,7 +137,8 @@ class Interpreter {
 };
 
 // Built-in handlers for the kinds of Kubernetes itself. The clock must outlive the back end.
-std::unique_ptr<Backend> NewNativeBackend(const base::Clock& clock = base::RealClock());
+std::unique_ptr<Backend> NewNativeBackend(const base::Clock& clock = base::RealClock(),
+                                          const RequirementRules& rules = {});
 // The same handlers with answers as upstream writes them: it decodes objects into Go structs and
 // encodes those, so that fields the structs do not know vanish and zero values appear or go. That
 // is so for what AggregateStatus changes and for retained Pods; a retained ServiceAccount says null

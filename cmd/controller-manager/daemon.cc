@@ -53,6 +53,7 @@ interpreter::live::LiveOptions InterpreterOptions(const config::Options& o) {
   interpreter::live::LiveOptions live;
   live.script_budget.time = o.scripts.timeout;
   live.script_budget.memory = static_cast<size_t>(o.scripts.memory_mib) << 20;
+  live.requirements.priority_class = o.gates.Enabled(config::Gate::kResourceQuotaEstimate);
   return live;
 }
 

@@ -48,14 +48,15 @@ Results ResourceAdd(Arguments arguments) {
   return One(json::Value(sum.ToString()));
 }
 
-Results AccuratePodRequirements(Arguments arguments) {
+Results AccuratePodRequirements(Arguments arguments, const RequirementRules& rules) {
   if (arguments.size() != 1) {
     return absl::InvalidArgumentError("getPodRequirements only accepts one argument");
   }
   if (arguments[0].type != Value::Type::kTable) {
     return BadArgument(0, "accuratePodRequirements", "table", arguments[0]);
   }
-  ASSIGN_OR_RETURN(json::Value requirements, native::RequirementsOf(arguments[0].json["spec"]));
+  ASSIGN_OR_RETURN(json::Value requirements,
+                   native::RequirementsOf(arguments[0].json["spec"], rules));
   return One(std::move(requirements));
 }
 
@@ -94,12 +95,14 @@ Results GetResourceQuantity(Arguments arguments) {
 
 }  // namespace
 
-lua::Library KubeLibrary() {
+lua::Library KubeLibrary(const RequirementRules& rules) {
   return {.name = "kube",
-          .functions = {{"resourceAdd", ResourceAdd},
-                        {"accuratePodRequirements", AccuratePodRequirements},
-                        {"getPodDependencies", GetPodDependencies},
-                        {"getResourceQuantity", GetResourceQuantity}}};
+          .functions = {
+              {"resourceAdd", ResourceAdd},
+              {"accuratePodRequirements",
+               [rules](Arguments arguments) { return AccuratePodRequirements(arguments, rules); }},
+              {"getPodDependencies", GetPodDependencies},
+              {"getResourceQuantity", GetResourceQuantity}}};
 }
 
 }  // namespace interpreter::customized

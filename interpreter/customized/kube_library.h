@@ -2,6 +2,7 @@
 #ifndef INTERPRETER_CUSTOMIZED_KUBE_LIBRARY_H_
 #define INTERPRETER_CUSTOMIZED_KUBE_LIBRARY_H_
 
+#include "interpreter/interpreter.h"
 #include "lua/library.h"
 
 namespace interpreter::customized {
@@ -14,7 +15,8 @@ namespace interpreter::customized {
 //                                           cannot return)
 //   getResourceQuantity(q)                  a quantity as a number
 // Wrong arguments raise an error with upstream's words.
-lua::Library KubeLibrary();
+// `rules` are those of accuratePodRequirements.
+lua::Library KubeLibrary(const RequirementRules& rules = {});
 
 }  // namespace interpreter::customized
 

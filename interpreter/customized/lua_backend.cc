@@ -14,7 +14,7 @@ namespace {
 
 lua::ScriptRunner::Options RunnerOptions(const LuaBackendOptions& options) {
   lua::ScriptRunner::Options runner;
-  runner.libraries.push_back(KubeLibrary());
+  runner.libraries.push_back(KubeLibrary(options.requirements));
   runner.budget = options.budget;
   runner.clock = options.clock;
   return runner;

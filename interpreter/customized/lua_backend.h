@@ -35,6 +35,7 @@ namespace interpreter::customized {
 struct LuaBackendOptions {
   absl::string_view layer = kCustomizationLayer;  // Or kShippedLayer.
   lua::Budget budget;                             // Of one run of one script.
+  RequirementRules requirements;                  // Of kube.accuratePodRequirements.
   const base::Clock* clock = nullptr;    // nullptr: the real one. Must outlive the back end.
   metrics::Registry* metrics = nullptr;  // nullptr: nothing is counted. The same.
   // Told of every run that ended with a result, on the caller's thread. May be empty.

@@ -141,6 +141,7 @@ LiveInterpreter::Impl::Impl(kube::Manager& manager, const LiveOptions& options)
     : manager_(manager), problems_(manager) {
   customized::LuaBackendOptions lua;
   lua.budget = options.script_budget;
+  lua.requirements = options.requirements;
   lua.clock = &manager.clock();
   lua.metrics = &manager.registry();
   auto users = std::make_unique<LuaBackend>(lua);
@@ -166,7 +167,7 @@ LiveInterpreter::Impl::Impl(kube::Manager& manager, const LiveOptions& options)
   layers.push_back(std::move(users));
   layers.push_back(std::move(hooks));
   layers.push_back(ShippedLayer(lua));
-  layers.push_back(NewNativeBackend(manager.clock()));
+  layers.push_back(NewNativeBackend(manager.clock(), options.requirements));
   chain_ = NewChain(std::move(layers), &manager.registry());
 
   Watch(api::InterpreterCustomizations());

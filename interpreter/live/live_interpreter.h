@@ -21,6 +21,7 @@ namespace interpreter::live {
 
 struct LiveOptions {
   lua::Budget script_budget;                 // Of one run of one script.
+  RequirementRules requirements;             // Of pods.
   webhook::TransportFactory hook_transport;  // Empty: real connections.
 };
 

@@ -18,7 +18,8 @@ namespace interpreter::native {
 
 // The handlers of one kind; nullptr where the kind has no rule. They are pure functions.
 struct Handlers {
-  absl::StatusOr<Replicas> (*get_replicas)(const kube::Object& object) = nullptr;
+  absl::StatusOr<Replicas> (*get_replicas)(const kube::Object& object,
+                                           const RequirementRules& rules) = nullptr;
   absl::StatusOr<kube::Object> (*revise_replica)(const kube::Object& object,
                                                  int64_t replicas) = nullptr;
   absl::StatusOr<kube::Object> (*retain)(const kube::Object& desired,

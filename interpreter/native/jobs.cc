@@ -21,14 +21,15 @@ constexpr absl::string_view kComplete = "Complete";
 constexpr absl::string_view kFailed = "Failed";
 constexpr absl::string_view kSuccessCriteriaMet = "SuccessCriteriaMet";
 
-absl::StatusOr<Replicas> JobReplicas(const kube::Object& object) {
+absl::StatusOr<Replicas> JobReplicas(const kube::Object& object, const RequirementRules& rules) {
   Fields spec(object.spec(), "spec");
   const int64_t parallelism = spec.Int("parallelism");
   const std::optional<int64_t> completions = spec.OptionalInt("completions");
   RETURN_IF_ERROR(spec.error());
   Replicas out;
   out.replicas = std::min(parallelism, completions.value_or(parallelism));
-  ASSIGN_OR_RETURN(out.requirements, RequirementsOf(object.Get({"spec", "template", "spec"})));
+  ASSIGN_OR_RETURN(out.requirements,
+                   RequirementsOf(object.Get({"spec", "template", "spec"}), rules));
   return out;
 }
 

@@ -15,7 +15,8 @@ using native::HandlerTable;
 
 class NativeBackend : public Backend {
  public:
-  explicit NativeBackend(const base::Clock& clock) : clock_(clock), table_(native::AllHandlers()) {}
+  NativeBackend(const base::Clock& clock, const RequirementRules& rules)
+      : clock_(clock), rules_(rules), table_(native::AllHandlers()) {}
 
   absl::string_view layer() const override { return kNativeLayer; }
 
@@ -30,7 +31,7 @@ class NativeBackend : public Backend {
   }
 
   absl::StatusOr<Replicas> GetReplicas(const kube::Object& object) const override {
-    return Call(&Handlers::get_replicas, object);
+    return Call(&Handlers::get_replicas, object, rules_);
   }
 
   absl::StatusOr<json::Value> GetComponents(const kube::Object& object) const override {
@@ -110,13 +111,14 @@ class NativeBackend : public Backend {
   }
 
   const base::Clock& clock_;
+  const RequirementRules rules_;
   const HandlerTable table_;
 };
 
 }  // namespace
 
-std::unique_ptr<Backend> NewNativeBackend(const base::Clock& clock) {
-  return std::make_unique<NativeBackend>(clock);
+std::unique_ptr<Backend> NewNativeBackend(const base::Clock& clock, const RequirementRules& rules) {
+  return std::make_unique<NativeBackend>(clock, rules);
 }
 
 std::vector<kube::Gvk> NativeKinds() { return native::AllHandlers().Kinds(); }

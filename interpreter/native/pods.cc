@@ -12,10 +12,10 @@ namespace interpreter::native {
 
 namespace {
 
-absl::StatusOr<Replicas> PodReplicas(const kube::Object& object) {
+absl::StatusOr<Replicas> PodReplicas(const kube::Object& object, const RequirementRules& rules) {
   Replicas out;
   out.replicas = 1;
-  ASSIGN_OR_RETURN(out.requirements, RequirementsOf(object.spec()));
+  ASSIGN_OR_RETURN(out.requirements, RequirementsOf(object.spec(), rules));
   return out;
 }
 

@@ -30,22 +30,28 @@ json::Value NodeClaimOf(const json::Value& pod_spec) {
 
 }  // namespace
 
-absl::StatusOr<json::Value> RequirementsOf(const json::Value& pod_spec) {
+absl::StatusOr<json::Value> RequirementsOf(const json::Value& pod_spec,
+                                           const RequirementRules& rules) {
   json::Value claim = NodeClaimOf(pod_spec);
   ASSIGN_OR_RETURN(json::Value request, RequestOfPod(pod_spec));
   if (claim.is_null() && request.empty()) return json::Value();
   json::Value requirements = json::Value::Object();
   if (!claim.is_null()) requirements.Set("nodeClaim", std::move(claim));
   if (!request.empty()) requirements.Set("resourceRequest", std::move(request));
+  if (rules.priority_class && !pod_spec["priorityClassName"].AsString().empty()) {
+    requirements.Set("priorityClassName", pod_spec["priorityClassName"]);
+  }
   return requirements;
 }
 
-absl::StatusOr<Replicas> WorkloadReplicas(const kube::Object& object) {
+absl::StatusOr<Replicas> WorkloadReplicas(const kube::Object& object,
+                                          const RequirementRules& rules) {
   Fields spec(object.spec(), "spec");
   Replicas out;
   out.replicas = spec.Int("replicas");
   RETURN_IF_ERROR(spec.error());
-  ASSIGN_OR_RETURN(out.requirements, RequirementsOf(object.Get({"spec", "template", "spec"})));
+  ASSIGN_OR_RETURN(out.requirements,
+                   RequirementsOf(object.Get({"spec", "template", "spec"}), rules));
   return out;
 }
 

@@ -12,10 +12,12 @@ namespace interpreter::native {
 
 // ReplicaRequirements of a pod spec: node claim, and the resources one pod requests. Null when it
 // states neither. kInvalidArgument for a malformed quantity.
-absl::StatusOr<json::Value> RequirementsOf(const json::Value& pod_spec);
+absl::StatusOr<json::Value> RequirementsOf(const json::Value& pod_spec,
+                                           const RequirementRules& rules);
 
 // Replicas from spec.replicas (absent: 0), requirements from spec.template.
-absl::StatusOr<Replicas> WorkloadReplicas(const kube::Object& object);
+absl::StatusOr<Replicas> WorkloadReplicas(const kube::Object& object,
+                                          const RequirementRules& rules);
 
 // Sets the integer `spec.<field>` if it exists. kInvalidArgument when it is no integer.
 absl::StatusOr<kube::Object> ReviseSpecField(const kube::Object& object, absl::string_view field,

@@ -201,6 +201,21 @@ TEST_CASE("an empty node selector is a node claim, none is not") {
   CHECK(requirements(R"({"nodeSelector":{}})") == R"({"nodeClaim":{}})");
 }
 
+TEST_CASE("a pod's priority class belongs to other requirements, when it is asked for") {
+  const auto requirements = [](bool asked, absl::string_view spec) {
+    const auto native = interpreter::NewNativeBackend(base::RealClock(), {.priority_class = asked});
+    const kube::Object pod = ObjectOf("v1", "Pod", absl::StrCat(R"({"spec":)", spec, "}"));
+    return json::Write(native->GetReplicas(pod).value().requirements);
+  };
+  CHECK(requirements(true, R"({"nodeSelector":{},"priorityClassName":"high"})") ==
+        R"({"nodeClaim":{},"priorityClassName":"high"})");
+  CHECK(requirements(false, R"({"nodeSelector":{},"priorityClassName":"high"})") ==
+        R"({"nodeClaim":{}})");
+  CHECK(requirements(true, R"({"priorityClassName":"high"})") == "null");
+  CHECK(requirements(true, R"({"nodeSelector":{},"priorityClassName":""})") ==
+        R"({"nodeClaim":{}})");
+}
+
 TEST_CASE("replicas are revised only where there are some") {
   const auto revise = [](absl::string_view rest) {
     return Native().ReviseReplica(ObjectOf("apps/v1", "Deployment", rest), 2);

@@ -16,9 +16,10 @@ constexpr absl::string_view kTemplate = R"({"spec":{
                   "envFrom": [{"configMapRef": {"name": "b"}}, {"configMapRef": {"name": "a"}}]}]}})";
 
 // What `kube.<call>` gives, as JSON; "error: ..." when it raises. `template` is the table above.
-std::string Call(absl::string_view call, absl::string_view given = kTemplate) {
+std::string Call(absl::string_view call, absl::string_view given = kTemplate,
+                 const interpreter::RequirementRules& rules = {}) {
   lua::ScriptRunner::Options options;
-  options.libraries.push_back(interpreter::customized::KubeLibrary());
+  options.libraries.push_back(interpreter::customized::KubeLibrary(rules));
   const lua::ScriptRunner runner(options);
   const auto script = lua::Script::Compile("test", absl::StrCat("local kube = require('kube')\n"
                                                                 "function Test(template)\n"
@@ -51,6 +52,16 @@ TEST_CASE("scripts read quantities as numbers") {
       {"getResourceQuantity(nil)", "0"},
   }));
   CHECK(Call(call) == value);
+}
+
+TEST_CASE("scripts get a template's priority class where it counts, with other requirements only") {
+  const interpreter::RequirementRules rules{.priority_class = true};
+  const std::string call = "accuratePodRequirements(template)";
+  const char* selecting = R"({"spec":{"nodeSelector":{},"priorityClassName":"high"}})";
+  CHECK(Call(call, selecting, rules) == R"({"nodeClaim":{},"priorityClassName":"high"})");
+  CHECK(Call(call, selecting) == R"({"nodeClaim":{}})");
+  CHECK(Call(call, R"({"spec":{"priorityClassName":"high"}})", rules) == "null");
+  CHECK(Call(call, R"({"spec":{"nodeSelector":{}}})", rules) == R"({"nodeClaim":{}})");
 }
 
 TEST_CASE("scripts get the requirements of a pod template, or nil") {

@@ -51,6 +51,7 @@ struct Fixture : tests::ManagerFixture {
   tests::RecordingEvents* recorded = nullptr;  // All events.
   tests::ScriptedHooks hooks{tests::Failing(absl::UnavailableError("connection refused"))};
   std::optional<interpreter::live::LiveInterpreter> live;
+  interpreter::RequirementRules requirements;
 
   Fixture() {
     auto recording = std::make_unique<tests::RecordingEvents>();
@@ -64,7 +65,8 @@ struct Fixture : tests::ManagerFixture {
   // A daemon that starts now: what the server has already is known once it is loaded, what comes
   // later at some time later.
   void Begin() {
-    live.emplace(Make(), interpreter::live::LiveOptions{.hook_transport = hooks.Factory()});
+    live.emplace(Make(), interpreter::live::LiveOptions{.requirements = requirements,
+                                                        .hook_transport = hooks.Factory()});
   }
   absl::Status Load() {
     Begin();
@@ -96,6 +98,20 @@ TEST_CASE_METHOD(Fixture, "without customizations the shipped ones and the built
   REQUIRE(Load().ok());
   CHECK(absl::IsUnimplemented(Health().status()));
   CHECK(interpreter().HookEnabled({"apps", "v1", "Deployment"}, Operation::kInterpretHealth));
+}
+
+TEST_CASE_METHOD(Fixture, "a pod's priority class is told when that is asked for") {
+  const auto asked = [&](const char* kind, const char* api_version) {
+    kube::Object object(tests::Json(R"({"spec":{"replicas":1,"template":{"spec":{
+        "nodeSelector":{"disk":"ssd"},"priorityClassName":"high"}}}})"));
+    object.Set({"apiVersion"}, api_version);
+    object.Set({"kind"}, kind);
+    return interpreter().GetReplicas(object).value().requirements["priorityClassName"];
+  };
+  requirements.priority_class = true;
+  REQUIRE(Load().ok());
+  CHECK(asked("Deployment", "apps/v1").AsString() == "high");                // A built-in rule.
+  CHECK(asked("CloneSet", "apps.kruise.io/v1alpha1").AsString() == "high");  // A shipped script.
 }
 
 TEST_CASE_METHOD(Fixture, "a changed customization answers anew and tells what it touches") {
