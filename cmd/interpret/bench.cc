@@ -76,10 +76,11 @@ json::Value ItemsFrom(const kube::Object& object) {
 
 // Runs for about the given time; the first run, which compiles scripts, does not count.
 Figures Run(Layers& layers, const Invocation& invocation, absl::Duration time) {
-  const interpreter::RuleName by = AnsweredBy(layers.chain(), invocation);
+  const Measured first = Measure(layers, invocation);
+  const interpreter::RuleName by =
+      AnsweredBy(layers.chain(), invocation, PassingOn(first.hook_call));
   Figures figures{invocation.object.Describe(),
                   std::string(interpreter::OperationName(invocation.op)), by.layer, by.name};
-  const Measured first = Measure(layers, invocation);
   if (!first.result.ok()) {
     figures.error = std::string(first.result.status().message());
     return figures;

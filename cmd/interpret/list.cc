@@ -56,6 +56,7 @@ std::set<kube::Gvk> KindsOf(const Layers& layers) {
     for (const auto& pair : layers.Covered(layer)) kinds.insert(pair.gvk);
   }
   for (const kube::Gvk& gvk : interpreter::NativeKinds()) kinds.insert(gvk);
+  kinds.insert(layers.hooked_kinds().begin(), layers.hooked_kinds().end());
   return kinds;
 }
 
