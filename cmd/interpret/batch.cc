@@ -24,9 +24,13 @@ constexpr char kExamples[] = R"(Examples:
   echo '{"id":1,"operation":"InterpretHealth","object":{"apiVersion":"v1","kind":"Pod"}}' |
     %prog% batch
   %prog% batch --customization widget.yaml --no-shipped < requests.jsonl > answers.jsonl
+  %prog% batch --webhook hooks.yaml < requests.jsonl
 
 A request: {"id":…, "operation":"Retain", "object":{…}, "observed":{…}, "replicas":3, "items":[…]}
 An answer: {"id":…, "layer":"customization", "by":"widgets", "result":…}, or {"id":…, "error":"…"}
+"layer" is customization, webhook, shipped or native; "by" is the customization's name, a webhook
+as <configuration>/<webhook>, or the kind. Both are "" where the only rule is that of a webhook
+which failed and whose failurePolicy ignores that.
 A request that fails is answered with its error and does not end the batch.
 
 Answers of the built-in rules have the form in which Karmada's own program gives them, so that

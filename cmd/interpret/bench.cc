@@ -28,6 +28,7 @@ constexpr char kExamples[] = R"(Examples:
   %prog% bench my-widget.yaml -f widget.yaml
   %prog% bench deployment/web -n shop --operation AggregateStatus --status items.yaml
   %prog% bench objects/ --time 5s -o json
+  %prog% bench my-widget.yaml --webhook hooks.yaml
 
 Every operation that has a rule for an object is run until the time is over. Retain gets the object
 on both sides; without --status an aggregation gets the object's own status from two members.)";

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/status.h"
+#include "cmd/interpret/measurement.h"
 #include "interpreter/customized/lua_backend.h"
 #include "interpreter/customized/shipped.h"
 #include "interpreter/webhook/explanation.h"
@@ -34,6 +35,11 @@ std::string WithoutRule(const CustomizationSet& set, const kube::Gvk& gvk) {
 }
 
 }  // namespace
+
+std::string HookCall::IgnoredText() const {
+  return absl::StrCat(hook, " failed after ", ShortTime(took),
+                      ", which its failurePolicy ignores: ", status.message());
+}
 
 absl::string_view PassingOn(const std::optional<HookCall>& call) {
   return call.has_value() && call->passed_on ? interpreter::kWebhookLayer : absl::string_view();
@@ -169,8 +175,7 @@ std::vector<Layers::Verdict> Layers::Explain(const kube::Gvk& gvk, Operation op,
     } else if (!answering.empty()) {
       verdict.reason = absl::StrCat(verdict.rule, " has a rule, but ", answering, " comes first");
     } else if (webhooks && call.has_value() && call->passed_on) {
-      verdict.reason = absl::StrCat(
-          verdict.rule, " failed, which failurePolicy Ignore allows: ", call->status.message());
+      verdict.reason = call->IgnoredText();
     } else {
       answering = verdict.layer;
     }

@@ -51,6 +51,9 @@ struct HookCall {
   absl::Status status;
   // It failed, and the hook's configuration asks to ignore that: a later layer was asked.
   bool passed_on = false;
+
+  // What there is to say of a failure that was ignored. REQUIRES: passed_on.
+  std::string IgnoredText() const;
 };
 
 // The layer that passed a question on, "" when none did.

@@ -97,24 +97,20 @@ void PrintError(const Layers& layers, const absl::Status& error, Console& consol
   console.err << console.err_colours.Red("error:") << " " << error.message() << "\n";
 }
 
-// How long the call of a webhook took.
-std::string CallText(const HookCall& call) {
-  return absl::StrCat(call.status.ok() ? " in " : " after ", ShortTime(call.took));
-}
-
 // A line for the layer, and one for each of its hooks that has something to say.
 std::string VerdictText(const Layers::Verdict& verdict, const std::optional<HookCall>& call,
                         const Colours& colours) {
   const std::string layer = absl::StrFormat("  %-14s", verdict.layer);
   const bool called = verdict.layer == interpreter::kWebhookLayer && call.has_value();
-  const std::string took = called ? CallText(*call) : "";
+  const std::string took = called ? ShortTime(call->took) : "";
   std::string text;
   if (!verdict.answers()) {
-    text = absl::StrCat(layer, "skipped   ", colours.Dim(absl::StrCat(verdict.reason, took)));
+    text = absl::StrCat(layer, "skipped   ", colours.Dim(verdict.reason));
   } else if (called && !call->status.ok()) {
-    text = colours.Red(absl::StrCat(layer, "fails     ", verdict.rule, took));
+    text = colours.Red(absl::StrCat(layer, "fails     ", verdict.rule, " after ", took));
   } else {
-    text = colours.Green(absl::StrCat(layer, "answers   ", verdict.rule, took));
+    text =
+        colours.Green(absl::StrCat(layer, "answers   ", verdict.rule, called ? " in " : "", took));
   }
   text += "\n";
   for (const std::string& detail : verdict.details) {
@@ -135,6 +131,9 @@ absl::StatusOr<ExitCode> Run(const RunOptions& options, Console& console) {
   const Measured measured = Measure(*layers, invocation);
   if (options.trace) {
     console.err << TraceText(*layers, invocation, measured, console.err_colours);
+  } else if (measured.hook_call.has_value() && measured.hook_call->passed_on) {
+    console.err << console.err_colours.Yellow("warning:") << " "
+                << measured.hook_call->IgnoredText() << "\n";
   }
   if (!measured.result.ok()) {
     PrintError(*layers, measured.result.status(), console);

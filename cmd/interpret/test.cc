@@ -36,6 +36,7 @@ constexpr char kExamples[] = R"(Examples:
   %prog% test widget-test.yaml --customization widget.yaml
   %prog% test testdata/ --junit report.xml          # all files below the directory
   cat widget-test.yaml | %prog% test - -f widget.yaml
+  %prog% test widget-test.yaml --webhook hooks.yaml # calls the servers that hooks.yaml names
 
 A file holds one case per YAML document, in upstream's format:
   name: a widget that is ready is healthy

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "api/resources.h"
 
 namespace interpreter::webhook {
 
@@ -51,7 +52,11 @@ std::string WhyNot(const Hook& hook, const kube::Gvk& gvk, Operation op,
                    const ResourceLookup& lookup) {
   const absl::string_view name = OperationNameIn(hook.dialect, op);
   if (name.empty()) {
-    return absl::StrCat("webhooks of its kind are never asked for ", OperationName(op));
+    const kube::Resource& resource = hook.dialect == Dialect::kExploreReview
+                                         ? api::ExploringWebhookConfigurations()
+                                         : api::InterpreterWebhookConfigurations();
+    return absl::StrCat("webhooks of a ", resource.gvk.kind, " are never asked for ",
+                        OperationName(op));
   }
   std::vector<std::string> patterns;
   for (const Rule& rule : hook.rules) {
