@@ -44,7 +44,7 @@ A file holds one case per YAML document, in upstream's format:
   observedObj: {apiVersion: example.io/v1, kind: Widget, status: {ready: true}}
   output: {healthy: true}
 Inputs: desiredObj, observedObj, statusItems, inputReplicas. Results: replica, requires, components,
-revised, retained, aggregatedStatus, status, healthy, dependencies.)";
+revised, retained, aggregatedStatus, status, healthy, dependencies, pruned.)";
 
 struct TestOptions {
   std::vector<std::string> paths;

@@ -152,9 +152,17 @@ operation: InterpretHealth
 observedObj: {apiVersion: workload.example.io/v1alpha1, kind: Workload, metadata: {name: w},
               spec: {replicas: 2}, status: {readyReplicas: 2}}
 output: {healthy: true}
+---
+name: notes stay at home
+operation: Prune
+desiredObj: {apiVersion: workload.example.io/v1alpha1, kind: Workload,
+             metadata: {name: w, annotations: {workload.example.io/notes: n, keep: k}}}
+output:
+  pruned: {apiVersion: workload.example.io/v1alpha1, kind: Workload,
+           metadata: {name: w, annotations: {keep: k}}}
 )");
   const Ran ran = RunTool({"test", cases, "--webhook", hooks});
-  CHECK_THAT(ran.out, Contains("1 case: 1 passed, 0 failed"));
+  CHECK_THAT(ran.out, Contains("2 cases: 2 passed, 0 failed"));
   StopServer();
   const Ran down = RunTool({"test", cases, "--webhook", hooks});
   CHECK(down.code == 1);
