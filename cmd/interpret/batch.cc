@@ -1,5 +1,6 @@
 #include "cmd/interpret/batch.h"
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <utility>
@@ -23,9 +24,13 @@ constexpr char kExamples[] = R"(Examples:
   echo '{"id":1,"operation":"InterpretHealth","object":{"apiVersion":"v1","kind":"Pod"}}' |
     %prog% batch
   %prog% batch --customization widget.yaml --no-shipped < requests.jsonl > answers.jsonl
+  %prog% batch --webhook hooks.yaml < requests.jsonl
 
 A request: {"id":…, "operation":"Retain", "object":{…}, "observed":{…}, "replicas":3, "items":[…]}
 An answer: {"id":…, "layer":"customization", "by":"widgets", "result":…}, or {"id":…, "error":"…"}
+"layer" is customization, webhook, shipped or native; "by" is the customization's name, a webhook
+as <configuration>/<webhook>, or the kind. Both are "" where the only rule is that of a webhook
+which failed and whose failurePolicy ignores that.
 A request that fails is answered with its error and does not end the batch.
 
 Answers of the built-in rules have the form in which Karmada's own program gives them, so that
@@ -60,8 +65,9 @@ json::Value ErrorAnswer(const json::Value& id, const absl::Status& status) {
 }
 
 absl::StatusOr<ExitCode> AnswerAll(const LayerOptions& options, Console& console) {
-  for (const std::string& path : options.customizations) {
-    if (path == "-") return absl::InvalidArgumentError("standard input (-) holds the requests");
+  for (const auto* paths : {&options.customizations, &options.webhooks}) {
+    if (std::find(paths->begin(), paths->end(), "-") == paths->end()) continue;
+    return absl::InvalidArgumentError("standard input (-) holds the requests");
   }
   DocumentReader reader(console.in);
   LiveObjects live(options.live);
@@ -70,7 +76,7 @@ absl::StatusOr<ExitCode> AnswerAll(const LayerOptions& options, Console& console
   layers->WarnOfProblems(console);
   for (std::string line; std::getline(console.in, line);) {
     if (absl::StripAsciiWhitespace(line).empty()) continue;
-    console.out << json::Write(AnswerLine(layers->chain(), line)) << '\n';
+    console.out << json::Write(AnswerLine(*layers, line)) << '\n';
     // Whoever waits for an answer before the next request gets it at once; a file does not pay.
     if (console.in.rdbuf()->in_avail() <= 0) console.out.flush();
   }
@@ -92,15 +98,17 @@ absl::StatusOr<ExitCode> Batch(const BatchOptions& options, Console& console) {
 
 }  // namespace
 
-json::Value AnswerLine(const interpreter::Interpreter& interpreter, absl::string_view line) {
+json::Value AnswerLine(Layers& layers, absl::string_view line) {
   const auto request = json::Parse(line);
   if (!request.ok()) return ErrorAnswer(json::Value(), request.status());
   const json::Value& id = (*request)["id"];
   const auto invocation = ParseInvocation(*request);
   if (!invocation.ok()) return ErrorAnswer(id, invocation.status());
-  auto result = Invoke(interpreter, *invocation);
+  layers.TakeHookCall();  // Of an earlier request.
+  auto result = Invoke(layers.chain(), *invocation);
   if (!result.ok()) return ErrorAnswer(id, result.status());
-  interpreter::RuleName by = AnsweredBy(interpreter, *invocation);
+  interpreter::RuleName by =
+      AnsweredBy(layers.chain(), *invocation, PassingOn(layers.TakeHookCall()));
   return json::Value::Object(
       {{"id", id}, {"layer", by.layer}, {"by", by.name}, {"result", *std::move(result)}});
 }

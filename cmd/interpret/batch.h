@@ -7,7 +7,7 @@
 #include "absl/strings/string_view.h"
 #include "base/json.h"
 #include "cmd/interpret/command.h"
-#include "interpreter/interpreter.h"
+#include "cmd/interpret/layers.h"
 
 namespace cmd::interpret {
 
@@ -16,7 +16,7 @@ void AddBatch(CommandLine& line);
 
 // The answer to one line: {"id":…,"layer":…,"by":…,"result":…}, or {"id":…,"error":…} with the id
 // of the request, null when it has none or is not JSON.
-json::Value AnswerLine(const interpreter::Interpreter& interpreter, absl::string_view line);
+json::Value AnswerLine(Layers& layers, absl::string_view line);
 
 }  // namespace cmd::interpret
 

@@ -28,6 +28,7 @@ constexpr char kExamples[] = R"(Examples:
   %prog% bench my-widget.yaml -f widget.yaml
   %prog% bench deployment/web -n shop --operation AggregateStatus --status items.yaml
   %prog% bench objects/ --time 5s -o json
+  %prog% bench my-widget.yaml --webhook hooks.yaml
 
 Every operation that has a rule for an object is run until the time is over. Retain gets the object
 on both sides; without --status an aggregation gets the object's own status from two members.)";
@@ -76,10 +77,11 @@ json::Value ItemsFrom(const kube::Object& object) {
 
 // Runs for about the given time; the first run, which compiles scripts, does not count.
 Figures Run(Layers& layers, const Invocation& invocation, absl::Duration time) {
-  const interpreter::RuleName by = AnsweredBy(layers.chain(), invocation);
+  const Measured first = Measure(layers, invocation);
+  const interpreter::RuleName by =
+      AnsweredBy(layers.chain(), invocation, PassingOn(first.hook_call));
   Figures figures{invocation.object.Describe(),
                   std::string(interpreter::OperationName(invocation.op)), by.layer, by.name};
-  const Measured first = Measure(layers, invocation);
   if (!first.result.ok()) {
     figures.error = std::string(first.result.status().message());
     return figures;

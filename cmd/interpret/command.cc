@@ -33,8 +33,9 @@ std::string NameOf(absl::string_view path) {
 CommandLine::CommandLine(const std::string& program)
     : program_(NameOf(program)),
       app_(std::make_unique<CLI::App>("Checks, runs and tests what Karmada knows about kinds: "
-                                      "customizations in Lua, the shipped\n"
-                                      "ones and the built-in rules. Needs no cluster.",
+                                      "customizations in Lua, webhooks, the\n"
+                                      "shipped customizations and the built-in rules. Needs no "
+                                      "cluster.",
                                       program_)) {
   app_->set_version_flag("--version", config::Version());
   app_->require_subcommand(1);

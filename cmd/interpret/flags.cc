@@ -37,6 +37,11 @@ void AddInputFlags(CLI::App& app, LayerOptions& options) {
 
 void AddLayerFlags(CLI::App& app, LayerOptions& options) {
   AddInputFlags(app, options);
+  AddRepeatable(app, "--webhook", options.webhooks,
+                "file or directory of webhook configurations of both kinds, whose servers are "
+                "called, and of CustomResourceDefinitions; - or TYPE/NAME as for -f; may be "
+                "repeated")
+      ->type_name("FILE");
   app.add_flag("--no-shipped", options.no_shipped, "leave out the shipped customizations");
   app.add_flag("--no-native", options.no_native, "leave out the built-in rules");
 }

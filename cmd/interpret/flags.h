@@ -23,7 +23,7 @@ CLI::Option* AddRepeatable(CLI::App& app, const std::string& names,
 // -f/--filename/--customization, -R/--recursive, and for live objects --kubeconfig, --context,
 // -n/--namespace.
 void AddInputFlags(CLI::App& app, LayerOptions& options);
-// Those, --no-shipped and --no-native.
+// Those, --webhook, --no-shipped and --no-native.
 void AddLayerFlags(CLI::App& app, LayerOptions& options);
 
 // -o/--output yaml|json.

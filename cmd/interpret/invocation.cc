@@ -109,10 +109,11 @@ absl::StatusOr<json::Value> Invoke(const interpreter::Backend& backend,
 }
 
 interpreter::RuleName AnsweredBy(const interpreter::Interpreter& interpreter,
-                                 const Invocation& invocation) {
+                                 const Invocation& invocation, absl::string_view passed_on) {
   const kube::Gvk gvk = invocation.object.gvk();
-  std::vector<interpreter::RuleName> rules = interpreter.RulesFor(gvk, invocation.op);
-  if (!rules.empty()) return std::move(rules.front());
+  for (interpreter::RuleName& rule : interpreter.RulesFor(gvk, invocation.op)) {
+    if (rule.layer != passed_on) return std::move(rule);
+  }
   if (invocation.op == Operation::kPrune) {
     return {std::string(interpreter::kNativeLayer), gvk.kind};
   }

@@ -40,10 +40,11 @@ absl::StatusOr<json::Value> Invoke(const interpreter::Interpreter& interpreter,
 absl::StatusOr<json::Value> Invoke(const interpreter::Backend& backend,
                                    const Invocation& invocation);
 
-// Who answers; its layer is "" when nobody has a rule. What is pruned from every manifest counts as
-// a rule of the native layer.
+// Who answers; its layer is "" when nobody has a rule, or `passed_on` is the only layer with one: a
+// layer that was asked and passed the question on, "" for none. What is pruned from every manifest
+// counts as a rule of the native layer.
 interpreter::RuleName AnsweredBy(const interpreter::Interpreter& interpreter,
-                                 const Invocation& invocation);
+                                 const Invocation& invocation, absl::string_view passed_on);
 
 // The operation of that name in any case; kInvalidArgument lists all of them.
 absl::StatusOr<interpreter::Operation> ParseOperation(absl::string_view name);

@@ -6,8 +6,10 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/status.h"
+#include "cmd/interpret/measurement.h"
 #include "interpreter/customized/lua_backend.h"
 #include "interpreter/customized/shipped.h"
+#include "interpreter/webhook/explanation.h"
 
 namespace cmd::interpret {
 namespace {
@@ -17,6 +19,7 @@ using interpreter::customized::Customization;
 using interpreter::customized::CustomizationSet;
 using interpreter::customized::KindOperation;
 using interpreter::customized::LuaBackend;
+using interpreter::webhook::CallRecord;
 
 // "apps/v1 Deployment".
 std::string KindText(const kube::Gvk& gvk) { return absl::StrCat(gvk.ApiVersion(), " ", gvk.kind); }
@@ -32,6 +35,15 @@ std::string WithoutRule(const CustomizationSet& set, const kube::Gvk& gvk) {
 }
 
 }  // namespace
+
+std::string HookCall::IgnoredText() const {
+  return absl::StrCat(hook, " failed after ", ShortTime(took),
+                      ", which its failurePolicy ignores: ", status.message());
+}
+
+absl::string_view PassingOn(const std::optional<HookCall>& call) {
+  return call.has_value() && call->passed_on ? interpreter::kWebhookLayer : absl::string_view();
+}
 
 absl::StatusOr<Customization> Layers::ParseOne(const Document& document) {
   Customization customization =
@@ -59,9 +71,8 @@ std::unique_ptr<interpreter::Backend> Layers::NewScripts(
   return backend;
 }
 
-absl::StatusOr<std::unique_ptr<Layers>> Layers::Build(const LayerOptions& options,
-                                                      ObjectSource& source) {
-  auto layers = std::unique_ptr<Layers>(new Layers());
+absl::Status Layers::AddCustomizations(const LayerOptions& options, ObjectSource& source,
+                                       Backends& backends) {
   std::vector<Customization> given;
   for (const std::string& argument : options.customizations) {
     ASSIGN_OR_RETURN(const std::vector<Document> documents,
@@ -69,32 +80,62 @@ absl::StatusOr<std::unique_ptr<Layers>> Layers::Build(const LayerOptions& option
     for (const Document& document : documents) {
       ASSIGN_OR_RETURN(Customization customization, ParseOne(document));
       given.push_back(std::move(customization));
-      layers->given_.push_back(document);
+      given_.push_back(document);
     }
   }
-  std::vector<std::unique_ptr<interpreter::Backend>> backends;
   if (given.empty()) {
-    layers->slots_.push_back({interpreter::kCustomizationLayer, nullptr, "none given (-f)"});
+    slots_.push_back({interpreter::kCustomizationLayer, nullptr, "none given (-f)"});
   } else {
-    backends.push_back(layers->NewScripts(interpreter::kCustomizationLayer,
-                                          CustomizationSet::Merge(std::move(given))));
+    backends.push_back(
+        NewScripts(interpreter::kCustomizationLayer, CustomizationSet::Merge(std::move(given))));
   }
-  layers->slots_.push_back(
-      {interpreter::kWebhookLayer, nullptr, "webhooks are called by a control plane only"});
+  return absl::OkStatus();
+}
+
+absl::Status Layers::AddWebhooks(const LayerOptions& options, ObjectSource& source,
+                                 Backends& backends) {
+  ASSIGN_OR_RETURN(webhooks_, ReadWebhooks(options.webhooks, options.recursive, source));
+  if (webhooks_.hooks->hooks().empty()) {
+    slots_.push_back({interpreter::kWebhookLayer, nullptr, "none given (--webhook)"});
+    return absl::OkStatus();
+  }
+  backends.push_back(
+      NewWebhookLayer(webhooks_, [this](const CallRecord& record, const absl::Status& status) {
+        hook_call_ = {record.hook.uid, record.took, status,
+                      !status.ok() && record.hook.ignores_failures};
+      }));
+  slots_.push_back({interpreter::kWebhookLayer, backends.back().get(), ""});
+  return absl::OkStatus();
+}
+
+void Layers::AddShipped(const LayerOptions& options, Backends& backends) {
   if (options.no_shipped) {
-    layers->slots_.push_back({interpreter::kShippedLayer, nullptr, "left out by --no-shipped"});
-  } else {
-    backends.push_back(layers->NewScripts(
-        interpreter::kShippedLayer,
-        interpreter::customized::LoadShipped(interpreter::customized::ShippedFiles())));
+    slots_.push_back({interpreter::kShippedLayer, nullptr, "left out by --no-shipped"});
+    return;
   }
+  backends.push_back(
+      NewScripts(interpreter::kShippedLayer,
+                 interpreter::customized::LoadShipped(interpreter::customized::ShippedFiles())));
+}
+
+void Layers::AddNative(const LayerOptions& options, Backends& backends) {
   if (options.no_native) {
-    layers->slots_.push_back({interpreter::kNativeLayer, nullptr, "left out by --no-native"});
-  } else {
-    backends.push_back(options.upstream_form ? interpreter::NewUpstreamFormBackend(*options.clock)
-                                             : interpreter::NewNativeBackend(*options.clock));
-    layers->slots_.push_back({interpreter::kNativeLayer, backends.back().get(), ""});
+    slots_.push_back({interpreter::kNativeLayer, nullptr, "left out by --no-native"});
+    return;
   }
+  backends.push_back(options.upstream_form ? interpreter::NewUpstreamFormBackend(*options.clock)
+                                           : interpreter::NewNativeBackend(*options.clock));
+  slots_.push_back({interpreter::kNativeLayer, backends.back().get(), ""});
+}
+
+absl::StatusOr<std::unique_ptr<Layers>> Layers::Build(const LayerOptions& options,
+                                                      ObjectSource& source) {
+  auto layers = std::unique_ptr<Layers>(new Layers());
+  Backends backends;
+  RETURN_IF_ERROR(layers->AddCustomizations(options, source, backends));
+  RETURN_IF_ERROR(layers->AddWebhooks(options, source, backends));
+  layers->AddShipped(options, backends);
+  layers->AddNative(options, backends);
   layers->chain_ = interpreter::NewChain(std::move(backends));
   return layers;
 }
@@ -102,24 +143,39 @@ absl::StatusOr<std::unique_ptr<Layers>> Layers::Build(const LayerOptions& option
 std::string Layers::WhyNot(const Slot& slot, const kube::Gvk& gvk, Operation op) const {
   if (slot.backend == nullptr) return slot.absent;
   if (slot.set != nullptr) return WithoutRule(*slot.set, gvk);
+  if (slot.layer == interpreter::kWebhookLayer) {
+    return absl::StrCat("no rule for ", interpreter::OperationName(op), " of ", KindText(gvk));
+  }
   return absl::StrCat("no built-in ", interpreter::OperationName(op), " for ", KindText(gvk));
 }
 
-std::vector<Layers::Verdict> Layers::Explain(const kube::Gvk& gvk, Operation op) const {
+std::vector<std::string> Layers::HookDetails(const kube::Gvk& gvk, Operation op) const {
+  std::vector<std::string> details;
+  for (const auto& verdict : interpreter::webhook::Explain(*webhooks_.hooks, gvk, op)) {
+    if (verdict.reason.empty()) continue;
+    details.push_back(absl::StrCat(verdict.hook->uid, ": ", verdict.reason));
+  }
+  return details;
+}
+
+std::vector<Layers::Verdict> Layers::Explain(const kube::Gvk& gvk, Operation op,
+                                             const std::optional<HookCall>& call) const {
   std::vector<Verdict> verdicts;
   std::string answering;
   for (const Slot& slot : slots_) {
-    Verdict verdict{std::string(slot.layer), "", ""};
+    const bool webhooks = slot.layer == interpreter::kWebhookLayer;
+    Verdict verdict{std::string(slot.layer)};
     if (slot.backend != nullptr) verdict.rule = slot.backend->RuleOf(gvk, op);
+    if (webhooks) verdict.details = HookDetails(gvk, op);
     if (op == Operation::kPrune && slot.layer == interpreter::kNativeLayer) {
       // Not the layer's, but done to every manifest after what a layer prunes.
-      verdicts.push_back({verdict.layer, "what every manifest loses", ""});
-      continue;
-    }
-    if (verdict.rule.empty()) {
+      verdict.rule = "what every manifest loses";
+    } else if (verdict.rule.empty()) {
       verdict.reason = WhyNot(slot, gvk, op);
     } else if (!answering.empty()) {
       verdict.reason = absl::StrCat(verdict.rule, " has a rule, but ", answering, " comes first");
+    } else if (webhooks && call.has_value() && call->passed_on) {
+      verdict.reason = call->IgnoredText();
     } else {
       answering = verdict.layer;
     }
@@ -136,15 +192,16 @@ std::vector<KindOperation> Layers::Covered(absl::string_view layer) const {
 }
 
 void Layers::WarnOfProblems(Console& console) const {
+  const auto warn = [&](const std::string& text) {
+    console.err << console.err_colours.Yellow("warning:") << " " << text << "\n";
+  };
   for (const Slot& slot : slots_) {
     if (slot.set == nullptr) continue;
     for (const auto& [name, problems] : slot.set->problems()) {
-      for (const auto& problem : problems) {
-        console.err << console.err_colours.Yellow("warning:") << " " << name << ": "
-                    << problem.ToString() << "\n";
-      }
+      for (const auto& problem : problems) warn(absl::StrCat(name, ": ", problem.ToString()));
     }
   }
+  for (const std::string& problem : webhooks_.problems) warn(problem);
 }
 
 }  // namespace cmd::interpret

@@ -28,9 +28,11 @@ constexpr char kExamples[] = R"(Examples:
   %prog% list                          # a line per kind and layer
   %prog% list CloneSet -o json         # a rule per entry
   %prog% list --operation InterpretHealth -f widget.yaml
+  %prog% list Widget --webhook hooks.yaml  # calls nobody
 
 Where several layers have a rule, the first of customization, webhook, shipped, native answers; the
-others are marked with (-). InterpretStatus of every other kind is the whole status.)";
+others are marked with (-). InterpretStatus of every other kind is the whole status. A * is what a
+webhook's rule leaves open.)";
 
 enum class ListFormat { kTable, kYaml, kJson };
 
@@ -56,6 +58,7 @@ std::set<kube::Gvk> KindsOf(const Layers& layers) {
     for (const auto& pair : layers.Covered(layer)) kinds.insert(pair.gvk);
   }
   for (const kube::Gvk& gvk : interpreter::NativeKinds()) kinds.insert(gvk);
+  kinds.insert(layers.hooked_kinds().begin(), layers.hooked_kinds().end());
   return kinds;
 }
 

@@ -14,7 +14,8 @@ int main(int argc, char** argv) {
   signal(SIGPIPE, SIG_IGN);  // Whoever stops reading is seen as a failed write.
   tls::DisableSystemBundlePerConnection();
   absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
-  // What scripts print goes to standard error; nothing else is logged at that level.
+  // What scripts print goes to standard error, and that a webhook was slow; nothing else is logged
+  // at these levels.
   base::InitLogging("karmada-interpret", {.vmodule = "base_library=1"});
   cmd::interpret::CommandLine line(argv[0]);
   cmd::interpret::AddAllCommands(line);

@@ -10,6 +10,7 @@ namespace cmd::interpret {
 
 Measured Measure(Layers& layers, const Invocation& invocation, int64_t times) {
   layers.TakeScriptUsage();
+  layers.TakeHookCall();
   const uint64_t allocated = AllocatedBytes();
   const auto began = std::chrono::steady_clock::now();
   auto result = Invoke(layers.chain(), invocation);
@@ -19,7 +20,7 @@ Measured Measure(Layers& layers, const Invocation& invocation, int64_t times) {
   const ScriptUsage scripts = layers.TakeScriptUsage();
   cost.script_peak = scripts.peak;
   cost.garbage = AllocatedBytes() - allocated + scripts.garbage;
-  return {std::move(result), cost};
+  return {std::move(result), cost, layers.TakeHookCall()};
 }
 
 std::string ShortTime(absl::Duration d) {

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "absl/status/statusor.h"
@@ -23,6 +24,7 @@ struct Cost {
 struct Measured {
   absl::StatusOr<json::Value> result;  // Of the last time, or the first error, which ends it.
   Cost cost;                           // Of all times together.
+  std::optional<HookCall> hook_call;   // The last one; none when no webhook was called.
 };
 // REQUIRES: times > 0.
 Measured Measure(Layers& layers, const Invocation& invocation, int64_t times = 1);

@@ -71,15 +71,22 @@ absl::StatusOr<std::vector<Document>> ObjectSource::All(const std::string& argum
   return documents;
 }
 
-absl::StatusOr<std::vector<Document>> ObjectSource::Customizations(const std::string& argument,
-                                                                   bool recursive) {
+absl::StatusOr<std::vector<Document>> ObjectSource::Matching(
+    const std::string& argument, bool recursive,
+    const std::function<bool(const kube::Object&)>& wanted) {
   ASSIGN_OR_RETURN(std::vector<Document> documents, All(argument, recursive));
   if (IsDirectory(argument)) {
-    KeepOnly(documents, [](const Document& document) {
-      return kube::Object(document.value).gvk() == api::InterpreterCustomizations().gvk;
-    });
+    KeepOnly(documents,
+             [&](const Document& document) { return wanted(kube::Object(document.value)); });
   }
   return documents;
+}
+
+absl::StatusOr<std::vector<Document>> ObjectSource::Customizations(const std::string& argument,
+                                                                   bool recursive) {
+  return Matching(argument, recursive, [](const kube::Object& object) {
+    return object.gvk() == api::InterpreterCustomizations().gvk;
+  });
 }
 
 absl::StatusOr<kube::Object> ObjectSource::One(const std::string& argument) {

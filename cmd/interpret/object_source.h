@@ -2,6 +2,7 @@
 #ifndef CMD_INTERPRET_OBJECT_SOURCE_H_
 #define CMD_INTERPRET_OBJECT_SOURCE_H_
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -23,7 +24,11 @@ class ObjectSource {
   // (kNotFound, kInvalidArgument, those of the client) name the argument, and document and line of
   // what is no object.
   absl::StatusOr<std::vector<Document>> All(const std::string& argument, bool recursive);
-  // The same, but of a directory only the customizations: cases and objects may lie beside them.
+  // The same, but of a directory only the wanted ones: cases and objects may lie beside them.
+  absl::StatusOr<std::vector<Document>> Matching(
+      const std::string& argument, bool recursive,
+      const std::function<bool(const kube::Object&)>& wanted);
+  // Of a directory the customizations.
   absl::StatusOr<std::vector<Document>> Customizations(const std::string& argument, bool recursive);
   // Exactly one.
   absl::StatusOr<kube::Object> One(const std::string& argument);

@@ -25,6 +25,8 @@ constexpr char kExamples[] = R"(Examples:
   kubectl get pod web-0 -o yaml | %prog% run --operation InterpretHealth --observed -
   # What does a customization make of a Widget, and which layer answers?
   %prog% run -f widget.yaml --operation InterpretReplica --desired my-widget.yaml --trace
+  # What does a webhook on this machine say, and how long does it take?
+  %prog% run --webhook hooks.yaml --operation InterpretReplica --desired my-widget.yaml --trace
   # What would be kept of the member's object?
   %prog% run --operation Retain --desired web.yaml --observed member-web.yaml --diff
   # A live object, and the status of its binding
@@ -95,6 +97,28 @@ void PrintError(const Layers& layers, const absl::Status& error, Console& consol
   console.err << console.err_colours.Red("error:") << " " << error.message() << "\n";
 }
 
+// A line for the layer, and one for each of its hooks that has something to say.
+std::string VerdictText(const Layers::Verdict& verdict, const std::optional<HookCall>& call,
+                        const Colours& colours) {
+  const std::string layer = absl::StrFormat("  %-14s", verdict.layer);
+  const bool called = verdict.layer == interpreter::kWebhookLayer && call.has_value();
+  const std::string took = called ? ShortTime(call->took) : "";
+  std::string text;
+  if (!verdict.answers()) {
+    text = absl::StrCat(layer, "skipped   ", colours.Dim(verdict.reason));
+  } else if (called && !call->status.ok()) {
+    text = colours.Red(absl::StrCat(layer, "fails     ", verdict.rule, " after ", took));
+  } else {
+    text =
+        colours.Green(absl::StrCat(layer, "answers   ", verdict.rule, called ? " in " : "", took));
+  }
+  text += "\n";
+  for (const std::string& detail : verdict.details) {
+    absl::StrAppend(&text, std::string(26, ' '), colours.Dim(detail), "\n");
+  }
+  return text;
+}
+
 absl::StatusOr<ExitCode> Run(const RunOptions& options, Console& console) {
   DocumentReader reader(console.in);
   LiveOptions member = options.layers.live;
@@ -106,7 +130,10 @@ absl::StatusOr<ExitCode> Run(const RunOptions& options, Console& console) {
   ASSIGN_OR_RETURN(const Invocation invocation, ReadInputs(options, source, member_source));
   const Measured measured = Measure(*layers, invocation);
   if (options.trace) {
-    console.err << TraceText(*layers, invocation, measured.cost, console.err_colours);
+    console.err << TraceText(*layers, invocation, measured, console.err_colours);
+  } else if (measured.hook_call.has_value() && measured.hook_call->passed_on) {
+    console.err << console.err_colours.Yellow("warning:") << " "
+                << measured.hook_call->IgnoredText() << "\n";
   }
   if (!measured.result.ok()) {
     PrintError(*layers, measured.result.status(), console);
@@ -144,19 +171,15 @@ bool ReturnsObject(Operation op) {
          op == Operation::kAggregateStatus || op == Operation::kPrune;
 }
 
-std::string TraceText(const Layers& layers, const Invocation& invocation, const Cost& cost,
+std::string TraceText(const Layers& layers, const Invocation& invocation, const Measured& measured,
                       const Colours& colours) {
+  const Cost& cost = measured.cost;
   const kube::Gvk gvk = invocation.object.gvk();
   std::string text =
       colours.Bold(absl::StrCat(interpreter::OperationName(invocation.op), " of ",
                                 invocation.object.Describe(), " (", gvk.ApiVersion(), ")\n"));
-  for (const Layers::Verdict& verdict : layers.Explain(gvk, invocation.op)) {
-    const std::string layer = absl::StrFormat("  %-14s", verdict.layer);
-    if (verdict.answers()) {
-      absl::StrAppend(&text, colours.Green(absl::StrCat(layer, "answers   ", verdict.rule)), "\n");
-    } else {
-      absl::StrAppend(&text, layer, "skipped   ", colours.Dim(verdict.reason), "\n");
-    }
+  for (const Layers::Verdict& verdict : layers.Explain(gvk, invocation.op, measured.hook_call)) {
+    absl::StrAppend(&text, VerdictText(verdict, measured.hook_call, colours));
   }
   absl::StrAppend(&text, "  time ", ShortTime(cost.time), ", memory of scripts ",
                   ShortSize(cost.script_peak), ", garbage ", ShortSize(cost.garbage), "\n");

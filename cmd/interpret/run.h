@@ -15,8 +15,9 @@ namespace cmd::interpret {
 // Declares the sub-command.
 void AddRun(CommandLine& line);
 
-// Which layer answered, why the others did not, and what it cost: a line each.
-std::string TraceText(const Layers& layers, const Invocation& invocation, const Cost& cost,
+// Which layer answered, why the others did not, what single webhooks say, and what it cost: a line
+// each.
+std::string TraceText(const Layers& layers, const Invocation& invocation, const Measured& measured,
                       const Colours& colours);
 
 // For operations that return an object: how it differs from the one that went in, as a diff of

@@ -36,6 +36,7 @@ constexpr char kExamples[] = R"(Examples:
   %prog% test widget-test.yaml --customization widget.yaml
   %prog% test testdata/ --junit report.xml          # all files below the directory
   cat widget-test.yaml | %prog% test - -f widget.yaml
+  %prog% test widget-test.yaml --webhook hooks.yaml # calls the servers that hooks.yaml names
 
 A file holds one case per YAML document, in upstream's format:
   name: a widget that is ready is healthy
@@ -43,7 +44,7 @@ A file holds one case per YAML document, in upstream's format:
   observedObj: {apiVersion: example.io/v1, kind: Widget, status: {ready: true}}
   output: {healthy: true}
 Inputs: desiredObj, observedObj, statusItems, inputReplicas. Results: replica, requires, components,
-revised, retained, aggregatedStatus, status, healthy, dependencies.)";
+revised, retained, aggregatedStatus, status, healthy, dependencies, pruned.)";
 
 struct TestOptions {
   std::vector<std::string> paths;

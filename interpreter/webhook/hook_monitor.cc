@@ -65,6 +65,7 @@ absl::Status HookMonitor::Suspended(const Hook& hook, const absl::Status& why) {
 void HookMonitor::Ended(const CallRecord& record, CircuitBreaker& breaker,
                         CircuitBreaker::Ticket ticket, const absl::Status& status) {
   Count(record, status);
+  if (options_.on_call) options_.on_call(record, status);
   if (record.took > kSlow) {
     base::LogInfo("slow call of an interpreter webhook",
                   {{"webhook", record.hook.uid},

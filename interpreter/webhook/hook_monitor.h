@@ -23,10 +23,21 @@ namespace interpreter::webhook {
 // A hook's calls were suspended, or are made again.
 using BreakerObserver = std::function<void(const Hook& hook, const BreakerChange& change)>;
 
+// One call of a hook, retries included, or the attempt to call one that is unusable.
+struct CallRecord {
+  const Hook& hook;
+  Operation op;
+  absl::Duration took;
+};
+// A call has ended; its errors carry a FailureReason. Called by the thread that made it, with no
+// lock held; it should not block.
+using CallObserver = std::function<void(const CallRecord& record, const absl::Status& status)>;
+
 struct HookMonitorOptions {
   metrics::Registry* metrics = nullptr;  // None: no metrics.
   BreakerOptions breaker;
   BreakerObserver on_breaker_change;  // May be empty.
+  CallObserver on_call;               // May be empty.
 };
 
 // Thread-safe.
@@ -53,11 +64,6 @@ class HookMonitor {
   }
 
  private:
-  struct CallRecord {
-    const Hook& hook;
-    Operation op;
-    absl::Duration took;
-  };
   // By uid and dialect.
   using Key = std::pair<std::string, Dialect>;
   struct Tracked {

@@ -22,6 +22,7 @@ class HookSet {
   const Hook* Find(const kube::Gvk& gvk, Operation op) const;
 
   const std::vector<Hook>& hooks() const { return hooks_; }  // Sorted by uid.
+  const ResourceLookup& lookup() const { return lookup_; }   // May be empty.
 
  private:
   struct Candidate {

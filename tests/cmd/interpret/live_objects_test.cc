@@ -46,6 +46,17 @@ void CreateAll(const std::string& kubeconfig, const std::vector<std::string>& ma
   }
 }
 
+constexpr char kWidgetHooks[] = R"(apiVersion: config.karmada.io/v1alpha1
+kind: ResourceInterpreterWebhookConfiguration
+metadata: {name: hooks}
+webhooks:
+- name: w.example.com
+  rules:
+  - {operations: [Retain], apiGroups: [example.io], apiVersions: [v1], kinds: [Widget]}
+  clientConfig: {url: "https://127.0.0.1:1"}
+  interpreterContextVersions: [v1alpha1]
+)";
+
 }  // namespace
 
 TEST_CASE("TYPE/NAME is taken apart, and paths are not mistaken for it") {
@@ -74,7 +85,7 @@ TEST_CASE("A type is a plural, a kind or a short name, with its group when that 
   CHECK(found("widget") == "the server doesn't have a resource type \"widget\"");
 }
 
-TEST_CASE("Objects and customizations are read from a cluster") {
+TEST_CASE("Objects, customizations and webhook configurations are read from a cluster") {
   sandbox::FleetOptions options;
   options.members = 0;
   const auto fleet = sandbox::Fleet::Start(options);
@@ -82,7 +93,7 @@ TEST_CASE("Objects and customizations are read from a cluster") {
   const tests::TempDirectory dir;
   const std::string kubeconfig = dir.Write("kubeconfig", (*fleet)->Kubeconfig("karmada").value());
   CreateAll(kubeconfig, {"apiVersion: v1\nkind: Namespace\nmetadata: {name: shop}\n",
-                         tests::kDeployment, tests::kWidgetHealth});
+                         tests::kDeployment, tests::kWidgetHealth, kWidgetHooks});
   const std::vector<std::string> live = {"--kubeconfig", kubeconfig, "-n", "shop"};
   const auto run = [&](std::vector<std::string> arguments) {
     arguments.insert(arguments.end(), live.begin(), live.end());
@@ -94,6 +105,8 @@ TEST_CASE("Objects and customizations are read from a cluster") {
   CHECK(replicas.code == 0);
   CHECK_THAT(replicas.out, Contains("\"replica\": 3"));
   CHECK_THAT(run({"check", "ric/widgets"}).out, Contains("ok ric/widgets: widgets"));
+  CHECK_THAT(run({"list", "--webhook", "resourceinterpreterwebhookconfiguration/hooks"}).out,
+             Contains("hooks/w.example.com"));
 
   const Ran missing = run({"run", "--operation", "InterpretHealth", "--observed", "deploy/none"});
   CHECK(missing.code == 2);

@@ -21,6 +21,7 @@ namespace {
 
 using interpreter::IsPassOn;
 using interpreter::webhook::BreakerChange;
+using interpreter::webhook::CallRecord;
 using interpreter::webhook::Dialect;
 using interpreter::webhook::Hook;
 using interpreter::webhook::WebhookBackend;
@@ -160,6 +161,28 @@ TEST_CASE_METHOD(Fixture, "errors name the hook, as upstream's do") {
   CHECK(HealthError() == absl::StrCat(kFailed,
                                       "received invalid webhook response: webhook returned "
                                       "nil response.healthy"));
+}
+
+TEST_CASE("whoever asks is told of every call: hook, operation, time and outcome") {
+  tests::FakeClock clock;
+  tests::ScriptedHooks hooks([&](const kube::HttpRequest& request) {
+    clock.Advance(absl::Milliseconds(30));
+    return tests::Responding(R"({"healthy":true})")(request);
+  });
+  std::vector<std::string> calls;
+  WebhookBackend backend(
+      {.client = {.transport = hooks.Factory()},
+       .clock = &clock,
+       .monitor = {.on_call = [&](const CallRecord& call, const absl::Status& status) {
+         calls.push_back(absl::StrCat(call.hook.uid, " ", interpreter::OperationName(call.op), " ",
+                                      absl::FormatDuration(call.took), " ", status.message()));
+       }}});
+  backend.Replace(SetOf({WorkloadHook()}));
+  REQUIRE(backend.InterpretHealth(Workload()).ok());
+  hooks.Set(tests::Failing(absl::UnavailableError("down")));
+  REQUIRE_FALSE(backend.ReflectStatus(Workload()).ok());
+  CHECK(calls == std::vector<std::string>{"c/w InterpretHealth 30ms ",
+                                          "c/w InterpretStatus 0 failed to call webhook: down"});
 }
 
 TEST_CASE_METHOD(Fixture, "an unusable hook fails without being called") {

@@ -1,0 +1,161 @@
+#include "cmd/interpret/webhooks.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+
+#include "absl/strings/str_cat.h"
+#include "api/resources.h"
+#include "base/status.h"
+#include "cmd/interpret/served_kinds.h"
+#include "interpreter/webhook/configuration.h"
+#include "interpreter/webhook/explanation.h"
+
+namespace cmd::interpret {
+namespace {
+
+using interpreter::webhook::Configuration;
+using interpreter::webhook::Dialect;
+using interpreter::webhook::Hook;
+using interpreter::webhook::HookSet;
+using interpreter::webhook::KindPattern;
+using interpreter::webhook::Rule;
+
+bool IsConfiguration(const kube::Object& object) {
+  return object.gvk() == api::InterpreterWebhookConfigurations().gvk ||
+         object.gvk() == api::ExploringWebhookConfigurations().gvk;
+}
+
+std::string NameOf(const Hook& hook) { return hook.uid.substr(hook.configuration.size() + 1); }
+
+// Whether the pattern does not care how a kind is served.
+bool IsOpen(const KindPattern& pattern, const std::string& group, const std::string& version) {
+  return pattern.Matches({group, version, "*"}, nullptr);
+}
+
+// The kinds that a pattern names, as Webhooks::kinds.
+std::set<kube::Gvk> KindsOf(const KindPattern& pattern, const ServedKinds& served) {
+  std::set<kube::Gvk> kinds;
+  const auto lookup = [&](const kube::Gvk& gvk) { return served.Find(gvk); };
+  for (const std::string& group : pattern.groups) {
+    for (const std::string& version : pattern.versions) {
+      if (pattern.kinds.empty() && IsOpen(pattern, group, version)) {
+        kinds.insert({group, version, "*"});
+      }
+      for (const std::string& kind : pattern.kinds) kinds.insert({group, version, kind});
+    }
+  }
+  if (!pattern.kinds.empty() || !kinds.empty()) return kinds;
+  for (const auto& [gvk, resource] : served.all()) {
+    if (pattern.Matches(gvk, lookup)) kinds.insert(gvk);
+  }
+  return kinds;
+}
+
+// Collects what files hold.
+class Reading {
+ public:
+  absl::Status Add(const Document& document);
+  Webhooks Finish();
+
+ private:
+  // A hook and the words for where it stands.
+  struct Placed {
+    Hook hook;
+    std::string where;
+  };
+
+  absl::Status AddConfiguration(const Document& document, const kube::Object& object);
+  void NoteKinds(const Placed& placed);
+
+  std::map<std::string, std::string> files_;  // By the object's kind and name.
+  std::vector<Placed> placed_;
+  ServedKinds served_;
+  Webhooks webhooks_;
+};
+
+absl::Status Reading::Add(const Document& document) {
+  const kube::Object object(document.value);
+  if (ServedKinds::IsDefinition(object)) {
+    served_.Add(object);
+    return absl::OkStatus();
+  }
+  if (IsConfiguration(object)) return AddConfiguration(document, object);
+  return absl::InvalidArgumentError(absl::StrCat(
+      document.Where(), ": not a configuration of webhooks, got ", object.gvk().ToString()));
+}
+
+absl::Status Reading::AddConfiguration(const Document& document, const kube::Object& object) {
+  const std::string what = absl::StrCat(object.kind(), " \"", object.name(), "\"");
+  const auto [known, added] = files_.emplace(what, document.Where());
+  if (!added) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(document.Where(), ": ", what, " is given twice, first in ", known->second));
+  }
+  const std::string where = absl::StrCat(document.Where(), ": ", what);
+  Configuration read = interpreter::webhook::ReadConfiguration(object);
+  for (const std::string& problem : read.problems) {
+    webhooks_.problems.push_back(absl::StrCat(where, ": ", problem));
+  }
+  for (Hook& hook : read.hooks) {
+    if (hook.client.service.has_value()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(where, ": webhook \"", NameOf(hook), "\": the service ",
+                       hook.client.service->ns, "/", hook.client.service->name,
+                       " can be reached in a control plane only; give clientConfig a url"));
+    }
+    placed_.push_back({std::move(hook), where});
+  }
+  return absl::OkStatus();
+}
+
+void Reading::NoteKinds(const Placed& placed) {
+  for (const Rule& rule : placed.hook.rules) {
+    const std::set<kube::Gvk> kinds = KindsOf(rule.kinds, served_);
+    webhooks_.kinds.insert(kinds.begin(), kinds.end());
+    if (!kinds.empty()) continue;
+    webhooks_.problems.push_back(
+        absl::StrCat(placed.where, ": webhook \"", NameOf(placed.hook), "\": no kind is known for ",
+                     interpreter::webhook::KindPatternText(rule.kinds),
+                     "; give the CustomResourceDefinition with --webhook, too"));
+  }
+}
+
+Webhooks Reading::Finish() {
+  std::vector<Hook> hooks;
+  for (Placed& placed : placed_) {
+    NoteKinds(placed);
+    hooks.push_back(std::move(placed.hook));
+  }
+  webhooks_.hooks = std::make_shared<const HookSet>(
+      std::move(hooks),
+      [served = std::move(served_)](const kube::Gvk& gvk) { return served.Find(gvk); });
+  return std::move(webhooks_);
+}
+
+}  // namespace
+
+absl::StatusOr<Webhooks> ReadWebhooks(const std::vector<std::string>& arguments, bool recursive,
+                                      ObjectSource& source) {
+  Reading reading;
+  for (const std::string& argument : arguments) {
+    ASSIGN_OR_RETURN(const std::vector<Document> documents,
+                     source.Matching(argument, recursive, [](const kube::Object& object) {
+                       return IsConfiguration(object) || ServedKinds::IsDefinition(object);
+                     }));
+    for (const Document& document : documents) RETURN_IF_ERROR(reading.Add(document));
+  }
+  return reading.Finish();
+}
+
+std::unique_ptr<interpreter::Backend> NewWebhookLayer(const Webhooks& webhooks,
+                                                      interpreter::webhook::CallObserver on_call) {
+  interpreter::webhook::WebhookBackendOptions options;
+  options.monitor.breaker.failures_to_open = std::numeric_limits<int>::max();
+  options.monitor.on_call = std::move(on_call);
+  auto layer = std::make_unique<interpreter::webhook::WebhookBackend>(std::move(options));
+  layer->Replace(webhooks.hooks);
+  return layer;
+}
+
+}  // namespace cmd::interpret
