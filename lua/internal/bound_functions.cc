@@ -47,11 +47,14 @@ int Call(lua_State* state) {
   host.extras().arguments.clear();
   const int count = lua_gettop(state);
   luaL_checkstack(state, 20, "too many arguments");
+  const size_t charged = host.meter().result_bytes();
   for (int i = 1; i <= count; ++i) {
     host.encoder().Encode(state, i);
     KeepArgument(host);
   }
-  if (!CallBound(host, *function)) {
+  const bool answered = CallBound(host, *function);
+  host.meter().ForgetResultSince(charged);
+  if (!answered) {
     luaL_where(state, 1);
     lua_pushlstring(state, host.scratch().data(), host.scratch().size());
     lua_concat(state, 2);

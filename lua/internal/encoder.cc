@@ -150,7 +150,9 @@ Encoder::Piece Encoder::EncodeNumber(lua_State* state, double number, const json
   if (!std::isfinite(number)) Raise(state, "unsupported value: not a finite number");
   if (number != std::floor(number)) return Made(number);
   if (std::fabs(number) >= static_cast<double>(kMaxExact)) {
-    const int64_t* exact = host_.sources().ExactInteger(number);
+    const bool in_member = !path_.empty() && path_.back().is_member;
+    const int64_t* exact =
+        host_.sources().ExactInteger(number, in_member ? path_.back().name : absl::string_view());
     if (exact != nullptr) return Made(*exact);
   }
   if (number < -kInt64Limit || number >= kInt64Limit) return Made(number);

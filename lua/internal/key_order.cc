@@ -67,10 +67,10 @@ void AddMembers(lua_State* state, int from) {
 }
 
 // The table at 1 becomes one that can be walked through: filled; and where it is one over another
-// (a library, the globals), a copy with the members of both.
-void MakeWhole(lua_State* state) {
+// (a library, the globals), a copy with the members of both. Whether it is still the same table.
+bool MakeWhole(lua_State* state) {
   State::Of(state).sources().Fill(state, 1);
-  if (lua_getmetatable(state, 1) == 0) return;
+  if (lua_getmetatable(state, 1) == 0) return true;
   lua_pushliteral(state, "__index");
   lua_rawget(state, -2);
   const int below = lua_gettop(state);
@@ -79,6 +79,7 @@ void MakeWhole(lua_State* state) {
   AddMembers(state, 1);
   lua_replace(state, 1);
   lua_settop(state, below - 2);
+  return false;
 }
 
 constexpr size_t kFewKeys = 24;
@@ -145,6 +146,120 @@ int NextPair(lua_State* state) {
   return 2;
 }
 
+// Pushes the first key of the table at 1, or nil.
+void PushFirstKey(lua_State* state) {
+  Key best;
+  size_t count = 0;
+  lua_settop(state, 2);
+  lua_pushnil(state);  // The best key, at 3.
+  lua_pushnil(state);
+  while (lua_next(state, 1) != 0) {
+    lua_pop(state, 1);
+    ++count;
+    if (IsSourceKey(state, -1)) continue;
+    const Key key = KeyAt(state, -1);
+    if (!lua_isnil(state, 3) && !(key < best)) continue;
+    best = key;
+    lua_pushvalue(state, -1);
+    lua_replace(state, 3);
+  }
+  State::Of(state).meter().Charge(state, count);
+}
+
+// Calls of next with a key mostly belong to a walk through the whole table: the run keeps the keys
+// of the last few tables, in order, and under 0 how far the walk has come. Keys that a script adds
+// on the way may be passed over, as in Lua.
+constexpr const char* kWalks = "walks";  // In the registry: lists of keys by table.
+constexpr int kMaxWalks = 8;
+
+// Pushes the table of walks; there is room for one more in it.
+void PushWalks(lua_State* state) {
+  lua_getfield(state, LUA_REGISTRYINDEX, kWalks);
+  if (!lua_isnil(state, -1)) {
+    lua_rawgeti(state, -1, 0);
+    const auto count = lua_tointeger(state, -1);
+    lua_pop(state, 1);
+    if (count < kMaxWalks) return;
+  }
+  lua_pop(state, 1);
+  State::Of(state).NoteWrittenLibrary();
+  lua_newtable(state);
+  lua_pushvalue(state, -1);
+  lua_setfield(state, LUA_REGISTRYINDEX, kWalks);
+}
+
+// Whether the walk on top of the stack has come to the key at 2.
+bool IsAtKey(lua_State* state) {
+  lua_rawgeti(state, -1, 0);
+  lua_rawgeti(state, -2, static_cast<int>(lua_tointeger(state, -1)));
+  const bool at_key = lua_rawequal(state, -1, 2) != 0;
+  lua_pop(state, 2);
+  return at_key;
+}
+
+// Sets the walk on top of the stack to the last key that is not behind the key at 2.
+void FindPlace(lua_State* state) {
+  const int walk = lua_gettop(state);
+  const Key key = KeyAt(state, 2);
+  auto first = 0;  // What is behind the key begins after this many.
+  auto count = static_cast<int>(lua_objlen(state, walk));
+  while (count > 0) {
+    const int half = count / 2;
+    lua_rawgeti(state, walk, first + half + 1);
+    const bool behind = key < KeyAt(state, -1);
+    lua_pop(state, 1);
+    if (!behind) first += half + 1;
+    count = behind ? half : count - half - 1;
+  }
+  lua_pushinteger(state, first);
+  lua_rawseti(state, walk, 0);
+}
+
+// Pushes the walk through the table at 1 that has come to the key at 2. With `keep` the next call
+// finds it again.
+void PushWalk(lua_State* state, bool keep) {
+  if (!keep) {
+    PushSortedKeys(state);
+    FindPlace(state);
+    return;
+  }
+  PushWalks(state);
+  const int walks = lua_gettop(state);
+  lua_pushvalue(state, 1);
+  lua_rawget(state, walks);
+  if (lua_istable(state, -1) && IsAtKey(state)) return;
+  const bool known = lua_istable(state, -1);
+  PushSortedKeys(state);
+  FindPlace(state);
+  lua_pushvalue(state, 1);
+  lua_pushvalue(state, -2);
+  lua_rawset(state, walks);
+  if (known) return;
+  lua_rawgeti(state, walks, 0);
+  lua_pushinteger(state, lua_tointeger(state, -1) + 1);
+  lua_rawseti(state, walks, 0);
+  lua_pop(state, 1);
+}
+
+// Pushes the next key of the walk on top of the stack that the table at 1 still has, or nil.
+void PushKeyAfter(lua_State* state) {
+  const int walk = lua_gettop(state);
+  lua_rawgeti(state, walk, 0);
+  auto place = static_cast<int>(lua_tointeger(state, -1));
+  while (true) {
+    lua_settop(state, walk);
+    State::Of(state).meter().Charge(state, 1);
+    lua_rawgeti(state, walk, ++place);
+    if (lua_isnil(state, -1)) return;
+    lua_pushvalue(state, -1);
+    lua_rawget(state, 1);
+    if (!lua_isnil(state, -1)) break;  // Else it was removed meanwhile.
+  }
+  lua_pop(state, 1);
+  lua_pushinteger(state, place);
+  lua_rawseti(state, walk, 0);
+}
+
 }  // namespace
 
 int Pairs(lua_State* state) {
@@ -164,31 +279,22 @@ int Pairs(lua_State* state) {
 int Next(lua_State* state) {
   luaL_checktype(state, 1, LUA_TTABLE);
   lua_settop(state, 2);
-  State& host = State::Of(state);
-  MakeWhole(state);
-  const bool from_start = lua_isnil(state, 2);
-  const Key after = from_start ? Key() : KeyAt(state, 2);
-  Key best;
-  size_t count = 0;
-  lua_pushnil(state);  // The best key, at 3.
-  lua_pushnil(state);
-  while (lua_next(state, 1) != 0) {
-    lua_pop(state, 1);
-    ++count;
-    if (IsSourceKey(state, -1)) continue;
-    const Key key = KeyAt(state, -1);
-    if (!from_start && !(after < key)) continue;
-    if (!lua_isnil(state, 3) && !(key < best)) continue;
-    best = key;
-    lua_pushvalue(state, -1);
-    lua_replace(state, 3);
+  const bool same = MakeWhole(state);
+  if (lua_isnil(state, 2)) {
+    PushFirstKey(state);
+  } else {
+    PushWalk(state, same);
+    PushKeyAfter(state);
   }
-  host.meter().Charge(state, count);
-  lua_settop(state, 3);
-  if (lua_isnil(state, 3)) return 1;
-  lua_pushvalue(state, 3);
+  if (lua_isnil(state, -1)) return 1;
+  lua_pushvalue(state, -1);
   lua_rawget(state, 1);
   return 2;
+}
+
+void DropWalks(lua_State* state) {
+  lua_pushnil(state);
+  lua_setfield(state, LUA_REGISTRYINDEX, kWalks);
 }
 
 }  // namespace lua::internal

@@ -144,6 +144,7 @@ LibraryTables MakeLibraryTables(lua_State* state, const std::vector<Library>& li
 void EmptyLibraryTables(lua_State* state, int libraries) {
   lua_settop(state, 0);
   DropPackage(state);
+  DropWalks(state);
   lua_rawgeti(state, LUA_REGISTRYINDEX, libraries);
   for (int i = 1; i <= static_cast<int>(lua_objlen(state, 1)); ++i) {
     lua_rawgeti(state, 1, i);

@@ -16,6 +16,10 @@ constexpr size_t kLargeBlock = size_t{64} << 10;
 // A run may leave this much behind before the collector works during it; most never do, and what
 // they leave is collected once for many runs (State::Settle).
 constexpr size_t kGarbageOfRun = size_t{4} << 20;
+// The collector works in steps, one for each allocation however large it is: garbage in large
+// blocks outgrows it. So it does all its work when half of the room that is left has been used, and
+// this.
+constexpr size_t kLeastBetweenCollections = size_t{1} << 20;
 // Room to report that there is no room.
 constexpr size_t kSlack = size_t{256} << 10;
 // Of the C stack, for calls from C++ back into Lua: some hundred of them. A thread has 8 MB.
@@ -54,6 +58,8 @@ void Meter::Begin(const Budget& budget) {
   memory_limit_ = held_before_ + budget.memory;
   collect_above_ = held_before_ + kGarbageOfRun;
   look_above_ = std::min(memory_limit_, collect_above_);
+  collect_all_above_ = held_before_ + budget.memory / 2;
+  collect_all_ = false;
   if (hook_count_ != kHookCount) SetHook(kHookCount);
 }
 
@@ -73,10 +79,21 @@ void Meter::SetHook(int count) {
 
 void Meter::OnCount(lua_State* state, lua_Debug*) {
   Meter& meter = State::Of(state).meter();
+  if (meter.collect_all_) meter.CollectAll(state);
   if (meter.ended_ == End::kNone && !meter.TimeIsUp()) return;
   meter.NotePosition(state);
   PushStopped(state);
   lua_error(state);
+}
+
+void Meter::CollectAll(lua_State* state) {
+  collect_all_ = false;
+  SetHook(kHookCount);
+  ExpectBlocks(largest_block_);
+  if (ended_ != End::kNone) return;
+  lua_gc(state, LUA_GCCOLLECT, 0);
+  const size_t room = memory_limit_ - std::min(heap_.held(), memory_limit_);
+  collect_all_above_ = heap_.held() + std::max(room / 2, kLeastBetweenCollections);
 }
 
 bool Meter::TimeIsUp() {
@@ -157,6 +174,10 @@ bool Meter::Admit(size_t old_size, size_t new_size) {
     look_above_ = memory_limit_;
   }
   if (new_size > kLargeBlock) ExpectBlocks(new_size);
+  if (new_size > kLargeBlock && held > collect_all_above_ && !collect_all_) {
+    collect_all_ = true;
+    SetHook(1);
+  }
   return true;
 }
 

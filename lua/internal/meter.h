@@ -47,6 +47,9 @@ class Meter {
     result_bytes_ += bytes;
     if (result_bytes_ > budget_.result) Stop(state, End::kResult);
   }
+  // Forgets bytes charged since `before` of them: what they were charged for is gone.
+  size_t result_bytes() const { return result_bytes_; }
+  void ForgetResultSince(size_t before) { result_bytes_ = before; }
   // Counts bytes that the run makes the host keep outside of Lua's heap as memory of the run.
   void ChargeKept(lua_State* state, size_t bytes) {
     if (bytes > memory_limit_ || heap_.held() > memory_limit_ - bytes) Stop(state, End::kMemory);
@@ -82,6 +85,7 @@ class Meter {
   static void OnCount(lua_State* state, lua_Debug* activation);
   void LookAtClock(lua_State* state);
   bool Admit(size_t old_size, size_t new_size);
+  void CollectAll(lua_State* state);
   void SetHook(int count);
 
   Heap heap_;
@@ -96,9 +100,11 @@ class Meter {
   size_t result_bytes_ = 0;
   size_t held_before_ = 0;
   size_t allocated_before_ = 0;
-  size_t memory_limit_ = SIZE_MAX;   // Of heap_.held().
-  size_t collect_above_ = SIZE_MAX;  // Where the garbage collector starts to work.
-  size_t look_above_ = SIZE_MAX;     // The smaller of the two.
+  size_t memory_limit_ = SIZE_MAX;       // Of heap_.held().
+  size_t collect_above_ = SIZE_MAX;      // Where the garbage collector starts to work.
+  size_t look_above_ = SIZE_MAX;         // The smaller of the two.
+  size_t collect_all_above_ = SIZE_MAX;  // Where large blocks have it do all its work at once.
+  bool collect_all_ = false;             // At the next instruction.
   size_t largest_block_ = 0;
   int hook_count_ = 0;
 };

@@ -1,8 +1,10 @@
 #include "lua/internal/sources.h"
 
+#include <cmath>
 #include <cstdint>
 #include <utility>
 
+#include "absl/base/casts.h"
 #include "absl/strings/string_view.h"
 #include "lua/internal/state.h"
 
@@ -42,15 +44,17 @@ void Sources::Clear() {
   exact_.clear();
 }
 
-void Sources::Push(lua_State* state, const json::Value& value) {
+void Sources::Push(lua_State* state, const json::Value& value) { PushMember(state, value, ""); }
+
+void Sources::PushMember(lua_State* state, const json::Value& value, absl::string_view name) {
   switch (value.type()) {
     case json::Value::Type::kNull:
       return lua_pushnil(state);
     case json::Value::Type::kBool:
       return lua_pushboolean(state, value.AsBool() ? 1 : 0);
     case json::Value::Type::kInt:
-      return PushInteger(state, value.AsInt());
     case json::Value::Type::kDouble:
+      NoteNumber(value, name);
       return lua_pushnumber(state, value.AsDouble());
     case json::Value::Type::kString: {
       const absl::string_view text = value.AsString();
@@ -63,22 +67,26 @@ void Sources::Push(lua_State* state, const json::Value& value) {
   }
 }
 
-void Sources::PushInteger(lua_State* state, int64_t value) {
-  const auto number = static_cast<double>(value);
-  if (value >= kMaxExact || value <= -kMaxExact) {
-    // The nearest double of the largest integers is 2^63, which is none.
-    const int64_t key = number < 9223372036854775808.0 ? static_cast<int64_t>(number) : INT64_MAX;
-    const auto [it, added] = exact_.try_emplace(key, Exact{value, false});
-    if (!added && it->second.value != value) it->second.ambiguous = true;
+void Sources::NoteNumber(const json::Value& value, absl::string_view name) {
+  const double number = value.AsDouble();
+  if (std::fabs(number) < static_cast<double>(kMaxExact)) return;
+  const Exact exact{value.type(), value.is_int() ? value.AsInt() : 0, false};
+  for (const absl::string_view key : {absl::string_view(), name}) {
+    const auto [it, added] = exact_.try_emplace({absl::bit_cast<uint64_t>(number), key}, exact);
+    Exact& known = it->second;
+    if (known.type != exact.type || known.value != exact.value) known.ambiguous = true;
   }
-  lua_pushnumber(state, number);
 }
 
-const int64_t* Sources::ExactInteger(double number) const {
+const int64_t* Sources::ExactInteger(double number, absl::string_view name) const {
   if (exact_.empty()) return nullptr;
-  const int64_t key = number < 9223372036854775808.0 ? static_cast<int64_t>(number) : INT64_MAX;
-  const auto it = exact_.find(key);
-  return it == exact_.end() || it->second.ambiguous ? nullptr : &it->second.value;
+  for (const absl::string_view key : {absl::string_view(), name}) {
+    const auto it = exact_.find({absl::bit_cast<uint64_t>(number), key});
+    if (it == exact_.end()) return nullptr;
+    const Exact& known = it->second;
+    if (!known.ambiguous) return known.type == json::Value::Type::kInt ? &known.value : nullptr;
+  }
+  return nullptr;
 }
 
 void Sources::PushSourced(lua_State* state, const json::Value& value) {
@@ -134,7 +142,7 @@ void Sources::FillFrom(lua_State* state, int index, const json::Value& value) {
     if (member.value.is_null()) continue;
     const absl::string_view name = member.name();
     lua_pushlstring(state, name.data(), name.size());
-    Push(state, member.value);
+    PushMember(state, member.value, name);
     lua_rawset(state, index);
   }
   lua_pushnil(state);

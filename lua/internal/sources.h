@@ -10,9 +10,11 @@
 #include <cstdint>
 #include <deque>
 #include <lua.hpp>
+#include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/strings/string_view.h"
 #include "base/json.h"
 
 namespace lua::internal {
@@ -41,21 +43,25 @@ class Sources {
   // Of the table at `index`. Does not raise.
   Source Of(lua_State* state, int index) const;
 
-  // The integer from 2^53 on that became this double, when only one did. Does not raise.
-  const int64_t* ExactInteger(double number) const;
+  // The integer from 2^53 on that became this double: the only one, or else the only one in members
+  // of this name. nullptr when that is not known. Does not raise.
+  const int64_t* ExactInteger(double number, absl::string_view name) const;
 
   // The run is over.
   void Clear();
 
  private:
   struct Exact {
+    json::Value::Type type;  // A double may have the value of an integer.
     int64_t value;
     bool ambiguous;
   };
 
   static int Index(lua_State* state);
   static int NewIndex(lua_State* state);
-  void PushInteger(lua_State* state, int64_t value);
+  // `name` is that of the member the value stands in; empty for items.
+  void PushMember(lua_State* state, const json::Value& value, absl::string_view name);
+  void NoteNumber(const json::Value& value, absl::string_view name);
   void PushObject(lua_State* state, const json::Value& value);
   void PushArray(lua_State* state, const json::Value& value);
   void PushSourced(lua_State* state, const json::Value& value);
@@ -64,7 +70,8 @@ class Sources {
   int unfilled_ = 0;  // The metatable, in the registry.
   std::vector<const json::Value*> values_;
   std::deque<json::Value> kept_;
-  absl::flat_hash_map<int64_t, Exact> exact_;  // By the double, as an integer.
+  // By the bits of the double and the member's name; what is true of all has the name "".
+  absl::flat_hash_map<std::pair<uint64_t, absl::string_view>, Exact> exact_;
 };
 
 // The hidden key under which a table knows its source.

@@ -38,7 +38,7 @@ absl::string_view EndText(End end) {
     case End::kBlock:
       return "needs a string or table larger than ";
     default:
-      return "returns a result larger than ";
+      return "returns or passes on more JSON than ";
   }
 }
 

@@ -1,6 +1,7 @@
 // os.time and os.date, on the clock of the runner; local time is the machine's.
 #include <cstring>
 
+#include "absl/strings/match.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/civil_time.h"
 #include "absl/time/time.h"
@@ -142,6 +143,10 @@ int Date(lua_State* state) {
   State::Of(state).meter().Charge(state, size);
   TextBuilder result(state);
   for (size_t i = 0; i < size; ++i) {
+    if (absl::StartsWith(absl::string_view(format, size).substr(i), "%%")) {
+      result.Append(format[i++]);
+      continue;
+    }
     const char* flag = format[i] == '%' && i + 1 < size ? FlagFormat(format[i + 1]) : nullptr;
     if (flag == nullptr) {
       result.Append(format[i]);

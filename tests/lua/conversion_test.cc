@@ -82,7 +82,7 @@ TEST_CASE("an argument passed on whole is no part of the result's size; repeated
   const std::string whole = json::Write(object);
   CHECK(Eval(runner, "return a", {object}) == whole);
   CHECK(Eval(runner, "return a.spec", {object}) == json::Write(object["spec"]));
-  const std::string too_large = "ERROR: test: in F: returns a result larger than ";
+  const std::string too_large = "ERROR: test: in F: returns or passes on more JSON than ";
   CHECK_THAT(Eval(runner, "return {a}", {object}), Catch::StartsWith(too_large));
   CHECK_THAT(Eval(runner, "return {a.spec, a.spec, a.spec}", {object}),
              Catch::StartsWith(too_large));
@@ -102,6 +102,26 @@ TEST_CASE("changes are made to the JSON that was there") {
   CHECK(Eval("a.c.y = nil return a.c", {object}) == R"({"x":null})");
   CHECK(Eval("a.a, a.d = a.d, a.a return a", {object}) ==
         R"({"a":9007199254740993,"b":null,"c":{"x":null,"y":[1,null,2]},"d":1})");
+}
+
+TEST_CASE("numbers beyond the integers of 64 bits stay what they are") {
+  const json::Value a = MustParse(
+      R"({"max":9223372036854775807,"min":-9223372036854775808,"big":1e25,"small":-1e25})");
+  CHECK(Eval("local touched = a.max return {big = a.big, small = a.small}", {a}) ==
+        R"({"big":1e+25,"small":-1e+25})");
+  CHECK(Eval("local touched = a.max + a.min return {2^70, -2^70, 1e300}", {a}) ==
+        "[1.1805916207174113e+21,-1.1805916207174113e+21,1e+300]");
+  CHECK(Eval("return {x = a.max, y = a.min}", {a}) ==
+        R"({"x":9223372036854775807,"y":-9223372036854775808})");
+  const json::Value both = MustParse(R"({"m":9223372036854775807,"n":9223372036854775808})");
+  CHECK(Eval("return {m = a.m, n = a.n}", {both}) ==
+        R"({"m":9223372036854775807,"n":9223372036854776000})");
+}
+
+TEST_CASE("an integer beyond 2^53 moves exactly to a member of its name when others look alike") {
+  CHECK(Eval("return {x = a.x, y = a.y}",
+             {MustParse(R"({"x":9007199254740993,"y":9007199254740992})")}) ==
+        R"({"x":9007199254740993,"y":9007199254740992})");
 }
 
 TEST_CASE("an integer beyond 2^53 moves exactly while it is the only one of its double") {

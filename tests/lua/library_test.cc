@@ -123,6 +123,19 @@ TEST_CASE("pairs and next visit numbers, then strings, each in order") {
        R"("ac")"},
       {"local n = 0 for i, v in ipairs({1, 2, nil, 4}) do n = n + v end return n", "3"},
       {"return next({}) == nil", "true"},
+      {"local t = {a = 1, b = 2, c = 3, d = 4} local s = '' "
+       "for k in next, t do s = s .. k if k == 'b' then t.b = nil t.c = nil end end return s",
+       R"("abd")"},
+      {"local t = {a = 1, c = 3} for k in next, t do end t.b = 2 local s = '' "
+       "for k in next, t do s = s .. k end return s",
+       R"("abc")"},
+      {"local a, b, s = {x = 1, y = 2}, {p = 1, q = 2}, '' "
+       "for k in next, a do for l in next, b do s = s .. k .. l .. ' ' end end return s",
+       R"("xp xq yp yq ")"},
+      {"return next({a = 1, c = 2}, 'b')", R"("c")"},
+      {"local t = {} for i = 1, 5000 do t['k' .. i] = i end local n = 0 "
+       "for k, v in next, t do n = n + v end return n",
+       "12502500"},
       {"local n = pairs(nil)",
        "ERROR: test:1: in F: bad argument #1 to 'pairs' (table expected, got nil)"},
   });
@@ -204,6 +217,7 @@ TEST_CASE("os.time and os.date go by the runner's clock") {
   options.clock = &clock;
   const ScriptRunner runner(options);
   CHECK(Eval(runner, "return os.time()") == "1767225600");
+  CHECK(Eval(runner, "return os.date('100%% %%d')") == R"("100% %d")");
   CHECK(Eval(runner, "return os.date('!%Y-%m-%dT%H:%M:%SZ')") == R"("2026-01-01T00:00:00Z")");
   CHECK(Eval(runner, "return os.date('!%a %A %b %B %p %y %F %X %w %Q %', 86400)") ==
         R"("Fri Friday Jan January AM 70 1970-01-02 00:00:00 5 %Q %")");
