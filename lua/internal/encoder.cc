@@ -278,12 +278,18 @@ void Encoder::EncodeMember(lua_State* state, const json::Value* source) {
 
 Encoder::Piece Encoder::FinishObject(const json::Value* source, size_t fields, size_t seen) {
   const auto first = fields_.begin() + static_cast<std::ptrdiff_t>(fields);
+  const absl::Span<Field> changed =
+      absl::MakeSpan(fields_.data() + fields, fields_.size() - fields);
+  if (source == nullptr) {
+    Made(NewObject(changed));
+    fields_.erase(first, fields_.end());
+    return {};
+  }
   const auto first_seen = seen_.begin() + static_cast<std::ptrdiff_t>(seen);
   std::sort(first, fields_.end(), [](const Field& a, const Field& b) { return a.name < b.name; });
   // Members follow one another in memory, so the order of addresses is that of members.
   std::sort(first_seen, seen_.end());
-  const ObjectChanges changes{source,
-                              absl::MakeSpan(fields_.data() + fields, fields_.size() - fields),
+  const ObjectChanges changes{source, changed,
                               absl::MakeConstSpan(seen_.data() + seen, seen_.size() - seen)};
   Piece piece;
   if (IsUnchanged(changes)) {

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <utility>
+#include <vector>
+
+#include "absl/container/inlined_vector.h"
 
 namespace lua::internal {
 namespace {
@@ -55,6 +58,20 @@ json::Value Merged(const ObjectChanges& changes) {
 
 }  // namespace
 
+json::Value NewObject(absl::Span<Field> fields) {
+  absl::InlinedVector<Field*, 32> order;
+  order.reserve(fields.size());
+  for (Field& field : fields) order.push_back(&field);
+  std::sort(order.begin(), order.end(),
+            [](const Field* a, const Field* b) { return a->name < b->name; });
+  std::vector<json::Member> members;
+  members.reserve(order.size());
+  for (Field* field : order) {
+    members.emplace_back(json::Value(field->name), std::move(field->value));
+  }
+  return json::Value::OfMembers(std::move(members));
+}
+
 size_t CountNonNull(const json::Value& container) {
   size_t count = 0;
   for (const json::Member& m : container.members()) count += m.value.is_null() ? 0 : 1;
@@ -63,15 +80,10 @@ size_t CountNonNull(const json::Value& container) {
 }
 
 bool IsUnchanged(const ObjectChanges& changes) {
-  return changes.source != nullptr && changes.changed.empty() && CountGone(changes) == 0;
+  return changes.changed.empty() && CountGone(changes) == 0;
 }
 
 json::Value Apply(const ObjectChanges& changes) {
-  if (changes.source == nullptr) {
-    json::Value object = json::Value::Object();
-    SetAll(object, changes.changed);
-    return object;
-  }
   const bool few = CountGone(changes) + changes.changed.size() <= kFewChanges;
   return few ? Patched(changes) : Merged(changes);
 }

@@ -16,12 +16,15 @@ struct Field {
 };
 
 struct ObjectChanges {
-  const json::Value* source = nullptr;  // nullptr: a new object.
+  const json::Value* source = nullptr;  // Never nullptr.
   absl::Span<Field> changed;            // New or other than in the source; sorted by name.
   // The source's members that are still there, `changed` or not; sorted by address, which is their
   // order in the source. Nulls need not be there: they stay.
   absl::Span<const json::Value* const> kept;
 };
+
+// An object of these fields, in any order, whose values are moved away.
+json::Value NewObject(absl::Span<Field> fields);
 
 // How many items or members are not null.
 size_t CountNonNull(const json::Value& container);
