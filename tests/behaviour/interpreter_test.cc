@@ -94,22 +94,6 @@ spec:
   none: []
   big: 9007199254740993
   pod: {spec: {containers: [{name: c, resources: {requests: {cpu: 100m}}}]}}
----
-apiVersion: policy.karmada.io/v1alpha1
-kind: PropagationPolicy
-metadata: {name: machines, namespace: $NS}
-spec:
-  resourceSelectors:
-  - {apiVersion: $NS.example.io/v1, kind: Machine}
-  placement:
-    clusterAffinity: {clusterNames: [member1, member2]}
-    replicaScheduling:
-      replicaSchedulingType: Divided
-      replicaDivisionPreference: Weighted
-      weightPreference:
-        staticWeightList:
-        - {targetCluster: {clusterNames: [member1]}, weight: 2}
-        - {targetCluster: {clusterNames: [member2]}, weight: 1}
 )";
 
 struct Machines {
@@ -125,6 +109,8 @@ struct Machines {
     }
     plane.Apply("host", In(ns, kCustomizationYaml));
     plane.Apply("host", In(ns, kMachineYaml));
+    plane.Apply("host",
+                In(ns, DividedPolicy("{apiVersion: $NS.example.io/v1, kind: Machine}", 2, 1)));
   }
   ~Machines() {
     plane.Delete("host", gvk, key);

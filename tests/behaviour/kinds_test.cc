@@ -128,23 +128,8 @@ spec:
     spec:
       restartPolicy: Never
       containers: [{name: m, image: "nginx:1.25"}]
----
-apiVersion: policy.karmada.io/v1alpha1
-kind: PropagationPolicy
-metadata: {name: p, namespace: $NS}
-spec:
-  resourceSelectors:
-  - {apiVersion: batch/v1, kind: Job, name: pi}
-  placement:
-    clusterAffinity: {clusterNames: [member1, member2]}
-    replicaScheduling:
-      replicaSchedulingType: Divided
-      replicaDivisionPreference: Weighted
-      weightPreference:
-        staticWeightList:
-        - {targetCluster: {clusterNames: [member1]}, weight: 2}
-        - {targetCluster: {clusterNames: [member2]}, weight: 1}
 )"));
+  plane.Apply("host", In(ns, DividedPolicy("{apiVersion: batch/v1, kind: Job, name: pi}", 2, 1)));
   REQUIRE(plane.Eventually([&] {
     return plane.Exists("member1", kJob, {ns, "pi"}) && plane.Exists("member2", kJob, {ns, "pi"});
   }));

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "absl/strings/str_replace.h"
+#include "absl/strings/substitute.h"
 #include "kube/meta/names.h"
 
 namespace tests {
@@ -22,7 +23,7 @@ inline const kube::Gvk kPolicy{"policy.karmada.io", "v1alpha1", "PropagationPoli
 inline const kube::Gvk kClusterPolicy{"policy.karmada.io", "v1alpha1", "ClusterPropagationPolicy"};
 
 // $NS stands for the namespace.
-inline std::string In(const std::string& ns, const char* yaml) {
+inline std::string In(const std::string& ns, const std::string& yaml) {
   return absl::StrReplaceAll(yaml, {{"$NS", ns}});
 }
 
@@ -46,13 +47,15 @@ spec:
       - {name: main, image: "nginx:1.25"}
 )";
 
-inline constexpr char kDividedPolicyYaml[] = R"(
+// A policy "divided" for what the selector, in YAML's flow style, selects: its replicas are divided
+// between the two members by these weights.
+inline std::string DividedPolicy(const std::string& selector, int member1, int member2) {
+  return absl::Substitute(R"(
 apiVersion: policy.karmada.io/v1alpha1
 kind: PropagationPolicy
-metadata: {name: web, namespace: $NS}
+metadata: {name: divided, namespace: $$NS}
 spec:
-  resourceSelectors:
-  - {apiVersion: apps/v1, kind: Deployment, name: web}
+  resourceSelectors: [$0]
   placement:
     clusterAffinity: {clusterNames: [member1, member2]}
     replicaScheduling:
@@ -60,9 +63,11 @@ spec:
       replicaDivisionPreference: Weighted
       weightPreference:
         staticWeightList:
-        - {targetCluster: {clusterNames: [member1]}, weight: 1}
-        - {targetCluster: {clusterNames: [member2]}, weight: 1}
-)";
+        - {targetCluster: {clusterNames: [member1]}, weight: $1}
+        - {targetCluster: {clusterNames: [member2]}, weight: $2}
+)",
+                          selector, member1, member2);
+}
 
 }  // namespace tests
 

@@ -32,7 +32,8 @@ bool IsReadyEverywhere(ControlPlane& plane, const std::string& ns, int64_t ready
 void ApplyWeb(ControlPlane& plane, const std::string& ns) {
   plane.Apply("host", In(ns, kNamespaceYaml));
   plane.Apply("host", In(ns, kWebYaml));
-  plane.Apply("host", In(ns, kDividedPolicyYaml));
+  plane.Apply("host",
+              In(ns, DividedPolicy("{apiVersion: apps/v1, kind: Deployment, name: web}", 1, 1)));
   REQUIRE(plane.Eventually([&] { return IsReadyEverywhere(plane, ns, 2); }));
 }
 
@@ -99,10 +100,10 @@ TEST_CASE("A divided deployment lands in its members and its status comes back")
     }));
   }
   SECTION("deleting the policy frees the template and leaves the members alone") {
-    plane.Delete("host", kPolicy, {ns, "web"});
+    plane.Delete("host", kPolicy, {ns, "divided"});
     CHECK(plane.Eventually([&] {
       const auto web = plane.Get("host", kDeployment, {ns, "web"});
-      return !plane.Exists("host", kPolicy, {ns, "web"}) &&
+      return !plane.Exists("host", kPolicy, {ns, "divided"}) &&
              web->Label("propagationpolicy.karmada.io/permanent-id").empty() &&
              web->Annotation("propagationpolicy.karmada.io/name").empty();
     }));
@@ -110,7 +111,7 @@ TEST_CASE("A divided deployment lands in its members and its status comes back")
     CHECK(ReplicasIn(plane, "member1", ns) == 1);
   }
   SECTION("a cluster taken from the placement loses its object") {
-    plane.Patch("host", kPolicy, {ns, "web"},
+    plane.Patch("host", kPolicy, {ns, "divided"},
                 R"({"spec":{"placement":{"clusterAffinity":{"clusterNames":["member1"]}}}})");
     CHECK(plane.Eventually([&] {
       return !plane.Exists("member2", kDeployment, {ns, "web"}) &&
@@ -135,7 +136,7 @@ TEST_CASE("A restart with nothing to do changes nothing") {
     for (const auto& [gvk, key] :
          std::vector<std::pair<kube::Gvk, kube::ObjectKey>>{{kDeployment, {ns, "web"}},
                                                             {kBinding, {ns, "web-deployment"}},
-                                                            {kPolicy, {ns, "web"}}}) {
+                                                            {kPolicy, {ns, "divided"}}}) {
       all += std::string(plane.Get("host", gvk, key)->resource_version()) + " ";
     }
     for (const std::string member : {"member1", "member2"}) {

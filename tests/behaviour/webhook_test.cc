@@ -45,22 +45,6 @@ metadata:
 spec:
   replicas: 3
   template: {spec: {containers: [{name: c, resources: {requests: {cpu: 100m}}}]}}
----
-apiVersion: policy.karmada.io/v1alpha1
-kind: PropagationPolicy
-metadata: {name: workloads, namespace: $NS}
-spec:
-  resourceSelectors:
-  - {apiVersion: workload.example.io/v1alpha1, kind: Workload}
-  placement:
-    clusterAffinity: {clusterNames: [member1, member2]}
-    replicaScheduling:
-      replicaSchedulingType: Divided
-      replicaDivisionPreference: Weighted
-      weightPreference:
-        staticWeightList:
-        - {targetCluster: {clusterNames: [member1]}, weight: 2}
-        - {targetCluster: {clusterNames: [member2]}, weight: 1}
 )";
 
 std::string ReadFile(const std::string& path) {
@@ -165,6 +149,13 @@ struct Workloads {
     configuration.Set({"metadata", "name"}, ns);
     plane.Apply("host", json::Write(configuration));
   }
+  // A Workload of three replicas, two thirds of them for member1.
+  void Propagate() {
+    plane.Apply("host", In(ns, kWorkloadYaml));
+    plane.Apply("host", In(ns, DividedPolicy("{apiVersion: workload.example.io/v1alpha1, kind: "
+                                             "Workload}",
+                                             2, 1)));
+  }
   bool IsDivided(int64_t first, int64_t second) {
     return ReplicasIn("member1") == first && ReplicasIn("member2") == second;
   }
@@ -248,7 +239,7 @@ TEST_CASE("A kind of an interpreter webhook is divided, revised, read and added 
   w.hook.Start();
   const json::Value configuration = w.hook.Configuration(w.dialect);
   w.Configure(configuration);
-  w.plane.Apply("host", In(w.ns, kWorkloadYaml));
+  w.Propagate();
   ProveTheWholeWay(w);
   CHECK(w.HasNotes("member1"));  // This dialect does not ask about packing.
 
@@ -265,7 +256,7 @@ TEST_CASE("A kind of an exploring webhook is packed, divided, revised, read and 
   w.hook.Start();
   json::Value configuration = About(w.hook.Configuration(w.dialect), kExploring);
   w.Configure(configuration);
-  w.plane.Apply("host", In(w.ns, kWorkloadYaml));
+  w.Propagate();
   ProveTheWholeWay(w);
   CHECK_FALSE(w.HasNotes("member1"));
   CHECK_FALSE(w.HasNotes("member2"));
@@ -285,7 +276,7 @@ TEST_CASE("While a webhook is down its calls fail fast; when it is back nothing 
   w.hook.KeepIdentity();
   w.hook.Start();
   w.Configure(w.hook.Configuration(w.dialect));
-  plane.Apply("host", In(w.ns, kWorkloadYaml));
+  w.Propagate();
   REQUIRE(plane.Eventually([&] { return w.IsDivided(2, 1); }));
 
   w.hook.Stop();
