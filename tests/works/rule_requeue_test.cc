@@ -4,7 +4,9 @@
 #include <catch2/catch.hpp>
 #include <set>
 #include <string>
+#include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "api/binding.h"
 #include "interpreter/rule_changes.h"
 #include "tests/support/members_fixture.h"
@@ -24,11 +26,13 @@ kube::Object Binding(const std::string& name, const kube::Resource& kind) {
   return binding;
 }
 
-kube::Object Work(const std::string& name, std::initializer_list<kube::Resource> kinds) {
+// Its manifests are called app-<name>-0, app-<name>-1, ...
+kube::Object Work(const std::string& name, const std::vector<kube::Resource>& kinds) {
   kube::Object work = kube::Object::Make(api::Works().gvk, {"karmada-es-m1", name});
   json::Value manifests = json::Value::Array();
   for (const kube::Resource& kind : kinds) {
-    manifests.Append(kube::Object::Make(kind.gvk, {"ns", "app-" + name}).root());
+    const kube::ObjectKey key{"ns", absl::StrCat("app-", name, "-", manifests.size())};
+    manifests.Append(kube::Object::Make(kind.gvk, key).root());
   }
   work.Set({"spec", "workload", "manifests"}, manifests);
   return work;
@@ -143,9 +147,10 @@ TEST_CASE_METHOD(Fixture, "a loop over member objects has only the manifests of 
                                              .gvk = manifest.gvk(),
                                              .cluster = std::string(work.ns())};
                       });
-  scripted.changes.Publish(ChangeOf(kConfigMaps, Operation::kInterpretHealth));
-  CHECK(Queued() ==
-        Names{"karmada-es-m1/ConfigMap ns/app-both", "karmada-es-m1/ConfigMap ns/app-config"});
+  scripted.changes.Publish(ChangeOf(kDeployments, Operation::kInterpretHealth));
+  CHECK(Queued() == Names{"karmada-es-m1/Deployment ns/app-web-0",
+                          "karmada-es-m1/Deployment ns/app-both-1",
+                          "karmada-es-m1/Deployment ns/app-both-2"});
 }
 
 }  // namespace
