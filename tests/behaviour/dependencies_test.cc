@@ -110,8 +110,7 @@ struct Bindings {
     return std::string(object->Annotation(api::kDependenciesAnnotation));
   }
   bool Records(const std::string& binding, const std::vector<std::string>& names) {
-    const bool records =
-        plane.Eventually([&] { return Recorded(binding) == Text(ns, names); }, absl::Seconds(15));
+    const bool records = plane.Eventually([&] { return Recorded(binding) == Text(ns, names); });
     INFO(Recorded(binding));
     CHECK(records);
     return records;
