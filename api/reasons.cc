@@ -30,6 +30,10 @@ std::string PolicyNotApplied(absl::string_view policy, const absl::Status& why) 
   return absl::StrCat("Apply ", policy, " failed: ", why.message());
 }
 
+std::string DependenciesGot(absl::string_view dependencies) {
+  return absl::StrCat("Get dependencies(", dependencies, ") succeed.");
+}
+
 std::string WorksSynced(absl::string_view binding) {
   return absl::StrCat("Sync work of ", binding, " successful.");
 }

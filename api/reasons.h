@@ -37,11 +37,16 @@ inline constexpr char kWebhookResumed[] = "WebhookResumed";
 // On the template, by the detector.
 inline constexpr char kApplyPolicySucceed[] = "ApplyPolicySucceed";
 inline constexpr char kApplyPolicyFailed[] = "ApplyPolicyFailed";
+inline constexpr char kGetReplicasSucceed[] = "GetReplicasSucceed";
 inline constexpr char kGetReplicasFailed[] = "GetReplicasFailed";
 inline constexpr char kGetComponentsSucceed[] = "GetComponentsSucceed";
 inline constexpr char kGetComponentsFailed[] = "GetComponentsFailed";
 inline constexpr char kPreemptPolicySucceed[] = "PreemptPolicySucceed";
 inline constexpr char kPreemptPolicyFailed[] = "PreemptPolicyFailed";
+
+// On the template, by the dependencies distributor.
+inline constexpr char kGetDependenciesSucceed[] = "GetDependenciesSucceed";
+inline constexpr char kGetDependenciesFailed[] = "GetDependenciesFailed";
 
 // On binding and template, by the binding controllers.
 inline constexpr char kSyncWorkSucceed[] = "SyncWorkSucceed";
@@ -99,6 +104,7 @@ inline constexpr char kEmpty[] = "Empty";
 
 namespace message {
 
+inline constexpr char kGetReplicasSucceed[] = "Get replicas of resource template successfully.";
 inline constexpr char kGetComponentsSucceed[] = "Get components of resource template successfully.";
 inline constexpr char kFullyAppliedSuccess[] = "All works have been successfully applied";
 inline constexpr char kFullyAppliedFailed[] =
@@ -125,6 +131,9 @@ inline constexpr char kApiEnablementsEmpty[] = "collected empty APIEnablements f
 // "Apply policy(ns/n) succeed"; `policy` is a policy scope's Describe().
 std::string PolicyApplied(absl::string_view policy);
 std::string PolicyNotApplied(absl::string_view policy, const absl::Status& why);
+
+// "Get dependencies([...]) succeed."; `dependencies` is what PrintedDependencies() gives.
+std::string DependenciesGot(absl::string_view dependencies);
 
 // "Sync work of ResourceBinding(ns/n) successful."; `binding` is a binding scope's Describe().
 std::string WorksSynced(absl::string_view binding);

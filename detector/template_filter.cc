@@ -32,6 +32,17 @@ json::Value Specification(const kube::Object& o) {
   return v;
 }
 
+// Whether the status of a kind without status subresource was written: the server counts that as a
+// change, like one of the specification.
+bool OnlyStatusWritten(const kube::Object& before, const kube::Object& after) {
+  if (after.generation() != before.generation() + 1 || before.status() == after.status()) {
+    return false;
+  }
+  json::Value same = Specification(after);
+  same.Set({"metadata", "generation"}, before.generation());
+  return same == Specification(before);
+}
+
 void EraseOwnKeys(json::Value& object, absl::string_view map) {
   std::vector<std::string> own;
   for (const json::Member& m : object.Get({"metadata", map}).members()) {
@@ -112,7 +123,7 @@ bool TemplateFilter::AllowsObject(const kube::Object& object) const {
 }
 
 bool SpecificationChanged(const kube::Object& before, const kube::Object& after) {
-  return Specification(before) != Specification(after);
+  return Specification(before) != Specification(after) && !OnlyStatusWritten(before, after);
 }
 
 bool ChangedByKarmada(const kube::Object& before, const kube::Object& after) {

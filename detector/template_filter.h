@@ -37,7 +37,9 @@ class TemplateFilter {
 };
 
 // Whether an update matters: something other than status, managedFields and resourceVersion
-// differs.
+// differs. A generation that moved by one along with the status, and with nothing else, tells of
+// the status: so it is for kinds without a status subresource. (An edit that was undone before it
+// was seen moves it by two.)
 bool SpecificationChanged(const kube::Object& before, const kube::Object& after);
 // Whether all that differs was written by Karmada: generation, labels and annotations of its
 // domain.

@@ -17,6 +17,11 @@
 namespace detector {
 namespace {
 
+// Kinds of one name in different groups are different kinds.
+std::string NameOf(const kube::Gvk& gvk, const kube::ObjectKey& key) {
+  return absl::StrCat(gvk.ToString(), " ", key.ToString());
+}
+
 metrics::Labels ResultLabel(bool ok) { return {{"result", ok ? "success" : "error"}}; }
 
 }  // namespace
@@ -30,6 +35,8 @@ absl::StatusOr<kube::Action> TemplateReconciler::Reconcile(const kube::Request& 
   if (absl::IsNotFound(object.status())) {  // The binding is the garbage collector's business.
     deps_.waiting.Remove(request);
     deps_.edits.Take(request);
+    uninterpreted_.Forget(NameOf(request.gvk, request.key));
+    unapplied_.Forget(NameOf(request.gvk, request.key));
     return kube::Action::Done();
   }
   RETURN_IF_ERROR(object.status());
@@ -119,7 +126,9 @@ absl::Status TemplateReconciler::Apply(const Template& t, const kube::Object& po
                     "Duration of applying a propagation policy to a resource template.",
                     metrics::ExponentialBuckets(0.001, 2, 12), ResultLabel(result.ok()))
       .Observe(absl::ToDoubleSeconds(deps_.manager.clock().Now() - start));
-  if (result.ok() && !*changed) return result;
+  const bool recovered =
+      unapplied_.Recovered(NameOf(t.object->gvk(), t.object->key()), result.ok());
+  if (result.ok() && !*changed && !recovered) return result;
   const std::string words = PolicyScope::Describe(policy.key());
   deps_.manager.events().Record(
       api::kDetectorSource, kube::ObjectReference::Of(*t.object),
@@ -150,17 +159,17 @@ absl::StatusOr<PodDemand> TemplateReconciler::DemandOf(const kube::Object& objec
   if (deps_.gates.components &&
       deps_.interpreter.HookEnabled(gvk, interpreter::Operation::kInterpretComponent)) {
     absl::StatusOr<json::Value> components = deps_.interpreter.GetComponents(object);
-    if (!components.ok()) {
-      return NotInterpreted(object, components.status(), api::reason::kGetComponentsFailed);
-    }
+    RETURN_IF_ERROR(Tell(object, components.status(),
+                         {api::reason::kGetComponentsFailed, api::reason::kGetComponentsSucceed,
+                          api::message::kGetComponentsSucceed}));
     demand.components = *std::move(components);
     return demand;
   }
   if (!deps_.interpreter.HookEnabled(gvk, interpreter::Operation::kInterpretReplica)) return demand;
   absl::StatusOr<interpreter::Replicas> replicas = deps_.interpreter.GetReplicas(object);
-  if (!replicas.ok()) {
-    return NotInterpreted(object, replicas.status(), api::reason::kGetReplicasFailed);
-  }
+  RETURN_IF_ERROR(Tell(object, replicas.status(),
+                       {api::reason::kGetReplicasFailed, api::reason::kGetReplicasSucceed,
+                        api::message::kGetReplicasSucceed}));
   demand.replicas = *std::move(replicas);
   json::Value& requirements = demand.replicas.requirements;
   if (deps_.gates.quota_estimate && requirements.is_object() &&
@@ -170,12 +179,17 @@ absl::StatusOr<PodDemand> TemplateReconciler::DemandOf(const kube::Object& objec
   return demand;
 }
 
-absl::Status TemplateReconciler::NotInterpreted(const kube::Object& object,
-                                                const absl::Status& error,
-                                                absl::string_view reason) {
-  deps_.manager.events().Record(api::kDetectorSource, kube::ObjectReference::Of(object),
-                                kube::EventType::kWarning, reason, error.message());
-  return base::Annotate(error, "asking for the pods of ", object.Describe());
+absl::Status TemplateReconciler::Tell(const kube::Object& object, const absl::Status& result,
+                                      const Telling& telling) {
+  const bool recovered = uninterpreted_.Recovered(NameOf(object.gvk(), object.key()), result.ok());
+  if (!result.ok()) {
+    deps_.manager.events().Record(api::kDetectorSource, kube::ObjectReference::Of(object),
+                                  kube::EventType::kWarning, telling.failed, result.message());
+  } else if (recovered) {
+    deps_.manager.events().Record(api::kDetectorSource, kube::ObjectReference::Of(object),
+                                  kube::EventType::kNormal, telling.succeeded, telling.success);
+  }
+  return base::Annotate(result, "asking for the pods of ", object.Describe());
 }
 
 template <class PolicyScope>

@@ -10,6 +10,7 @@
 #include "detector/template_edits.h"
 #include "detector/waiting_set.h"
 #include "interpreter/interpreter.h"
+#include "kube/runtime/failing_set.h"
 #include "kube/runtime/manager.h"
 #include "kube/runtime/reconciler.h"
 
@@ -60,10 +61,16 @@ class TemplateReconciler : public kube::Reconciler {
   template <class PolicyScope>
   absl::StatusOr<bool> ClaimAndBind(const Template& t, const kube::Object& policy,
                                     const base::StopToken& stop);
-  // Failures are told on the template.
+  // What the template's pods ask for. Failures are told on the template, and the success that ends
+  // them.
   absl::StatusOr<PodDemand> DemandOf(const kube::Object& object);
-  absl::Status NotInterpreted(const kube::Object& object, const absl::Status& error,
-                              absl::string_view reason);
+  // The reasons and the message of one question's events.
+  struct Telling {
+    const char* failed;
+    const char* succeeded;
+    const char* success;
+  };
+  absl::Status Tell(const kube::Object& object, const absl::Status& result, const Telling& telling);
   // Whether the binding changed.
   template <class PolicyScope>
   absl::StatusOr<bool> WriteBinding(const Template& t, const kube::Object& built,
@@ -71,6 +78,9 @@ class TemplateReconciler : public kube::Reconciler {
   absl::Status CheckDependentOverrides(const kube::Object& policy) const;
 
   const Deps deps_;
+  // Templates whose pods could not be told, and those that no policy could be applied to.
+  kube::FailingSet uninterpreted_;
+  kube::FailingSet unapplied_;
 };
 
 }  // namespace detector

@@ -11,6 +11,10 @@ namespace works {
 
 namespace {
 
+bool IsAbout(const RuleRequeue& requeue, const kube::Object& object) {
+  return !requeue.only || requeue.only(object);
+}
+
 bool Touches(const interpreter::RuleChange& change, const kube::Gvk& gvk,
              const std::vector<interpreter::Operation>& operations) {
   return std::any_of(operations.begin(), operations.end(),
@@ -24,6 +28,7 @@ void RequeueBindings(const interpreter::Interpreter& interpreter, RuleRequeue re
   interpreter.rule_changes().Subscribe(
       [requeue = std::move(requeue), map = std::move(map)](const interpreter::RuleChange& change) {
         for (const kube::ObjectPtr& binding : requeue.informer->store().List()) {
+          if (!IsAbout(requeue, *binding)) continue;
           const kube::Gvk gvk = api::BindingView(*binding).Resource().gvk();
           if (!Touches(change, gvk, requeue.operations)) continue;
           requeue.queue.Add(map ? map(*binding) : kube::Request{.key = binding->key()});
@@ -36,6 +41,7 @@ void RequeueWorks(const interpreter::Interpreter& interpreter, RuleRequeue reque
   interpreter.rule_changes().Subscribe(
       [requeue = std::move(requeue), map = std::move(map)](const interpreter::RuleChange& change) {
         for (const kube::ObjectPtr& work : requeue.informer->store().List()) {
+          if (!IsAbout(requeue, *work)) continue;
           for (const json::Value& raw : api::WorkView(*work).Manifests()) {
             const kube::Object manifest(raw);
             if (!Touches(change, manifest.gvk(), requeue.operations)) continue;

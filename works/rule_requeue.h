@@ -19,6 +19,8 @@ struct RuleRequeue {
   kube::WorkQueue& queue;
   std::shared_ptr<kube::Informer> informer;        // Of bindings or Works.
   std::vector<interpreter::Operation> operations;  // A change of any of these counts.
+  // Which bindings or Works the loop is about; empty: all.
+  std::function<bool(const kube::Object&)> only = nullptr;
 };
 
 // From now on a change re-queues each binding whose template's kind it touches. `map` gives the

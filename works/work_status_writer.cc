@@ -1,14 +1,33 @@
 #include "works/work_status_writer.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "api/resources.h"
+#include "api/work.h"
 #include "base/status.h"
 #include "kube/cache/cluster_client.h"
 #include "kube/runtime/controller.h"
 
 namespace works {
 namespace {
+
+int64_t OrdinalOf(const json::Value& item) { return item["identifier"]["ordinal"].AsInt(); }
+
+// Puts `item` in the place of what is known of its manifest.
+void PutItem(json::Value item, std::vector<json::Value>& items) {
+  std::erase_if(items, [&](const json::Value& old) { return OrdinalOf(old) == OrdinalOf(item); });
+  const auto place = std::find_if(items.begin(), items.end(), [&](const json::Value& other) {
+    return OrdinalOf(other) > OrdinalOf(item);
+  });
+  items.insert(place, std::move(item));
+}
+
+json::Value ListOf(const std::vector<json::Value>& items) {
+  json::Value list = json::Value::Array();
+  for (const json::Value& item : items) list.Append(item);
+  return list;
+}
 
 // Folds `newer` into `change`.
 void Merge(WorkStatusChange newer, WorkStatusChange& change) {
@@ -17,7 +36,9 @@ void Merge(WorkStatusChange newer, WorkStatusChange& change) {
                   [&](const kube::Condition& old) { return old.type == c.type; });
     change.conditions.push_back(std::move(c));
   }
-  if (newer.manifest_status) change.manifest_status = std::move(newer.manifest_status);
+  for (json::Value& item : newer.manifest_statuses) {
+    PutItem(std::move(item), change.manifest_statuses);
+  }
 }
 
 }  // namespace
@@ -29,9 +50,27 @@ json::Value WithChange(const json::Value& status, const WorkStatusChange& change
     kube::SetCondition(conditions, c, now);
     out.Set("conditions", std::move(conditions));
   }
-  if (change.manifest_status) {
-    out.Set("manifestStatuses", json::Value::Array({*change.manifest_status}));
+  if (change.manifest_statuses.empty()) return out;
+  const absl::Span<const json::Value> known = status["manifestStatuses"].items();
+  std::vector<json::Value> items(known.begin(), known.end());
+  for (const json::Value& item : change.manifest_statuses) PutItem(item, items);
+  out.Set("manifestStatuses", ListOf(items));
+  return out;
+}
+
+json::Value WithoutStrangers(const json::Value& status, absl::Span<const json::Value> manifests) {
+  std::vector<json::Value> kept;
+  for (const json::Value& item : status["manifestStatuses"].items()) {
+    const auto identifier = api::ManifestIdentifier::FromJson(item["identifier"]);
+    const auto ordinal = static_cast<size_t>(identifier.ordinal);
+    if (ordinal >= manifests.size()) continue;
+    const kube::Object manifest(manifests[ordinal]);
+    if (identifier == api::ManifestIdentifier::Of(manifest, identifier.ordinal)) {
+      kept.push_back(item);
+    }
   }
+  json::Value out = status;
+  if (kept.size() < status["manifestStatuses"].size()) out.Set("manifestStatuses", ListOf(kept));
   return out;
 }
 
@@ -74,7 +113,9 @@ class WorkStatusWriter::Loop : public kube::Reconciler {
     const kube::ObjectPtr work = client.Find(api::Works(), key);
     if (work == nullptr) return absl::OkStatus();
     kube::Object after = *work;
-    after.Set({"status"}, WithChange(work->status(), change, manager_.clock().Now()));
+    after.Set({"status"},
+              WithoutStrangers(WithChange(work->status(), change, manager_.clock().Now()),
+                               api::WorkView(*work).Manifests()));
     kube::UpdateOptions options;
     options.subresource = "status";
     // Both lists belong to this writer alone.

@@ -7,13 +7,13 @@
 #define WORKS_WORK_STATUS_WRITER_H_
 
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
+#include "absl/types/span.h"
 #include "base/clock.h"
 #include "kube/meta/object.h"
 #include "kube/runtime/manager.h"
@@ -32,8 +32,8 @@ enum class News { kSettled, kProgress };
 
 struct WorkStatusChange {
   std::vector<kube::Condition> conditions;
-  // The one element of status.manifestStatuses.
-  std::optional<json::Value> manifest_status;
+  // Items of status.manifestStatuses, one for a manifest at most (by ordinal).
+  std::vector<json::Value> manifest_statuses;
 };
 
 // Thread-safe. Changes of a Work that vanishes are dropped; failed writes are retried with
@@ -45,7 +45,7 @@ class WorkStatusWriter {
   ~WorkStatusWriter();
   WorkStatusWriter(const WorkStatusWriter&) = delete;
 
-  // Later changes of the same condition or of the manifest status replace earlier ones.
+  // Later changes of the same condition or of one manifest's status replace earlier ones.
   void Submit(const kube::ObjectKey& work, WorkStatusChange change, News news);
 
  private:
@@ -53,8 +53,11 @@ class WorkStatusWriter {
   Loop* loop_;  // Owned by its controller, which belongs to the manager.
 };
 
-// `status` with the change applied; lastTransitionTime moves only when a condition's status flips.
+// `status` with the change applied: statuses of other manifests stay (upstream keeps only the last
+// one seen), sorted by ordinal; lastTransitionTime moves only when a condition's status flips.
 json::Value WithChange(const json::Value& status, const WorkStatusChange& change, absl::Time now);
+// `status` without the items of manifests that the Work does not have at their ordinal any more.
+json::Value WithoutStrangers(const json::Value& status, absl::Span<const json::Value> manifests);
 
 }  // namespace works
 

@@ -19,6 +19,7 @@
 #include "controllers/bindingstatus/binding_status_reconciler.h"
 #include "controllers/cluster/cluster_reconciler.h"
 #include "controllers/clusterstatus/cluster_status_reconciler.h"
+#include "controllers/dependencies/dependencies_reconciler.h"
 #include "controllers/execution/execution_reconciler.h"
 #include "controllers/namespace/namespace_sync_reconciler.h"
 #include "controllers/workstatus/work_status_reconciler.h"
@@ -213,6 +214,9 @@ void Daemon::WireWorks() {
                                                                {n.resource_binding, limiter});
     controllers::RegisterBindingStatus<api::scope::Cluster>(manager_, interpreter_,
                                                             {n.cluster_resource_binding, limiter});
+  }
+  if (options_.gates.Enabled(config::Gate::kPropagateDeps)) {
+    controllers::RegisterDependencies(manager_, interpreter_, {n.resource_binding, limiter});
   }
   if (options_.ControllerEnabled("execution")) {
     controllers::RegisterExecution({manager_, objects_, status_writer_, interpreter_},

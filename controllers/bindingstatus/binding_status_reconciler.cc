@@ -19,7 +19,7 @@ namespace controllers {
 template <class Scope>
 BindingStatusReconciler<Scope>::BindingStatusReconciler(kube::Manager& manager,
                                                         const interpreter::Interpreter& interpreter)
-    : manager_(manager), interpreter_(interpreter) {}
+    : manager_(manager), interpreter_(interpreter), template_status_(manager.cluster()) {}
 
 template <class Scope>
 absl::StatusOr<kube::Action> BindingStatusReconciler<Scope>::Reconcile(
@@ -101,23 +101,15 @@ absl::Status BindingStatusReconciler<Scope>::WriteTemplate(
   if (absl::IsNotFound(object.status())) return absl::OkStatus();
   RETURN_IF_ERROR(object.status());
 
-  kube::UpdateOptions options;
-  options.subresource = "status";
-  options.precondition = kube::UpdateOptions::Precondition::kNever;  // Nobody else writes it.
-  absl::StatusOr<kube::ObjectPtr> now = *object;
   const absl::StatusOr<kube::Object> aggregated =
       interpreter_.AggregateStatus(**object, items.empty() ? json::Value() : ItemsToJson(items));
-  if (aggregated.ok()) {
-    kube::Object after = **object;
-    after.Set({"status"}, aggregated->status());
-    now = manager_.cluster().Update(resource, *object, after, options, stop);
-  } else {
-    now = aggregated.status();
-  }
-  if (absl::IsNotFound(now.status())) return absl::OkStatus();
-  if (absl::IsAborted(now.status()) || absl::IsCancelled(now.status())) return now.status();
-  Tell(**object, now.status(), api::message::kTemplateStatusAggregated);
-  return base::Annotate(now.status(), "aggregating status of ", reference.Describe());
+  const absl::Status done =
+      aggregated.ok() ? template_status_.Write({resource, *object}, aggregated->status(), stop)
+                      : aggregated.status();
+  if (absl::IsNotFound(done)) return absl::OkStatus();  // It went meanwhile.
+  if (absl::IsAborted(done) || absl::IsCancelled(done)) return done;
+  Tell(**object, done, api::message::kTemplateStatusAggregated);
+  return base::Annotate(done, "aggregating status of ", reference.Describe());
 }
 
 template <class Scope>

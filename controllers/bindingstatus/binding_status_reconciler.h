@@ -15,6 +15,7 @@
 #include "api/binding.h"
 #include "api/binding_scope.h"
 #include "base/stop_token.h"
+#include "controllers/bindingstatus/template_status.h"
 #include "interpreter/interpreter.h"
 #include "kube/runtime/failing_set.h"
 #include "kube/runtime/manager.h"
@@ -47,6 +48,7 @@ class BindingStatusReconciler : public kube::Reconciler {
 
   kube::Manager& manager_;
   const interpreter::Interpreter& interpreter_;
+  TemplateStatus template_status_;
   kube::FailingSet failing_;  // Bindings and templates.
   absl::Mutex mu_;
   // When unwritten intermediate news of a binding was first seen.

@@ -140,7 +140,7 @@ void ExecutionReconciler::ReportDispatching(const Target& target, bool suspended
                              kube::EventType::kNormal, api::reason::kWorkDispatching,
                              condition.message);
   }
-  status_.Submit(target.work->key(), {{condition}, std::nullopt},
+  status_.Submit(target.work->key(), {{condition}, {}},
                  suspended ? works::News::kSettled : works::News::kProgress);
 }
 
@@ -154,7 +154,7 @@ void ExecutionReconciler::ReportApplied(const Target& target, const absl::Status
                                   : api::message::ManifestsNotApplied(
                                         static_cast<int>(ok), static_cast<int>(total), result);
   ReportSync(target, result);
-  status_.Submit(target.work->key(), {{condition}, std::nullopt},
+  status_.Submit(target.work->key(), {{condition}, {}},
                  result.ok() ? works::News::kProgress : works::News::kSettled);
 }
 

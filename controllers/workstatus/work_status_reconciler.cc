@@ -21,6 +21,14 @@ kube::ObjectKey WorkOf(const kube::Object& member_object) {
           std::string(member_object.Annotation(api::kWorkNameAnnotation))};
 }
 
+// The health that the Work tells of this manifest; "" when it tells none.
+std::string KnownHealth(const kube::Object& work, const api::ManifestIdentifier& identifier) {
+  for (const api::ManifestStatus& status : api::WorkView(work).ManifestStatuses()) {
+    if (status.identifier == identifier) return status.health;
+  }
+  return "";
+}
+
 }  // namespace
 
 WorkStatusReconciler::WorkStatusReconciler(WorkStatusDeps deps) : deps_(deps) {}
@@ -86,7 +94,7 @@ absl::Status WorkStatusReconciler::Collect(const Observed& observed) {
   item.health = health.value_or(api::kHealthUnknown);
   const works::News news =
       item.health == api::kHealthy ? works::News::kSettled : works::News::kProgress;
-  deps_.status.Submit(observed.work->key(), {{}, item.ToJson()}, news);
+  deps_.status.Submit(observed.work->key(), {{}, {item.ToJson()}}, news);
   // A script that is wrong stays so until it is changed, which brings the object here anyway; a
   // webhook that was down may be back at the next try.
   return absl::IsInvalidArgument(health.status()) ? absl::OkStatus() : health.status();
@@ -125,9 +133,10 @@ absl::StatusOr<std::string> WorkStatusReconciler::InterpretHealth(const Observed
                           " in cluster ", observed.cluster);
   }
   const std::string health = *healthy ? api::kHealthy : api::kUnhealthy;
-  const json::Value& known = observed.work->Get({"status", "manifestStatuses"}).At(0)["health"];
+  const std::string known =
+      KnownHealth(*observed.work, api::ManifestIdentifier::Of(observed.manifest, observed.index));
   // Told when it flips, not at every look.
-  if (!known.is_null() && known.AsString() != health) {
+  if (!known.empty() && known != health) {
     TellWork(observed, kube::EventType::kNormal, api::reason::kInterpretHealthSucceed,
              api::message::HealthInterpreted(gvk.kind, key, *healthy));
   }
@@ -153,7 +162,7 @@ absl::Status WorkStatusReconciler::Recreate(const kube::Request& request,
   condition.reason = created.ok() ? api::reason::kReCreateSuccessful : api::reason::kReCreateFailed;
   condition.message =
       created.ok() ? api::message::kManifestApplied : std::string(created.message());
-  deps_.status.Submit(key, {{condition}, std::nullopt},
+  deps_.status.Submit(key, {{condition}, {}},
                       created.ok() ? works::News::kProgress : works::News::kSettled);
   TellTemplate(manifest, request.cluster, created);
   return created;

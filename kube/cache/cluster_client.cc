@@ -89,7 +89,7 @@ absl::StatusOr<ObjectPtr> ClusterClient::Update(const Resource& r, const ObjectP
   if (NeedsPrecondition(patch, options.precondition)) {
     patch.Set({"metadata", "resourceVersion"}, before->resource_version());
   }
-  const WriteOptions write{.subresource = options.subresource};
+  const WriteOptions write{.subresource = options.status_on_object ? "" : options.subresource};
   ASSIGN_OR_RETURN(Object written,
                    client_.Patch(r, before->key(), PatchType::kMerge, patch, write, stop));
   Remember(r, written);

@@ -26,6 +26,9 @@ namespace kube {
 
 struct UpdateOptions {
   std::string subresource;  // "status" or "".
+  // With "status": the kind has no such subresource, so the status is patched on the object itself.
+  // (The server then counts it as a change: metadata.generation moves.)
+  bool status_on_object = false;
   // Whether the server must refuse the patch when the object changed since `before` (kAborted).
   // kWhenListsChange: only if the patch replaces a list (merge patches carry lists whole, so that
   // another writer's items would be lost).

@@ -226,4 +226,98 @@ spec:
   }));
 }
 
+TEST_CASE(
+    "A kind without status subresource has its status brought back, and is not edited by it") {
+  ControlPlane plane;
+  const std::string ns = plane.UniqueNamespace("plain");
+  plane.Apply("host", In(ns, kNamespaceYaml));
+  for (const char* cluster : {"host", "member1", "member2"}) {
+    plane.Apply(cluster, In(ns, R"(
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: releases.$NS.example.io}
+spec:
+  group: $NS.example.io
+  names: {kind: Release, listKind: ReleaseList, plural: releases, singular: release}
+  scope: Namespaced
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    subresources: {}
+    schema:
+      openAPIV3Schema:
+        type: object
+        properties:
+          spec: {type: object, x-kubernetes-preserve-unknown-fields: true}
+          status: {type: object, x-kubernetes-preserve-unknown-fields: true}
+)"));
+  }
+  plane.Apply("host", In(ns, R"(
+apiVersion: config.karmada.io/v1alpha1
+kind: ResourceInterpreterCustomization
+metadata: {name: $NS}
+spec:
+  target: {apiVersion: $NS.example.io/v1, kind: Release}
+  customizations:
+    statusAggregation:
+      luaScript: |
+        function AggregateStatus(obj, items)
+          obj.status = { ready = 0, seen = obj.metadata.generation }
+          for _, item in ipairs(items or {}) do
+            obj.status.ready = obj.status.ready + ((item.status or {}).ready or 0)
+          end
+          return obj
+        end
+---
+apiVersion: $NS.example.io/v1
+kind: Release
+metadata: {name: one, namespace: $NS}
+spec: {size: 1}
+---
+apiVersion: policy.karmada.io/v1alpha1
+kind: PropagationPolicy
+metadata: {name: releases, namespace: $NS}
+spec:
+  resourceSelectors: [{apiVersion: $NS.example.io/v1, kind: Release}]
+  placement: {clusterAffinity: {clusterNames: [member1, member2]}}
+)"));
+  const kube::Gvk gvk{absl::StrCat(ns, ".example.io"), "v1", "Release"};
+  const kube::ObjectKey key{ns, "one"};
+  REQUIRE(plane.Eventually(
+      [&] { return plane.Exists("member1", gvk, key) && plane.Exists("member2", gvk, key); }));
+  const auto version_in_binding = [&] {
+    return plane.Get("host", kBinding, {ns, "one-release"})
+        ->Get({"spec", "resource", "resourceVersion"})
+        .ToString();
+  };
+  const auto ready = [&] {
+    return plane.Get("host", gvk, key)->Get({"status", "ready"}).AsInt(-1);
+  };
+  const std::string before = version_in_binding();
+  plane.Patch("member1", gvk, key, R"({"status":{"ready":2}})");
+  CHECK(plane.Eventually([&] { return ready() == 2; }));
+  plane.Patch("member2", gvk, key, R"({"status":{"ready":3}})");
+  CHECK(plane.Eventually([&] { return ready() == 5; }));
+  CHECK(version_in_binding() == before);
+  CHECK(plane.Get("member1", gvk, key)->Get({"status", "ready"}).AsInt() == 2);
+  // Its own writes move the generation, which the script puts into the status: no end, if each of
+  // them was taken for an edit.
+  CHECK(plane.Eventually([&] {
+    const std::string settled(plane.Get("host", gvk, key)->resource_version());
+    return plane.Always([&] { return plane.Get("host", gvk, key)->resource_version() == settled; },
+                        absl::Seconds(3));
+  }));
+
+  plane.Patch("host", gvk, key, R"({"spec":{"size":2}})");
+  CHECK(plane.Eventually([&] {
+    return plane.Get("member2", gvk, key)->Get({"spec", "size"}).AsInt() == 2 && ready() == 5;
+  }));
+  CHECK(version_in_binding() != before);
+  plane.Delete("host", gvk, key);
+  CHECK(plane.Eventually([&] { return !plane.Exists("member1", gvk, key); }));
+  plane.Delete("host", {"config.karmada.io", "v1alpha1", "ResourceInterpreterCustomization"},
+               {"", ns});
+}
+
 }  // namespace tests

@@ -4,9 +4,11 @@
 
 #include "absl/strings/match.h"
 #include "api/names.h"
+#include "api/work.h"
 #include "controllers/workstatus/work_status_reconciler.h"
 #include "interpreter/customized/lua_backend.h"
 #include "tests/support/members_fixture.h"
+#include "tests/support/scripted_interpreter.h"
 #include "works/work_writer.h"
 
 namespace {
@@ -226,6 +228,48 @@ std::unique_ptr<interpreter::Interpreter> HealthOfConfigMaps(const std::string& 
   layers.push_back(std::move(layer));
   layers.push_back(interpreter::NewNativeBackend());
   return interpreter::NewChain(std::move(layers));
+}
+
+// A Work of a ConfigMap, known to be unhealthy, and an app known to be healthy.
+struct TwoManifests : Fixture {
+  TwoManifests() {
+    PutApplied(kConfigMaps);
+    kube::Object work = server->Find(api::Works(), Template(kConfigMaps).key);
+    const kube::Object first = kube::Object::Make(kConfigMaps.gvk, {"ns", "first"});
+    const kube::Object second(work.Get({"spec", "workload", "manifests"}).At(0));
+    work.Set({"spec", "workload", "manifests"}, json::Value::Array({first.root(), second.root()}));
+    work.Set({"status", "manifestStatuses"},
+             json::Value::Array({Item(first, 0, "Unhealthy"), Item(second, 1, "Healthy")}));
+    PutCached(api::Works(), work);
+    scripted.Enable(interpreter::Operation::kInterpretHealth);
+    reconciler.emplace(controllers::WorkStatusDeps{*manager, objects, *status, scripted});
+  }
+  static json::Value Item(const kube::Object& manifest, int64_t ordinal, const char* health) {
+    return api::ManifestStatus{api::ManifestIdentifier::Of(manifest, ordinal), {}, health}.ToJson();
+  }
+  tests::ScriptedInterpreter scripted;
+};
+
+TEST_CASE_METHOD(TwoManifests,
+                 "health that stays as it was is not told, whatever other manifests' is") {
+  REQUIRE(Reconcile(kConfigMaps).ok());
+  CHECK(recorded->All().empty());
+}
+
+TEST_CASE_METHOD(TwoManifests, "health that flips is told though it now is another manifest's") {
+  scripted.healthy = false;
+  REQUIRE(Reconcile(kConfigMaps).ok());
+  CHECK(recorded->All() ==
+        std::vector<std::string>{"Normal InterpretHealthSucceed Work: Interpret health of "
+                                 "object(ConfigMap/ns/app) as unhealthy."});
+  if (!runner.joinable()) Start();
+  CHECK(Eventually([&] {
+    clock.Advance(works::kProgressHold);
+    const json::Value now =
+        server->Find(api::Works(), Template(kConfigMaps).key).status()["manifestStatuses"];
+    return now.size() == 2 && now.At(0)["health"].AsString() == "Unhealthy" &&
+           now.At(1)["health"].AsString() == "Unhealthy";
+  }));
 }
 
 TEST_CASE_METHOD(Fixture, "health that nobody could tell now is unknown, and asked for again") {

@@ -61,6 +61,23 @@ TEST_CASE("Status, versions and managed fields are no change of the specificatio
       before, Parse(R"({"metadata":{"name":"a","labels":{"mine":"y"}}})")));
 }
 
+TEST_CASE("A status written without a subresource is no change of the specification") {
+  const kube::Object before =
+      Parse(R"({"metadata":{"name":"a","generation":3},"spec":{"n":1},"status":{"x":1}})");
+  const auto changed = [&](const char* after) {
+    return detector::SpecificationChanged(before, Parse(after));
+  };
+  CHECK_FALSE(
+      changed(R"({"metadata":{"name":"a","generation":4},"spec":{"n":1},"status":{"x":2}})"));
+  CHECK_FALSE(changed(R"({"metadata":{"name":"a","generation":4},"spec":{"n":1}})"));
+  // Edits: of the specification, of a label along with the status, and one that was undone.
+  CHECK(changed(R"({"metadata":{"name":"a","generation":4},"spec":{"n":2},"status":{"x":2}})"));
+  CHECK(changed(R"({"metadata":{"name":"a","generation":4,"labels":{"l":"m"}},"spec":{"n":1},
+                    "status":{"x":2}})"));
+  CHECK(changed(R"({"metadata":{"name":"a","generation":5},"spec":{"n":1},"status":{"x":2}})"));
+  CHECK(changed(R"({"metadata":{"name":"a","generation":4},"spec":{"n":1},"status":{"x":1}})"));
+}
+
 TEST_CASE("A ConfigMap that every API server writes for itself is no template") {
   const auto filter = detector::TemplateFilter::Create("", {}).value();
   const auto config_map = [](const char* name) {

@@ -79,6 +79,12 @@ class FakeApiServer : public kube::Transport {
     absl::MutexLock lock(&mu_);
     for (int i = 0; i < times; ++i) failures_[method].push_back({code, reason});
   }
+  // Where a resource's status is written; others have the subresource.
+  enum class Status { kSubresource, kOnObject, kNone };
+  void KeepStatus(const kube::Resource& r, Status where) {
+    absl::MutexLock lock(&mu_);
+    status_[r.gvr().ToString()] = where;
+  }
   // Requests of this method wait until Unblock or until they are cancelled.
   void Block(const std::string& method) {
     absl::MutexLock lock(&mu_);
@@ -302,6 +308,15 @@ class FakeApiServer : public kube::Transport {
     if (method == "DELETE") return Delete(target, held);
     kube::Object after(method == "PUT" ? sent : kube::ApplyMergePatch(held.root(), sent));
     if (after.resource_version() != held.resource_version()) return Failure(409, "Conflict");
+    const auto status = status_.find(target.collection);
+    const Status where = status == status_.end() ? Status::kSubresource : status->second;
+    if (target.subresource == "status" && where != Status::kSubresource) {
+      return Failure(404, "NotFound");
+    }
+    if (target.subresource.empty() && status != status_.end() && where != Status::kOnObject) {
+      after.Set({"status"}, held.status());
+      if (held.status().is_null()) after.Erase({"status"});
+    }
     if (target.subresource == "status") {
       kube::Object whole = held;
       whole.Set({"status"}, after.status());
@@ -435,6 +450,7 @@ class FakeApiServer : public kube::Transport {
   std::vector<StreamPtr> streams_ ABSL_GUARDED_BY(mu_);
   std::map<std::string, std::deque<std::pair<int, std::string>>> failures_ ABSL_GUARDED_BY(mu_);
   std::vector<std::string> requests_ ABSL_GUARDED_BY(mu_);
+  std::map<std::string, Status> status_ ABSL_GUARDED_BY(mu_);
   std::string last_body_ ABSL_GUARDED_BY(mu_);
   std::string blocked_ ABSL_GUARDED_BY(mu_);
   int64_t version_ ABSL_GUARDED_BY(mu_) = 100;

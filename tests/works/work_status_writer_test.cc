@@ -3,6 +3,8 @@
 #include <catch2/catch.hpp>
 #include <string>
 
+#include "absl/strings/str_cat.h"
+#include "api/work.h"
 #include "tests/support/members_fixture.h"
 
 namespace {
@@ -21,6 +23,17 @@ kube::Condition Dispatching(const std::string& status) {
   return {.type = "Dispatching", .status = status, .reason = "D", .message = ""};
 }
 
+kube::Object Manifest(int64_t n) {
+  return kube::Object::Make({"", "v1", "ConfigMap"}, {"ns", absl::StrCat("c", n)});
+}
+// The status of Manifest(ordinal).
+json::Value Item(const std::string& health, int64_t ordinal = 0) {
+  api::ManifestStatus status;
+  status.identifier = api::ManifestIdentifier::Of(Manifest(ordinal), ordinal);
+  status.health = health;
+  return status.ToJson();
+}
+
 const absl::Time kOne = absl::FromUnixSeconds(1'700'000'000);
 const absl::Time kTwo = kOne + absl::Minutes(1);
 
@@ -29,36 +42,54 @@ std::string TransitionOf(const json::Value& status, const char* type) {
 }
 
 TEST_CASE("conditions and manifest status are put into an empty status") {
-  const json::Value status =
-      WithChange({}, {{Applied("True", "m")}, Json(R"({"health": "Healthy"})")}, kOne);
+  const json::Value status = WithChange({}, {{Applied("True", "m")}, {Item("Healthy")}}, kOne);
   CHECK(status == Json(R"({"conditions": [{"type": "Applied", "status": "True", "reason": "R",
                             "message": "m", "lastTransitionTime": "2023-11-14T22:13:20Z"}],
-                          "manifestStatuses": [{"health": "Healthy"}]})"));
+                          "manifestStatuses": [{"health": "Healthy", "identifier": {"ordinal": 0,
+                              "version": "v1", "kind": "ConfigMap", "resource": "", "namespace": "ns",
+                              "name": "c0"}}]})"));
 }
 
 TEST_CASE("a change leaves alone what it does not speak of") {
-  const json::Value before =
-      WithChange({}, {{Applied("True")}, Json(R"({"health": "Healthy"})")}, kOne);
-  const json::Value after = WithChange(before, {{Dispatching("True")}, std::nullopt}, kTwo);
+  const json::Value before = WithChange({}, {{Applied("True")}, {Item("Healthy")}}, kOne);
+  const json::Value after = WithChange(before, {{Dispatching("True")}, {}}, kTwo);
   CHECK(after["manifestStatuses"] == before["manifestStatuses"]);
   CHECK(after["conditions"].size() == 2);
   CHECK(after["conditions"].At(0) == before["conditions"].At(0));
   CHECK(WithChange(after, {}, kTwo) == after);
 }
 
-TEST_CASE("the manifest status is replaced as a whole") {
-  const json::Value before =
-      WithChange({}, {{}, Json(R"({"health": "Unhealthy", "status": {"a": 1}})")}, kOne);
-  const json::Value after = WithChange(before, {{}, Json(R"({"health": "Healthy"})")}, kTwo);
-  CHECK(after["manifestStatuses"] == Json(R"([{"health": "Healthy"}])"));
+TEST_CASE("the status of a manifest is replaced as a whole") {
+  json::Value unhealthy = Item("Unhealthy");
+  unhealthy.Set("status", Json(R"({"a": 1})"));
+  const json::Value before = WithChange({}, {{}, {unhealthy}}, kOne);
+  const json::Value after = WithChange(before, {{}, {Item("Healthy")}}, kTwo);
+  CHECK(after["manifestStatuses"] == json::Value::Array({Item("Healthy")}));
+}
+
+TEST_CASE("the statuses of several manifests stand side by side, in the order of the manifests") {
+  const json::Value second = WithChange({}, {{}, {Item("Healthy", 1)}}, kOne);
+  const json::Value both = WithChange(second, {{}, {Item("Unhealthy", 0)}}, kOne);
+  CHECK(both["manifestStatuses"] == json::Value::Array({Item("Unhealthy", 0), Item("Healthy", 1)}));
+  CHECK(WithChange(both, {{}, {Item("Unknown", 1)}}, kOne)["manifestStatuses"] ==
+        json::Value::Array({Item("Unhealthy", 0), Item("Unknown", 1)}));
+}
+
+TEST_CASE("statuses of manifests that the Work has no more are dropped") {
+  const json::Value status =
+      WithChange({}, {{}, {Item("Healthy", 0), Item("Healthy", 1), Item("Healthy", 2)}}, kOne);
+  const std::vector<json::Value> manifests = {Manifest(0).root(), Manifest(7).root()};
+  CHECK(works::WithoutStrangers(status, manifests)["manifestStatuses"] ==
+        json::Value::Array({Item("Healthy", 0)}));
+  CHECK(works::WithoutStrangers({}, manifests).is_null());
 }
 
 TEST_CASE("the transition time moves when the status flips and only then") {
-  const json::Value first = WithChange({}, {{Applied("False", "a")}, std::nullopt}, kOne);
-  const json::Value reworded = WithChange(first, {{Applied("False", "b")}, std::nullopt}, kTwo);
+  const json::Value first = WithChange({}, {{Applied("False", "a")}, {}}, kOne);
+  const json::Value reworded = WithChange(first, {{Applied("False", "b")}, {}}, kTwo);
   CHECK(TransitionOf(reworded, "Applied") == TransitionOf(first, "Applied"));
   CHECK((*kube::FindCondition(reworded["conditions"], "Applied"))["message"].AsString() == "b");
-  const json::Value flipped = WithChange(first, {{Applied("True")}, std::nullopt}, kTwo);
+  const json::Value flipped = WithChange(first, {{Applied("True")}, {}}, kTwo);
   CHECK(TransitionOf(flipped, "Applied") == "2023-11-14T22:14:20Z");
 }
 
@@ -70,7 +101,10 @@ struct Fixture : tests::MembersFixture {
 
   Fixture() {
     Sync({api::Works()});
-    PutCached(api::Works(), kube::Object::Make(api::Works().gvk, kKey));
+    kube::Object work = kube::Object::Make(api::Works().gvk, kKey);
+    work.Set({"spec", "workload", "manifests"},
+             json::Value::Array({Manifest(0).root(), Manifest(1).root()}));
+    PutCached(api::Works(), work);
     writer.emplace(Make());
     Start();
   }
@@ -96,11 +130,10 @@ struct Fixture : tests::MembersFixture {
 
 TEST_CASE_METHOD(Fixture,
                  "steps that follow each other quickly become one write of the last state") {
-  writer->Submit(kKey, {{Dispatching("True")}, std::nullopt}, News::kProgress);
-  writer->Submit(kKey, {{Applied("False", "first")}, std::nullopt}, News::kProgress);
-  writer->Submit(kKey, {{}, Json(R"({"health": "Unhealthy"})")}, News::kProgress);
-  writer->Submit(kKey, {{Applied("True", "last")}, Json(R"({"health": "Healthy"})")},
-                 News::kProgress);
+  writer->Submit(kKey, {{Dispatching("True")}, {}}, News::kProgress);
+  writer->Submit(kKey, {{Applied("False", "first")}, {}}, News::kProgress);
+  writer->Submit(kKey, {{}, {Item("Unhealthy")}}, News::kProgress);
+  writer->Submit(kKey, {{Applied("True", "last")}, {Item("Healthy")}}, News::kProgress);
   CHECK(Patches() == 0);
   clock.Advance(works::kProgressHold);
   REQUIRE(AwaitStatus("Applied", "True"));
@@ -109,29 +142,39 @@ TEST_CASE_METHOD(Fixture,
         "PATCH /apis/work.karmada.io/v1alpha1/namespaces/karmada-es-m1/works/web/status");
   CHECK(Status()["conditions"].size() == 2);
   CHECK((*kube::FindCondition(Status()["conditions"], "Applied"))["message"].AsString() == "last");
-  CHECK(Status()["manifestStatuses"] == Json(R"([{"health": "Healthy"}])"));
+  CHECK(Status()["manifestStatuses"] == json::Value::Array({Item("Healthy")}));
+}
+
+TEST_CASE_METHOD(Fixture, "news of two manifests become one write that has both") {
+  writer->Submit(kKey, {{}, {Item("Unhealthy", 1)}}, News::kProgress);
+  writer->Submit(kKey, {{}, {Item("Healthy", 0)}}, News::kProgress);
+  writer->Submit(kKey, {{}, {Item("Healthy", 1)}}, News::kProgress);
+  REQUIRE(AwaitPatches(1, works::kProgressHold));
+  CHECK(Status()["manifestStatuses"] ==
+        json::Value::Array({Item("Healthy", 0), Item("Healthy", 1)}));
+  CHECK(Patches() == 1);
 }
 
 TEST_CASE_METHOD(Fixture, "settled news take along the progress that waits") {
-  writer->Submit(kKey, {{Dispatching("True")}, std::nullopt}, News::kProgress);
-  writer->Submit(kKey, {{Applied("True")}, std::nullopt}, News::kSettled);
+  writer->Submit(kKey, {{Dispatching("True")}, {}}, News::kProgress);
+  writer->Submit(kKey, {{Applied("True")}, {}}, News::kSettled);
   clock.Advance(works::kSettledHold);
   REQUIRE(AwaitStatus("Applied", "True"));
   REQUIRE(AwaitStatus("Dispatching", "True"));
   clock.Advance(works::kProgressHold);
-  writer->Submit(kKey, {{Applied("False")}, std::nullopt}, News::kSettled);
+  writer->Submit(kKey, {{Applied("False")}, {}}, News::kSettled);
   clock.Advance(works::kSettledHold);
   REQUIRE(AwaitStatus("Applied", "False"));
   CHECK(Patches() == 2);
 }
 
 TEST_CASE_METHOD(Fixture, "what is there already is not written") {
-  writer->Submit(kKey, {{Applied("True")}, std::nullopt}, News::kSettled);
+  writer->Submit(kKey, {{Applied("True")}, {}}, News::kSettled);
   clock.Advance(works::kSettledHold);
   REQUIRE(AwaitStatus("Applied", "True"));
-  writer->Submit(kKey, {{Applied("True")}, std::nullopt}, News::kSettled);
+  writer->Submit(kKey, {{Applied("True")}, {}}, News::kSettled);
   clock.Advance(works::kSettledHold);
-  writer->Submit(kKey, {{Dispatching("True")}, std::nullopt}, News::kSettled);
+  writer->Submit(kKey, {{Dispatching("True")}, {}}, News::kSettled);
   clock.Advance(works::kSettledHold);
   REQUIRE(AwaitStatus("Dispatching", "True"));
   CHECK(Patches() == 2);
@@ -139,11 +182,10 @@ TEST_CASE_METHOD(Fixture, "what is there already is not written") {
 
 TEST_CASE_METHOD(Fixture, "what could not be written is written later, under anything newer") {
   server->FailNext("PATCH", 500, "InternalError");
-  writer->Submit(kKey,
-                 {{Applied("False", "old"), Dispatching("True")}, Json(R"({"health": "Unknown"})")},
+  writer->Submit(kKey, {{Applied("False", "old"), Dispatching("True")}, {Item("Unknown")}},
                  News::kSettled);
   REQUIRE(AwaitPatches(1, works::kSettledHold));
-  writer->Submit(kKey, {{Applied("True", "new")}, std::nullopt}, News::kSettled);
+  writer->Submit(kKey, {{Applied("True", "new")}, {}}, News::kSettled);
   REQUIRE(Eventually([&] {
     clock.Advance(works::kSettledHold);
     const json::Value status = Status();
@@ -151,16 +193,16 @@ TEST_CASE_METHOD(Fixture, "what could not be written is written later, under any
            kube::IsConditionTrue(status["conditions"], "Applied");
   }));
   CHECK(kube::IsConditionTrue(Status()["conditions"], "Dispatching"));
-  CHECK(Status()["manifestStatuses"] == Json(R"([{"health": "Unknown"}])"));
+  CHECK(Status()["manifestStatuses"] == json::Value::Array({Item("Unknown")}));
 }
 
 TEST_CASE_METHOD(Fixture, "news of a Work that is gone are dropped") {
-  writer->Submit({"karmada-es-m1", "never"}, {{Applied("True")}, std::nullopt}, News::kSettled);
+  writer->Submit({"karmada-es-m1", "never"}, {{Applied("True")}, {}}, News::kSettled);
   server->FailNext("PATCH", 404, "NotFound");
-  writer->Submit(kKey, {{Applied("True")}, std::nullopt}, News::kSettled);
+  writer->Submit(kKey, {{Applied("True")}, {}}, News::kSettled);
   REQUIRE(AwaitPatches(1, works::kSettledHold));
   for (int i = 0; i < 5; ++i) clock.Advance(absl::Minutes(20));
-  writer->Submit(kKey, {{Dispatching("True")}, std::nullopt}, News::kSettled);
+  writer->Submit(kKey, {{Dispatching("True")}, {}}, News::kSettled);
   REQUIRE(AwaitPatches(2, works::kSettledHold));
   REQUIRE(AwaitStatus("Dispatching", "True"));
   CHECK(Status()["conditions"].size() == 1);  // The first change did not come back.

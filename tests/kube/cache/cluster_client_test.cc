@@ -71,6 +71,18 @@ TEST_CASE_METHOD(Fixture, "a status update sends the difference of the status al
   CHECK_FALSE(server->Find(kPods, key).root().Has("spec"));
 }
 
+TEST_CASE_METHOD(Fixture, "a status that is no subresource is patched on the object, alone") {
+  server->Put(kPods, Pod("a"));
+  Object after = *Before();
+  after.Set({"status", "phase"}, "Running");
+  after.Set({"spec", "replicas"}, 3);
+  const UpdateOptions options{.subresource = "status", .status_on_object = true};
+  REQUIRE(cluster.Update(kPods, Before(), after, options, stop).ok());
+  CHECK(SentPatch() ==
+        json::Value::Object({{"status", json::Value::Object({{"phase", "Running"}})}}));
+  CHECK(server->Requests("PATCH").back() == "PATCH /api/v1/namespaces/ns/pods/a");
+}
+
 TEST_CASE_METHOD(Fixture, "the precondition goes with patches that carry lists, or as asked") {
   using Precondition = UpdateOptions::Precondition;
   struct Case {

@@ -1,0 +1,108 @@
+#include "api/dependencies.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+
+namespace api {
+namespace {
+
+// As Go's encoder quotes.
+std::string Quoted(const json::Value& value) { return json::Write(value, {.html_escape = true}); }
+
+void AppendMember(absl::string_view name, const std::string& value, std::string& out) {
+  absl::StrAppend(&out, out.size() > 1 ? "," : "", "\"", name, "\":", value);
+}
+
+void AppendString(absl::string_view name, absl::string_view value, std::string& out) {
+  if (!value.empty()) AppendMember(name, Quoted(value), out);
+}
+
+// The members of a selector stand in another order in Go than by name; those of a requirement do
+// not.
+std::string SelectorText(const json::Value& selector) {
+  std::string out = "{";
+  for (const absl::string_view name : {"matchLabels", "matchExpressions"}) {
+    if (!selector[name].empty()) AppendMember(name, Quoted(selector[name]), out);
+  }
+  return out + "}";
+}
+
+// As the generated String() of metav1.LabelSelector.
+std::string PrintedSelector(const json::Value& selector) {
+  if (selector.is_null()) return "nil";
+  std::string labels, expressions;
+  for (const json::Member& m : selector["matchLabels"].members()) {
+    absl::StrAppend(&labels, m.name(), ": ", m.value.AsString(), ",");
+  }
+  for (const json::Value& e : selector["matchExpressions"].items()) {
+    std::vector<std::string> values;
+    for (const json::Value& value : e["values"].items()) values.push_back(value.ToString());
+    absl::StrAppend(&expressions, "LabelSelectorRequirement{Key:", e["key"].AsString(),
+                    ",Operator:", e["operator"].AsString(), ",Values:[", absl::StrJoin(values, " "),
+                    "],},");
+  }
+  return absl::StrCat("&LabelSelector{MatchLabels:map[string]string{", labels,
+                      "},MatchExpressions:[]LabelSelectorRequirement{", expressions, "},}");
+}
+
+std::vector<std::string> SortedTexts(const json::Value& list) {
+  std::vector<std::string> texts;
+  for (const DependentReference& reference : DependenciesFromJson(list)) {
+    texts.push_back(reference.ToText());
+  }
+  std::sort(texts.begin(), texts.end());
+  return texts;
+}
+
+}  // namespace
+
+DependentReference DependentReference::FromJson(const json::Value& reference) {
+  return {reference["apiVersion"].ToString(), reference["kind"].ToString(),
+          reference["namespace"].ToString(), reference["name"].ToString(),
+          reference["labelSelector"]};
+}
+
+std::string DependentReference::ToText() const {
+  std::string out = "{";
+  AppendMember("apiVersion", Quoted(api_version), out);
+  AppendMember("kind", Quoted(kind), out);
+  AppendString("namespace", ns, out);
+  AppendString("name", name, out);
+  if (!label_selector.is_null()) AppendMember("labelSelector", SelectorText(label_selector), out);
+  return out + "}";
+}
+
+std::vector<DependentReference> DependenciesFromJson(const json::Value& list) {
+  std::vector<DependentReference> references;
+  for (const json::Value& item : list.items()) {
+    references.push_back(DependentReference::FromJson(item));
+  }
+  return references;
+}
+
+std::string DependenciesText(const json::Value& list) {
+  if (list.is_null()) return "null";
+  const auto append = [](std::string* out, const DependentReference& reference) {
+    out->append(reference.ToText());
+  };
+  return absl::StrCat("[", absl::StrJoin(DependenciesFromJson(list), ",", append), "]");
+}
+
+bool NamesSameDependencies(absl::string_view text, const json::Value& list) {
+  const absl::StatusOr<json::Value> recorded = json::Parse(text);
+  if (!recorded.ok() || !(recorded->is_array() || recorded->is_null())) return false;
+  return SortedTexts(*recorded) == SortedTexts(list);
+}
+
+std::string PrintedDependencies(const json::Value& list) {
+  const auto append = [](std::string* out, const DependentReference& r) {
+    absl::StrAppend(out, "{APIVersion:", r.api_version, " Kind:", r.kind, " Namespace:", r.ns,
+                    " Name:", r.name, " LabelSelector:", PrintedSelector(r.label_selector), "}");
+  };
+  return absl::StrCat("[", absl::StrJoin(DependenciesFromJson(list), " ", append), "]");
+}
+
+}  // namespace api

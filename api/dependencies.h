@@ -1,0 +1,40 @@
+// What a template depends on, as bindings record it: annotation
+// resourcebinding.karmada.io/dependencies holds the list as upstream's Go writes it.
+#ifndef API_DEPENDENCIES_H_
+#define API_DEPENDENCIES_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "base/json.h"
+
+namespace api {
+
+// config/v1alpha1 DependentObjectReference: an object by name, or objects by label selector.
+struct DependentReference {
+  std::string api_version, kind, ns, name;
+  json::Value label_selector;  // metav1.LabelSelector; null when there is none.
+
+  static DependentReference FromJson(const json::Value& reference);
+  // Compact JSON in the order of the Go struct's fields, empty members left out.
+  std::string ToText() const;
+  friend bool operator==(const DependentReference&, const DependentReference&) = default;
+};
+
+// Null gives an empty list.
+std::vector<DependentReference> DependenciesFromJson(const json::Value& list);
+
+// The annotation's text for what the interpreter answered: an array of references, or null, which
+// is written as "null" (upstream marshals a nil slice).
+std::string DependenciesText(const json::Value& list);
+// Whether an annotation's text names the same references as `list`, in any order; null and an empty
+// list are the same. Text that is no JSON names nothing.
+bool NamesSameDependencies(absl::string_view text, const json::Value& list);
+
+// The list as Go's %+v prints it, for event messages.
+std::string PrintedDependencies(const json::Value& list);
+
+}  // namespace api
+
+#endif  // API_DEPENDENCIES_H_

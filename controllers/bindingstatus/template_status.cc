@@ -1,0 +1,58 @@
+#include "controllers/bindingstatus/template_status.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/status.h"
+#include "kube/runtime/reconciler.h"
+
+namespace controllers {
+
+absl::Status TemplateStatus::Write(const Target& target, const json::Value& status,
+                                   const base::StopToken& stop) {
+  kube::Object after = *target.object;
+  after.Set({"status"}, status);
+  const kube::Gvk& gvk = target.resource.gvk;
+  if (!LacksSubresource(gvk)) {
+    const absl::Status sent = Send(target, after, Where::kSubresource, stop).status();
+    if (!absl::IsNotFound(sent)) return sent;
+    RETURN_IF_ERROR(client_.raw().Get(target.resource, target.object->key(), stop).status());
+    Learn(gvk, true);
+  }
+  ASSIGN_OR_RETURN(const kube::ObjectPtr now, Send(target, after, Where::kObject, stop));
+  const bool ignored =
+      now != target.object && now->resource_version() == target.object->resource_version();
+  if (!ignored) return absl::OkStatus();
+  // The kind's definition has got the subresource since, or the kind has no status at all.
+  Learn(gvk, false);
+  const absl::Status sent = Send(target, after, Where::kSubresource, stop).status();
+  if (!absl::IsNotFound(sent)) return sent;
+  return kube::Terminal(absl::FailedPreconditionError(
+      absl::StrCat("the server keeps no status of ", gvk.kind, " (", gvk.ApiVersion(), ")")));
+}
+
+absl::StatusOr<kube::ObjectPtr> TemplateStatus::Send(const Target& target,
+                                                     const kube::Object& after, Where where,
+                                                     const base::StopToken& stop) {
+  kube::UpdateOptions options;
+  options.subresource = "status";
+  options.status_on_object = where == Where::kObject;
+  options.precondition = kube::UpdateOptions::Precondition::kNever;  // Nobody else writes it.
+  return client_.Update(target.resource, target.object, after, options, stop);
+}
+
+bool TemplateStatus::LacksSubresource(const kube::Gvk& gvk) const {
+  absl::MutexLock lock(&mu_);
+  return without_subresource_.contains(gvk);
+}
+
+void TemplateStatus::Learn(const kube::Gvk& gvk, bool lacks_subresource) {
+  absl::MutexLock lock(&mu_);
+  if (lacks_subresource) {
+    without_subresource_.insert(gvk);
+  } else {
+    without_subresource_.erase(gvk);
+  }
+}
+
+}  // namespace controllers

@@ -1,0 +1,148 @@
+#include "controllers/dependencies/dependencies_reconciler.h"
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "api/binding.h"
+#include "api/dependencies.h"
+#include "api/keys.h"
+#include "api/reasons.h"
+#include "api/resources.h"
+#include "base/status.h"
+#include "controllers/dependencies/attached_bindings.h"
+#include "kube/meta/selector.h"
+#include "kube/runtime/controller.h"
+#include "kube/runtime/events.h"
+#include "works/rule_requeue.h"
+
+namespace controllers {
+namespace {
+
+absl::Status IgnoreGone(const absl::Status& status) {
+  return absl::IsNotFound(status) ? absl::OkStatus() : status;
+}
+
+bool Propagates(const kube::Object& binding) {
+  return api::BindingView(binding).PropagateDeps() && !binding.IsDeleting();
+}
+
+// What the loop looks at when it starts: bindings that were placed, as upstream's, and those that
+// have upstream's finalizer for no reason any more.
+bool IsForUs(const kube::Object& binding) {
+  if (!Propagates(binding)) return binding.HasFinalizer(api::kDependenciesFinalizer);
+  return !api::BindingView(binding).Clusters().empty();
+}
+
+bool ChangedForUs(const kube::Object& before, const kube::Object& after) {
+  return kube::GenerationChanged(before, after) &&
+         (api::BindingView(before).PropagateDeps() || api::BindingView(after).PropagateDeps() ||
+          after.HasFinalizer(api::kDependenciesFinalizer));
+}
+
+}  // namespace
+
+absl::StatusOr<kube::Action> DependenciesReconciler::Reconcile(const kube::Request& request,
+                                                               const base::StopToken& stop) {
+  const kube::ObjectPtr binding = manager_.cluster().Find(api::ResourceBindings(), request.key);
+  if (binding == nullptr || !Propagates(*binding)) failing_.Forget(request.key.ToString());
+  if (binding == nullptr) return kube::Action::Done();
+  RETURN_IF_ERROR(Propagates(*binding) ? Record(binding, stop) : Release(binding, stop));
+  return kube::Action::Done();
+}
+
+absl::Status DependenciesReconciler::Record(const kube::ObjectPtr& binding,
+                                            const base::StopToken& stop) {
+  const api::ObjectReference reference = api::BindingView(*binding).Resource();
+  kube::ClusterClient& client = manager_.cluster();
+  if (!interpreter_.HookEnabled(reference.gvk(), interpreter::Operation::kInterpretDependency)) {
+    failing_.Forget(binding->key().ToString());
+    kube::Object after = *binding;
+    after.EraseAnnotation(api::kDependenciesAnnotation);  // Of a rule that is gone.
+    return IgnoreGone(client.Update(api::ResourceBindings(), binding, after, {}, stop).status());
+  }
+  ASSIGN_OR_RETURN(const kube::Resource resource, client.mapper().ForKind(reference.gvk(), stop));
+  const absl::StatusOr<kube::ObjectPtr> object = client.Get(resource, reference.key(), stop);
+  // Without a template the binding will be collected, or changed when there is one again.
+  if (!object.ok()) return IgnoreGone(object.status());
+  ASSIGN_OR_RETURN(const json::Value dependencies, DependenciesOf(binding->key(), **object));
+  const json::Value* recorded = binding->annotations().Find(api::kDependenciesAnnotation);
+  if (recorded != nullptr && api::NamesSameDependencies(recorded->AsString(), dependencies)) {
+    return absl::OkStatus();
+  }
+  kube::Object after = *binding;
+  after.SetAnnotation(api::kDependenciesAnnotation, api::DependenciesText(dependencies));
+  return IgnoreGone(client.Update(api::ResourceBindings(), binding, after, {}, stop).status());
+}
+
+absl::StatusOr<json::Value> DependenciesReconciler::DependenciesOf(const kube::ObjectKey& binding,
+                                                                   const kube::Object& object) {
+  absl::StatusOr<json::Value> dependencies = interpreter_.GetDependencies(object);
+  const bool recovered = failing_.Recovered(binding.ToString(), dependencies.ok());
+  const auto about = kube::ObjectReference::Of(object);
+  if (!dependencies.ok()) {
+    manager_.events().Record(api::kDependenciesDistributor, about, kube::EventType::kWarning,
+                             api::reason::kGetDependenciesFailed, dependencies.status().message());
+    return base::Annotate(dependencies.status(), "asking for the dependencies of ",
+                          object.Describe());
+  }
+  if (recovered) {
+    manager_.events().Record(
+        api::kDependenciesDistributor, about, kube::EventType::kNormal,
+        api::reason::kGetDependenciesSucceed,
+        api::message::DependenciesGot(api::PrintedDependencies(*dependencies)));
+  }
+  return dependencies;
+}
+
+absl::Status DependenciesReconciler::Release(const kube::ObjectPtr& binding,
+                                             const base::StopToken& stop) {
+  if (!binding->HasFinalizer(api::kDependenciesFinalizer)) return absl::OkStatus();
+  kube::ClusterClient& client = manager_.cluster();
+  const kube::ObjectKey key = binding->key();
+  const auto attached =
+      client.informers()
+          .Get(api::ResourceBindings())
+          ->store()
+          .List(key.ns, kube::LabelSelector::Equal(DependedByLabel(key),
+                                                   api::BindingView(*binding).PermanentId()));
+  const auto find = [&](const kube::ObjectKey& k) {
+    return client.Find(api::ResourceBindings(), k);
+  };
+  base::ErrorList errors;
+  for (const kube::ObjectPtr& object : attached) {
+    const absl::StatusOr<kube::Object> after = WithoutReferrer(*object, key, find);
+    errors.Add(after.status());
+    if (!after.ok()) continue;
+    errors.Add(
+        IgnoreGone(client.Update(api::ResourceBindings(), object, *after, {}, stop).status()));
+  }
+  RETURN_IF_ERROR(base::Annotate(errors.Join(), "letting go of what ", key.ToString(), " needed"));
+  kube::Object after = *binding;
+  after.RemoveFinalizer(api::kDependenciesFinalizer);
+  return IgnoreGone(client.Update(api::ResourceBindings(), binding, after, {}, stop).status());
+}
+
+void RegisterDependencies(kube::Manager& manager, const interpreter::Interpreter& interpreter,
+                          const DependenciesOptions& options) {
+  const std::shared_ptr<kube::Informer> bindings =
+      manager.cluster().informers().Get(api::ResourceBindings());
+  kube::Predicates on_binding;
+  on_binding.add = IsForUs;
+  on_binding.update = ChangedForUs;
+  on_binding.remove = [](const kube::Object& last) {
+    return api::BindingView(last).PropagateDeps();
+  };
+  kube::Controller& controller =
+      kube::ControllerBuilder(manager)
+          .Named(api::kDependenciesDistributor)
+          .Watches(bindings, on_binding)
+          .WithWorkers(options.workers)
+          .WithLimiter(options.limiter)
+          .Build(std::make_unique<DependenciesReconciler>(manager, interpreter));
+  works::RequeueBindings(
+      interpreter,
+      {controller.queue(), bindings, {interpreter::Operation::kInterpretDependency}, Propagates});
+}
+
+}  // namespace controllers

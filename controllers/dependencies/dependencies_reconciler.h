@@ -1,0 +1,52 @@
+// The dependencies loop: records on a binding what its template depends on (the first half of
+// upstream's dependencies-distributor).
+#ifndef CONTROLLERS_DEPENDENCIES_DEPENDENCIES_RECONCILER_H_
+#define CONTROLLERS_DEPENDENCIES_DEPENDENCIES_RECONCILER_H_
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "base/stop_token.h"
+#include "interpreter/interpreter.h"
+#include "kube/meta/object.h"
+#include "kube/runtime/failing_set.h"
+#include "kube/runtime/manager.h"
+#include "kube/runtime/reconciler.h"
+#include "kube/runtime/work_queue.h"
+
+namespace controllers {
+
+class DependenciesReconciler : public kube::Reconciler {
+ public:
+  // REQUIRES: both outlive the reconciler.
+  DependenciesReconciler(kube::Manager& manager, const interpreter::Interpreter& interpreter)
+      : manager_(manager), interpreter_(interpreter) {}
+
+  // The request's key is a ResourceBinding. Errors of the interpreter are told on the template and
+  // returned.
+  absl::StatusOr<kube::Action> Reconcile(const kube::Request& request,
+                                         const base::StopToken& stop) override;
+
+ private:
+  absl::Status Record(const kube::ObjectPtr& binding, const base::StopToken& stop);
+  absl::StatusOr<json::Value> DependenciesOf(const kube::ObjectKey& binding,
+                                             const kube::Object& object);
+  // Takes away what upstream has left on a binding that does not propagate dependencies any more,
+  // and on those of its dependencies.
+  absl::Status Release(const kube::ObjectPtr& binding, const base::StopToken& stop);
+
+  kube::Manager& manager_;
+  const interpreter::Interpreter& interpreter_;
+  kube::FailingSet failing_;  // Bindings whose template's dependencies could not be told.
+};
+
+struct DependenciesOptions {
+  int workers = 5;
+  kube::RateLimiterOptions limiter;
+};
+// Builds the loop over the ResourceBindings that propagate dependencies.
+void RegisterDependencies(kube::Manager& manager, const interpreter::Interpreter& interpreter,
+                          const DependenciesOptions& options);
+
+}  // namespace controllers
+
+#endif  // CONTROLLERS_DEPENDENCIES_DEPENDENCIES_RECONCILER_H_

@@ -1,0 +1,217 @@
+// What a template depends on is recorded on its binding, where the policy propagates dependencies.
+#include <string>
+
+#include <catch2/catch.hpp>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "api/keys.h"
+#include "tests/behaviour/manifests.h"
+#include "tests/support/control_plane.h"
+
+namespace tests {
+namespace {
+
+const kube::Gvk kCustomization{"config.karmada.io", "v1alpha1", "ResourceInterpreterCustomization"};
+
+constexpr char kShopYaml[] = R"(
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: shop, namespace: $NS, labels: {app: shop}}
+spec:
+  replicas: 1
+  selector: {matchLabels: {app: shop}}
+  template:
+    metadata: {labels: {app: shop}}
+    spec:
+      containers:
+      - {name: main, image: "nginx:1.25", envFrom: [{secretRef: {name: access}}]}
+      volumes:
+      - {name: settings, configMap: {name: settings}}
+---
+apiVersion: policy.karmada.io/v1alpha1
+kind: PropagationPolicy
+metadata: {name: shop, namespace: $NS}
+spec:
+  propagateDeps: true
+  resourceSelectors: [{apiVersion: apps/v1, kind: Deployment, name: shop}]
+  placement: {clusterAffinity: {clusterNames: [member1]}}
+)";
+
+constexpr char kDefinitionYaml[] = R"(
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: robots.$NS.example.io}
+spec:
+  group: $NS.example.io
+  names: {kind: Robot, listKind: RobotList, plural: robots, singular: robot}
+  scope: Namespaced
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    schema:
+      openAPIV3Schema:
+        type: object
+        properties:
+          spec: {type: object, x-kubernetes-preserve-unknown-fields: true}
+)";
+
+constexpr char kRobotYaml[] = R"(
+apiVersion: $NS.example.io/v1
+kind: Robot
+metadata: {name: one, namespace: $NS}
+spec: {program: walk, key: metal}
+---
+apiVersion: config.karmada.io/v1alpha1
+kind: ResourceInterpreterCustomization
+metadata: {name: $NS}
+spec:
+  target: {apiVersion: $NS.example.io/v1, kind: Robot}
+  customizations:
+    dependencyInterpretation:
+      luaScript: |
+        function GetDependencies(obj)
+          return {{apiVersion = "v1", kind = "ConfigMap", namespace = obj.metadata.namespace,
+                   name = obj.spec.program}}
+        end
+---
+apiVersion: policy.karmada.io/v1alpha1
+kind: PropagationPolicy
+metadata: {name: robots, namespace: $NS}
+spec:
+  propagateDeps: true
+  resourceSelectors: [{apiVersion: $NS.example.io/v1, kind: Robot}]
+  placement: {clusterAffinity: {clusterNames: [member1]}}
+)";
+
+// What the annotation has to say about these names of one kind each: "ConfigMap/x".
+std::string Text(const std::string& ns, const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) {
+    const size_t slash = name.find('/');
+    absl::StrAppend(&text, text.empty() ? "" : ",", R"({"apiVersion":"v1","kind":")",
+                    name.substr(0, slash), R"(","namespace":")", ns, R"(","name":")",
+                    name.substr(slash + 1), R"("})");
+  }
+  return absl::StrCat("[", text, "]");
+}
+
+struct Bindings {
+  ControlPlane plane;
+  std::string ns = plane.UniqueNamespace("needs");
+
+  Bindings() { plane.Apply("host", In(ns, kNamespaceYaml)); }
+
+  // "-" while nothing is recorded.
+  std::string Recorded(const std::string& binding) {
+    const auto object = plane.Get("host", kBinding, {ns, binding});
+    if (!object || !object->annotations().Has(api::kDependenciesAnnotation)) return "-";
+    return std::string(object->Annotation(api::kDependenciesAnnotation));
+  }
+  bool Records(const std::string& binding, const std::vector<std::string>& names) {
+    const bool records = plane.Eventually([&] { return Recorded(binding) == Text(ns, names); });
+    INFO(Recorded(binding));
+    CHECK(records);
+    return records;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("What a deployment mounts is recorded on its binding") {
+  Bindings bindings;
+  ControlPlane& plane = bindings.plane;
+  const std::string shop = "shop-deployment";
+  plane.Apply("host", In(bindings.ns, kShopYaml));
+  plane.Apply("host", In(bindings.ns, kWebYaml));
+  plane.Apply("host", In(bindings.ns, kDividedPolicyYaml));
+  REQUIRE(bindings.Records(shop, {"ConfigMap/settings", "Secret/access"}));
+  CHECK_FALSE(
+      plane.Get("host", kBinding, {bindings.ns, shop})->HasFinalizer(api::kDependenciesFinalizer));
+  REQUIRE(plane.Eventually([&] {
+    return plane.Exists("member1", kDeployment, {bindings.ns, "web"});
+  }));
+  CHECK(bindings.Recorded("web-deployment") == "-");  // Its policy does not ask for it.
+
+  SECTION("an edit of the template is followed") {
+    plane.Patch("host", kDeployment, {bindings.ns, "shop"}, R"({"spec":{"template":{"spec":{
+      "volumes":[{"name":"settings","configMap":{"name":"other"}}]}}}})");
+    REQUIRE(bindings.Records(shop, {"ConfigMap/other", "Secret/access"}));
+  }
+
+  SECTION("a restart writes nothing") {
+    const auto version = [&] {
+      return std::string(plane.Get("host", kBinding, {bindings.ns, shop})->resource_version());
+    };
+    REQUIRE(plane.Eventually([&] {
+      const std::string before = version();
+      return plane.Always([&] { return version() == before; }, absl::Seconds(2));
+    }));
+    plane.StopDaemon();
+    const std::string before = version();
+    plane.StartDaemon();
+    CHECK(plane.Always([&] { return version() == before; }, absl::Seconds(4)));
+  }
+
+  SECTION("switched off, the record stays, and nothing keeps the binding from going") {
+    plane.Patch("host", kPolicy, {bindings.ns, "shop"}, R"({"spec":{"propagateDeps":false}})");
+    plane.Patch("host", kDeployment, {bindings.ns, "shop"},
+                R"({"spec":{"template":{"spec":{"volumes":null}}}})");
+    REQUIRE(plane.Eventually([&] {
+      const auto shipped = plane.Get("member1", kDeployment, {bindings.ns, "shop"});
+      return shipped && !shipped->Get({"spec", "template", "spec"}).Has("volumes");
+    }));
+    CHECK(bindings.Recorded(shop) == Text(bindings.ns, {"ConfigMap/settings", "Secret/access"}));
+    plane.Delete("host", kDeployment, {bindings.ns, "shop"});
+    CHECK(plane.Eventually([&] { return !plane.Exists("host", kBinding, {bindings.ns, shop}); }));
+  }
+}
+
+TEST_CASE("Dependencies of a customized kind follow its customization") {
+  Bindings bindings;
+  ControlPlane& plane = bindings.plane;
+  const std::string robot = "one-robot";
+  for (const char* cluster : {"host", "member1", "member2"}) {
+    plane.Apply(cluster, In(bindings.ns, kDefinitionYaml));
+  }
+  plane.Apply("host", In(bindings.ns, kRobotYaml));
+  REQUIRE(bindings.Records(robot, {"ConfigMap/walk"}));
+
+  const auto customize = [&](const std::string& script) {
+    plane.Patch(
+        "host", kCustomization, {"", bindings.ns},
+        absl::StrCat(R"({"spec":{"customizations":{"dependencyInterpretation":{"luaScript":)",
+                     json::Write(script), "}}}}"));
+  };
+  customize(R"(function GetDependencies(obj)
+      return {{apiVersion = "v1", kind = "Secret", namespace = obj.metadata.namespace,
+               name = obj.spec.key}}
+    end)");
+  REQUIRE(bindings.Records(robot, {"Secret/metal"}));
+
+  customize("function GetDependencies(obj) error('no such field') end");
+  const kube::Gvk event{"", "v1", "Event"};
+  const kube::Resource events{event, "events", true};
+  const auto told = [&](const std::string& reason) {
+    const auto page = plane.client("host").ListAll(events, bindings.ns, {}, {});
+    if (!page.ok()) return false;
+    for (const kube::Object& e : page->items) {
+      if (e.Get({"reason"}).AsString() == reason &&
+          e.Get({"involvedObject", "name"}).AsString() == "one") {
+        return true;
+      }
+    }
+    return false;
+  };
+  CHECK(plane.Eventually([&] { return told("GetDependenciesFailed"); }));
+  CHECK(bindings.Recorded(robot) == Text(bindings.ns, {"Secret/metal"}));
+  customize(R"(function GetDependencies(obj) return {} end)");
+  CHECK(plane.Eventually([&] { return bindings.Recorded(robot) == "[]"; }));
+  CHECK(plane.Eventually([&] { return told("GetDependenciesSucceed"); }));
+
+  plane.Delete("host", kCustomization, {"", bindings.ns});
+  CHECK(plane.Eventually([&] { return bindings.Recorded(robot) == "-"; }));
+}
+
+}  // namespace tests

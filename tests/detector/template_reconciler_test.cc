@@ -1,0 +1,128 @@
+// What a template's events tell of the interpreter.
+#include "detector/template_reconciler.h"
+
+#include <catch2/catch.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "api/keys.h"
+#include "tests/support/members_fixture.h"
+#include "tests/support/scripted_interpreter.h"
+
+namespace {
+
+using interpreter::Operation;
+using tests::Json;
+using tests::kDeployments;
+
+const kube::ObjectKey kWeb = {"ns", "web"};
+
+struct Fixture : tests::MembersFixture {
+  tests::ScriptedInterpreter scripted;
+  detector::WaitingSet waiting;
+  detector::TemplateEdits edits;
+  std::optional<detector::PolicyIndex> policies, cluster_policies;
+  std::optional<detector::TemplateReconciler> reconciler;
+
+  Fixture() {
+    Sync({kDeployments, api::ResourceBindings(), api::PropagationPolicies(),
+          api::ClusterPropagationPolicies()});
+    policies.emplace(informers.Get(api::PropagationPolicies()));
+    cluster_policies.emplace(informers.Get(api::ClusterPropagationPolicies()));
+    kube::Object policy = kube::Object::Make(api::PropagationPolicies().gvk, {"ns", "p"});
+    policy.SetLabel(api::kPropagationPolicyIdLabel, "p-id");
+    policy.Set({"spec", "resourceSelectors"},
+               Json(R"([{"apiVersion": "apps/v1", "kind": "Deployment", "namespace": "ns"}])"));
+    PutCached(api::PropagationPolicies(), policy);
+    PutCached(kDeployments, kube::Object::Make(kDeployments.gvk, kWeb));
+    Reconciler(false);
+  }
+  void Reconciler(bool components) {
+    if (!manager) Make();
+    reconciler.emplace(detector::Deps{*manager,
+                                      scripted,
+                                      *policies,
+                                      *cluster_policies,
+                                      waiting,
+                                      edits,
+                                      {.components = components}});
+  }
+  absl::Status Reconcile() {
+    return reconciler->Reconcile({.key = kWeb, .gvk = kDeployments.gvk}, {}).status();
+  }
+  // Events about what the interpreter was asked; those of the policy apart.
+  std::vector<std::string> Told(const char* reason) const {
+    std::vector<std::string> told;
+    for (const std::string& event : recorded->All()) {
+      if (absl::StrContains(event, reason)) told.push_back(event);
+    }
+    return told;
+  }
+};
+
+TEST_CASE_METHOD(Fixture, "replicas that can be told again after a failure are told as an event") {
+  scripted.Enable(Operation::kInterpretReplica);
+  scripted.replicas = absl::InvalidArgumentError("no such field");
+  CHECK_THAT(std::string(Reconcile().message()), Catch::Contains("no such field"));
+  CHECK(Told("GetReplicas") ==
+        std::vector<std::string>{"Warning GetReplicasFailed Deployment: no such field"});
+
+  scripted.replicas = interpreter::Replicas{.replicas = 2};
+  REQUIRE(Reconcile().ok());
+  CHECK(Told("GetReplicasSucceed") ==
+        std::vector<std::string>{"Normal GetReplicasSucceed Deployment: Get replicas of resource "
+                                 "template successfully."});
+  REQUIRE(Reconcile().ok());
+  CHECK(Told("GetReplicasSucceed").size() == 1);
+}
+
+TEST_CASE_METHOD(Fixture, "components that can be told again after a failure are told likewise") {
+  Reconciler(true);
+  scripted.Enable(Operation::kInterpretComponent);
+  scripted.components = absl::InvalidArgumentError("broken");
+  CHECK_FALSE(Reconcile().ok());
+  CHECK(Told("GetComponents") ==
+        std::vector<std::string>{"Warning GetComponentsFailed Deployment: broken"});
+  scripted.components = Json(R"([{"name": "main", "replicas": 1}])");
+  REQUIRE(Reconcile().ok());
+  REQUIRE(Reconcile().ok());
+  CHECK(Told("GetComponentsSucceed") ==
+        std::vector<std::string>{"Normal GetComponentsSucceed Deployment: Get components of "
+                                 "resource template successfully."});
+}
+
+TEST_CASE_METHOD(Fixture, "plain success is not told for what the interpreter was asked") {
+  scripted.Enable(Operation::kInterpretReplica);
+  REQUIRE(Reconcile().ok());
+  CHECK(Told("GetReplicas").empty());
+  CHECK(Told("ApplyPolicySucceed").size() == 1);
+}
+
+TEST_CASE_METHOD(Fixture, "a policy that can be applied again is told though nothing changed") {
+  scripted.Enable(Operation::kInterpretReplica);
+  REQUIRE(Reconcile().ok());
+  const interpreter::Replicas before = *scripted.replicas;
+  scripted.replicas = absl::UnavailableError("hook is down");
+  CHECK_FALSE(Reconcile().ok());
+  CHECK(Told("ApplyPolicyFailed").size() == 1);
+  scripted.replicas = before;
+  REQUIRE(Reconcile().ok());
+  CHECK(Told("ApplyPolicySucceed").size() == 2);
+}
+
+TEST_CASE_METHOD(Fixture, "the failure of a template that went is not ended by its successor") {
+  scripted.Enable(Operation::kInterpretReplica);
+  scripted.replicas = absl::InvalidArgumentError("no such field");
+  CHECK_FALSE(Reconcile().ok());
+  server->Erase(kDeployments, kWeb);
+  REQUIRE(tests::Eventually([&] { return cluster.Find(kDeployments, kWeb) == nullptr; }));
+  REQUIRE(Reconcile().ok());
+  scripted.replicas = interpreter::Replicas{};
+  PutCached(kDeployments, kube::Object::Make(kDeployments.gvk, kWeb));
+  REQUIRE(Reconcile().ok());
+  CHECK(Told("GetReplicasSucceed").empty());
+}
+
+}  // namespace

@@ -1,0 +1,84 @@
+// An interpreter that answers what a test tells it to.
+//
+//   ScriptedInterpreter scripted;
+//   scripted.Enable(Operation::kInterpretDependency);
+//   scripted.dependencies = absl::UnavailableError("down");
+//   scripted.changes.Publish(...);
+#ifndef TESTS_SUPPORT_SCRIPTED_INTERPRETER_H_
+#define TESTS_SUPPORT_SCRIPTED_INTERPRETER_H_
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/synchronization/mutex.h"
+#include "interpreter/interpreter.h"
+#include "interpreter/rule_changes.h"
+
+namespace tests {
+
+// The same answers for every kind. Answers are set before loops run, or between reconciles.
+class ScriptedInterpreter : public interpreter::Interpreter {
+ public:
+  absl::StatusOr<interpreter::Replicas> replicas = interpreter::Replicas{};
+  absl::StatusOr<json::Value> components = json::Value();
+  absl::StatusOr<json::Value> dependencies = json::Value();
+  absl::StatusOr<bool> healthy = true;
+  json::Value aggregated;  // The status that AggregateStatus gives.
+  mutable interpreter::RuleChanges changes;
+
+  void Enable(interpreter::Operation op) { enabled_.insert(op); }
+  void Disable(interpreter::Operation op) { enabled_.erase(op); }
+  // "Deployment ns/web" for each call of GetDependencies so far.
+  std::vector<std::string> AskedForDependencies() const {
+    absl::MutexLock lock(&mu_);
+    return asked_;
+  }
+
+  interpreter::RuleChanges& rule_changes() const override { return changes; }
+  bool HookEnabled(const kube::Gvk&, interpreter::Operation op) const override {
+    return enabled_.count(op) > 0;
+  }
+  std::vector<interpreter::RuleName> RulesFor(const kube::Gvk&,
+                                              interpreter::Operation) const override {
+    return {};
+  }
+  absl::StatusOr<interpreter::Replicas> GetReplicas(const kube::Object&) const override {
+    return replicas;
+  }
+  absl::StatusOr<json::Value> GetComponents(const kube::Object&) const override {
+    return components;
+  }
+  absl::StatusOr<kube::Object> ReviseReplica(const kube::Object& object, int64_t) const override {
+    return object;
+  }
+  absl::StatusOr<kube::Object> Retain(const kube::Object& desired,
+                                      const kube::Object&) const override {
+    return desired;
+  }
+  absl::StatusOr<kube::Object> AggregateStatus(const kube::Object& object,
+                                               const json::Value&) const override {
+    kube::Object after = object;
+    after.Set({"status"}, aggregated);
+    return after;
+  }
+  absl::StatusOr<json::Value> GetDependencies(const kube::Object& object) const override {
+    absl::MutexLock lock(&mu_);
+    asked_.push_back(object.Describe());
+    return dependencies;
+  }
+  absl::StatusOr<json::Value> ReflectStatus(const kube::Object& object) const override {
+    return object.status();
+  }
+  absl::StatusOr<bool> InterpretHealth(const kube::Object&) const override { return healthy; }
+  absl::StatusOr<kube::Object> Prune(const kube::Object& object) const override { return object; }
+
+ private:
+  std::set<interpreter::Operation> enabled_;
+  mutable absl::Mutex mu_;
+  mutable std::vector<std::string> asked_ ABSL_GUARDED_BY(mu_);
+};
+
+}  // namespace tests
+
+#endif  // TESTS_SUPPORT_SCRIPTED_INTERPRETER_H_
