@@ -125,7 +125,7 @@ TEST_CASE("What a deployment mounts is recorded on its binding") {
   const std::string shop = "shop-deployment";
   plane.Apply("host", In(bindings.ns, kShopYaml));
   plane.Apply("host", In(bindings.ns, kWebYaml));
-  plane.Apply("host", In(bindings.ns, kDividedPolicyYaml));
+  plane.Apply("host", In(bindings.ns, DividedPolicy(kWebSelector, 1, 1)));
   REQUIRE(bindings.Records(shop, {"ConfigMap/settings", "Secret/access"}));
   CHECK_FALSE(
       plane.Get("host", kBinding, {bindings.ns, shop})->HasFinalizer(api::kDependenciesFinalizer));

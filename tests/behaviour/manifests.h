@@ -47,6 +47,9 @@ spec:
       - {name: main, image: "nginx:1.25"}
 )";
 
+// What selects that Deployment.
+inline constexpr char kWebSelector[] = "{apiVersion: apps/v1, kind: Deployment, name: web}";
+
 // A policy "divided" for what the selector, in YAML's flow style, selects: its replicas are divided
 // between the two members by these weights.
 inline std::string DividedPolicy(const std::string& selector, int member1, int member2) {
