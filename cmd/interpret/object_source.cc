@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "api/resources.h"
 #include "base/status.h"
+#include "interpreter/customized/typed_results.h"
 
 namespace cmd::interpret {
 namespace {
@@ -23,6 +24,14 @@ bool IsDirectory(const std::string& argument) {
   return std::filesystem::is_directory(argument, ignored);
 }
 
+bool HasDirectories(const std::string& directory) {
+  std::error_code ignored;  // The same.
+  for (const auto& entry : std::filesystem::directory_iterator(directory, ignored)) {
+    if (entry.is_directory(ignored)) return true;
+  }
+  return false;
+}
+
 template <class Predicate>
 void KeepOnly(std::vector<Document>& documents, Predicate predicate) {
   documents.erase(std::remove_if(documents.begin(), documents.end(),
@@ -33,6 +42,13 @@ void KeepOnly(std::vector<Document>& documents, Predicate predicate) {
 bool IsManifestName(absl::string_view argument) {
   return absl::EndsWith(argument, ".yaml") || absl::EndsWith(argument, ".yml") ||
          absl::EndsWith(argument, ".json");
+}
+
+// What to say of an argument in which nothing was found.
+absl::Status NothingIn(const std::string& argument, absl::string_view wanted, bool recursive) {
+  const bool is_shallow = IsDirectory(argument) && !recursive && HasDirectories(argument);
+  return absl::NotFoundError(absl::StrCat("no ", wanted, " in ", DisplayName(argument),
+                                          is_shallow ? " (use -R for folders below it)" : ""));
 }
 
 absl::Status CheckObject(const Document& document) {
@@ -71,22 +87,24 @@ absl::StatusOr<std::vector<Document>> ObjectSource::All(const std::string& argum
   return documents;
 }
 
-absl::StatusOr<std::vector<Document>> ObjectSource::Matching(
-    const std::string& argument, bool recursive,
-    const std::function<bool(const kube::Object&)>& wanted) {
+absl::StatusOr<std::vector<Document>> ObjectSource::Matching(const std::string& argument,
+                                                             bool recursive, const Wanted& wanted) {
   ASSIGN_OR_RETURN(std::vector<Document> documents, All(argument, recursive));
   if (IsDirectory(argument)) {
-    KeepOnly(documents,
-             [&](const Document& document) { return wanted(kube::Object(document.value)); });
+    KeepOnly(documents, [&](const Document& document) {
+      return wanted.is_wanted(kube::Object(document.value));
+    });
   }
+  if (documents.empty()) return NothingIn(argument, wanted.plural, recursive);
   return documents;
 }
 
 absl::StatusOr<std::vector<Document>> ObjectSource::Customizations(const std::string& argument,
                                                                    bool recursive) {
-  return Matching(argument, recursive, [](const kube::Object& object) {
-    return object.gvk() == api::InterpreterCustomizations().gvk;
-  });
+  return Matching(argument, recursive, {"customizations", [](const kube::Object& object) {
+                                          return object.gvk() ==
+                                                 api::InterpreterCustomizations().gvk;
+                                        }});
 }
 
 absl::StatusOr<kube::Object> ObjectSource::One(const std::string& argument) {
@@ -98,7 +116,7 @@ absl::StatusOr<kube::Object> ObjectSource::One(const std::string& argument) {
   return kube::Object(documents[0].value);
 }
 
-absl::StatusOr<interpreter::AggregatedItems> ObjectSource::Items(const std::string& argument) {
+absl::StatusOr<json::Value> ObjectSource::RawItems(const std::string& argument) {
   ASSIGN_OR_RETURN(const std::vector<Document> documents, Documents(argument, false));
   if (documents.empty()) return json::Value();
   if (documents.size() == 1) {
@@ -114,6 +132,13 @@ absl::StatusOr<interpreter::AggregatedItems> ObjectSource::Items(const std::stri
     }
     items.Append(document.value);
   }
+  return items;
+}
+
+absl::StatusOr<interpreter::AggregatedItems> ObjectSource::Items(const std::string& argument) {
+  ASSIGN_OR_RETURN(const json::Value raw, RawItems(argument));
+  auto items = interpreter::customized::ReadAggregatedItems(raw);
+  if (!items.ok()) return base::Annotate(items.status(), DisplayName(argument), ": items");
   return items;
 }
 

@@ -12,6 +12,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "cmd/interpret/findings.h"
+#include "cmd/interpret/spelling.h"
 #include "interpreter/customized/kube_library.h"
 #include "lua/script_runner.h"
 
@@ -37,22 +38,6 @@ std::vector<std::string> ParametersOf(Operation op) {
     default:
       return {"desiredObj"};
   }
-}
-
-// How many letters have to change to make one name the other, in any case (Levenshtein).
-size_t Distance(absl::string_view a, absl::string_view b) {
-  std::vector<size_t> row(b.size() + 1);
-  for (size_t j = 0; j < row.size(); ++j) row[j] = j;
-  for (size_t i = 1; i <= a.size(); ++i) {
-    size_t diagonal = std::exchange(row[0], i);
-    for (size_t j = 1; j <= b.size(); ++j) {
-      const bool same = absl::ascii_tolower(a[i - 1]) == absl::ascii_tolower(b[j - 1]);
-      const size_t replaced = diagonal + (same ? 0 : 1);
-      diagonal = row[j];
-      row[j] = std::min({replaced, row[j] + 1, row[j - 1] + 1});
-    }
-  }
-  return row.back();
 }
 
 bool IsIdentifier(absl::string_view name) {
@@ -145,15 +130,13 @@ class ScriptCheck {
     const std::string missing =
         absl::StrCat("there is no function ", field_.function, ", which ",
                      interpreter::OperationName(field_.operation), " calls");
-    const ScriptFacts::Function* nearest = nullptr;
-    size_t best = field_.function.size() / 3 + 1;  // Farther away is another name.
-    for (const auto& function : facts_.functions) {
-      const size_t distance = Distance(function.name, field_.function);
-      if (distance < best) best = distance, nearest = &function;
-    }
-    if (nearest == nullptr) return Report(Severity::kError, 0, "", missing);
-    Report(Severity::kError, nearest->line, nearest->name,
-           absl::StrCat(missing, ": is it ", nearest->name, "?"));
+    std::vector<std::string> names;
+    for (const auto& function : facts_.functions) names.push_back(function.name);
+    const auto nearest = NearestName(field_.function, names);
+    if (!nearest) return Report(Severity::kError, 0, "", missing);
+    const ScriptFacts::Function& function = facts_.functions[*nearest];
+    Report(Severity::kError, function.line, function.name,
+           absl::StrCat(missing, ": is it ", function.name, "?"));
   }
 
   void CheckGlobals() {
