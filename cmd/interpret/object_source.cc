@@ -51,6 +51,7 @@ absl::Status NothingIn(const std::string& argument, absl::string_view wanted, bo
                                           is_shallow ? " (use -R for folders below it)" : ""));
 }
 
+// Whether the document is a Kubernetes object; errors begin with "<where>: ".
 absl::Status CheckObject(const Document& document) {
   for (const char* field : {"apiVersion", "kind"}) {
     if (!document.value[field].AsString().empty()) continue;
@@ -58,6 +59,34 @@ absl::Status CheckObject(const Document& document) {
         absl::StrCat(document.Where(), ": not a Kubernetes object: ", field, " is missing"));
   }
   return absl::OkStatus();
+}
+
+bool IsCustomization(const kube::Object& object) {
+  return object.gvk() == api::InterpreterCustomizations().gvk;
+}
+
+BadDocument NoObject(const Document& document, const absl::Status& status) {
+  const absl::string_view message = status.message();
+  const size_t where = document.Where().size() + 2;  // "<where>: "
+  return {.file = document.file,
+          .line = document.line,
+          .source = document.text.substr(0, document.text.find('\n')),
+          .message = std::string(message.substr(where)),
+          .status = status};
+}
+
+// Of a file in a directory the customizations; any other one is given for what it holds.
+ReadText CustomizationsIn(ReadText read, bool directory) {
+  ReadText out{{}, std::move(read.bad)};
+  for (Document& document : read.documents) {
+    const absl::Status is_object = CheckObject(document);
+    if (is_object.ok() && (!directory || IsCustomization(kube::Object(document.value)))) {
+      out.documents.push_back(std::move(document));
+    } else if (!is_object.ok() && !directory) {
+      out.bad.push_back(NoObject(document, is_object));
+    }
+  }
+  return out;
 }
 
 }  // namespace
@@ -101,10 +130,30 @@ absl::StatusOr<std::vector<Document>> ObjectSource::Matching(const std::string& 
 
 absl::StatusOr<std::vector<Document>> ObjectSource::Customizations(const std::string& argument,
                                                                    bool recursive) {
-  return Matching(argument, recursive, {"customizations", [](const kube::Object& object) {
-                                          return object.gvk() ==
-                                                 api::InterpreterCustomizations().gvk;
-                                        }});
+  return Matching(argument, recursive, {"customizations", IsCustomization});
+}
+
+absl::StatusOr<std::vector<absl::StatusOr<ReadText>>> ObjectSource::CustomizationFiles(
+    const std::string& argument, bool recursive) {
+  std::vector<absl::StatusOr<ReadText>> files;
+  if (!IsPath(argument)) {
+    ASSIGN_OR_RETURN(std::vector<Document> documents, Customizations(argument, recursive));
+    files.push_back(ReadText{std::move(documents), {}});
+    return files;
+  }
+  ASSIGN_OR_RETURN(const std::vector<std::string> paths, FindFiles({argument}, recursive));
+  const bool directory = IsDirectory(argument);
+  for (const std::string& path : paths) {
+    const auto text = reader_.Text(path);
+    if (!text.ok()) {
+      files.push_back(text.status());
+      continue;
+    }
+    ReadText read = CustomizationsIn(ReadDocuments(DisplayName(path), *text), directory);
+    if (!read.documents.empty() || !read.bad.empty()) files.push_back(std::move(read));
+  }
+  if (files.empty()) return NothingIn(argument, "customizations", recursive);
+  return files;
 }
 
 absl::StatusOr<kube::Object> ObjectSource::One(const std::string& argument) {

@@ -34,6 +34,10 @@ class ObjectSource {
                                                  const Wanted& wanted);
   // Of a directory the customizations. kNotFound when there is none.
   absl::StatusOr<std::vector<Document>> Customizations(const std::string& argument, bool recursive);
+  // The same file by file, past what is wrong: what is not YAML and, unless it is in a directory,
+  // what is no object is `bad`. A file that cannot be read is an error.
+  absl::StatusOr<std::vector<absl::StatusOr<ReadText>>> CustomizationFiles(
+      const std::string& argument, bool recursive);
   // Exactly one.
   absl::StatusOr<kube::Object> One(const std::string& argument);
   // A list of AggregatedStatusItem: one in each document, one document that is the list, or a

@@ -1,0 +1,122 @@
+#include "lua/source_facts.h"
+
+#include <cstddef>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "lua/tokens.h"
+
+namespace lua {
+namespace {
+
+class SourceReader {
+ public:
+  SourceReader(absl::string_view text, ScriptFacts& facts)
+      : tokens_(Tokenize(text)), facts_(facts) {}
+
+  void Read() {
+    for (size_t i = 0; i < tokens_.size(); ++i) {
+      CountDeclarations(i);
+      NoteLocalFunction(i);
+      NoteProvided(i);
+    }
+    for (size_t i = 0; i < tokens_.size(); ++i) NoteRequired(i);
+    for (size_t i = 0; i < tokens_.size(); ++i) NoteMember(i);
+  }
+
+ private:
+  bool Is(size_t i, absl::string_view text) const {
+    return i < tokens_.size() && tokens_[i].kind != Token::Kind::kString && tokens_[i].text == text;
+  }
+  bool IsName(size_t i) const {
+    return i < tokens_.size() && tokens_[i].kind == Token::Kind::kName;
+  }
+  bool IsString(size_t i) const {
+    return i < tokens_.size() && tokens_[i].kind == Token::Kind::kString;
+  }
+  // A name that is not a member of something.
+  bool IsVariable(size_t i) const {
+    return IsName(i) && (i == 0 || (!Is(i - 1, ".") && !Is(i - 1, ":")));
+  }
+
+  // What a name stands for is known when it is declared or assigned in one place only.
+  void CountDeclarations(size_t i) {
+    if (Is(i, "local") && Is(i + 1, "function")) return Declare(i + 2);
+    if (Is(i, "local") || Is(i, "for")) return DeclareList(i + 1);
+    if (Is(i, "function")) {
+      while (IsName(i + 1) || Is(i + 1, ".") || Is(i + 1, ":")) ++i;
+      return DeclareList(i + 2);
+    }
+    if (IsVariable(i) && Is(i + 1, "=") && !Is(i - 1, "local")) Declare(i);
+  }
+  void DeclareList(size_t i) {
+    for (; IsName(i); i += 2) {
+      Declare(i);
+      if (!Is(i + 1, ",")) return;
+    }
+  }
+  void Declare(size_t i) {
+    if (IsName(i)) ++declared_[tokens_[i].text];
+  }
+
+  void NoteLocalFunction(size_t i) {
+    if (!Is(i, "local")) return;
+    const bool assigned = IsName(i + 1) && Is(i + 2, "=") && Is(i + 3, "function");
+    const size_t name = Is(i + 1, "function") ? i + 2 : i + 1;
+    if (name == i + 1 && !assigned) return;
+    if (!IsName(name)) return;
+    facts_.local_functions.push_back({std::string(tokens_[name].text), tokens_[name].line});
+  }
+
+  // package.preload.json = …, package.loaded["json"] = …
+  void NoteProvided(size_t i) {
+    if (!Is(i, "preload") && !Is(i, "loaded")) return;
+    const bool named = Is(i + 1, ".") && IsName(i + 2);
+    if (named || (Is(i + 1, "[") && IsString(i + 2))) provided_.insert(tokens_[i + 2].text);
+  }
+
+  // require("kube"), require "kube"
+  void NoteRequired(size_t i) {
+    if (!Is(i, "require") || !IsVariable(i)) return;
+    const bool parenthesis = Is(i + 1, "(");
+    const size_t module = parenthesis ? i + 2 : i + 1;
+    const size_t after = parenthesis ? module + 2 : module + 1;
+    if (!IsString(module) || (parenthesis && !Is(module + 1, ")"))) return;
+    if (provided_.count(tokens_[module].text) > 0) return;
+    Report(tokens_[module].text, "", tokens_[module]);
+    if (Is(after, ".") && IsName(after + 1)) {
+      Report(tokens_[module].text, tokens_[after + 1].text, tokens_[after + 1]);
+    } else if (i >= 2 && Is(i - 1, "=") && IsVariable(i - 2) && !Is(i - 3, ",") &&
+               declared_[tokens_[i - 2].text] == 1) {
+      aliases_[tokens_[i - 2].text] = tokens_[module].text;
+    }
+  }
+
+  void NoteMember(size_t i) {
+    if (!IsVariable(i) || !(Is(i + 1, ".") || Is(i + 1, ":")) || !IsName(i + 2)) return;
+    if (Is(i + 3, "=")) return;
+    const auto alias = aliases_.find(tokens_[i].text);
+    if (alias != aliases_.end()) Report(alias->second, tokens_[i + 2].text, tokens_[i + 2]);
+  }
+
+  void Report(absl::string_view module, absl::string_view member, const Token& at) {
+    facts_.modules.push_back({std::string(module), std::string(member), at.line, at.column});
+  }
+
+  const std::vector<Token> tokens_;
+  ScriptFacts& facts_;
+  std::map<absl::string_view, int> declared_;
+  std::set<absl::string_view> provided_;
+  std::map<absl::string_view, absl::string_view> aliases_;  // From a variable to its module.
+};
+
+}  // namespace
+
+void AddSourceFacts(absl::string_view text, ScriptFacts& facts) {
+  SourceReader(text, facts).Read();
+}
+
+}  // namespace lua
