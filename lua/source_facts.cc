@@ -1,5 +1,6 @@
 #include "lua/source_facts.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <map>
 #include <set>
@@ -42,7 +43,7 @@ class SourceReader {
     return IsName(i) && (i == 0 || (!Is(i - 1, ".") && !Is(i - 1, ":")));
   }
 
-  // What a name stands for is known when it is declared or assigned in one place only.
+  // Every place where a name may come to stand for something.
   void CountDeclarations(size_t i) {
     if (Is(i, "local") && Is(i + 1, "function")) return Declare(i + 2);
     if (Is(i, "local") || Is(i, "for")) return DeclareList(i + 1);
@@ -89,17 +90,27 @@ class SourceReader {
     Report(tokens_[module].text, "", tokens_[module]);
     if (Is(after, ".") && IsName(after + 1)) {
       Report(tokens_[module].text, tokens_[after + 1].text, tokens_[after + 1]);
-    } else if (i >= 2 && Is(i - 1, "=") && IsVariable(i - 2) && !Is(i - 3, ",") &&
-               declared_[tokens_[i - 2].text] == 1) {
-      aliases_[tokens_[i - 2].text] = tokens_[module].text;
+    } else if (i >= 2 && Is(i - 1, "=") && IsVariable(i - 2) && !Is(i - 3, ",")) {
+      aliases_[tokens_[i - 2].text].push_back(tokens_[module].text);
     }
   }
 
   void NoteMember(size_t i) {
     if (!IsVariable(i) || !(Is(i + 1, ".") || Is(i + 1, ":")) || !IsName(i + 2)) return;
     if (Is(i + 3, "=")) return;
-    const auto alias = aliases_.find(tokens_[i].text);
-    if (alias != aliases_.end()) Report(alias->second, tokens_[i + 2].text, tokens_[i + 2]);
+    const absl::string_view module = ModuleIn(tokens_[i].text);
+    if (!module.empty()) Report(module, tokens_[i + 2].text, tokens_[i + 2]);
+  }
+
+  // What a variable stands for, wherever it is: "" unless all it is ever given is one module.
+  absl::string_view ModuleIn(absl::string_view variable) const {
+    const auto alias = aliases_.find(variable);
+    if (alias == aliases_.end()) return "";
+    const std::vector<absl::string_view>& modules = alias->second;
+    const bool one = std::count(modules.begin(), modules.end(), modules[0]) ==
+                     static_cast<std::ptrdiff_t>(modules.size());
+    const bool only_modules = static_cast<size_t>(declared_.at(variable)) == modules.size();
+    return one && only_modules ? modules[0] : "";
   }
 
   void Report(absl::string_view module, absl::string_view member, const Token& at) {
@@ -110,7 +121,8 @@ class SourceReader {
   ScriptFacts& facts_;
   std::map<absl::string_view, int> declared_;
   std::set<absl::string_view> provided_;
-  std::map<absl::string_view, absl::string_view> aliases_;  // From a variable to its module.
+  // By variable the modules that it is given.
+  std::map<absl::string_view, std::vector<absl::string_view>> aliases_;
 };
 
 }  // namespace

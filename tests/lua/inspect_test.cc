@@ -80,6 +80,14 @@ TEST_CASE("members are told of names only that cannot stand for anything else") 
   CHECK(Modules("local a, k = require('m')\nreturn k.b") == "1:22:m");
 }
 
+TEST_CASE("a module may have the same name in several functions") {
+  CHECK(Modules("function A() local k = require('m') return k.a end\n"
+                "function B() local k = require('m') return k.b end") ==
+        "1:32:m 2:32:m 1:46:m.a 2:46:m.b");
+  CHECK(Modules("function A() local k = require('m') return k.a end\n"
+                "function B() local k = require('n') return k.b end") == "1:32:m 2:32:n");
+}
+
 TEST_CASE("modules that a script provides itself are not told") {
   CHECK(Modules("package.preload.a = f\npackage.loaded['b'] = {}\n"
                 "return require('a'), require('b').x, require('c')") == "3:46:c");
