@@ -156,19 +156,24 @@ absl::StatusOr<ExitCode> Check(const CheckOptions& options, Console& console) {
   LiveObjects live(options.input.live);
   ObjectSource source(reader, live);
   Checker checker(options, console);
-  absl::Status unreadable;
+  absl::Status
+      unusable;  // The first thing that could not be read; the others are told all the same.
+  bool found = false;
   for (const std::string& argument : arguments) {
-    ASSIGN_OR_RETURN(const auto files,
-                     source.CustomizationFiles(argument, options.input.recursive));
-    for (const absl::StatusOr<ReadText>& file : files) {
-      unreadable.Update(file.status());
+    const auto files = source.CustomizationFiles(argument, options.input.recursive);
+    unusable.Update(files.status());
+    if (!files.ok()) continue;
+    for (const absl::StatusOr<ReadText>& file : *files) {
+      unusable.Update(file.status());
       if (!file.ok()) continue;
+      found = true;
       for (const BadDocument& document : file->bad) checker.Check(document);
       for (const Document& document : file->documents) checker.Check(document);
     }
   }
+  if (!found) return unusable;
   const ExitCode code = checker.Finish();
-  if (!unreadable.ok()) return unreadable;  // The first one; what could be read has been told.
+  if (!unusable.ok()) return unusable;
   return code;
 }
 

@@ -200,6 +200,15 @@ TEST_CASE("Files that are not there cannot be checked") {
   CHECK(RunTool({"check"}).code == 2);
 }
 
+TEST_CASE("What cannot be read does not hide the findings in the rest") {
+  const tests::TempDirectory dir;
+  const std::string bad = dir.Write("bad.yaml", Customization("helthInterpretation", "x"));
+  const Ran ran = RunTool({"check", "nowhere.yaml", bad, "-o", "json"});
+  CHECK(ran.code == 2);
+  CHECK_THAT(ran.err, Contains("\"nowhere.yaml\" is neither a file"));
+  CHECK_THAT(ran.out, Contains("helthInterpretation"));
+}
+
 TEST_CASE("What is not YAML is a finding with its place, and the rest is checked") {
   const tests::TempDirectory dir;
   dir.Write("a.yaml", absl::StrCat("kind: Widget\nspec:\n  a: b: c\n---\n", tests::kWidgetHealth));
