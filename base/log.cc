@@ -12,6 +12,7 @@ namespace {
 struct Settings {
   bool json = false;
   int verbosity = 0;
+  bool only_vmodule = false;
   internal::VerbosityRules rules;
 };
 
@@ -40,7 +41,12 @@ void WriteJson(const std::string& line) {
 
 void Log(const Severity& severity, absl::string_view message, const LogFields& fields,
          const std::source_location& where) {
-  if (GlobalSettings().json) {
+  const Settings& settings = GlobalSettings();
+  constexpr int kNotNamed = -1;
+  if (settings.only_vmodule && settings.rules.LevelFor(where.file_name(), kNotNamed) == kNotNamed) {
+    return;
+  }
+  if (settings.json) {
     const std::string caller = absl::StrCat(BaseName(where.file_name()), ":", where.line());
     WriteJson(internal::FormatJson({absl::Now(), severity.name, caller, message}, fields));
     return;
@@ -53,7 +59,8 @@ void Log(const Severity& severity, absl::string_view message, const LogFields& f
 }  // namespace
 
 void InitLogging(const char* program, const LogOptions& options) {
-  GlobalSettings() = {options.json, options.verbosity, internal::VerbosityRules(options.vmodule)};
+  GlobalSettings() = {options.json, options.verbosity, options.only_vmodule,
+                      internal::VerbosityRules(options.vmodule)};
   FLAGS_v = options.verbosity;
   FLAGS_logtostderr = true;
   FLAGS_log_year_in_prefix = false;  // klog's prefix: I1120 15:31:30.361374 ...

@@ -33,6 +33,9 @@ struct LogOptions {
   int verbosity = 0;    // --v
   std::string vmodule;  // --vmodule, file=level,...
   bool json = false;    // --logging-format=json
+  // Files that vmodule does not name log nothing, warnings and errors included: for programs that
+  // people run by hand, which tell in their own words what went wrong.
+  bool only_vmodule = false;
 };
 // Call once, before any thread starts. Without it messages still go to standard error.
 void InitLogging(const char* program, const LogOptions& options);

@@ -13,7 +13,9 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/ascii.h"
+#include "absl/strings/cord.h"
 #include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "base/internal/json_nodes.h"
@@ -32,6 +34,8 @@ constexpr size_t kMaxDepth = 400;
 // nothing here, but writing a document of nested aliases out could fill the memory.
 constexpr size_t kMaxAliasedBytes = 16 << 20;
 constexpr size_t kBytesPerNode = 8;
+
+constexpr char kPositionPayload[] = "type.yaml/position";
 
 // Thrown through yaml-cpp, which knows no other way to stop early; caught in ParseAll.
 [[noreturn]] void Fail(const Mark& mark, const std::string& message) {
@@ -193,7 +197,13 @@ class DocumentBuilder : public YAML::EventHandler {
 absl::Status ErrorAt(const Mark& mark, absl::string_view message) {
   const std::string where =
       mark.is_null() ? "" : absl::StrCat(" at line ", mark.line + 1, ", column ", mark.column + 1);
-  return absl::InvalidArgumentError(absl::StrCat("invalid YAML", where, ": ", message));
+  absl::Status status =
+      absl::InvalidArgumentError(absl::StrCat("invalid YAML", where, ": ", message));
+  if (!mark.is_null()) {
+    status.SetPayload(kPositionPayload,
+                      absl::Cord(absl::StrCat(mark.line + 1, ":", mark.column + 1)));
+  }
+  return status;
 }
 
 absl::StatusOr<std::vector<json::Value>> ParseDocuments(absl::string_view text) {
@@ -223,6 +233,17 @@ absl::StatusOr<std::vector<json::Value>> ParseAll(absl::string_view text) {
     if (auto value = json::Parse(text); value.ok()) return std::vector<json::Value>{*value};
   }
   return ParseDocuments(text);
+}
+
+std::optional<Position> ErrorPosition(const absl::Status& status) {
+  const absl::optional<absl::Cord> payload = status.GetPayload(kPositionPayload);
+  if (!payload.has_value()) return std::nullopt;
+  const std::string text(*payload);
+  const std::pair<absl::string_view, absl::string_view> parts = absl::StrSplit(text, ':');
+  Position position;
+  const bool whole = absl::SimpleAtoi(parts.first, &position.line) &&
+                     absl::SimpleAtoi(parts.second, &position.column);
+  return whole ? std::optional<Position>(position) : std::nullopt;
 }
 
 absl::StatusOr<json::Value> Parse(absl::string_view text) {

@@ -2,12 +2,14 @@
 #ifndef BASE_YAML_H_
 #define BASE_YAML_H_
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "base/json.h"
+#include "base/yaml_position.h"
 
 namespace yaml {
 
@@ -16,6 +18,9 @@ namespace yaml {
 // Errors (kInvalidArgument) give line and column. Anchors are expanded, with a cap on the expanded
 // size.
 absl::StatusOr<std::vector<json::Value>> ParseAll(absl::string_view text);
+// Where an error of these functions is in the text, also after base::Annotate; nullopt when it is
+// not known, as for other errors.
+std::optional<Position> ErrorPosition(const absl::Status& status);
 // Exactly one document.
 absl::StatusOr<json::Value> Parse(absl::string_view text);
 

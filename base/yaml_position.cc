@@ -5,6 +5,7 @@
 #include <yaml-cpp/exceptions.h>
 #include <yaml-cpp/parser.h>
 
+#include <map>
 #include <sstream>
 #include <string>
 #include <utility>
@@ -21,7 +22,7 @@ using YAML::Mark;
 // yaml-cpp refuses 500 less politely.
 constexpr size_t kMaxDepth = 400;
 
-// Ends the parse; caught in FindPlace.
+// Ends the parse; caught in Follow.
 struct Found {};
 
 Position PositionOf(const Mark& mark) { return {mark.line + 1, mark.column + 1}; }
@@ -29,19 +30,16 @@ Position PositionOf(const Mark& mark) { return {mark.line + 1, mark.column + 1};
 // A map or list whose end has not come yet.
 struct Level {
   bool is_map = false;
-  bool awaits_value = false;  // Of a map: its name has come.
-  Position key;               // Of that name.
-  std::string name;           // Of the member or item that is open or comes next.
-  size_t items = 0;           // Of a list, those before.
+  bool awaits_value = false;              // Of a map: its name has come.
+  Position key;                           // Of that name.
+  std::string name;                       // Of the member or item that is open or comes next.
+  size_t items = 0;                       // Of a list, those before.
+  std::map<std::string, Position> names;  // Of a map, for whoever keeps them.
 };
 
-// Follows yaml-cpp's events down to one path.
-class PlaceFinder : public YAML::EventHandler {
+// Follows yaml-cpp's events and knows the path of each.
+class PathFollower : public YAML::EventHandler {
  public:
-  explicit PlaceFinder(json::Path path) : path_(path) {}
-
-  const std::optional<Place>& place() const { return place_; }
-
   void OnDocumentStart(const Mark&) override {}
   void OnDocumentEnd() override {}
   void OnNull(const Mark& mark, anchor_t) override { Leaf(mark, ""); }
@@ -60,6 +58,15 @@ class PlaceFinder : public YAML::EventHandler {
   }
   void OnMapEnd() override { Leave(); }
 
+ protected:
+  // A member's name has come; it is in open().back().
+  virtual void OnName() {}
+  // A value begins; open() is what it is in.
+  virtual void OnValue(const Mark&) {}
+
+  const std::vector<Level>& open() const { return open_; }
+  Level& innermost() { return open_.back(); }
+
  private:
   // Whether the value that comes now is a name of a map.
   bool IsName() const {
@@ -71,14 +78,15 @@ class PlaceFinder : public YAML::EventHandler {
       open_.back().name = text;
       open_.back().key = PositionOf(mark);
       open_.back().awaits_value = true;
+      OnName();
       return;
     }
-    Begin(mark);
+    OnValue(mark);
     End();
   }
 
   void Enter(const Mark& mark, bool is_map) {
-    Begin(mark);
+    OnValue(mark);
     if (open_.size() >= kMaxDepth) throw Found{};
     open_.push_back({.is_map = is_map, .name = is_map ? "" : "0"});
   }
@@ -86,18 +94,6 @@ class PlaceFinder : public YAML::EventHandler {
   void Leave() {
     open_.pop_back();
     End();
-  }
-
-  // A value begins: is it the one?
-  void Begin(const Mark& mark) {
-    if (open_.size() != path_.size()) return;
-    for (size_t i = 0; i < path_.size(); ++i) {
-      if (open_[i].name != path_[i]) return;
-    }
-    const Position value = PositionOf(mark);
-    const bool named = !open_.empty() && open_.back().is_map;
-    place_ = Place{named ? open_.back().key : value, value};
-    throw Found{};
   }
 
   // A value has ended.
@@ -108,24 +104,72 @@ class PlaceFinder : public YAML::EventHandler {
     if (!level.is_map) level.name = absl::StrCat(++level.items);
   }
 
-  const json::Path path_;
   std::vector<Level> open_;  // Outermost first.
+};
+
+// Goes down to one path.
+class PlaceFinder : public PathFollower {
+ public:
+  explicit PlaceFinder(json::Path path) : path_(path) {}
+
+  const std::optional<Place>& place() const { return place_; }
+
+ private:
+  // Is the value that begins the one?
+  void OnValue(const Mark& mark) override {
+    if (open().size() != path_.size()) return;
+    for (size_t i = 0; i < path_.size(); ++i) {
+      if (open()[i].name != path_[i]) return;
+    }
+    const Position value = PositionOf(mark);
+    const bool named = !open().empty() && open().back().is_map;
+    place_ = Place{named ? open().back().key : value, value};
+    throw Found{};
+  }
+
+  const json::Path path_;
   std::optional<Place> place_;
 };
+
+class RepetitionFinder : public PathFollower {
+ public:
+  std::vector<RepeatedName> Take() { return std::move(repeated_); }
+
+ private:
+  void OnName() override {
+    Level& map = innermost();
+    const auto [known, added] = map.names.emplace(map.name, map.key);
+    if (added || map.name == "<<") return;
+    RepeatedName repeated{{}, known->second, map.key};
+    for (const Level& level : open()) repeated.path.push_back(level.name);
+    repeated_.push_back(std::move(repeated));
+  }
+
+  std::vector<RepeatedName> repeated_;
+};
+
+void Follow(absl::string_view text, PathFollower& follower) {
+  try {
+    std::istringstream stream{std::string(text)};
+    YAML::Parser parser(stream);
+    parser.HandleNextDocument(follower);
+  } catch (const Found&) {
+  } catch (const YAML::Exception&) {  // Whoever parses the text reports this.
+  }
+}
 
 }  // namespace
 
 std::optional<Place> FindPlace(absl::string_view text, json::Path path) {
   PlaceFinder finder(path);
-  try {
-    std::istringstream stream{std::string(text)};
-    YAML::Parser parser(stream);
-    parser.HandleNextDocument(finder);
-  } catch (const Found&) {
-  } catch (const YAML::Exception&) {
-    return std::nullopt;  // Whoever parses the text reports this.
-  }
+  Follow(text, finder);
   return finder.place();
+}
+
+std::vector<RepeatedName> FindRepeatedNames(absl::string_view text) {
+  RepetitionFinder finder;
+  Follow(text, finder);
+  return finder.Take();
 }
 
 }  // namespace yaml

@@ -3,6 +3,8 @@
 #define BASE_YAML_POSITION_H_
 
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "absl/strings/string_view.h"
 #include "base/json.h"
@@ -23,6 +25,16 @@ struct Place {
 // Where the value at `path` is in the first document of `text`; nullopt when the text ends or
 // breaks off before it. Names stand for members; a number ("0") for an item of a list.
 std::optional<Place> FindPlace(absl::string_view text, json::Path path);
+
+// A name that a map has twice. yaml::Parse keeps the last value, as Kubernetes' readers do.
+struct RepeatedName {
+  std::vector<std::string> path;  // Of the member, outermost first.
+  Position first;
+  Position again;
+};
+// All of the first document of `text`, in its order; those before the place where it breaks off.
+// "<<" may be repeated.
+std::vector<RepeatedName> FindRepeatedNames(absl::string_view text);
 
 }  // namespace yaml
 

@@ -1,5 +1,5 @@
 // What a script defines and uses, read from its bytecode in a state of its own that runs nothing of
-// the script.
+// the script, and from its text (source_facts.h).
 #include <algorithm>
 #include <lua.hpp>
 #include <memory>
@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "lua/script.h"
+#include "lua/source_facts.h"
 
 namespace lua {
 namespace {
@@ -155,6 +156,7 @@ absl::StatusOr<ScriptFacts> Inspect(const Script& script) {
   std::sort(facts.globals.begin(), facts.globals.end(), EarlierUse);
   facts.globals.erase(std::unique(facts.globals.begin(), facts.globals.end(), SameUse),
                       facts.globals.end());
+  AddSourceFacts(script.text(), facts);
   std::sort(facts.functions.begin(), facts.functions.end(),
             [](const auto& a, const auto& b) { return a.line < b.line; });
   return facts;

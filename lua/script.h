@@ -53,9 +53,25 @@ struct ScriptFacts {
     int line = 0;
     bool assigned = false;
   };
+  struct LocalFunction {
+    std::string name;
+    int line = 0;
+  };
+  // A module that is required by its name, and a member that is read of it: require("kube").add,
+  // or kube.add where kube is such a module and nothing else. Modules that the script itself
+  // provides (package.preload.name) are left out.
+  struct ModuleUse {
+    std::string module;
+    std::string member;  // "" for the require itself.
+    int line = 0;
+    int column = 0;  // In bytes, from 1.
+  };
   std::vector<Function> functions;
-  std::vector<GlobalUse> globals;  // In the order of lines; each name once per line.
+  std::vector<GlobalUse> globals;              // In the order of lines; each name once per line.
+  std::vector<LocalFunction> local_functions;  // In the order of lines, at any depth.
+  std::vector<ModuleUse> modules;              // Those that are required, then their members.
 };
+// Runs nothing of the script.
 absl::StatusOr<ScriptFacts> Inspect(const Script& script);
 
 }  // namespace lua

@@ -8,6 +8,7 @@
 #include <CLI/CLI.hpp>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
 #include "base/clock.h"
@@ -15,6 +16,7 @@
 #include "cmd/interpret/flags.h"
 #include "cmd/interpret/invocation.h"
 #include "cmd/interpret/layers.h"
+#include "cmd/interpret/request_id.h"
 #include "kube/meta/object.h"
 
 namespace cmd::interpret {
@@ -31,7 +33,8 @@ An answer: {"id":…, "layer":"customization", "by":"widgets", "result":…}, or
 "layer" is customization, webhook, shipped or native; "by" is the customization's name, a webhook
 as <configuration>/<webhook>, or the kind. Both are "" where the only rule is that of a webhook
 which failed and whose failurePolicy ignores that.
-A request that fails is answered with its error and does not end the batch.
+The id comes back as it is written. A request that fails is answered with its error and does not end
+the batch; an empty line is one, too, so that the nth answer is to the nth line.
 
 Answers of the built-in rules have the form in which Karmada's own program gives them, so that
 the two can be compared: where it decodes an object into Go structs and encodes it again
@@ -60,8 +63,18 @@ struct BatchOptions {
   std::string now;  // RFC 3339; "" is the machine's time.
 };
 
-json::Value ErrorAnswer(const json::Value& id, const absl::Status& status) {
-  return json::Value::Object({{"id", id}, {"error", status.message()}});
+constexpr char kNoId[] = "null";
+
+// Members come by name, as json::Write has them, around the id as it is written.
+std::string ErrorAnswer(absl::string_view id, absl::string_view message) {
+  return absl::StrCat("{\"error\":", json::Write(json::Value(message)), ",\"id\":", id, "}");
+}
+
+std::string ResultAnswer(absl::string_view id, const interpreter::RuleName& by,
+                         const json::Value& result) {
+  return absl::StrCat("{\"by\":", json::Write(by.name), ",\"id\":", id,
+                      ",\"layer\":", json::Write(by.layer), ",\"result\":", json::Write(result),
+                      "}");
 }
 
 absl::StatusOr<ExitCode> AnswerAll(const LayerOptions& options, Console& console) {
@@ -74,14 +87,11 @@ absl::StatusOr<ExitCode> AnswerAll(const LayerOptions& options, Console& console
   ObjectSource source(reader, live);
   ASSIGN_OR_RETURN(const std::unique_ptr<Layers> layers, Layers::Build(options, source));
   layers->WarnOfProblems(console);
-  for (std::string line; std::getline(console.in, line);) {
-    if (absl::StripAsciiWhitespace(line).empty()) continue;
-    console.out << json::Write(AnswerLine(*layers, line)) << '\n';
+  for (std::string line; console.out && std::getline(console.in, line);) {
+    console.out << AnswerLine(*layers, line) << '\n';
     // Whoever waits for an answer before the next request gets it at once; a file does not pay.
     if (console.in.rdbuf()->in_avail() <= 0) console.out.flush();
   }
-  console.out.flush();
-  if (!console.out) return absl::UnavailableError("standard output is closed");
   return ExitCode::kFine;
 }
 
@@ -98,19 +108,20 @@ absl::StatusOr<ExitCode> Batch(const BatchOptions& options, Console& console) {
 
 }  // namespace
 
-json::Value AnswerLine(Layers& layers, absl::string_view line) {
+std::string AnswerLine(Layers& layers, absl::string_view line) {
+  if (absl::StripAsciiWhitespace(line).empty()) {
+    return ErrorAnswer(kNoId, "an empty line is no request");
+  }
   const auto request = json::Parse(line);
-  if (!request.ok()) return ErrorAnswer(json::Value(), request.status());
-  const json::Value& id = (*request)["id"];
+  if (!request.ok()) return ErrorAnswer(kNoId, request.status().message());
+  const absl::string_view id = request->is_object() ? RequestIdText(line) : kNoId;
   const auto invocation = ParseInvocation(*request);
-  if (!invocation.ok()) return ErrorAnswer(id, invocation.status());
+  if (!invocation.ok()) return ErrorAnswer(id, invocation.status().message());
   layers.TakeHookCall();  // Of an earlier request.
-  auto result = Invoke(layers.chain(), *invocation);
-  if (!result.ok()) return ErrorAnswer(id, result.status());
-  interpreter::RuleName by =
-      AnsweredBy(layers.chain(), *invocation, PassingOn(layers.TakeHookCall()));
-  return json::Value::Object(
-      {{"id", id}, {"layer", by.layer}, {"by", by.name}, {"result", *std::move(result)}});
+  const auto result = Invoke(layers.chain(), *invocation);
+  if (!result.ok()) return ErrorAnswer(id, result.status().message());
+  return ResultAnswer(id, AnsweredBy(layers.chain(), *invocation, PassingOn(layers.TakeHookCall())),
+                      *result);
 }
 
 void AddBatch(CommandLine& line) {

@@ -5,7 +5,6 @@
 #include <string>
 
 #include "absl/strings/string_view.h"
-#include "base/json.h"
 #include "cmd/interpret/command.h"
 #include "cmd/interpret/layers.h"
 
@@ -14,9 +13,10 @@ namespace cmd::interpret {
 // Declares the sub-command.
 void AddBatch(CommandLine& line);
 
-// The answer to one line: {"id":…,"layer":…,"by":…,"result":…}, or {"id":…,"error":…} with the id
-// of the request, null when it has none or is not JSON.
-json::Value AnswerLine(Layers& layers, absl::string_view line);
+// The answer to one line, as a line without its end: {"id":…,"layer":…,"by":…,"result":…}, or
+// {"id":…,"error":…}. The id is that of the request, as it is written there; null when the request
+// has none or is no JSON object.
+std::string AnswerLine(Layers& layers, absl::string_view line);
 
 }  // namespace cmd::interpret
 

@@ -204,9 +204,9 @@ void AddBench(CommandLine& line) {
       ->type_name("OPERATION");
   app.add_option("--status", options->status, "what the members report (AggregateStatus)")
       ->type_name("ITEMS");
-  app.add_option("--replicas", options->replicas, "replicas to set (ReviseReplica)")
-      ->type_name("N")
-      ->capture_default_str();
+  CheckReplicas(*app.add_option("--replicas", options->replicas, "replicas to set (ReviseReplica)")
+                     ->type_name("N")
+                     ->capture_default_str());
   AddTimeFlag(app, options->time);
   app.add_option_function<std::string>(
          "-o,--output",

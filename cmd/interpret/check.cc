@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -47,10 +48,11 @@ class Checker {
   Checker(const CheckOptions& options, Console& console) : options_(options), console_(console) {}
 
   void Check(const Document& document);
+  void Check(const BadDocument& document);
   ExitCode Finish();
 
  private:
-  void Report(const Document& document, std::vector<Finding> findings);
+  void Report(std::vector<Diagnostic> diagnostics);
   // Scripts for what an earlier customization answers.
   void AddRivals(const Document& document, const Customization& customization,
                  std::vector<Finding>& findings);
@@ -78,7 +80,9 @@ void Checker::Check(const Document& document) {
   const Customization customization = interpreter::customized::ParseCustomization(object);
   std::vector<Finding> findings = CheckCustomization(object);
   AddRivals(document, customization, findings);
-  Report(document, std::move(findings));
+  std::vector<Diagnostic> diagnostics = RepeatedNames(document);
+  for (Finding& finding : findings) diagnostics.push_back(Locate(document, std::move(finding)));
+  Report(std::move(diagnostics));
   if (errors_ + warnings_ == before && !options_.json && !options_.quiet) {
     console_.out << console_.out_colours.Green("ok") << " " << document.Where() << ": "
                  << customization.name << " (" << customization.target.ApiVersion() << " "
@@ -86,15 +90,23 @@ void Checker::Check(const Document& document) {
   }
 }
 
-void Checker::Report(const Document& document, std::vector<Finding> findings) {
-  std::vector<Diagnostic> diagnostics;
-  for (Finding& finding : findings) {
-    ++(finding.severity == Severity::kError ? errors_ : warnings_);
-    diagnostics.push_back(Locate(document, std::move(finding)));
-  }
-  std::stable_sort(diagnostics.begin(), diagnostics.end(),
-                   [](const auto& a, const auto& b) { return a.line < b.line; });
+void Checker::Check(const BadDocument& document) {
+  Diagnostic diagnostic;
+  diagnostic.finding.message = document.message;
+  diagnostic.file = document.file;
+  diagnostic.line = document.line;
+  diagnostic.column = document.column;
+  diagnostic.source = document.source;
+  Report({std::move(diagnostic)});
+}
+
+void Checker::Report(std::vector<Diagnostic> diagnostics) {
+  std::stable_sort(diagnostics.begin(), diagnostics.end(), [](const auto& a, const auto& b) {
+    return std::tie(a.line, a.script_line, a.column, a.script_column) <
+           std::tie(b.line, b.script_line, b.column, b.script_column);
+  });
   for (const Diagnostic& diagnostic : diagnostics) {
+    ++(diagnostic.finding.severity == Severity::kError ? errors_ : warnings_);
     if (options_.json) {
       list_.Append(ToJson(diagnostic));
     } else {
@@ -144,15 +156,25 @@ absl::StatusOr<ExitCode> Check(const CheckOptions& options, Console& console) {
   LiveObjects live(options.input.live);
   ObjectSource source(reader, live);
   Checker checker(options, console);
+  absl::Status
+      unusable;  // The first thing that could not be read; the others are told all the same.
   bool found = false;
   for (const std::string& argument : arguments) {
-    ASSIGN_OR_RETURN(const auto documents,
-                     source.Customizations(argument, options.input.recursive));
-    for (const Document& document : documents) checker.Check(document);
-    found = found || !documents.empty();
+    const auto files = source.CustomizationFiles(argument, options.input.recursive);
+    unusable.Update(files.status());
+    if (!files.ok()) continue;
+    for (const absl::StatusOr<ReadText>& file : *files) {
+      unusable.Update(file.status());
+      if (!file.ok()) continue;
+      found = true;
+      for (const BadDocument& document : file->bad) checker.Check(document);
+      for (const Document& document : file->documents) checker.Check(document);
+    }
   }
-  if (found) return checker.Finish();
-  return absl::NotFoundError(absl::StrCat("no customizations in ", absl::StrJoin(arguments, ", ")));
+  if (!found) return unusable;
+  const ExitCode code = checker.Finish();
+  if (!unusable.ok()) return unusable;
+  return code;
 }
 
 }  // namespace

@@ -1,13 +1,17 @@
 #include "cmd/interpret/command.h"
 
+#include <algorithm>
 #include <sstream>
 #include <utility>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/strip.h"
+#include "cmd/interpret/spelling.h"
 #include "config/version.h"
 
 namespace cmd::interpret {
@@ -26,6 +30,29 @@ constexpr char kFooter[] = R"(Exit codes:
 std::string NameOf(absl::string_view path) {
   const absl::string_view file = path.substr(path.rfind('/') + 1);
   return file == kPlugin ? "kubectl karmada-interpret" : kProgram;
+}
+
+ExitCode Unusable(absl::string_view message, Console& console) {
+  console.err << console.err_colours.Red("error:") << " " << message << std::endl;
+  return ExitCode::kUnusable;
+}
+
+// The code, unless what was done did not arrive: a full disk, a reader that went away.
+ExitCode Written(ExitCode code, Console& console) {
+  if (console.out.flush()) return code;
+  return Unusable("standard output could not be written", console);
+}
+
+// What to say of a first argument that is no sub-command; "" when there is nothing to say.
+std::string UnknownCommand(const CLI::App& app, int argc, const char* const* argv) {
+  if (argc < 2 || argv[1][0] == '-') return "";
+  std::vector<std::string> names;
+  for (const CLI::App* known : app.get_subcommands({})) names.push_back(known->get_name());
+  if (std::find(names.begin(), names.end(), argv[1]) != names.end()) return "";
+  const std::optional<size_t> nearest = NearestName(argv[1], names);
+  return absl::StrCat("there is no command \"", argv[1], "\"",
+                      nearest ? absl::StrCat(": did you mean ", names[*nearest], "?") : "",
+                      nearest ? "" : absl::StrCat("; there are ", absl::StrJoin(names, ", ")));
 }
 
 }  // namespace
@@ -48,6 +75,9 @@ CLI::App& CommandLine::Add(const std::string& name, const std::string& summary,
                            const std::string& examples) {
   CLI::App* app = app_->add_subcommand(name, summary);
   app->footer(absl::StrReplaceAll(examples, {{"%prog%", program_}}));
+  app->add_option("-v,--v", verbosity_,
+                  "also write the log that a control plane would, up to this level")
+      ->type_name("LEVEL");
   return *app;
 }
 
@@ -56,19 +86,22 @@ void CommandLine::OnRun(CLI::App& app, Action action) {
 }
 
 ExitCode CommandLine::Run(int argc, const char* const* argv, Console& console) {
+  if (const std::string unknown = UnknownCommand(*app_, argc, argv); !unknown.empty()) {
+    return Unusable(unknown, console);
+  }
   try {
     app_->parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     std::ostringstream out, err;
     const int code = app_->exit(error, out, err);
     (code == 0 ? console.out : console.err) << out.str() << err.str();
-    return code == 0 ? ExitCode::kFine : ExitCode::kUnusable;
+    return code == 0 ? Written(ExitCode::kFine, console) : ExitCode::kUnusable;
   }
+  if (on_parsed_) on_parsed_(verbosity_);
   const absl::StatusOr<ExitCode> done = action_(console);
-  if (done.ok()) return *done;
+  if (done.ok()) return Written(*done, console);
   ShowProgress(console, "");
-  console.err << console.err_colours.Red("error:") << " " << done.status().message() << std::endl;
-  return ExitCode::kUnusable;
+  return Unusable(done.status().message(), console);
 }
 
 }  // namespace cmd::interpret

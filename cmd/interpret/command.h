@@ -4,7 +4,9 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 
 #include "absl/status/statusor.h"
 #include "cmd/interpret/console.h"
@@ -41,13 +43,20 @@ class CommandLine {
   // What to do when `app` is chosen.
   void OnRun(CLI::App& app, Action action);
 
-  // Parses and runs. Help goes to `out`; errors, with the program's name before them, to `err`.
+  // Called between parsing and running, with -v if it was given: the place to begin to log.
+  void OnParsed(std::function<void(std::optional<int> verbosity)> on_parsed) {
+    on_parsed_ = std::move(on_parsed);
+  }
+
+  // Parses and runs. Help goes to `out`; errors to `err`. kUnusable when `out` cannot be written.
   ExitCode Run(int argc, const char* const* argv, Console& console);
 
  private:
   std::string program_;
   std::unique_ptr<CLI::App> app_;
   Action action_;
+  std::optional<int> verbosity_;
+  std::function<void(std::optional<int>)> on_parsed_;
 };
 
 // All sub-commands of this program.

@@ -1,6 +1,7 @@
 #include "cmd/interpret/diagnostics.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "base/yaml_position.h"
 #include "interpreter/customized/customization.h"
@@ -143,13 +145,20 @@ const Segment& SegmentOf(const std::vector<Segment>& segments,
   return finding.column > 0 ? segments.back() : segments.front();
 }
 
+// For a script whose lines are not those of a file: its own line.
+void ShowScript(absl::string_view script, Diagnostic& out) {
+  const std::vector<absl::string_view> lines = absl::StrSplit(script, '\n');
+  out.script_line = out.finding.script_line;
+  out.source = std::string(LineAt(lines, out.script_line));
+  out.script_column =
+      out.finding.column > 0 ? out.finding.column : ColumnOfWord(out.source, out.finding.token);
+  if (out.script_column <= 0) out.script_column = FirstColumn(out.source);
+}
+
 void PlaceInScript(const std::vector<absl::string_view>& lines, const yaml::Position& value,
                    absl::string_view script, Diagnostic& out) {
   const auto segments = SegmentsOf(lines, value, script, out.finding.script_line);
-  if (segments.empty()) {
-    out.script_line = out.finding.script_line;
-    return;
-  }
+  if (segments.empty()) return ShowScript(script, out);
   const Segment& segment = SegmentOf(segments, lines, out.finding);
   out.line = segment.line;
   out.source = std::string(LineAt(lines, out.line));
@@ -164,6 +173,38 @@ std::string ScriptText(const Document& document, const std::string& field) {
   return document.value.Get(path).ToString();
 }
 
+// The beginning of the path is the other one; what is behind it, else nullopt.
+std::optional<std::string> FieldBelow(const std::vector<std::string>& path,
+                                      const std::vector<std::string>& beginning) {
+  if (path.size() < beginning.size()) return std::nullopt;
+  if (!std::equal(beginning.begin(), beginning.end(), path.begin())) return std::nullopt;
+  return absl::StrJoin(path.begin() + static_cast<std::ptrdiff_t>(beginning.size()), path.end(),
+                       ".");
+}
+
+constexpr size_t kLongestLine = 160;  // Bytes of a line that people still read.
+
+// What is shown of a line: all of it, or the part around a column, and where the column is in it.
+struct Excerpt {
+  std::string text;
+  size_t column = 1;
+};
+
+Excerpt ExcerptOf(const std::string& line, int column) {
+  const size_t at = std::min(static_cast<size_t>(std::max(column, 1)) - 1, line.size());
+  if (line.size() <= kLongestLine) return {line, at + 1};
+  const auto is_inside = [&](size_t i) {  // A character of several bytes.
+    return i < line.size() && (static_cast<unsigned char>(line[i]) & 0xC0) == 0x80;
+  };
+  size_t begin = at > kLongestLine / 2 ? at - kLongestLine / 2 : 0;
+  size_t end = std::min(begin + kLongestLine, line.size());
+  while (is_inside(begin)) ++begin;
+  while (is_inside(end)) ++end;
+  const std::string before = begin > 0 ? "..." : "", after = end < line.size() ? "..." : "";
+  return {absl::StrCat(before, line.substr(begin, end - begin), after),
+          at - std::min(begin, at) + before.size() + 1};
+}
+
 }  // namespace
 
 Diagnostic Locate(const Document& document, Finding finding) {
@@ -171,7 +212,7 @@ Diagnostic Locate(const Document& document, Finding finding) {
   out.finding = std::move(finding);
   out.file = document.file;
   if (document.text.empty()) {  // A live object.
-    out.script_line = out.finding.script_line;
+    if (out.finding.script_line > 0) ShowScript(ScriptText(document, out.finding.field), out);
     return out;
   }
   const std::vector<absl::string_view> lines = LinesOf(document);
@@ -188,6 +229,33 @@ Diagnostic Locate(const Document& document, Finding finding) {
   }
   out.line += document.line - 1;
   return out;
+}
+
+std::string Diagnostic::Place() const {
+  std::string place = file;
+  if (line > 0) absl::StrAppend(&place, ":", line);
+  if (script_line > 0) absl::StrAppend(&place, ", line ", script_line, " of the script");
+  return place;
+}
+
+std::vector<Diagnostic> RepeatedNames(const Document& document) {
+  std::vector<Diagnostic> found;
+  const std::vector<absl::string_view> lines = LinesOf(document);
+  for (const yaml::RepeatedName& repeated : yaml::FindRepeatedNames(document.text)) {
+    const auto field = FieldBelow(repeated.path, document.path);
+    if (!field) continue;  // Of another item of the list.
+    Diagnostic out;
+    out.finding.field = *field;
+    out.finding.message =
+        absl::StrCat("is here twice, first in line ", repeated.first.line + document.line - 1,
+                     "; only this one counts");
+    out.file = document.file;
+    out.line = repeated.again.line + document.line - 1;
+    out.column = repeated.again.column;
+    out.source = std::string(LineAt(lines, repeated.again.line));
+    found.push_back(std::move(out));
+  }
+  return found;
 }
 
 std::optional<Diagnostic> LocateError(const Document& document, absl::string_view message) {
@@ -220,14 +288,16 @@ std::string Render(const Diagnostic& diagnostic, const Colours& colours) {
   }
   absl::StrAppend(&text, finding.message, "\n");
   if (diagnostic.source.empty()) return text;
-  const std::string number = absl::StrCat(diagnostic.line);
+  const bool of_script = diagnostic.script_line > 0;
+  const std::string number = absl::StrCat(of_script ? diagnostic.script_line : diagnostic.line);
+  const Excerpt excerpt =
+      ExcerptOf(diagnostic.source, of_script ? diagnostic.script_column : diagnostic.column);
   // Tabs stay tabs before the caret, so that it stands where it should whatever their width.
-  std::string before = diagnostic.source.substr(0, diagnostic.column - 1);
+  std::string before = excerpt.text.substr(0, excerpt.column - 1);
   std::replace_if(
       before.begin(), before.end(), [](char c) { return c != '\t'; }, ' ');
-  absl::StrAppend(&text, "  ", number, " | ", diagnostic.source, "\n  ",
-                  std::string(number.size(), ' '), " | ", before,
-                  error ? colours.Red("^") : colours.Yellow("^"), "\n");
+  absl::StrAppend(&text, "  ", number, " | ", excerpt.text, "\n  ", std::string(number.size(), ' '),
+                  " | ", before, error ? colours.Red("^") : colours.Yellow("^"), "\n");
   return text;
 }
 

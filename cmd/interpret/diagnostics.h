@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/strings/string_view.h"
 #include "base/json.h"
@@ -19,18 +20,28 @@ struct Diagnostic {
   int line = 0;        // In the file, from 1; 0: not known.
   int column = 0;      // The same, in bytes.
   std::string source;  // That line; "" when it is not known.
-  // Line of the script, when `line` cannot be its place in the file (quoted text, JSON).
+  // Line of the script, when `line` cannot be its place in the file (quoted text, JSON, a live
+  // object). Then `source` is that line of the script, and `script_column` the place in it.
   int script_line = 0;
+  int script_column = 0;
+
+  // "file:line" as far as it is known, with the line of the script when that is another one.
+  std::string Place() const;
 };
 
 // Finds the place: of the field, or of the line inside a script that is written as block text.
 Diagnostic Locate(const Document& document, Finding finding);
+
+// The names that a map in the document's text has twice, an error each: only the last value counts,
+// and nobody is told.
+std::vector<Diagnostic> RepeatedNames(const Document& document);
 
 // Where an error of a script that ran came from: the first "<customization>/<field>:<line>:" in the
 // message that is of the document's customization; nullopt when there is none.
 std::optional<Diagnostic> LocateError(const Document& document, absl::string_view message);
 
 // "file:line:column: error: field: message", the line, and a caret below it; ends with a newline.
+// Of a line that is too long to read the part around the caret.
 std::string Render(const Diagnostic& diagnostic, const Colours& colours);
 json::Value ToJson(const Diagnostic& diagnostic);
 

@@ -9,6 +9,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "base/status.h"
 #include "base/yaml.h"
 
@@ -44,6 +45,28 @@ absl::StatusOr<std::vector<json::Value>> ParseOne(const DocumentText& part) {
   auto values = yaml::ParseAll(part.text);
   if (values.ok() || part.line == 1) return values;
   return yaml::ParseAll(absl::StrCat(std::string(part.line - 1, '\n'), part.text));
+}
+
+BadDocument BadDocumentOf(const std::string& file, absl::string_view text, absl::Status status) {
+  BadDocument bad{.file = file, .status = std::move(status)};
+  if (const auto position = yaml::ErrorPosition(bad.status)) {
+    bad.line = position->line;
+    bad.column = position->column;
+  }
+  const std::vector<absl::string_view> lines = absl::StrSplit(text, '\n');
+  const auto index = static_cast<size_t>(bad.line - 1);
+  if (index < lines.size()) bad.source = std::string(lines[index]);
+  bad.column = std::min(bad.column, static_cast<int>(bad.source.size()) + 1);
+  return bad;
+}
+
+// "invalid YAML: why", out of "invalid YAML at line 1, column 2: why".
+std::string WithoutPlace(const absl::Status& status) {
+  const absl::string_view message = status.message();
+  const size_t at = message.find(" at line ");
+  const size_t end = message.find(": ", at);
+  if (at == absl::string_view::npos || end == absl::string_view::npos) return std::string(message);
+  return absl::StrCat(message.substr(0, at), message.substr(end));
 }
 
 bool IsList(const json::Value& value) {
@@ -114,18 +137,20 @@ std::vector<DocumentText> SplitDocuments(absl::string_view text) {
   return parts;
 }
 
-absl::StatusOr<std::vector<Document>> ParseDocuments(const std::string& file,
-                                                     absl::string_view text) {
+ReadText ReadDocuments(const std::string& file, absl::string_view text) {
   std::vector<DocumentText> parts = SplitDocuments(text);
   if (LooksLikeJson(text)) parts = {{1, text}};
-  std::vector<Document> documents;
+  ReadText read;
   int number = 0;
   for (const DocumentText& part : parts) {
     ++number;
     auto values = ParseOne(part);
     if (!values.ok()) {
-      if (parts.size() == 1) return base::Annotate(values.status(), file);
-      return base::Annotate(values.status(), file, ", document ", number);
+      const std::string where =
+          parts.size() == 1 ? file : absl::StrCat(file, ", document ", number);
+      read.bad.push_back(BadDocumentOf(file, text, base::Annotate(values.status(), where)));
+      read.bad.back().message = WithoutPlace(values.status());
+      continue;
     }
     for (json::Value& value : *values) {
       Document document{file,
@@ -135,13 +160,20 @@ absl::StatusOr<std::vector<Document>> ParseDocuments(const std::string& file,
                         std::string(part.text),
                         std::move(value)};
       if (IsList(document.value)) {
-        AddItems(document, documents);
+        AddItems(document, read.documents);
       } else {
-        documents.push_back(std::move(document));
+        read.documents.push_back(std::move(document));
       }
     }
   }
-  return documents;
+  return read;
+}
+
+absl::StatusOr<std::vector<Document>> ParseDocuments(const std::string& file,
+                                                     absl::string_view text) {
+  ReadText read = ReadDocuments(file, text);
+  if (!read.bad.empty()) return read.bad.front().status;
+  return std::move(read.documents);
 }
 
 absl::StatusOr<std::vector<std::string>> FindFiles(const std::vector<std::string>& paths,

@@ -36,8 +36,26 @@ struct DocumentText {
 // The documents of a YAML stream as they are written. What is only blanks and comments is left out.
 std::vector<DocumentText> SplitDocuments(absl::string_view text);
 
+// A document that cannot be used, and where.
+struct BadDocument {
+  std::string file;
+  int line = 1;         // In the file, from 1.
+  int column = 1;       // The same, in bytes.
+  std::string source;   // That line.
+  std::string message;  // Without the place.
+  absl::Status status;  // The same for whoever stops at it: kInvalidArgument, with file and place.
+};
+
+// A text as far as it can be read: a document that is not YAML does not hide the others.
+struct ReadText {
+  std::vector<Document> documents;
+  std::vector<BadDocument> bad;
+};
 // All documents of a text. Lists (a kind that ends in "List", with items) become their items, each
-// with the list's text. Errors (kInvalidArgument) say file, document, line and column.
+// with the list's text.
+ReadText ReadDocuments(const std::string& file, absl::string_view text);
+// The same of a text that is good throughout. Errors (kInvalidArgument) say file, document, line
+// and column.
 absl::StatusOr<std::vector<Document>> ParseDocuments(const std::string& file,
                                                      absl::string_view text);
 

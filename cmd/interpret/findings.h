@@ -1,4 +1,4 @@
-// What an author should repair in a customization, found without running it.
+// What an author should repair in a customization, found without an object to run it on.
 #ifndef CMD_INTERPRET_FINDINGS_H_
 #define CMD_INTERPRET_FINDINGS_H_
 
@@ -25,8 +25,10 @@ struct Finding {
 // scripts, and of those that compile what CheckScript finds.
 std::vector<Finding> CheckCustomization(const kube::Object& object);
 
-// The function that the operation calls: that it is there, under its name, with its parameters; and
-// the globals: none that the sandbox refuses or does not have, none assigned without need.
+// The function that the operation calls: that it is there, under its name, with its parameters; the
+// globals: none that the sandbox refuses or does not have, none assigned without need; the modules
+// and their members: none that is not there. Runs the script's top level, in the sandbox, since
+// that alone tells what it defines; the function itself is not called.
 std::vector<Finding> CheckScript(const interpreter::customized::ScriptField& field,
                                  const lua::Script& script);
 

@@ -1,7 +1,10 @@
 #include "cmd/interpret/flags.h"
 
 #include <CLI/CLI.hpp>
+#include <cstdint>
+#include <limits>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "base/json.h"
 #include "base/yaml.h"
@@ -44,6 +47,15 @@ void AddLayerFlags(CLI::App& app, LayerOptions& options) {
       ->type_name("FILE");
   app.add_flag("--no-shipped", options.no_shipped, "leave out the shipped customizations");
   app.add_flag("--no-native", options.no_native, "leave out the built-in rules");
+}
+
+void CheckReplicas(CLI::Option& option) {
+  const auto check = [](const std::string& text) -> std::string {
+    int32_t replicas = 0;
+    if (absl::SimpleAtoi(text, &replicas) && replicas >= 0) return "";
+    return absl::StrCat(text, " is not a number from 0 to ", std::numeric_limits<int32_t>::max());
+  };
+  option.check(check, "");
 }
 
 void AddFormatFlag(CLI::App& app, Format& format) {

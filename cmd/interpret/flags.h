@@ -26,6 +26,9 @@ void AddInputFlags(CLI::App& app, LayerOptions& options);
 // Those, --webhook, --no-shipped and --no-native.
 void AddLayerFlags(CLI::App& app, LayerOptions& options);
 
+// Refuses numbers that no object can have as replicas: less than 0, more than 32 bits with a sign.
+void CheckReplicas(CLI::Option& option);
+
 // -o/--output yaml|json.
 void AddFormatFlag(CLI::App& app, Format& format);
 // The value in that format, with a line end.

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/status.h"
+#include "interpreter/customized/typed_results.h"
 
 namespace cmd::interpret {
 namespace {
@@ -84,12 +85,10 @@ absl::StatusOr<Invocation> ParseInvocation(const json::Value& request) {
   if (op == Operation::kReviseReplica && !request["replicas"].is_int()) {
     return Missing(op, "replicas");
   }
-  const json::Value& items = request["items"];
-  if (!items.is_null() && !items.is_array()) {
-    return absl::InvalidArgumentError("\"items\" is not a list");
-  }
+  auto items = interpreter::customized::ReadAggregatedItems(request["items"]);
+  if (!items.ok()) return base::Annotate(items.status(), "items");
   return Invocation{op, kube::Object(request["object"]), kube::Object(request["observed"]),
-                    request["replicas"].AsInt(), items};
+                    request["replicas"].AsInt(), *std::move(items)};
 }
 
 absl::StatusOr<json::Value> Invoke(const interpreter::Interpreter& interpreter,

@@ -18,11 +18,11 @@ struct Invocation {
   kube::Object object;                 // The template or the member object, as the operation asks.
   kube::Object observed;               // Retain.
   int64_t replicas = 0;                // ReviseReplica.
-  interpreter::AggregatedItems items;  // AggregateStatus.
+  interpreter::AggregatedItems items;  // AggregateStatus; as ReadAggregatedItems leaves them.
 };
 
 // Reads {"operation":…,"object":…,"observed":…,"replicas":…,"items":…}. kInvalidArgument for an
-// operation that does not exist or an input that it needs and does not get.
+// operation that does not exist, an input that it needs and does not get, or items of wrong types.
 absl::StatusOr<Invocation> ParseInvocation(const json::Value& request);
 
 // The result as JSON:

@@ -153,9 +153,16 @@ void AddList(CommandLine& line) {
   auto options = std::make_shared<ListOptions>();
   app.add_option("KIND", options->kind, "only this kind");
   app.add_option("--operation", options->operation, "only this operation")->type_name("OPERATION");
-  app.add_option("-o,--output", options->format, "how to print the rules")
-      ->transform(CLI::CheckedTransformer(std::map<std::string, ListFormat>{
-          {"table", ListFormat::kTable}, {"yaml", ListFormat::kYaml}, {"json", ListFormat::kJson}}))
+  app.add_option_function<std::string>(
+         "-o,--output",
+         [options = options.get()](const std::string& name) {
+           options->format = name == "json"   ? ListFormat::kJson
+                             : name == "yaml" ? ListFormat::kYaml
+                                              : ListFormat::kTable;
+         },
+         "how to print the rules")
+      ->check(CLI::IsMember({"table", "yaml", "json"}))
+      ->default_str("table")
       ->type_name("FORMAT");
   AddLayerFlags(app, options->layers);
   line.OnRun(app, [options](Console& console) { return List(*options, console); });

@@ -1,6 +1,7 @@
 // karmada-interpret: customizations of Karmada's resource interpreter, on a laptop.
 #include <csignal>
 #include <ios>
+#include <optional>
 
 #include "absl/synchronization/mutex.h"
 #include "base/log.h"
@@ -14,10 +15,12 @@ int main(int argc, char** argv) {
   signal(SIGPIPE, SIG_IGN);  // Whoever stops reading is seen as a failed write.
   tls::DisableSystemBundlePerConnection();
   absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
-  // What scripts print goes to standard error, and that a webhook was slow; nothing else is logged
-  // at these levels.
-  base::InitLogging("karmada-interpret", {.vmodule = "base_library=1"});
   cmd::interpret::CommandLine line(argv[0]);
+  line.OnParsed([](std::optional<int> verbosity) {
+    base::InitLogging("karmada-interpret", {.verbosity = verbosity.value_or(0),
+                                            .vmodule = "base_library=1",  // What scripts print.
+                                            .only_vmodule = !verbosity.has_value()});
+  });
   cmd::interpret::AddAllCommands(line);
   cmd::interpret::Console console = cmd::interpret::StandardConsole();
   const cmd::interpret::ExitCode code = line.Run(argc, argv, console);

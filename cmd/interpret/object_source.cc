@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "api/resources.h"
 #include "base/status.h"
+#include "interpreter/customized/typed_results.h"
 
 namespace cmd::interpret {
 namespace {
@@ -23,6 +24,14 @@ bool IsDirectory(const std::string& argument) {
   return std::filesystem::is_directory(argument, ignored);
 }
 
+bool HasDirectories(const std::string& directory) {
+  std::error_code ignored;  // The same.
+  for (const auto& entry : std::filesystem::directory_iterator(directory, ignored)) {
+    if (entry.is_directory(ignored)) return true;
+  }
+  return false;
+}
+
 template <class Predicate>
 void KeepOnly(std::vector<Document>& documents, Predicate predicate) {
   documents.erase(std::remove_if(documents.begin(), documents.end(),
@@ -35,6 +44,14 @@ bool IsManifestName(absl::string_view argument) {
          absl::EndsWith(argument, ".json");
 }
 
+// What to say of an argument in which nothing was found.
+absl::Status NothingIn(const std::string& argument, absl::string_view wanted, bool recursive) {
+  const bool is_shallow = IsDirectory(argument) && !recursive && HasDirectories(argument);
+  return absl::NotFoundError(absl::StrCat("no ", wanted, " in ", DisplayName(argument),
+                                          is_shallow ? " (use -R for folders below it)" : ""));
+}
+
+// Whether the document is a Kubernetes object; errors begin with "<where>: ".
 absl::Status CheckObject(const Document& document) {
   for (const char* field : {"apiVersion", "kind"}) {
     if (!document.value[field].AsString().empty()) continue;
@@ -42,6 +59,34 @@ absl::Status CheckObject(const Document& document) {
         absl::StrCat(document.Where(), ": not a Kubernetes object: ", field, " is missing"));
   }
   return absl::OkStatus();
+}
+
+bool IsCustomization(const kube::Object& object) {
+  return object.gvk() == api::InterpreterCustomizations().gvk;
+}
+
+BadDocument NoObject(const Document& document, const absl::Status& status) {
+  const absl::string_view message = status.message();
+  const size_t where = document.Where().size() + 2;  // "<where>: "
+  return {.file = document.file,
+          .line = document.line,
+          .source = document.text.substr(0, document.text.find('\n')),
+          .message = std::string(message.substr(where)),
+          .status = status};
+}
+
+// Of a file in a directory the customizations; any other one is given for what it holds.
+ReadText CustomizationsIn(ReadText read, bool directory) {
+  ReadText out{{}, std::move(read.bad)};
+  for (Document& document : read.documents) {
+    const absl::Status is_object = CheckObject(document);
+    if (is_object.ok() && (!directory || IsCustomization(kube::Object(document.value)))) {
+      out.documents.push_back(std::move(document));
+    } else if (!is_object.ok() && !directory) {
+      out.bad.push_back(NoObject(document, is_object));
+    }
+  }
+  return out;
 }
 
 }  // namespace
@@ -71,22 +116,44 @@ absl::StatusOr<std::vector<Document>> ObjectSource::All(const std::string& argum
   return documents;
 }
 
-absl::StatusOr<std::vector<Document>> ObjectSource::Matching(
-    const std::string& argument, bool recursive,
-    const std::function<bool(const kube::Object&)>& wanted) {
+absl::StatusOr<std::vector<Document>> ObjectSource::Matching(const std::string& argument,
+                                                             bool recursive, const Wanted& wanted) {
   ASSIGN_OR_RETURN(std::vector<Document> documents, All(argument, recursive));
   if (IsDirectory(argument)) {
-    KeepOnly(documents,
-             [&](const Document& document) { return wanted(kube::Object(document.value)); });
+    KeepOnly(documents, [&](const Document& document) {
+      return wanted.is_wanted(kube::Object(document.value));
+    });
   }
+  if (documents.empty()) return NothingIn(argument, wanted.plural, recursive);
   return documents;
 }
 
 absl::StatusOr<std::vector<Document>> ObjectSource::Customizations(const std::string& argument,
                                                                    bool recursive) {
-  return Matching(argument, recursive, [](const kube::Object& object) {
-    return object.gvk() == api::InterpreterCustomizations().gvk;
-  });
+  return Matching(argument, recursive, {"customizations", IsCustomization});
+}
+
+absl::StatusOr<std::vector<absl::StatusOr<ReadText>>> ObjectSource::CustomizationFiles(
+    const std::string& argument, bool recursive) {
+  std::vector<absl::StatusOr<ReadText>> files;
+  if (!IsPath(argument)) {
+    ASSIGN_OR_RETURN(std::vector<Document> documents, Customizations(argument, recursive));
+    files.push_back(ReadText{std::move(documents), {}});
+    return files;
+  }
+  ASSIGN_OR_RETURN(const std::vector<std::string> paths, FindFiles({argument}, recursive));
+  const bool directory = IsDirectory(argument);
+  for (const std::string& path : paths) {
+    const auto text = reader_.Text(path);
+    if (!text.ok()) {
+      files.push_back(text.status());
+      continue;
+    }
+    ReadText read = CustomizationsIn(ReadDocuments(DisplayName(path), *text), directory);
+    if (!read.documents.empty() || !read.bad.empty()) files.push_back(std::move(read));
+  }
+  if (files.empty()) return NothingIn(argument, "customizations", recursive);
+  return files;
 }
 
 absl::StatusOr<kube::Object> ObjectSource::One(const std::string& argument) {
@@ -98,7 +165,7 @@ absl::StatusOr<kube::Object> ObjectSource::One(const std::string& argument) {
   return kube::Object(documents[0].value);
 }
 
-absl::StatusOr<interpreter::AggregatedItems> ObjectSource::Items(const std::string& argument) {
+absl::StatusOr<json::Value> ObjectSource::RawItems(const std::string& argument) {
   ASSIGN_OR_RETURN(const std::vector<Document> documents, Documents(argument, false));
   if (documents.empty()) return json::Value();
   if (documents.size() == 1) {
@@ -114,6 +181,13 @@ absl::StatusOr<interpreter::AggregatedItems> ObjectSource::Items(const std::stri
     }
     items.Append(document.value);
   }
+  return items;
+}
+
+absl::StatusOr<interpreter::AggregatedItems> ObjectSource::Items(const std::string& argument) {
+  ASSIGN_OR_RETURN(const json::Value raw, RawItems(argument));
+  auto items = interpreter::customized::ReadAggregatedItems(raw);
+  if (!items.ok()) return base::Annotate(items.status(), DisplayName(argument), ": items");
   return items;
 }
 

@@ -24,19 +24,30 @@ class ObjectSource {
   // (kNotFound, kInvalidArgument, those of the client) name the argument, and document and line of
   // what is no object.
   absl::StatusOr<std::vector<Document>> All(const std::string& argument, bool recursive);
+  struct Wanted {
+    absl::string_view plural;  // How messages call them.
+    std::function<bool(const kube::Object&)> is_wanted;
+  };
   // The same, but of a directory only the wanted ones: cases and objects may lie beside them.
-  absl::StatusOr<std::vector<Document>> Matching(
-      const std::string& argument, bool recursive,
-      const std::function<bool(const kube::Object&)>& wanted);
-  // Of a directory the customizations.
+  // kNotFound when there is none: whoever names files wants something out of them.
+  absl::StatusOr<std::vector<Document>> Matching(const std::string& argument, bool recursive,
+                                                 const Wanted& wanted);
+  // Of a directory the customizations. kNotFound when there is none.
   absl::StatusOr<std::vector<Document>> Customizations(const std::string& argument, bool recursive);
+  // The same file by file, past what is wrong: what is not YAML and, unless it is in a directory,
+  // what is no object is `bad`. A file that cannot be read is an error.
+  absl::StatusOr<std::vector<absl::StatusOr<ReadText>>> CustomizationFiles(
+      const std::string& argument, bool recursive);
   // Exactly one.
   absl::StatusOr<kube::Object> One(const std::string& argument);
   // A list of AggregatedStatusItem: one in each document, one document that is the list, or a
-  // binding, whose status.aggregatedStatus it is. Null for a text without documents.
+  // binding, whose status.aggregatedStatus it is. They are read as the daemon reads a binding's:
+  // `applied: false` and what is no field of an item are left out. Null for a text without
+  // documents; kInvalidArgument for wrong types.
   absl::StatusOr<interpreter::AggregatedItems> Items(const std::string& argument);
 
  private:
+  absl::StatusOr<json::Value> RawItems(const std::string& argument);
   absl::StatusOr<std::vector<Document>> Documents(const std::string& argument, bool recursive);
 
   DocumentReader& reader_;

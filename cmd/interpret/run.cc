@@ -51,9 +51,25 @@ absl::Status Needs(Operation op, absl::string_view flag) {
   return absl::InvalidArgumentError(absl::StrCat(interpreter::OperationName(op), " needs ", flag));
 }
 
+// A flag that would be passed over: whoever gives it expects something else than what would happen.
+absl::Status CheckSurplus(Operation op, const RunOptions& options) {
+  const auto takes_no = [&](absl::string_view flag) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(interpreter::OperationName(op), " takes no ", flag));
+  };
+  if (options.replicas && op != Operation::kReviseReplica) return takes_no("--replicas");
+  if (!options.status.empty() && op != Operation::kAggregateStatus) return takes_no("--status");
+  if (options.diff && !ReturnsObject(op)) return takes_no("--diff, for it returns no object");
+  if (!options.observed_context.empty() && options.observed.empty()) {
+    return absl::InvalidArgumentError("--observed-context is about --observed, which is not given");
+  }
+  return absl::OkStatus();
+}
+
 // Every operation but Retain is about one object; whether the user calls it desired or observed is
 // the same, as with upstream's tool.
 absl::Status CheckInputs(Operation op, const RunOptions& options) {
+  RETURN_IF_ERROR(CheckSurplus(op, options));
   const bool desired = !options.desired.empty(), observed = !options.observed.empty();
   if (op == Operation::kRetain) {
     return desired && observed ? absl::OkStatus() : Needs(op, "--desired and --observed");
@@ -139,12 +155,11 @@ absl::StatusOr<ExitCode> Run(const RunOptions& options, Console& console) {
     PrintError(*layers, measured.result.status(), console);
     return ExitCode::kFailed;
   }
-  const bool has_diff = ReturnsObject(invocation.op);
-  if (options.diff && has_diff) {
+  if (options.diff) {
     console.out << ObjectDiff(invocation, *measured.result, console.out_colours);
     return ExitCode::kFine;
   }
-  if (options.trace && has_diff) {
+  if (options.trace && ReturnsObject(invocation.op)) {
     console.err << ObjectDiff(invocation, *measured.result, console.err_colours);
   }
   console.out << Formatted(*measured.result, options.format);
@@ -160,8 +175,9 @@ void AddInputs(CLI::App& app, RunOptions& o) {
       ->type_name("OBJECT");
   app.add_option("--status,--status-file", o.status, "what the members report (AggregateStatus)")
       ->type_name("ITEMS");
-  app.add_option("--replicas,--desired-replica", o.replicas, "replicas to set (ReviseReplica)")
-      ->type_name("N");
+  CheckReplicas(
+      *app.add_option("--replicas,--desired-replica", o.replicas, "replicas to set (ReviseReplica)")
+           ->type_name("N"));
 }
 
 }  // namespace

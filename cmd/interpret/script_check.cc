@@ -1,19 +1,22 @@
-// CheckScript: what a script defines and which globals it uses.
+// CheckScript: what a script defines, and which globals and modules it uses.
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/ascii.h"
-#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
 #include "cmd/interpret/findings.h"
+#include "cmd/interpret/script_probe.h"
+#include "cmd/interpret/spelling.h"
 #include "interpreter/customized/kube_library.h"
-#include "lua/script_runner.h"
 
 namespace cmd::interpret {
 namespace {
@@ -39,22 +42,6 @@ std::vector<std::string> ParametersOf(Operation op) {
   }
 }
 
-// How many letters have to change to make one name the other, in any case (Levenshtein).
-size_t Distance(absl::string_view a, absl::string_view b) {
-  std::vector<size_t> row(b.size() + 1);
-  for (size_t j = 0; j < row.size(); ++j) row[j] = j;
-  for (size_t i = 1; i <= a.size(); ++i) {
-    size_t diagonal = std::exchange(row[0], i);
-    for (size_t j = 1; j <= b.size(); ++j) {
-      const bool same = absl::ascii_tolower(a[i - 1]) == absl::ascii_tolower(b[j - 1]);
-      const size_t replaced = diagonal + (same ? 0 : 1);
-      diagonal = row[j];
-      row[j] = std::min({replaced, row[j] + 1, row[j - 1] + 1});
-    }
-  }
-  return row.back();
-}
-
 bool IsIdentifier(absl::string_view name) {
   return !name.empty() && !absl::ascii_isdigit(name[0]) &&
          std::all_of(name.begin(), name.end(),
@@ -66,56 +53,35 @@ bool IsProbable(absl::string_view name) {
   return std::all_of(parts.begin(), parts.end(), IsIdentifier);
 }
 
-// What the sandbox has under a name.
-enum class Standing { kThere, kRefused, kAbsent };
-
-// Asks the sandbox itself, so that there is no second list of what it has: a refused function is
-// one that says so when it is called.
-std::map<std::string, Standing> StandingsOf(const std::set<std::string>& names) {
-  std::string text =
-      "local function Of(value)\n"
-      "  if value == nil then return 'absent' end\n"
-      "  if type(value) ~= 'function' or value == print then return 'there' end\n"
-      "  local fine, why = pcall(value)\n"
-      "  local refused = not fine and type(why) == 'string' and\n"
-      "      string.find(why, 'not supported', 1, true)\n"
-      "  return refused and 'refused' or 'there'\n"
-      "end\n"
-      "function Probe()\n  local out = {}\n";
-  for (const std::string& name : names) {
-    const std::string library = name.substr(0, name.find('.'));
-    absl::StrAppend(&text, "  out['", name, "'] = Of(", library, " and ", name, ")\n");
+// The number behind the first ":<digits>:" of a message of a script, 0 without one, and what
+// follows.
+std::pair<int, absl::string_view> LineIn(absl::string_view message) {
+  for (size_t at = message.find(':'); at != absl::string_view::npos;
+       at = message.find(':', at + 1)) {
+    const size_t end = message.find_first_not_of("0123456789", at + 1);
+    int line = 0;
+    if (end == absl::string_view::npos || message[end] != ':') continue;
+    if (!absl::SimpleAtoi(message.substr(at + 1, end - at - 1), &line)) continue;
+    return {line, absl::StripAsciiWhitespace(message.substr(end + 1))};
   }
-  text += "  return out\nend\n";
-  std::map<std::string, Standing> standings;
-  lua::ScriptRunner::Options options;
-  options.libraries.push_back(interpreter::customized::KubeLibrary());
-  const lua::ScriptRunner runner(std::move(options));
-  const auto script = lua::Script::Compile("probe", text);
-  if (!script.ok()) return standings;
-  lua::Call call;
-  call.function = "Probe";
-  const auto outcome = runner.Run(**script, call);
-  if (!outcome.ok()) return standings;
-  for (const json::Member& member : outcome->results[0].json.members()) {
-    const absl::string_view word = member.value.AsString();
-    standings[std::string(member.name())] = word == "refused"  ? Standing::kRefused
-                                            : word == "absent" ? Standing::kAbsent
-                                                               : Standing::kThere;
-  }
-  return standings;
+  return {0, message};
 }
 
 class ScriptCheck {
  public:
-  ScriptCheck(const ScriptField& field, const ScriptFacts& facts)
+  ScriptCheck(const ScriptField& field, const lua::Script& script, const ScriptFacts& facts)
       : field_(field),
         path_(absl::StrCat("spec.customizations.", field.name, ".luaScript")),
-        facts_(facts) {}
+        facts_(facts) {
+    SortGlobals();
+    loaded_ = Load(script, QuestionsOf());
+  }
 
   std::vector<Finding> Run() {
     CheckFunction();
     CheckGlobals();
+    CheckModules();
+    CheckLoading();
     return std::move(findings_);
   }
 
@@ -124,10 +90,30 @@ class ScriptCheck {
     findings_.push_back({severity, path_, line, 0, std::string(token), std::move(message)});
   }
 
-  void CheckFunction() {
+  void SortGlobals() {
+    for (const auto& use : facts_.globals) {
+      if (IsProbable(use.name)) (use.assigned ? assigned_ : read_).insert(use.name);
+    }
+    for (const std::string& name : assigned_) read_.erase(name);
+  }
+
+  Questions QuestionsOf() const {
+    Questions questions{field_.function, read_, {}};
+    for (const auto& use : facts_.modules) questions.modules.insert({use.module, use.member});
+    return questions;
+  }
+
+  const ScriptFacts::Function* Defined() const {
     const auto named = std::find_if(facts_.functions.rbegin(), facts_.functions.rend(),
                                     [&](const auto& f) { return f.name == field_.function; });
-    if (named == facts_.functions.rend()) return ReportMissing();
+    return named == facts_.functions.rend() ? nullptr : &*named;
+  }
+
+  void CheckFunction() {
+    if (loaded_.ok() && loaded_->function_type == "nil") return ReportMissing();
+    if (loaded_.ok() && loaded_->function_type != "function") return ReportNoFunction();
+    const ScriptFacts::Function* named = Defined();
+    if (named == nullptr) return;  // Made by other means than a definition at the top level.
     const std::vector<std::string> wanted = ParametersOf(field_.operation);
     if (named->variadic || named->parameters == static_cast<int>(wanted.size())) return;
     Report(Severity::kError, named->line, named->name,
@@ -136,34 +122,37 @@ class ScriptCheck {
                         absl::StrJoin(wanted, ", "), "), but takes ", named->parameters));
   }
 
+  void ReportNoFunction() {
+    int line = 0;
+    for (const auto& use : facts_.globals) {
+      if (use.assigned && use.name == field_.function) line = use.line;
+    }
+    Report(Severity::kError, line, field_.function,
+           absl::StrCat(field_.function, " must be a function, which ",
+                        interpreter::OperationName(field_.operation), " calls, but is a ",
+                        loaded_->function_type));
+  }
+
   void ReportMissing() {
-    // A function may also be made by other means than a definition at the top level.
-    const bool assigned =
-        std::any_of(facts_.globals.begin(), facts_.globals.end(),
-                    [&](const auto& use) { return use.assigned && use.name == field_.function; });
-    if (assigned) return;
     const std::string missing =
         absl::StrCat("there is no function ", field_.function, ", which ",
                      interpreter::OperationName(field_.operation), " calls");
-    const ScriptFacts::Function* nearest = nullptr;
-    size_t best = field_.function.size() / 3 + 1;  // Farther away is another name.
-    for (const auto& function : facts_.functions) {
-      const size_t distance = Distance(function.name, field_.function);
-      if (distance < best) best = distance, nearest = &function;
+    for (const auto& local : facts_.local_functions) {
+      if (local.name != field_.function) continue;
+      return Report(Severity::kError, local.line, local.name,
+                    absl::StrCat(missing, ": the one here is local; leave out \"local\""));
     }
-    if (nearest == nullptr) return Report(Severity::kError, 0, "", missing);
-    Report(Severity::kError, nearest->line, nearest->name,
-           absl::StrCat(missing, ": is it ", nearest->name, "?"));
+    std::vector<std::string> names;
+    for (const auto& function : facts_.functions) names.push_back(function.name);
+    const auto nearest = NearestName(field_.function, names);
+    if (!nearest) return Report(Severity::kError, 0, "", missing);
+    const ScriptFacts::Function& function = facts_.functions[*nearest];
+    Report(Severity::kError, function.line, function.name,
+           absl::StrCat(missing, ": is it ", function.name, "?"));
   }
 
   void CheckGlobals() {
-    std::set<std::string> assigned, read;
-    for (const auto& use : facts_.globals) {
-      if (!IsProbable(use.name)) continue;
-      (use.assigned ? assigned : read).insert(use.name);
-    }
-    for (const std::string& name : assigned) read.erase(name);
-    const std::map<std::string, Standing> standings = StandingsOf(read);
+    const std::map<std::string, Standing> standings = StandingsOf(read_);
     for (const auto& use : facts_.globals) {
       if (use.assigned) {
         CheckAssigned(use);
@@ -177,7 +166,7 @@ class ScriptCheck {
     const bool is_function =
         std::any_of(facts_.functions.begin(), facts_.functions.end(),
                     [&](const auto& function) { return function.name == use.name; });
-    if (is_function || use.name == field_.function || !assigned_.insert(use.name).second) return;
+    if (is_function || use.name == field_.function || !told_.insert(use.name).second) return;
     Report(Severity::kWarning, use.line, use.name,
            absl::StrCat("the global ", use.name, " is assigned: write local ", use.name));
   }
@@ -187,6 +176,7 @@ class ScriptCheck {
       Report(Severity::kError, use.line, use.name,
              absl::StrCat(use.name, " is not supported in customizations"));
     } else if (standing == Standing::kAbsent) {
+      if (loaded_.ok() && loaded_->absent.count(use.name) == 0) return;  // Made by means of _G.
       Report(Severity::kError, use.line, use.name,
              absl::StrCat("the global ", use.name, " does not exist: it is nil"));
     } else if (use.name == "string.gsub" || use.name == "string.rep") {
@@ -195,10 +185,51 @@ class ScriptCheck {
     }
   }
 
+  void CheckModules() {
+    // When the top level fails, perhaps for want of a module, at least those of the sandbox are
+    // known.
+    const auto known =
+        loaded_.ok() ? loaded_ : Load(**lua::Script::Compile("x", ""), QuestionsOf());
+    if (!known.ok()) return;
+    for (const auto& use : facts_.modules) {
+      const auto presence = known->modules.at({use.module, use.member});
+      if (presence == LoadedScript::Presence::kThere) continue;
+      if (presence == LoadedScript::Presence::kNoModule && !use.member.empty()) continue;  // Told.
+      findings_.push_back({Severity::kError, path_, use.line, use.column, "", AbsentText(use)});
+    }
+  }
+
+  static std::string AbsentText(const ScriptFacts::ModuleUse& use) {
+    if (use.member.empty()) {
+      return absl::StrCat("there is no module \"", use.module,
+                          "\": scripts can require \"kube\" and what they put into "
+                          "package.preload");
+    }
+    std::vector<std::string> names;
+    const lua::Library library = interpreter::customized::KubeLibrary();
+    for (const auto& entry : library.functions) names.push_back(entry.name);
+    const auto nearest = use.module == library.name ? NearestName(use.member, names) : std::nullopt;
+    return absl::StrCat(use.module, " has no ", use.member, ": it is nil",
+                        nearest ? absl::StrCat("; is it ", names[*nearest], "?") : "");
+  }
+
+  // A top level that fails does so in every run; the reason may have been told.
+  void CheckLoading() {
+    if (loaded_.ok() || absl::IsOutOfRange(loaded_.status())) return;
+    const auto [line, what] = LineIn(loaded_.status().message());
+    for (const Finding& finding : findings_) {
+      if (finding.severity == Severity::kError && finding.script_line == line) return;
+    }
+    Report(Severity::kError, line, "",
+           absl::StrCat("every run fails here: ", absl::StripPrefix(what, "in the main chunk: ")));
+  }
+
   const ScriptField& field_;
   const std::string path_;
   const ScriptFacts& facts_;
-  std::set<std::string> assigned_;  // Told already.
+  std::set<std::string> assigned_, read_;  // Globals; those that are only read.
+  absl::StatusOr<LoadedScript> loaded_;
+  std::set<std::string> told_;
   std::vector<Finding> findings_;
 };
 
@@ -206,7 +237,7 @@ class ScriptCheck {
 
 std::vector<Finding> CheckScript(const ScriptField& field, const lua::Script& script) {
   const auto facts = lua::Inspect(script);
-  if (facts.ok()) return ScriptCheck(field, *facts).Run();
+  if (facts.ok()) return ScriptCheck(field, script, *facts).Run();
   return {{Severity::kError, absl::StrCat("spec.customizations.", field.name, ".luaScript"), 0, 0,
            "", std::string(facts.status().message())}};
 }

@@ -111,7 +111,7 @@ void Session::RunOne(const std::string& file, const Case& c) {
   for (const Document& document : layers_.given()) {
     const auto place = LocateError(document, result.report);
     if (!place || place->source.empty()) continue;
-    absl::StrAppend(&result.report, "at ", place->file, ":", place->line, ": ",
+    absl::StrAppend(&result.report, "at ", place->Place(), ": ",
                     absl::StripAsciiWhitespace(place->source), "\n");
   }
   Keep({.file = file,

@@ -137,12 +137,14 @@ Webhooks Reading::Finish() {
 
 absl::StatusOr<Webhooks> ReadWebhooks(const std::vector<std::string>& arguments, bool recursive,
                                       ObjectSource& source) {
+  const ObjectSource::Wanted wanted = {
+      "configurations of webhooks", [](const kube::Object& object) {
+        return IsConfiguration(object) || ServedKinds::IsDefinition(object);
+      }};
   Reading reading;
   for (const std::string& argument : arguments) {
     ASSIGN_OR_RETURN(const std::vector<Document> documents,
-                     source.Matching(argument, recursive, [](const kube::Object& object) {
-                       return IsConfiguration(object) || ServedKinds::IsDefinition(object);
-                     }));
+                     source.Matching(argument, recursive, wanted));
     for (const Document& document : documents) RETURN_IF_ERROR(reading.Add(document));
   }
   return reading.Finish();

@@ -2,6 +2,7 @@
 
 #include <catch2/catch.hpp>
 #include <string>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 
@@ -50,4 +51,17 @@ TEST_CASE("What is not there, or stands behind a break, is nowhere") {
 
 TEST_CASE("JSON texts have places too") {
   CHECK(Find("{\n  \"a\": {\"b\": 1}\n}", {"a", "b"}) == "key 2:9, value 2:14");
+}
+
+TEST_CASE("Names that a map has twice are found, each with both places") {
+  const auto found = yaml::FindRepeatedNames(
+      "a: 1\nb:\n- {c: 1, d: {c: 2}, c: 3}\n- c: 4\na: 2\n<<: {}\n<<: {}\n---\na: 1\na: 2\n");
+  REQUIRE(found.size() == 2);
+  CHECK(found[0].path == std::vector<std::string>{"b", "0", "c"});
+  CHECK(found[0].first.line == 3);
+  CHECK(found[0].first.column == 4);
+  CHECK(found[0].again.column == 21);
+  CHECK(found[1].path == std::vector<std::string>{"a"});
+  CHECK(found[1].again.line == 5);
+  CHECK(yaml::FindRepeatedNames("a: 1\na: [").size() == 1);
 }

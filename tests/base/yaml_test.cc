@@ -8,6 +8,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "base/status.h"
 
 namespace {
 
@@ -403,6 +404,15 @@ TEST_CASE("every value that is written reads back as itself") {
     INFO(text);
     REQUIRE(MustParse(text) == value);
   }
+}
+
+TEST_CASE("an error tells its place to programs, too") {
+  const auto status = yaml::Parse("a: 1\nb: c: d\n").status();
+  const auto place = yaml::ErrorPosition(base::Annotate(status, "file.yaml"));
+  REQUIRE(place.has_value());
+  CHECK(place->line == 2);
+  CHECK(place->column == 5);
+  CHECK_FALSE(yaml::ErrorPosition(absl::InvalidArgumentError("at line 1, column 2")).has_value());
 }
 
 }  // namespace

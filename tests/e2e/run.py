@@ -3,10 +3,11 @@
 
     run.py [PATTERN...]     runs the cases whose name contains one of the patterns (default: all)
 
-Builds the servers it needs (testbed/), brings a plane with two members up in build/e2e, runs the cases
+Builds the servers that they need (testbed/), brings a plane with two members up in build/e2e, runs the cases
 below cases/ and closes with one line. Logs of everything that ran stay in build/e2e/logs.
 """
 
+import contextlib
 import pathlib
 import signal
 import sys
@@ -63,7 +64,8 @@ class Progress(unittest.TestResult):
 
     def _say_failed(self, test, error):
         self._say("FAILED", test, error.strip().splitlines()[-60:])
-        daemons = [p for p in self.plane.processes if p.command[0] == str(paths.DAEMON)]
+        processes = self.plane.processes if self.plane else []
+        daemons = [p for p in processes if p.command[0] == str(paths.DAEMON)]
         for daemon in daemons[-1:]:
             print(f"        -- the end of {daemon.log}:", flush=True)
             for line in daemon.tail(12).splitlines():
@@ -95,16 +97,25 @@ def load(patterns):
     return unittest.TestSuite(tests)
 
 
+@contextlib.contextmanager
+def plane_for(tests):
+    """A plane with its suite, unless all cases say that they need none (needs_plane = False): then None."""
+    if not any(getattr(test, "needs_plane", True) for test in tests):
+        yield None
+        return
+    if not paths.DAEMON.exists():
+        sys.exit(f"e2e: {paths.DAEMON} is missing: make build")
+    with Plane(paths.BUILD / "e2e", paths.Testbed.build()) as plane, suite.on(plane):
+        yield plane
+
+
 def main():
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     signal.signal(signal.SIGINT, lambda *_: sys.exit(130))
-    if not paths.DAEMON.exists():
-        sys.exit(f"e2e: {paths.DAEMON} is missing: make build")
     tests = load(sys.argv[1:])
     if not tests.countTestCases():
         sys.exit("e2e: no test of that name")
-    testbed = paths.Testbed.build()
-    with Plane(paths.BUILD / "e2e", testbed) as plane, suite.on(plane):
+    with plane_for(tests) as plane:
         result = Progress(plane)
         tests.run(result)
     failed = len({t.id() for t, _ in result.failures + result.errors})

@@ -1,6 +1,7 @@
 // What Inspect tells of scripts.
 #include <catch2/catch.hpp>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "tests/lua/lua_fixture.h"
 
@@ -53,6 +54,51 @@ function string.trim(s) return s end
   CHECK(Globals(facts) ==
         "2:require 3:F= 4:status= 5:os.exit 6:string 7:math.floor 7:string.format 7:y "
         "8:os.time 8:status 10:string.trim=");
+}
+
+std::string Modules(absl::string_view text) {
+  return absl::StrJoin(MustInspect(text).modules, " ", [](std::string* out, const auto& m) {
+    absl::StrAppend(out, m.line, ":", m.column, ":", m.module, m.member.empty() ? "" : ".",
+                    m.member);
+  });
+}
+
+TEST_CASE("modules and their members are told where they are written") {
+  CHECK(Modules("local k = require('kube')\nreturn k.a, k:b(), x.k.c, k .d") ==
+        "1:19:kube 2:10:kube.a 2:15:kube.b 2:30:kube.d");
+  CHECK(Modules("return require [[m]].a, require\"n\"") == "1:16:m 1:22:m.a 1:32:n");
+  CHECK(Modules("k = require('m') k.x = 1 return k.y, \"k.z\" -- k.z\n--[==[ k.z ]] ]==]") ==
+        "1:13:m 1:35:m.y");
+}
+
+TEST_CASE("members are told of names only that cannot stand for anything else") {
+  for (const char* other :
+       {"local k = {}", "k = {}", "function f(a, k) end", "for i, k in pairs({}) do end",
+        "local function k() end", "local x, k"}) {
+    CHECK(Modules(absl::StrCat("local k = require('m')\n", other, "\nlocal y = k.b")) == "1:19:m");
+  }
+  CHECK(Modules("local a, k = require('m')\nreturn k.b") == "1:22:m");
+}
+
+TEST_CASE("a module may have the same name in several functions") {
+  CHECK(Modules("function A() local k = require('m') return k.a end\n"
+                "function B() local k = require('m') return k.b end") ==
+        "1:32:m 2:32:m 1:46:m.a 2:46:m.b");
+  CHECK(Modules("function A() local k = require('m') return k.a end\n"
+                "function B() local k = require('n') return k.b end") == "1:32:m 2:32:n");
+}
+
+TEST_CASE("modules that a script provides itself are not told") {
+  CHECK(Modules("package.preload.a = f\npackage.loaded['b'] = {}\n"
+                "return require('a'), require('b').x, require('c')") == "3:46:c");
+}
+
+TEST_CASE("local functions are told with their lines, at any depth") {
+  const ScriptFacts facts = MustInspect(
+      "local function A() end\nlocal B = function() local function C() end end\nlocal D = 1");
+  CHECK(absl::StrJoin(facts.local_functions, " ", [](std::string* out, const auto& f) {
+          absl::StrAppend(out, f.line, ":", f.name);
+        }) == "1:A 2:B 2:C");
 }
 
 TEST_CASE("nothing of an inspected script runs") {

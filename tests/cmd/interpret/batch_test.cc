@@ -41,9 +41,48 @@ TEST_CASE("Answers come in the order of requests, with their ids") {
       R"({"id":7,"operation":"InterpretHealth","object":{"apiVersion":"v1","kind":"Service"}})"
       "\n\n"
       R"({"id":"x","operation":"InterpretStatus","object":{"apiVersion":"v1","kind":"Pod"}})");
-  REQUIRE(answers.size() == 2);
+  REQUIRE(answers.size() == 3);
   CHECK(json::Write(answers[0]) == R"({"by":"Service","id":7,"layer":"native","result":true})");
-  CHECK(json::Write(answers[1]) == R"({"by":"Pod","id":"x","layer":"native","result":null})");
+  CHECK(json::Write(answers[1]) == R"({"error":"an empty line is no request","id":null})");
+  CHECK(json::Write(answers[2]) == R"({"by":"Pod","id":"x","layer":"native","result":null})");
+}
+
+TEST_CASE("Ids come back as they are written") {
+  const std::string rest = R"("operation":"InterpretHealth","object":{"apiVersion":"v1",)"
+                           R"("kind":"Service","id":"no","x":["}\"",{"id":1}]})";
+  for (const std::string id : {"12345678901234567890", "-0", "1e2", "0.10", R"("\u0041\"}")",
+                               R"({"b":[1, "}"], "a":{}})", "[]", "true", "null"}) {
+    const std::string first = absl::StrCat(R"({ "id" : )", id, " , ", rest, "}");
+    const std::string last = absl::StrCat("{", rest, R"(,"id":0,"\u0069d":)", id, " }");
+    const std::string failing = absl::StrCat(R"({"operation":"Dance","id":)", id, "}");
+    CHECK(RunTool({"batch"}, absl::StrCat(first, "\n", last)).out ==
+          absl::StrCat(R"({"by":"Service","id":)", id, R"(,"layer":"native","result":true})", "\n",
+                       R"({"by":"Service","id":)", id, R"(,"layer":"native","result":true})",
+                       "\n"));
+    CHECK_THAT(RunTool({"batch"}, failing).out,
+               Catch::Contains(absl::StrCat(R"(,"id":)", id, "}\n")));
+  }
+  CHECK_THAT(RunTool({"batch"}, R"([{"id":1}])").out, Catch::Contains(R"("id":null)"));
+}
+
+TEST_CASE("Items are read as the daemon reads them; wrong types are told") {
+  const tests::TempDirectory dir;
+  const std::string rules = dir.Write("rules.yaml", tests::kWidgetAggregation);
+  const auto request = [](const std::string& items) {
+    return absl::StrCat(R"({"id":1,"operation":"AggregateStatus","object":)"
+                        R"({"apiVersion":"example.io/v1","kind":"Widget"},"items":)",
+                        items, "}");
+  };
+  CHECK(json::Write(AnswersTo(request(R"([{"clusterName":"a","applied":false,"zz":1,)"
+                                      R"("status":{"applied":false}}])"),
+                              {"-f", rules})
+                        .at(0)
+                        .Get({"result", "status"})) == R"({"seen":"clusterName,status"})");
+  CHECK(
+      AnswersTo(request(R"([{"clusterName":"a","applied":"no"}])"), {"-f", rules}).at(0)["error"] ==
+      "items: [0]: applied: expected a boolean, got a string");
+  CHECK(AnswersTo(request("{}"), {"-f", rules}).at(0)["error"] ==
+        "items: expected an array, got an object");
 }
 
 TEST_CASE("Replicas are a number with requirements") {

@@ -195,10 +195,164 @@ TEST_CASE("Findings are told as JSON on request, with places in lists too") {
         R"("message":"unknown field","severity":"error"})");
 }
 
-TEST_CASE("Files that are not there or not YAML cannot be checked") {
+TEST_CASE("Files that are not there cannot be checked") {
   CHECK(RunTool({"check", "nowhere.yaml"}).code == 2);
   CHECK(RunTool({"check"}).code == 2);
-  const Ran ran = Check("a: [");
+}
+
+TEST_CASE("What cannot be read does not hide the findings in the rest") {
+  const tests::TempDirectory dir;
+  const std::string bad = dir.Write("bad.yaml", Customization("helthInterpretation", "x"));
+  const Ran ran = RunTool({"check", "nowhere.yaml", bad, "-o", "json"});
   CHECK(ran.code == 2);
-  CHECK_THAT(ran.err, Contains("standard input: invalid YAML at line"));
+  CHECK_THAT(ran.err, Contains("\"nowhere.yaml\" is neither a file"));
+  CHECK_THAT(ran.out, Contains("helthInterpretation"));
+}
+
+TEST_CASE("What is not YAML is a finding with its place, and the rest is checked") {
+  const tests::TempDirectory dir;
+  dir.Write("a.yaml", absl::StrCat("kind: Widget\nspec:\n  a: b: c\n---\n", tests::kWidgetHealth));
+  dir.Write("b.yaml", Customization("helthInterpretation", "x"));
+  dir.Write("c.yaml", "a: [\n");
+  const Ran ran = RunTool({"check", dir.path()});
+  CHECK(ran.code == 1);
+  CHECK(ran.err.empty());
+  CHECK_THAT(ran.out, Contains(absl::StrCat(dir.path(), "/a.yaml:3:7: error: invalid YAML: ")) &&
+                          Contains("  3 |   a: b: c\n    |       ^\n"));
+  CHECK_THAT(ran.out, Contains("ok " + dir.path() + "/a.yaml, document 2, line 4: widgets"));
+  CHECK_THAT(ran.out, Contains("/b.yaml:9:5: error:") && Contains("/c.yaml:2:1: error: invalid"));
+  CHECK_THAT(ran.out, Contains("2 customizations, 3 errors"));
+  const auto list = json::Parse(RunTool({"check", dir.path(), "-o", "json"}).out);
+  REQUIRE(list.ok());
+  CHECK(list->size() == 3);
+  CHECK(list->At(0)["line"] == 3);
+  CHECK(list->At(0)["column"] == 7);
+}
+
+TEST_CASE("What is no object at all is a finding, too") {
+  const Ran ran = Check("a: 1\n---\nb: 2\n");
+  CHECK(ran.code == 1);
+  CHECK_THAT(
+      ran.out,
+      Contains("standard input:1:1: error: not a Kubernetes object: apiVersion is missing") &&
+          Contains("0 customizations, 2 errors"));
+}
+
+TEST_CASE("A function that is something else is found, by whatever means it is made") {
+  CHECK_THAT(
+      CheckHealth("x = 1\nInterpretHealth = 3").out,
+      Contains("12:9: error:") &&
+          Contains("InterpretHealth must be a function, which InterpretHealth calls, but is a "
+                   "number"));
+  CHECK_THAT(
+      CheckHealth("function InterpretHealth(o) return true end\n_G.InterpretHealth = {}").out,
+      Contains("but is a table"));
+  const Ran by_name = CheckHealth(
+      "_G.InterpretHealth = function(o) return helper(o) end\n_G['helper'] = function() end");
+  CHECK_THAT(by_name.out, Contains("0 errors, 0 warnings"));
+  CHECK_THAT(CheckHealth("local t = {InterpretHealth = 1}\nfunction Setup()\n"
+                         "  function InterpretHealth(o) return true end\nend")
+                 .out,
+             Contains("there is no function InterpretHealth"));
+}
+
+TEST_CASE("A function that is local is told to be local, at its line") {
+  for (const char* script : {"local x = 1\nlocal function InterpretHealth(o) return true end",
+                             "local x = 1\nlocal InterpretHealth = function(o) return true end"}) {
+    const Ran ran = CheckHealth(script);
+    CHECK(ran.code == 1);
+    CHECK_THAT(ran.out, Contains("standard input:12:") &&
+                            Contains("the one here is local; leave out \"local\""));
+  }
+}
+
+TEST_CASE("Members that a library lacks are found, however it is called") {
+  const Ran ran = CheckHealth(
+      "local k = require(\"kube\")\nfunction InterpretHealth(o)\n"
+      "  local a = k.resourceAd(o.a) == require('kube').foo\n"
+      "  return a and k.resourceAdd('1') == require \"kube\" . bar\nend");
+  CHECK(ran.code == 1);
+  CHECK_THAT(ran.out, Contains("13:23: error:") &&
+                          Contains("kube has no resourceAd: it is nil; is it resourceAdd?"));
+  CHECK_THAT(ran.out, Contains("13:58: error:") && Contains("kube has no foo: it is nil\n"));
+  CHECK_THAT(ran.out, Contains("14:63: error:") && Contains("kube has no bar"));
+  CHECK_THAT(ran.out, Contains("3 errors"));
+  // A name that may be something else is left alone.
+  CHECK(
+      CheckHealth("local k = require('kube')\nfunction InterpretHealth(k) return k.foo end").code ==
+      0);
+}
+
+TEST_CASE("Modules that do not exist are found, but not those that the script provides") {
+  const Ran top = CheckHealth(
+      "local json = require(\"json\")\nfunction InterpretHealth(o) return json ~= nil end");
+  CHECK(top.code == 1);
+  CHECK_THAT(top.out, Contains("11:30: error:") && Contains("there is no module \"json\"") &&
+                          Contains("1 error,"));
+  CHECK_THAT(CheckHealth("function InterpretHealth(o)\n  return require('json').x\nend").out,
+             Contains("12:26: error:") && Contains("there is no module") && Contains("1 error,"));
+  for (const char* provided :
+       {"package.preload.json = function() return {x = true} end\n",
+        "package.preload['json'] = function() return {x = true} end\n",
+        "local p = package.preload\np.json = function() return {x = true} end\n",
+        "package.loaded.json = {x = true}\n"}) {
+    const Ran ran = CheckHealth(
+        absl::StrCat(provided, "function InterpretHealth(o) return require('json').x end"));
+    INFO(ran.out);
+    CHECK(ran.code == 0);
+  }
+  CHECK(CheckHealth("function InterpretHealth(o) return pcall(require, 'json') end").code == 0);
+}
+
+TEST_CASE("A script whose top level fails in every run is found") {
+  const Ran ran = CheckHealth("local a = nil\nlocal b = a.b\nfunction InterpretHealth(o) end");
+  CHECK(ran.code == 1);
+  CHECK_THAT(ran.out,
+             Contains("12:9: error:") && Contains("every run fails here: attempt to index"));
+}
+
+TEST_CASE("A target that no server can have is an error") {
+  const auto with_target = [](const std::string& api_version, const std::string& kind) {
+    return Check(absl::StrReplaceAll(
+        tests::kWidgetHealth, {{"apiVersion: example.io/v1\n    kind: Widget",
+                                absl::StrCat("apiVersion: ", api_version, "\n    kind: ", kind)}}));
+  };
+  const Ran group = with_target("apps", "Deployment");
+  CHECK(group.code == 1);
+  CHECK_THAT(group.out,
+             Contains("7:5: error: spec.target.apiVersion: \"apps\" matches nothing: it is "
+                      "\"v1\" or GROUP/VERSION, such as apps/v1\n"));
+  CHECK(with_target("apps/", "Deployment").code == 1);
+  CHECK(with_target("v2", "Pod").code == 1);
+  CHECK(with_target("v1", "Pod").code == 0);
+  CHECK(with_target("example.io/stable", "Widget").code == 0);
+}
+
+TEST_CASE("A name that a map has twice is an error, in lists where it stands") {
+  const Ran ran = Check(absl::StrCat(
+      "---\n",
+      absl::StrReplaceAll(tests::kWidgetHealth,
+                          {{"  customizations:", "  target: {kind: Other}\n  customizations:"}})));
+  CHECK(ran.code == 1);
+  CHECK_THAT(ran.out, Contains("standard input:10:3: error: spec.target: is here twice, first in "
+                               "line 7; only this one counts\n"));
+  const Ran list = Check(
+      R"({"kind":"List","apiVersion":"v1","items":[{"apiVersion":"config.karmada.io/v1alpha1",)"
+      R"("kind":"ResourceInterpreterCustomization","metadata":{"name":"w","name":"v"},"spec":{)"
+      R"("target":{"apiVersion":"a.io/v1","kind":"A"},"customizations":{}}}]})");
+  CHECK_THAT(list.out, Contains("error: metadata.name: is here twice, first in line 1"));
+}
+
+TEST_CASE("Of a script in JSON its own line is shown, of a long line a part") {
+  const std::string script = R"(function InterpretHealth(o)\n\treturn statu\nend)";
+  const Ran ran = Check(absl::StrCat(
+      R"({"apiVersion":"config.karmada.io/v1alpha1","kind":"ResourceInterpreterCustomization",)"
+      R"("metadata":{"name":"w","annotations":{"a":")",
+      std::string(5000, 'x'), R"("}},"spec":{"target":{"apiVersion":"a.io/v1","kind":"A"},)",
+      R"("customizations":{"healthInterpretation":{"luaScript":")", script,
+      R"("},"retentoin":{}}}})"));
+  CHECK_THAT(ran.out, Contains("line 2 of the script: the global statu does not exist: it is nil\n"
+                               "  2 | \treturn statu\n    | \t       ^\n"));
+  CHECK_THAT(ran.out, Contains("unknown field\n  1 | ...") && Contains("\"retentoin\":{}}}}\n"));
+  CHECK(ran.out.size() < 1200);
 }

@@ -57,6 +57,19 @@ webhooks:
   interpreterContextVersions: [v1alpha1]
 )";
 
+constexpr char kBadCustomization[] = R"(apiVersion: config.karmada.io/v1alpha1
+kind: ResourceInterpreterCustomization
+metadata: {name: bad}
+spec:
+  target: {apiVersion: example.io/v1, kind: Lively}
+  customizations:
+    healthInterpretation:
+      luaScript: |
+        function InterpretHealth(observedObj)
+          return conditon.x
+        end
+)";
+
 }  // namespace
 
 TEST_CASE("TYPE/NAME is taken apart, and paths are not mistaken for it") {
@@ -92,8 +105,9 @@ TEST_CASE("Objects, customizations and webhook configurations are read from a cl
   REQUIRE(fleet.ok());
   const tests::TempDirectory dir;
   const std::string kubeconfig = dir.Write("kubeconfig", (*fleet)->Kubeconfig("karmada").value());
-  CreateAll(kubeconfig, {"apiVersion: v1\nkind: Namespace\nmetadata: {name: shop}\n",
-                         tests::kDeployment, tests::kWidgetHealth, kWidgetHooks});
+  CreateAll(kubeconfig,
+            {"apiVersion: v1\nkind: Namespace\nmetadata: {name: shop}\n", tests::kDeployment,
+             tests::kWidgetHealth, kWidgetHooks, kBadCustomization});
   const std::vector<std::string> live = {"--kubeconfig", kubeconfig, "-n", "shop"};
   const auto run = [&](std::vector<std::string> arguments) {
     arguments.insert(arguments.end(), live.begin(), live.end());
@@ -105,6 +119,16 @@ TEST_CASE("Objects, customizations and webhook configurations are read from a cl
   CHECK(replicas.code == 0);
   CHECK_THAT(replicas.out, Contains("\"replica\": 3"));
   CHECK_THAT(run({"check", "ric/widgets"}).out, Contains("ok ric/widgets: widgets"));
+  CHECK_THAT(
+      run({"check", "ric/bad"}).out,
+      Contains("ric/bad: error: spec.customizations.healthInterpretation.luaScript: line 2 of "
+               "the script: the global conditon does not exist: it is nil\n"
+               "  2 |   return conditon.x\n    |          ^\n"));
+  const std::string lively =
+      dir.Write("lively.yaml", "apiVersion: example.io/v1\nkind: Lively\nmetadata: {name: l}\n");
+  const Ran failing =
+      run({"run", "--operation", "InterpretHealth", "--observed", lively, "-f", "ric/bad"});
+  CHECK_THAT(failing.err, Contains("  2 |   return conditon.x\n"));
   CHECK_THAT(run({"list", "--webhook", "resourceinterpreterwebhookconfiguration/hooks"}).out,
              Contains("hooks/w.example.com"));
 

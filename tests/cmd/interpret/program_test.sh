@@ -60,6 +60,42 @@ is_empty out
 expect 2 "no server" "$program" run --operation InterpretHealth --observed pod/x \
   --kubeconfig "$directory/none"
 
+expect 2 "a full disk" bash -c '"$0" list > /dev/full' "$program"
+contains err "error: standard output could not be written"
+
+# A webhook that never answers is slow, too, and a control plane logs that; this program tells its own way.
+cat > "$directory/hooks.py" << 'END'
+import socket
+listener = socket.create_server(("127.0.0.1", 0))
+print(listener.getsockname()[1], flush=True)
+held = []
+while True:
+    held.append(listener.accept())
+END
+coproc HOOK { exec /usr/bin/python3 "$directory/hooks.py"; }
+hook_pid=$HOOK_PID
+read -r -t 10 port <&"${HOOK[0]}"
+cat > "$directory/hooks.yaml" << END
+apiVersion: config.karmada.io/v1alpha1
+kind: ResourceInterpreterWebhookConfiguration
+metadata: {name: hooks}
+webhooks:
+- name: slow.example.com
+  rules: [{operations: [InterpretHealth], apiGroups: [""], apiVersions: [v1], kinds: [Service]}]
+  clientConfig: {url: "https://127.0.0.1:$port"}
+  interpreterContextVersions: [v1alpha1]
+  timeoutSeconds: 1
+END
+expect 1 "a hook that does not answer" "$program" run --operation InterpretHealth --observed - \
+  --webhook "$directory/hooks.yaml"
+contains err "error: "
+[[ $(wc -l < "$directory/err") == 1 ]] ||
+  { echo "FAIL: more than the error:"; cat "$directory/err"; failures=$((failures + 1)); }
+expect 1 "its log on request" "$program" run --operation InterpretHealth --observed - \
+  --webhook "$directory/hooks.yaml" -v 0
+contains err "slow call of an interpreter webhook"
+kill "$hook_pid"
+
 # Colours are for terminals; script(1) makes one.
 expect 0 "a pipe" "$program" check "$rules"
 ! grep -q $'\033' "$directory/out" || { echo "FAIL: colours in a pipe"; failures=$((failures + 1)); }

@@ -84,6 +84,56 @@ TEST_CASE("Items of an aggregation are documents, one list, or a binding's") {
   }
 }
 
+TEST_CASE("Items of an aggregation are read as the daemon reads them") {
+  const tests::TempDirectory dir;
+  const std::string rules = dir.Write("rules.yaml", tests::kWidgetAggregation);
+  const auto run = [&](const std::string& items) {
+    return RunTool({"run", "--operation", "AggregateStatus", "--desired",
+                    dir.Write("w.yaml", tests::kReadyWidget), "-f", rules, "--status",
+                    dir.Write("items.yaml", items)});
+  };
+  CHECK_THAT(run("{clusterName: a, applied: false, zz: 1, health: Healthy}").out,
+             Contains("seen: clusterName,health\n"));
+  const Ran wrong = run("[{clusterName: a}, {clusterName: 7}]");
+  CHECK(wrong.code == 2);
+  CHECK_THAT(wrong.err, Contains("items.yaml: items: [1]: clusterName: expected a string, got a "
+                                 "number"));
+}
+
+TEST_CASE("Flags that do not belong to the operation are refused by name") {
+  const tests::TempDirectory dir;
+  const std::string web = dir.Write("web.yaml", tests::kDeployment);
+  const auto error = [&](std::vector<std::string> more) {
+    std::vector<std::string> arguments = {"run", "--operation", "InterpretHealth", "--desired",
+                                          web};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const Ran ran = RunTool(arguments);
+    CHECK(ran.code == 2);
+    CHECK(ran.out.empty());
+    return ran.err;
+  };
+  CHECK_THAT(error({"--replicas", "3"}), Contains("InterpretHealth takes no --replicas"));
+  CHECK_THAT(error({"--status", "x"}), Contains("InterpretHealth takes no --status"));
+  CHECK_THAT(error({"--diff"}), Contains("InterpretHealth takes no --diff"));
+  CHECK_THAT(error({"--observed-context", "m1"}), Contains("--observed-context is about"));
+}
+
+TEST_CASE("Replicas are a number that an object can have") {
+  const tests::TempDirectory dir;
+  const std::string web = dir.Write("web.yaml", tests::kDeployment);
+  for (const char* replicas : {"99999999999", "2147483648", "-1", "2.5", "many"}) {
+    const Ran ran =
+        RunTool({"run", "--operation", "ReviseReplica", "--desired", web, "--replicas", replicas});
+    CHECK(ran.code == 2);
+    CHECK_THAT(ran.err, Contains("--replicas") && Contains(replicas));
+    CHECK(RunTool({"bench", web, "--replicas", replicas}).code == 2);
+  }
+  CHECK_THAT(
+      RunTool({"run", "--operation", "ReviseReplica", "--desired", web, "--replicas", "2147483647"})
+          .out,
+      Contains("replicas: 2147483647\n"));
+}
+
 TEST_CASE("An operation that fails is told on standard error, with exit code 1") {
   const tests::TempDirectory dir;
   const std::string widget = dir.Write("w.yaml", tests::kReadyWidget);

@@ -48,6 +48,29 @@ spec:
         end
 )";
 
+// The status of a Widget is what the first member's item has.
+inline constexpr char kWidgetAggregation[] = R"(apiVersion: config.karmada.io/v1alpha1
+kind: ResourceInterpreterCustomization
+metadata:
+  name: widgets
+spec:
+  target:
+    apiVersion: example.io/v1
+    kind: Widget
+  customizations:
+    statusAggregation:
+      luaScript: |
+        function AggregateStatus(desiredObj, statusItems)
+          local names = {}
+          for name in pairs(statusItems[1]) do
+            names[#names + 1] = name
+          end
+          table.sort(names)
+          desiredObj.status = {seen = table.concat(names, ",")}
+          return desiredObj
+        end
+)";
+
 inline constexpr char kReadyWidget[] = R"(apiVersion: example.io/v1
 kind: Widget
 metadata: {name: w, namespace: shop}

@@ -1,5 +1,6 @@
 """Where things are."""
 
+import json
 import os
 import pathlib
 import subprocess
@@ -9,11 +10,21 @@ ROOT = E2E.parents[1]
 BUILD = ROOT / "build"
 BIN = pathlib.Path(os.environ.get("KARMADA_BIN", BUILD / "release" / "bin"))
 DAEMON = BIN / "karmada-controller-manager"
+INTERPRET = BIN / "karmada-interpret"
 SANDBOX = BIN / "karmada-sandbox"
 BEHAVIOUR_TEST = BIN / "behaviour_test"
 CRDS = ROOT / "config" / "crds"
 SAMPLES = ROOT / "config" / "samples"
 SCENARIOS = ROOT / "tests" / "data" / "scenarios"
+
+
+def upstream_module():
+    """The folder of upstream's source, of the version that the testbed pins; downloaded when it is not there."""
+    done = subprocess.run(["go", "mod", "download", "-json", "github.com/karmada-io/karmada"],
+                          cwd=E2E / "testbed" / "karmada", stdout=subprocess.PIPE, text=True, check=False)
+    if done.returncode:
+        raise SystemExit("rig: upstream's module could not be downloaded, see above")
+    return pathlib.Path(json.loads(done.stdout)["Dir"])
 
 
 class Testbed:

@@ -1,0 +1,41 @@
+#include "cmd/interpret/spelling.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+
+#include "absl/strings/ascii.h"
+
+namespace cmd::interpret {
+namespace {
+
+// How many letters have to change to make one name the other, in any case (Levenshtein).
+size_t Distance(absl::string_view a, absl::string_view b) {
+  std::vector<size_t> row(b.size() + 1);
+  for (size_t j = 0; j < row.size(); ++j) row[j] = j;
+  for (size_t i = 1; i <= a.size(); ++i) {
+    size_t diagonal = std::exchange(row[0], i);
+    for (size_t j = 1; j <= b.size(); ++j) {
+      const bool same = absl::ascii_tolower(a[i - 1]) == absl::ascii_tolower(b[j - 1]);
+      const size_t replaced = diagonal + (same ? 0 : 1);
+      diagonal = row[j];
+      row[j] = std::min({replaced, row[j] + 1, row[j - 1] + 1});
+    }
+  }
+  return row.back();
+}
+
+}  // namespace
+
+std::optional<size_t> NearestName(absl::string_view name,
+                                  const std::vector<std::string>& candidates) {
+  std::optional<size_t> nearest;
+  size_t best = name.size() / 3 + 2;  // As far away is another name.
+  for (size_t i = 0; i < candidates.size(); ++i) {
+    const size_t distance = Distance(candidates[i], name);
+    if (distance < best) best = distance, nearest = i;
+  }
+  return nearest;
+}
+
+}  // namespace cmd::interpret

@@ -1,0 +1,14 @@
+// What the text of a script tells and its bytecode does not: names of locals, and columns.
+#ifndef LUA_SOURCE_FACTS_H_
+#define LUA_SOURCE_FACTS_H_
+
+#include "lua/script.h"
+
+namespace lua {
+
+// Fills facts.local_functions and facts.modules from the text.
+void AddSourceFacts(absl::string_view text, ScriptFacts& facts);
+
+}  // namespace lua
+
+#endif  // LUA_SOURCE_FACTS_H_
