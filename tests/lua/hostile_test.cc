@@ -72,7 +72,7 @@ double CpuMilliseconds() {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr double kMostMilliseconds = 1500;
 #else
-constexpr double kMostMilliseconds = 100;
+constexpr double kMostMilliseconds = 400;
 #endif
 
 // Scripts that run out of time get little of it; the others enough on a busy machine.
