@@ -45,13 +45,7 @@ WebhookBackend::WebhookBackend(WebhookBackendOptions options)
 
 void WebhookBackend::Replace(std::shared_ptr<const HookSet> hooks) {
   monitor_->Track(*hooks);
-  absl::MutexLock lock(&mu_);
-  hooks_.swap(hooks);
-}
-
-std::shared_ptr<const HookSet> WebhookBackend::hooks() const {
-  absl::ReaderMutexLock lock(&mu_);
-  return hooks_;
+  hooks_.Set(std::move(hooks));
 }
 
 bool WebhookBackend::Has(const kube::Gvk& gvk, Operation op) const {

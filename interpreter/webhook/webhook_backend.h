@@ -11,11 +11,10 @@
 #include <memory>
 #include <string>
 
-#include "absl/base/thread_annotations.h"
 #include "absl/status/statusor.h"
-#include "absl/synchronization/mutex.h"
 #include "base/clock.h"
 #include "base/metrics.h"
+#include "base/snapshot.h"
 #include "interpreter/interpreter.h"
 #include "interpreter/webhook/codec.h"
 #include "interpreter/webhook/hook_client.h"
@@ -49,7 +48,7 @@ class WebhookBackend : public Backend {
   // and CA do.
   void Replace(std::shared_ptr<const HookSet> hooks);
   // The present set; nullptr before the first Replace().
-  std::shared_ptr<const HookSet> hooks() const;
+  std::shared_ptr<const HookSet> hooks() const { return hooks_.Get(); }
 
   absl::string_view layer() const override { return kWebhookLayer; }
   bool Has(const kube::Gvk& gvk, Operation op) const override;
@@ -62,6 +61,7 @@ class WebhookBackend : public Backend {
                                       const kube::Object& observed) const override;
   absl::StatusOr<kube::Object> AggregateStatus(const kube::Object& object,
                                                const AggregatedItems& items) const override;
+  bool ChecksDependencies() const override { return true; }
   absl::StatusOr<json::Value> GetDependencies(const kube::Object& object) const override;
   absl::StatusOr<json::Value> ReflectStatus(const kube::Object& object) const override;
   absl::StatusOr<bool> InterpretHealth(const kube::Object& object) const override;
@@ -77,8 +77,7 @@ class WebhookBackend : public Backend {
 
   const std::unique_ptr<HookMonitor> monitor_;
   const std::unique_ptr<HookClient> client_;
-  mutable absl::Mutex mu_;
-  std::shared_ptr<const HookSet> hooks_ ABSL_GUARDED_BY(mu_);
+  base::Snapshot<HookSet> hooks_;
 };
 
 }  // namespace interpreter::webhook
