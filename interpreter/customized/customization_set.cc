@@ -16,6 +16,10 @@ bool SameScript(const ScriptRule& a, const ScriptRule& b) {
                        : a.script.status() == b.script.status();
 }
 
+bool SameRule(const ScriptRule& a, const ScriptRule& b) {
+  return a.customization == b.customization && SameScript(a, b);
+}
+
 bool SameScripts(absl::Span<const ScriptRule> a, absl::Span<const ScriptRule> b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), SameScript);
 }
@@ -71,6 +75,16 @@ void CustomizationSet::Compete(std::vector<ScriptRule>& rules, const ScriptRule&
                     : absl::StrCat("not used, ", first.customization, " comes first for ",
                                    what.gvk.ToString())});
   if (late_answers) first = late;
+}
+
+bool operator==(const CustomizationSet& a, const CustomizationSet& b) {
+  const std::vector<KindOperation> covered = a.Covered();
+  if (covered != b.Covered()) return false;
+  return std::all_of(covered.begin(), covered.end(), [&](const KindOperation& pair) {
+    const auto in_a = a.RulesFor(pair.gvk, pair.operation);
+    const auto in_b = b.RulesFor(pair.gvk, pair.operation);
+    return std::equal(in_a.begin(), in_a.end(), in_b.begin(), in_b.end(), SameRule);
+  });
 }
 
 absl::Span<const ScriptRule> CustomizationSet::RulesFor(const kube::Gvk& gvk, Operation op) const {

@@ -28,10 +28,11 @@ struct WebhookBackendOptions {
   // Must outlive the back end.
   const base::Clock* clock = &base::RealClock();
   // `monitor.metrics`, when given, must outlive the back end. Series:
-  // karmada_interpreter_webhook_duration_seconds{hook,operation,result},
-  // karmada_interpreter_webhook_failures_total{hook,reason} and
-  // karmada_interpreter_webhook_open{hook} (1 while calls are suspended); those of a hook that goes
-  // away go with it. `monitor.on_breaker_change` is called by the thread whose call made the
+  // karmada_interpreter_webhook_duration_seconds{dialect,hook,operation,result},
+  // karmada_interpreter_webhook_failures_total{dialect,hook,reason} and
+  // karmada_interpreter_webhook_open{dialect,hook} (1 while calls are suspended); the dialect is
+  // the kind of the hook's messages. Those of a hook that goes away go with it.
+  // `monitor.on_breaker_change` is called by the thread whose call made the
   // change, with no lock held; it should not block.
   HookMonitorOptions monitor;
 };
@@ -49,6 +50,11 @@ class WebhookBackend : public Backend {
   void Replace(std::shared_ptr<const HookSet> hooks);
   // The present set; nullptr before the first Replace().
   std::shared_ptr<const HookSet> hooks() const { return hooks_.Get(); }
+
+  // Suspended hooks are asked again by the calls that come, and by whoever calls Probe(): then a
+  // hook that is back is noticed though all objects wait out their back-off. See HookMonitor.
+  absl::Time NextProbe() const { return monitor_->NextProbe(); }
+  void Probe(const base::StopToken& stop) { monitor_->Probe(stop); }
 
   absl::string_view layer() const override { return kWebhookLayer; }
   bool Has(const kube::Gvk& gvk, Operation op) const override;
@@ -72,11 +78,12 @@ class WebhookBackend : public Backend {
   template <class Result>
   absl::StatusOr<Result> Ask(Question question,
                              const std::function<absl::StatusOr<Result>(Answer)>& read) const;
-  absl::StatusOr<Answer> Call(const Hook& hook, const Question& question) const;
+  absl::StatusOr<Answer> Call(const Hook& hook, const Question& question,
+                              const base::StopToken* stop = nullptr) const;
   absl::StatusOr<kube::Object> AskForObject(Question question) const;
 
-  const std::unique_ptr<HookMonitor> monitor_;
   const std::unique_ptr<HookClient> client_;
+  const std::unique_ptr<HookMonitor> monitor_;
   base::Snapshot<HookSet> hooks_;
 };
 
