@@ -174,8 +174,7 @@ TEST_CASE_METHOD(Fixture, "what is wrong with a customization is told on it, onc
       [&] { return !absl::StrContains(registry.Expose(), "name=\"broken\""); }));
 }
 
-TEST_CASE_METHOD(Fixture,
-                 "a hook that comes back has everything it is asked about looked at again") {
+TEST_CASE_METHOD(Fixture, "a hook that comes back has what it left unanswered looked at again") {
   server->Put(api::InterpreterWebhookConfigurations(), Asking("widgets", "InterpretHealth"));
   REQUIRE(Load().ok());
   std::atomic<int> health = 0, other = 0;
