@@ -6,6 +6,7 @@
 #include <prometheus/metric_family.h>
 #include <prometheus/text_serializer.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <utility>
 
@@ -156,11 +157,14 @@ Histogram& Registry::GetHistogram(const std::string& name, const std::string& he
 }
 
 void Registry::RemoveSeries(const std::string& label, const std::string& value) {
+  RemoveSeries({{label, value}});
+}
+
+void Registry::RemoveSeries(const Labels& labels) {
   absl::MutexLock lock(&impl_->mu);
   for (auto& [name, family] : impl_->families) {
     std::erase_if(family.series, [&](const auto& entry) {
-      const auto it = entry.first.find(label);
-      return it != entry.first.end() && it->second == value;
+      return std::includes(entry.first.begin(), entry.first.end(), labels.begin(), labels.end());
     });
   }
 }

@@ -57,6 +57,8 @@ class Registry {
                           const std::vector<double>& buckets, const Labels& labels = {});
   // Drops every series of every family that carries this label value (a cluster that was unjoined).
   void RemoveSeries(const std::string& label, const std::string& value);
+  // Drops every series of every family that carries all of these.
+  void RemoveSeries(const Labels& labels);
   // The text exposition (version 0.0.4) of all series plus process_* of this process.
   std::string Expose() const;
 

@@ -7,8 +7,10 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/hash/hash.h"
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
+#include "base/snapshot.h"
 #include "base/status.h"
 #include "interpreter/dependency_validation.h"
 #include "interpreter/interpreter.h"
@@ -30,6 +32,22 @@ absl::Status NotFound(const kube::Gvk& gvk, Operation op) {
   return absl::UnimplementedError(absl::StrCat("default ", OperationName(op), " interpreter for \"",
                                                gvk.ToString(), "\" not found"));
 }
+
+// One series of the metric: layer, kind, operation, result.
+using Series = std::tuple<absl::string_view, std::string, Operation, absl::string_view>;
+using SeriesView = std::tuple<absl::string_view, absl::string_view, Operation, absl::string_view>;
+
+// Found by a view, so that nobody copies a kind's name to look a series up.
+struct SeriesHash {
+  using is_transparent = void;
+  size_t operator()(const SeriesView& series) const { return absl::HashOf(series); }
+  size_t operator()(const Series& series) const { return absl::HashOf(SeriesView(series)); }
+};
+struct SeriesEqual {
+  using is_transparent = void;
+  bool operator()(const SeriesView& a, const SeriesView& b) const { return a == b; }
+};
+using Histograms = absl::flat_hash_map<Series, metrics::Histogram*, SeriesHash, SeriesEqual>;
 
 constexpr char kPassOnPayload[] = "interpreter/pass-on";
 
@@ -91,7 +109,9 @@ class Chain : public Interpreter {
                                   [&](const Backend& b) -> absl::StatusOr<json::Value> {
                                     ASSIGN_OR_RETURN(json::Value dependencies,
                                                      b.GetDependencies(object));
-                                    RETURN_IF_ERROR(ValidateDependencies(dependencies));
+                                    if (!b.ChecksDependencies()) {
+                                      RETURN_IF_ERROR(ValidateDependencies(dependencies));
+                                    }
                                     return dependencies;
                                   });
   }
@@ -149,15 +169,13 @@ class Chain : public Interpreter {
     HistogramFor({backend.layer(), gvk.kind, op, result}).Observe(absl::ToDoubleSeconds(took));
   }
 
-  // Layer, kind, operation, result.
-  using Series = std::tuple<absl::string_view, std::string, Operation, absl::string_view>;
+  metrics::Histogram& HistogramFor(const SeriesView& series) const {
+    const std::shared_ptr<const Histograms> known = histograms_.Get();
+    const auto found = known->find(series);
+    return found != known->end() ? *found->second : Make(series);
+  }
 
-  metrics::Histogram& HistogramFor(const Series& series) const {
-    {
-      absl::ReaderMutexLock lock(&mu_);
-      const auto found = histograms_.find(series);
-      if (found != histograms_.end()) return *found->second;
-    }
+  metrics::Histogram& Make(const SeriesView& series) const {
     const auto& [layer, kind, op, result] = series;
     // 1 µs to 4 s: built-in handlers take about one, a script may take a second.
     metrics::Histogram& made =
@@ -165,19 +183,23 @@ class Chain : public Interpreter {
                                "Time one operation of the resource interpreter takes.",
                                metrics::ExponentialBuckets(1e-6, 4, 12),
                                {{"layer", std::string(layer)},
-                                {"kind", kind},
+                                {"kind", std::string(kind)},
                                 {"operation", std::string(OperationName(op))},
                                 {"result", std::string(result)}});
+    // A copy for each new series, of which there are a few hundred in a life, so that the
+    // thousands of observations in between need no lock.
     absl::MutexLock lock(&mu_);
-    histograms_.emplace(series, &made);
+    auto more = std::make_shared<Histograms>(*histograms_.Get());
+    more->emplace(Series(layer, kind, op, result), &made);
+    histograms_.Set(std::move(more));
     return made;
   }
 
   const std::vector<std::unique_ptr<Backend>> backends_;
   mutable RuleChanges rule_changes_;
   metrics::Registry* const metrics_;
-  mutable absl::Mutex mu_;
-  mutable absl::flat_hash_map<Series, metrics::Histogram*> histograms_ ABSL_GUARDED_BY(mu_);
+  mutable absl::Mutex mu_;  // One series is added at a time.
+  mutable base::Snapshot<Histograms> histograms_{std::make_shared<Histograms>()};
 };
 
 }  // namespace

@@ -101,6 +101,9 @@ class Backend {
   // the status of the result means anything.
   virtual absl::StatusOr<kube::Object> AggregateStatus(const kube::Object& object,
                                                        const AggregatedItems& items) const = 0;
+  // Whether GetDependencies fails for references that ValidateDependencies refuses, in words of
+  // this layer. If not, the chain looks at what it returns.
+  virtual bool ChecksDependencies() const { return false; }
   // Array of DependentObjectReference (apiVersion, kind, namespace, name, labelSelector), or null.
   virtual absl::StatusOr<json::Value> GetDependencies(const kube::Object& object) const = 0;
   // Null when there is no status.

@@ -1,7 +1,7 @@
 // A ResourceInterpreterCustomization: for one kind, a Lua script for each operation it customizes.
 //
 // Reading one never fails as a whole: what is wrong is listed, and what is right works. A script
-// that does not compile keeps its place, so that its operation ends with the reason instead of
+// that does not compile is kept with the reason, so that its operation can end with that instead of
 // being answered by a lower layer that the user meant to replace.
 #ifndef INTERPRETER_CUSTOMIZED_CUSTOMIZATION_H_
 #define INTERPRETER_CUSTOMIZED_CUSTOMIZATION_H_

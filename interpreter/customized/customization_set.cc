@@ -16,6 +16,10 @@ bool SameScript(const ScriptRule& a, const ScriptRule& b) {
                        : a.script.status() == b.script.status();
 }
 
+bool SameRule(const ScriptRule& a, const ScriptRule& b) {
+  return a.customization == b.customization && SameScript(a, b);
+}
+
 bool SameScripts(absl::Span<const ScriptRule> a, absl::Span<const ScriptRule> b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), SameScript);
 }
@@ -44,21 +48,43 @@ std::shared_ptr<const CustomizationSet> CustomizationSet::Merge(
 // REQUIRES: customizations come in the order of their names.
 void CustomizationSet::Add(const Customization& customization) {
   ++size_;
-  std::vector<Problem> problems = customization.problems;
-  for (const auto& [op, script] : customization.scripts) {
-    if (customization.target.empty()) break;
-    std::vector<ScriptRule>& rules = rules_[customization.target][op];
-    if (!rules.empty() && op != Operation::kInterpretDependency) {
-      problems.push_back({absl::StrCat("spec.customizations.", ScriptFieldOf(op)->name),
-                          absl::StrCat("not used, ", rules.front().customization,
-                                       " comes first for ", customization.target.ToString())});
-      continue;
-    }
-    rules.push_back({customization.name, script});
+  if (!customization.problems.empty()) {
+    std::vector<Problem>& kept = problems_[customization.name];
+    kept.insert(kept.end(), customization.problems.begin(), customization.problems.end());
   }
-  if (problems.empty()) return;
-  std::vector<Problem>& kept = problems_[customization.name];
-  std::move(problems.begin(), problems.end(), std::back_inserter(kept));
+  if (customization.target.empty()) return;
+  for (const auto& [op, script] : customization.scripts) {
+    Compete(rules_[customization.target][op], {customization.name, script},
+            {customization.target, op});
+  }
+}
+
+void CustomizationSet::Compete(std::vector<ScriptRule>& rules, const ScriptRule& late,
+                               const KindOperation& what) {
+  if (rules.empty() || what.operation == Operation::kInterpretDependency) {
+    rules.push_back(late);
+    return;
+  }
+  ScriptRule& first = rules.front();
+  const bool late_answers = !first.script.ok() && late.script.ok();
+  const ScriptRule& loser = late_answers ? first : late;
+  problems_[loser.customization].push_back(
+      {absl::StrCat("spec.customizations.", ScriptFieldOf(what.operation)->name),
+       late_answers ? absl::StrCat("not used, it does not compile and ", late.customization,
+                                   " answers instead for ", what.gvk.ToString())
+                    : absl::StrCat("not used, ", first.customization, " comes first for ",
+                                   what.gvk.ToString())});
+  if (late_answers) first = late;
+}
+
+bool operator==(const CustomizationSet& a, const CustomizationSet& b) {
+  const std::vector<KindOperation> covered = a.Covered();
+  if (covered != b.Covered()) return false;
+  return std::all_of(covered.begin(), covered.end(), [&](const KindOperation& pair) {
+    const auto in_a = a.RulesFor(pair.gvk, pair.operation);
+    const auto in_b = b.RulesFor(pair.gvk, pair.operation);
+    return std::equal(in_a.begin(), in_a.end(), in_b.begin(), in_b.end(), SameRule);
+  });
 }
 
 absl::Span<const ScriptRule> CustomizationSet::RulesFor(const kube::Gvk& gvk, Operation op) const {

@@ -4,7 +4,8 @@
 //   for (const ScriptRule& rule : set->RulesFor(gvk, Operation::kInterpretHealth)) ...
 //
 // Sets never change, so any thread may read them. As upstream's declarative configmanager: sorted
-// by name, the first script for an operation of a kind answers alone; for dependencies all do.
+// by name, the first script for an operation of a kind that compiles answers alone; for
+// dependencies all do. (Upstream does not look whether a script compiles.)
 #ifndef INTERPRETER_CUSTOMIZED_CUSTOMIZATION_SET_H_
 #define INTERPRETER_CUSTOMIZED_CUSTOMIZATION_SET_H_
 
@@ -25,7 +26,9 @@ namespace interpreter::customized {
 // One script that answers for a kind and an operation.
 struct ScriptRule {
   std::string customization;  // Whose.
-  CompiledScript script;      // An error is the answer of a script that does not compile.
+  // An error is the answer of a script that does not compile: among the rules of dependencies, or
+  // where no customization of that kind and operation has one that does.
+  CompiledScript script;
 };
 
 struct KindOperation {
@@ -47,8 +50,11 @@ class CustomizationSet {
   // Every pair that has a rule, sorted.
   std::vector<KindOperation> Covered() const;
   // The problems of each customization that has any, by name. A script that loses to one of another
-  // customization is one of them.
+  // customization is one of them, because that comes first or because this one does not compile.
   const std::map<std::string, std::vector<Problem>>& problems() const { return problems_; }
+  // Whether both answer alike, in the same names.
+  friend bool operator==(const CustomizationSet& a, const CustomizationSet& b);
+
   // Number of customizations, unusable ones included.
   size_t size() const { return size_; }
 
@@ -57,6 +63,8 @@ class CustomizationSet {
 
   CustomizationSet() = default;
   void Add(const Customization& customization);
+  // One more script for the same question; at most one of them goes on to answer.
+  void Compete(std::vector<ScriptRule>& rules, const ScriptRule& late, const KindOperation& what);
 
   absl::flat_hash_map<kube::Gvk, KindRules> rules_;
   std::map<std::string, std::vector<Problem>> problems_;

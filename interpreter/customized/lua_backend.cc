@@ -30,13 +30,7 @@ LuaBackend::LuaBackend(const LuaBackendOptions& options)
 
 void LuaBackend::Replace(std::shared_ptr<const CustomizationSet> set) {
   probation_.KeepOnly(*set);
-  absl::MutexLock lock(&mu_);
-  set_.swap(set);  // The old set dies after the lock is gone, if nobody else uses it.
-}
-
-std::shared_ptr<const CustomizationSet> LuaBackend::set() const {
-  absl::ReaderMutexLock lock(&mu_);
-  return set_;
+  set_.Set(std::move(set));
 }
 
 bool LuaBackend::Has(const kube::Gvk& gvk, Operation op) const {
@@ -67,14 +61,15 @@ absl::StatusOr<LuaBackend::Results> LuaBackend::Run(const ScriptRule& rule,
   const Operation op = call.operation;
   RETURN_IF_ERROR(rule.script.status());
   const lua::Script& script = **rule.script;
-  ASSIGN_OR_RETURN(const auto ticket, probation_.Begin(script, rule.customization, op));
+  const ScriptProbation::Run probed{script, rule.customization, op, call.arguments};
+  ASSIGN_OR_RETURN(const auto ticket, probation_.Begin(probed));
   lua::Call run;
   run.function = std::string(ScriptFieldOf(op)->function);
   run.arguments = call.arguments;
   run.results = op == Operation::kInterpretReplica ? 2 : 1;
   run.arguments_are_references = op == Operation::kRetain || op == Operation::kReviseReplica;
   absl::StatusOr<lua::Outcome> outcome = runner_.Run(script, run);
-  probation_.End(ticket, outcome.status());
+  probation_.End(probed, ticket, outcome.status());
   RETURN_IF_ERROR(outcome.status());
   if (on_run_) on_run_(outcome->usage);
   return std::move(outcome->results);
@@ -133,6 +128,11 @@ absl::StatusOr<json::Value> LuaBackend::GetDependencies(const kube::Object& obje
   ASSIGN_OR_RETURN(const Rules rules, Find(object.gvk(), call.operation));
   std::vector<json::Value> lists;
   for (const ScriptRule& rule : rules.list) {
+    // Without its references, what it brought along so far would be removed from the members.
+    if (!rule.script.ok()) {
+      return base::Annotate(rule.script.status(), "customization ", rule.customization,
+                            " takes part in these dependencies and has no usable script");
+    }
     ASSIGN_OR_RETURN(json::Value list, AnswerOf(rule, call, DependenciesIn));
     lists.push_back(std::move(list));
   }

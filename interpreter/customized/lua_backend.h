@@ -17,14 +17,13 @@
 #include <string>
 #include <vector>
 
-#include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "absl/synchronization/mutex.h"
 #include "absl/types/span.h"
 #include "base/clock.h"
 #include "base/metrics.h"
+#include "base/snapshot.h"
 #include "interpreter/customized/customization_set.h"
 #include "interpreter/customized/script_probation.h"
 #include "interpreter/interpreter.h"
@@ -46,11 +45,11 @@ class LuaBackend : public Backend {
  public:
   explicit LuaBackend(const LuaBackendOptions& options);
 
-  // From now on calls use this set. Readers wait for the exchange of a pointer, nothing more.
+  // From now on calls use this set.
   // REQUIRES: not nullptr.
   void Replace(std::shared_ptr<const CustomizationSet> set);
   // nullptr until the first Replace.
-  std::shared_ptr<const CustomizationSet> set() const;
+  std::shared_ptr<const CustomizationSet> set() const { return set_.Get(); }
 
   absl::string_view layer() const override { return layer_; }
   bool Has(const kube::Gvk& gvk, Operation op) const override;
@@ -68,7 +67,9 @@ class LuaBackend : public Backend {
   // `object` with the status of the result; the rest of the result is not used.
   absl::StatusOr<kube::Object> AggregateStatus(const kube::Object& object,
                                                const AggregatedItems& items) const override;
-  // The union of what all scripts return, sorted by apiVersion, kind, namespace, name and selector.
+  bool ChecksDependencies() const override { return true; }
+  // The union of what all scripts return (one that fails, or does not compile, fails it), sorted by
+  // apiVersion, kind, namespace, name and selector.
   absl::StatusOr<json::Value> GetDependencies(const kube::Object& object) const override;
   absl::StatusOr<json::Value> ReflectStatus(const kube::Object& object) const override;
   absl::StatusOr<bool> InterpretHealth(const kube::Object& object) const override;
@@ -104,8 +105,7 @@ class LuaBackend : public Backend {
   const lua::ScriptRunner runner_;
   const std::function<void(const lua::Usage&)> on_run_;
   mutable ScriptProbation probation_;
-  mutable absl::Mutex mu_;
-  std::shared_ptr<const CustomizationSet> set_ ABSL_GUARDED_BY(mu_);
+  base::Snapshot<CustomizationSet> set_;
 };
 
 }  // namespace interpreter::customized

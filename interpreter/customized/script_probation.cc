@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/container/flat_hash_set.h"
+#include "absl/hash/hash.h"
 #include "absl/strings/str_cat.h"
 #include "kube/meta/object.h"
 
@@ -10,61 +11,157 @@ namespace interpreter::customized {
 
 namespace {
 
+// How often pairs that have not failed for long are looked for.
+constexpr absl::Duration kDropEvery = absl::Minutes(1);
+
 bool EndedByBudget(const absl::Status& outcome) {
   return absl::IsDeadlineExceeded(outcome) || absl::IsResourceExhausted(outcome);
 }
 
+// A member's object has the name of its template, and of its twins in other members; uids differ.
+uint64_t HashOfObjects(absl::Span<const json::Value> arguments) {
+  uint64_t hash = 0;
+  for (const json::Value& argument : arguments) {
+    const json::Value& metadata = argument["metadata"];
+    hash = absl::HashOf(hash, metadata["namespace"].AsString(), metadata["name"].AsString(),
+                        metadata["uid"].AsString());
+  }
+  return hash;
+}
+
+int64_t GenerationOf(absl::Span<const json::Value> arguments) {
+  int64_t generation = 0;  // Of two objects (Retain), a change of either changes the sum.
+  for (const json::Value& argument : arguments) {
+    generation += argument.Get({"metadata", "generation"}).AsInt();
+  }
+  return generation;
+}
+
 }  // namespace
 
-absl::StatusOr<ScriptProbation::Ticket> ScriptProbation::Begin(const lua::Script& script,
-                                                               absl::string_view customization,
-                                                               Operation operation) {
-  Ticket ticket{script.fingerprint(), std::string(customization), operation};
+absl::StatusOr<ScriptProbation::Ticket> ScriptProbation::Begin(const Run& run) {
+  Ticket ticket;
+  if (size() == 0) return ticket;
+  const uint64_t object = HashOfObjects(run.arguments);
   absl::MutexLock lock(&mu_);
-  const auto found = suspects_.find(ticket.script);
-  if (found == suspects_.end() || found->second.ends < kEndsBeforeSuspicion) return ticket;
-  Suspect& suspect = found->second;
-  if (!suspect.being_tried && clock_.Now() >= suspect.next_try) {
-    suspect.being_tried = true;
-    ticket.is_try = true;
-    return ticket;
+  const absl::Time now = clock_.Now();
+  DropOld(now);
+  const auto pair = pairs_.find({run.script.fingerprint(), object});
+  bool early = false;
+  if (pair != pairs_.end() && pair->second.suspected()) {
+    const SuspectPair& suspect = pair->second;
+    early = now < suspect.next_try;
+    const bool changed = suspect.generation != GenerationOf(run.arguments);
+    if (suspect.being_tried || (early && (!changed || suspect.tried_early))) {
+      return Refuse(run, suspect, /*whole_script=*/false);
+    }
+    ticket.tries_object = true;
   }
+  const auto script = scripts_.find(run.script.fingerprint());
+  if (script != scripts_.end() && script->second.suspected()) {
+    SuspectScript& suspect = script->second;
+    if (suspect.being_tried || now < suspect.next_try) {
+      return Refuse(run, suspect, /*whole_script=*/true);
+    }
+    suspect.being_tried = ticket.tries_script = true;
+  }
+  if (ticket.tries_object) {
+    pair->second.being_tried = true;
+    pair->second.tried_early = early;
+  }
+  return ticket;
+}
+
+absl::Status ScriptProbation::Refuse(const Run& run, const Suspect& suspect,
+                                     bool whole_script) const {
+  const kube::Object object(run.arguments.empty() ? json::Value() : run.arguments.front());
   return absl::UnavailableError(absl::StrCat(
-      OperationName(operation), " of customization ", customization, " ran out of time or memory ",
-      suspect.ends, " times in a row; ",
+      OperationName(run.operation), " of customization ", run.customization,
+      " ran out of time or memory ", suspect.ends, " times in a row ",
+      whole_script ? "on several objects, so it is not run for " : "for ", object.Describe(), "; ",
       suspect.being_tried
           ? "another call is trying it again"
           : absl::StrCat("it is tried again at ", kube::FormatTime(suspect.next_try))));
 }
 
-void ScriptProbation::End(const Ticket& ticket, const absl::Status& outcome) {
+void ScriptProbation::End(const Run& run, Ticket ticket, const absl::Status& outcome) {
+  const bool failed = EndedByBudget(outcome);
+  if (!failed && size() == 0) return;
+  const uint64_t object = HashOfObjects(run.arguments);
   absl::MutexLock lock(&mu_);
-  if (!EndedByBudget(outcome)) {
-    suspects_.erase(ticket.script);
-    return;
-  }
-  Count(ticket);
-  Suspect& suspect = suspects_[ticket.script];
-  if (++suspect.ends < kEndsBeforeSuspicion) return;
-  if (ticket.is_try) {
-    suspect.being_tried = false;
-    suspect.wait = std::clamp(2 * suspect.wait, kFirstWait, kLongestWait);
-  } else if (suspect.wait == absl::ZeroDuration()) {
-    suspect.wait = kFirstWait;
+  if (failed) {
+    Count(run);
+    Fail(run, ticket, object);
   } else {
-    return;  // It began before the suspicion and tells nothing new.
+    scripts_.erase(run.script.fingerprint());
+    pairs_.erase({run.script.fingerprint(), object});
   }
-  suspect.next_try = clock_.Now() + suspect.wait;
+  Recount();
 }
 
-void ScriptProbation::Count(const Ticket& ticket) {
+void ScriptProbation::Fail(const Run& run, Ticket ticket, uint64_t object) {
+  const absl::Time now = clock_.Now();
+  const Pair key{run.script.fingerprint(), object};
+  if (!pairs_.contains(key)) MakeRoom(now);
+  SuspectPair& pair = pairs_[key];
+  pair.generation = GenerationOf(run.arguments);
+  pair.Fail(ticket.tries_object, pair.ends + 1 >= kEndsBeforeSuspicion, now);
+
+  SuspectScript& script = scripts_[key.first];
+  std::vector<uint64_t>& objects = script.objects;
+  if (objects.size() < kEndsBeforeSuspicion &&
+      std::count(objects.begin(), objects.end(), object) == 0) {
+    objects.push_back(object);
+  }
+  script.Fail(ticket.tries_script, objects.size() >= kEndsBeforeSuspicion, now);
+}
+
+void ScriptProbation::Suspect::Fail(bool was_try, bool enough, absl::Time now) {
+  ++ends;
+  last_end = now;
+  if (was_try) {
+    being_tried = false;
+    wait = std::clamp(2 * wait, kFirstWait, kLongestWait);
+  } else if (enough && !suspected()) {
+    wait = kFirstWait;
+  } else {
+    return;  // Too early to tell, or it began before the suspicion and tells nothing new.
+  }
+  next_try = now + wait;
+}
+
+void ScriptProbation::MakeRoom(absl::Time now) {
+  next_drop_ = now;
+  DropOld(now);
+  if (pairs_.size() < kMaxPairs) return;
+  pairs_.erase(std::min_element(pairs_.begin(), pairs_.end(), [](const auto& a, const auto& b) {
+    return a.second.last_end < b.second.last_end;
+  }));
+}
+
+void ScriptProbation::DropOld(absl::Time now) {
+  if (now < next_drop_) return;
+  next_drop_ = now + kDropEvery;
+  const auto is_old = [now](const auto& entry) {
+    return !entry.second.being_tried && entry.second.last_end + kMemory <= now;
+  };
+  absl::erase_if(pairs_, is_old);
+  absl::erase_if(scripts_, is_old);
+  Recount();
+}
+
+void ScriptProbation::Recount() {
+  remembered_.store(pairs_.size() + scripts_.size(), std::memory_order_release);
+}
+
+void ScriptProbation::Count(const Run& run) {
   if (metrics_ == nullptr) return;
-  counted_.insert(ticket.customization);
+  counted_.insert(std::string(run.customization));
   metrics_
       ->GetCounter("karmada_interpreter_script_budget_exceeded_total",
                    "Runs of a customization's script that ran out of time or memory.",
-                   {{"customization", ticket.customization},
-                    {"operation", std::string(OperationName(ticket.operation))}})
+                   {{"customization", std::string(run.customization)},
+                    {"operation", std::string(OperationName(run.operation))}})
       .Increment();
 }
 
@@ -78,7 +175,9 @@ void ScriptProbation::KeepOnly(const CustomizationSet& set) {
     }
   }
   absl::MutexLock lock(&mu_);
-  absl::erase_if(suspects_, [&](const auto& entry) { return !scripts.contains(entry.first); });
+  absl::erase_if(scripts_, [&](const auto& entry) { return !scripts.contains(entry.first); });
+  absl::erase_if(pairs_, [&](const auto& entry) { return !scripts.contains(entry.first.first); });
+  Recount();
   for (auto it = counted_.begin(); it != counted_.end();) {
     if (names.contains(*it)) {
       ++it;

@@ -1,15 +1,28 @@
 // Keeps scripts that eat up their budget from being run on every call.
 //
-// A script that ran out of time or memory three times in a row is suspected: calls fail at once
-// until some time has passed, then one call at a time may try it. The time doubles with each
-// further failure, from one second to five minutes. A run that ends within its budget, with a
-// result or an error of its own, clears the script; so does a change of its text.
+// Whoever ran out of time or memory three times in a row is suspected: its calls fail at once until
+// some time has passed, then one call at a time may try. The time doubles with each further
+// failure, from one second to five minutes. There are two kinds of suspects:
+//
+// - A script on one object: the last three of its runs failed. What other objects get does not
+//   matter to it. A run of the object that ends within the budget, with a result or an error of its
+//   own, clears it.
+// - A script as a whole: three runs in a row failed, each on another object. Any run that ends
+//   within the budget clears it; so does a change of the script's name or text.
+//
+// An object whose generation has changed since its last failure may be tried before its time, once
+// in each waiting time: a repaired spec need not wait five minutes, and a status that changes every
+// second (which moves the generation of kinds without a status subresource) gains one run at most.
 #ifndef INTERPRETER_CUSTOMIZED_SCRIPT_PROBATION_H_
 #define INTERPRETER_CUSTOMIZED_SCRIPT_PROBATION_H_
 
+#include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <set>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/container/flat_hash_map.h"
@@ -18,7 +31,9 @@
 #include "absl/strings/string_view.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
+#include "absl/types/span.h"
 #include "base/clock.h"
+#include "base/json.h"
 #include "base/metrics.h"
 #include "interpreter/customized/customization_set.h"
 #include "interpreter/interpreter.h"
@@ -26,19 +41,30 @@
 
 namespace interpreter::customized {
 
-// Threads: all calls from any thread.
+// Threads: all calls from any thread. While no script has failed lately, calls take no lock.
 class ScriptProbation {
  public:
   static constexpr int kEndsBeforeSuspicion = 3;
   static constexpr absl::Duration kFirstWait = absl::Seconds(1);
   static constexpr absl::Duration kLongestWait = absl::Minutes(5);
+  // A pair of script and object that has not failed for so long is forgotten (it may be gone).
+  static constexpr absl::Duration kMemory = absl::Minutes(10);
+  // Pairs that are remembered; of more, the one whose failure is longest ago is forgotten.
+  static constexpr size_t kMaxPairs = 1024;
 
-  // A run that was let through.
+  // A run that is about to be made. What it refers to must live until its end.
+  struct Run {
+    const lua::Script& script;
+    absl::string_view customization;
+    Operation operation;
+    // The function's. Those that are objects (have metadata) tell by namespace, name and uid of
+    // all of them together which object this is about.
+    absl::Span<const json::Value> arguments;
+  };
+  // The right to make it.
   struct Ticket {
-    uint64_t script = 0;  // Its fingerprint.
-    std::string customization;
-    Operation operation = Operation::kInterpretHealth;
-    bool is_try = false;  // Of a suspected script.
+    bool tries_script = false;  // The script is suspected.
+    bool tries_object = false;  // The pair of script and object is.
   };
 
   // Both must outlive this; `metrics` may be nullptr.
@@ -46,29 +72,51 @@ class ScriptProbation {
       : clock_(clock), metrics_(metrics) {}
 
   // To be asked before each run, and answered with End after it. kUnavailable: do not run; the
-  // message names customization and operation and says when the script is tried again.
-  absl::StatusOr<Ticket> Begin(const lua::Script& script, absl::string_view customization,
-                               Operation operation);
+  // message names customization, operation and object and says when it is tried again.
+  absl::StatusOr<Ticket> Begin(const Run& run);
   // `outcome` of the run: kDeadlineExceeded and kResourceExhausted are ends by the budget, each
   // counted in karmada_interpreter_script_budget_exceeded_total{customization,operation}.
-  void End(const Ticket& ticket, const absl::Status& outcome);
+  void End(const Run& run, Ticket ticket, const absl::Status& outcome);
   // Forgets scripts that are not in this set, and the series of customizations that are not.
   void KeepOnly(const CustomizationSet& set);
+  // Scripts, and pairs of script and object, that are remembered now.
+  size_t size() const { return remembered_.load(std::memory_order_acquire); }
 
  private:
   struct Suspect {
     int ends = 0;         // By the budget, in a row.
     absl::Duration wait;  // Zero until suspected.
     absl::Time next_try;
+    absl::Time last_end;
     bool being_tried = false;
-  };
 
-  void Count(const Ticket& ticket) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+    bool suspected() const { return wait > absl::ZeroDuration(); }
+    // One more end by the budget; from `enough` ends on it is suspected.
+    void Fail(bool was_try, bool enough, absl::Time now);
+  };
+  struct SuspectScript : Suspect {
+    std::vector<uint64_t> objects;  // On which it failed in a row; at most kEndsBeforeSuspicion.
+  };
+  struct SuspectPair : Suspect {
+    int64_t generation = 0;    // Of the object, at its last failure.
+    bool tried_early = false;  // In this waiting time.
+  };
+  using Pair = std::pair<uint64_t, uint64_t>;  // Fingerprint of the script, hash of the object.
+
+  absl::Status Refuse(const Run& run, const Suspect& suspect, bool whole_script) const;
+  void Fail(const Run& run, Ticket ticket, uint64_t object) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void MakeRoom(absl::Time now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void DropOld(absl::Time now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void Count(const Run& run) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void Recount() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
   const base::Clock& clock_;
   metrics::Registry* const metrics_;
+  std::atomic<size_t> remembered_{0};  // Entries of both maps; none: calls need not look.
   absl::Mutex mu_;
-  absl::flat_hash_map<uint64_t, Suspect> suspects_ ABSL_GUARDED_BY(mu_);  // By fingerprint.
+  absl::flat_hash_map<uint64_t, SuspectScript> scripts_ ABSL_GUARDED_BY(mu_);  // By fingerprint.
+  absl::flat_hash_map<Pair, SuspectPair> pairs_ ABSL_GUARDED_BY(mu_);
+  absl::Time next_drop_ ABSL_GUARDED_BY(mu_);           // When old pairs are looked for.
   std::set<std::string> counted_ ABSL_GUARDED_BY(mu_);  // Customizations that have series.
 };
 

@@ -10,18 +10,18 @@ namespace interpreter::live {
 void ConfigurationProblems::Tell(const std::vector<Finding>& findings) {
   std::map<Key, std::string> before;
   before.swap(told_);
+  std::set<Key> gone;
+  gone.swap(gauged_);
   for (const Finding& finding : findings) {
     const Key key{std::string(finding.object->kind()), std::string(finding.object->name())};
     const auto last = before.find(key);
+    if (gone.erase(key) > 0 || !finding.problems.empty()) SetGauge(key, finding.problems.size());
     if (finding.problems.empty()) continue;
     std::string& told = told_[key];
     if (last != before.end()) told = last->second;
     TellOne(finding, told);
-    SetGauge(key, static_cast<double>(finding.problems.size()));
   }
-  for (const auto& [key, text] : before) {
-    if (told_.count(key) == 0) SetGauge(key, 0);
-  }
+  for (const Key& key : gone) manager_.registry().RemoveSeries(LabelsOf(key));
 }
 
 void ConfigurationProblems::TellOne(const Finding& finding, std::string& told) {
@@ -34,12 +34,16 @@ void ConfigurationProblems::TellOne(const Finding& finding, std::string& told) {
                            kube::EventType::kWarning, api::reason::kInvalidConfiguration, text);
 }
 
-void ConfigurationProblems::SetGauge(const Key& key, double problems) {
+metrics::Labels ConfigurationProblems::LabelsOf(const Key& key) {
+  return {{"kind", key.first}, {"name", key.second}};
+}
+
+void ConfigurationProblems::SetGauge(const Key& key, size_t problems) {
+  gauged_.insert(key);
   manager_.registry()
       .GetGauge("karmada_interpreter_configuration_problems",
-                "Problems of an interpreter configuration.",
-                {{"kind", key.first}, {"name", key.second}})
-      .Set(problems);
+                "Problems of an interpreter configuration.", LabelsOf(key))
+      .Set(static_cast<double>(problems));
 }
 
 }  // namespace interpreter::live

@@ -1,13 +1,16 @@
 // What is wrong with configuration objects, told where their authors look: an event on the object
-// and a log line when it is new, and a gauge for as long as it lasts.
+// and a log line when it is new, and a gauge for as long as the object is there.
 #ifndef INTERPRETER_LIVE_CONFIGURATION_PROBLEMS_H_
 #define INTERPRETER_LIVE_CONFIGURATION_PROBLEMS_H_
 
+#include <cstddef>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "base/metrics.h"
 #include "kube/meta/object.h"
 #include "kube/runtime/manager.h"
 
@@ -34,10 +37,12 @@ class ConfigurationProblems {
   using Key = std::pair<std::string, std::string>;
 
   void TellOne(const Finding& finding, std::string& told);
-  void SetGauge(const Key& key, double problems);
+  static metrics::Labels LabelsOf(const Key& key);
+  void SetGauge(const Key& key, size_t problems);
 
   kube::Manager& manager_;
   std::map<Key, std::string> told_;  // The last text told of each object that has a problem.
+  std::set<Key> gauged_;  // What the gauge speaks of: the same, and those that were repaired.
 };
 
 }  // namespace interpreter::live

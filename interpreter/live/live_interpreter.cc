@@ -3,23 +3,22 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
-#include "api/reasons.h"
 #include "api/resources.h"
 #include "base/log.h"
 #include "base/status.h"
 #include "interpreter/customized/lua_backend.h"
 #include "interpreter/customized/shipped.h"
+#include "interpreter/live/breaker_events.h"
 #include "interpreter/live/configuration_problems.h"
 #include "interpreter/rule_changes.h"
 #include "interpreter/webhook/configuration.h"
 #include "interpreter/webhook/webhook_backend.h"
-#include "kube/runtime/events.h"
 
 namespace interpreter::live {
 
@@ -41,17 +40,9 @@ constexpr absl::Duration kRecheck = absl::Seconds(30);
 struct Difference {
   std::vector<customized::KindOperation> scripts;  // Sorted.
   std::vector<webhook::RuleDifference> hooks;
-  bool empty() const { return scripts.empty() && hooks.empty(); }
+  std::set<webhook::KindQuestion> resumed;  // What hooks that answer again left unanswered.
+  bool empty() const { return scripts.empty() && hooks.empty() && resumed.empty(); }
 };
-
-// Everything the hook is asked about.
-std::vector<webhook::RuleDifference> RulesOf(const webhook::Hook& hook) {
-  std::vector<webhook::RuleDifference> all;
-  for (const webhook::Rule& rule : hook.rules) {
-    for (const Operation op : rule.operations) all.push_back({rule.kinds, op});
-  }
-  return all;
-}
 
 }  // namespace
 
@@ -64,6 +55,9 @@ class LiveInterpreter::Impl {
   absl::Status Load(const base::StopToken& stop);
   // Follows changes until stopped.
   absl::Status Follow(const base::StopToken& stop);
+  // Asks suspended hooks, each in its time, until stopped. On a thread of its own, since a hook may
+  // take its timeout to fail and changes must not wait for that.
+  absl::Status Probe(const base::StopToken& stop);
 
  private:
   // A parsed customization and the version of the object it was parsed from.
@@ -76,15 +70,15 @@ class LiveInterpreter::Impl {
   void Unwatch();
   // Exploring webhook configurations are not part of upstream's control planes.
   void WatchExploringIfServed(const base::StopToken& stop);
-  bool AwaitNews(absl::Time deadline, const base::StopToken& stop);
+  // Waits until `deadline` or until `flag` is set; whether it is.
+  bool Await(const bool& flag, absl::Time deadline, const base::StopToken& stop);
   void Reload();
   std::shared_ptr<const CustomizationSet> ReadCustomizations(
       std::vector<ConfigurationProblems::Finding>& findings);
   std::shared_ptr<const HookSet> ReadHooks(std::vector<ConfigurationProblems::Finding>& findings);
   void Publish(const Difference& difference);
-  void TellBreaker(const webhook::Hook& hook, const webhook::BreakerChange& change);
-  // At everything that the hook is asked about, with the next load.
-  void LookAgain(const webhook::Hook& hook);
+  void BreakerMoved(const webhook::Hook& hook, const webhook::BreakerChange& change,
+                    const std::set<webhook::KindQuestion>& unanswered);
   webhook::ResourceLookup Lookup() {
     return [this](const kube::Gvk& gvk) { return manager_.cluster().mapper().Known(gvk); };
   }
@@ -99,8 +93,9 @@ class LiveInterpreter::Impl {
 
   absl::Mutex mu_;
   bool news_ ABSL_GUARDED_BY(mu_) = false;
-  // Rules of hooks that answer again: what failed meanwhile need not sit out its back-off.
-  std::vector<webhook::RuleDifference> resumed_ ABSL_GUARDED_BY(mu_);
+  bool suspended_ ABSL_GUARDED_BY(mu_) = false;  // A hook was, since probes were planned last.
+  // What hooks that answer again left unanswered: it need not sit out its back-off.
+  std::set<webhook::KindQuestion> resumed_ ABSL_GUARDED_BY(mu_);
   struct Attached {
     std::shared_ptr<kube::Informer> informer;
     int64_t handler;
@@ -110,14 +105,15 @@ class LiveInterpreter::Impl {
 
 namespace {
 
-class Follower : public kube::Runnable {
+class Loop : public kube::Runnable {
  public:
-  explicit Follower(std::function<absl::Status(const base::StopToken&)> run)
-      : run_(std::move(run)) {}
-  std::string name() const override { return "interpreter configurations"; }
+  Loop(std::string name, std::function<absl::Status(const base::StopToken&)> run)
+      : name_(std::move(name)), run_(std::move(run)) {}
+  std::string name() const override { return name_; }
   absl::Status Run(const base::StopToken& stop) override { return run_(stop); }
 
  private:
+  const std::string name_;
   const std::function<absl::Status(const base::StopToken&)> run_;
 };
 
@@ -156,9 +152,9 @@ LiveInterpreter::Impl::Impl(kube::Manager& manager, const LiveOptions& options)
     return service.value_or(nullptr);
   };
   web.monitor.metrics = &manager.registry();
-  web.monitor.on_breaker_change = [this](const webhook::Hook& hook,
-                                         const webhook::BreakerChange& change) {
-    TellBreaker(hook, change);
+  web.monitor.on_breaker_change = [this](const auto& hook, const auto& change,
+                                         const auto& unanswered) {
+    BreakerMoved(hook, change, unanswered);
   };
   auto hooks = std::make_unique<WebhookBackend>(std::move(web));
   hooks_ = hooks.get();
@@ -172,9 +168,12 @@ LiveInterpreter::Impl::Impl(kube::Manager& manager, const LiveOptions& options)
 
   Watch(api::InterpreterCustomizations());
   Watch(api::InterpreterWebhookConfigurations());
-  manager.Add(
-      std::make_unique<Follower>([this](const base::StopToken& stop) { return Follow(stop); }),
-      kube::Manager::Group::kAlways);
+  manager.Add(std::make_unique<Loop>("interpreter configurations",
+                                     [this](const auto& stop) { return Follow(stop); }),
+              kube::Manager::Group::kAlways);
+  manager.Add(std::make_unique<Loop>("interpreter webhook probes",
+                                     [this](const auto& stop) { return Probe(stop); }),
+              kube::Manager::Group::kAlways);
 }
 
 LiveInterpreter::Impl::~Impl() { Unwatch(); }
@@ -229,7 +228,7 @@ absl::Status LiveInterpreter::Impl::Load(const base::StopToken& stop) {
 
 absl::Status LiveInterpreter::Impl::Follow(const base::StopToken& stop) {
   while (!stop.stop_requested()) {
-    const bool news = AwaitNews(manager_.clock().Now() + kRecheck, stop);
+    const bool news = Await(news_, manager_.clock().Now() + kRecheck, stop);
     if (stop.stop_requested()) break;
     WatchExploringIfServed(stop);
     if (news && !manager_.clock().SleepFor(kSettle, stop)) break;
@@ -238,31 +237,44 @@ absl::Status LiveInterpreter::Impl::Follow(const base::StopToken& stop) {
   return absl::OkStatus();
 }
 
-bool LiveInterpreter::Impl::AwaitNews(absl::Time deadline, const base::StopToken& stop) {
+absl::Status LiveInterpreter::Impl::Probe(const base::StopToken& stop) {
+  while (!stop.stop_requested()) {
+    {
+      absl::MutexLock lock(&mu_);
+      suspended_ = false;
+    }
+    Await(suspended_, hooks_->NextProbe(), stop);
+    hooks_->Probe(stop);
+  }
+  return absl::OkStatus();
+}
+
+bool LiveInterpreter::Impl::Await(const bool& flag, absl::Time deadline,
+                                  const base::StopToken& stop) {
   bool stopped = false;
   const base::StopCallback wake(stop, [&] {
     absl::MutexLock lock(&mu_);
     stopped = true;
   });
   absl::MutexLock lock(&mu_);
-  const auto ready = [&]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) { return news_ || stopped; };
-  return manager_.clock().AwaitUntil(mu_, absl::Condition(&ready), deadline) && news_;
+  const auto ready = [&]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) { return flag || stopped; };
+  return manager_.clock().AwaitUntil(mu_, absl::Condition(&ready), deadline) && flag;
 }
 
 void LiveInterpreter::Impl::Reload() {
-  std::vector<webhook::RuleDifference> resumed;
+  Difference difference;
   {
     absl::MutexLock lock(&mu_);
     news_ = false;
-    resumed.swap(resumed_);
+    difference.resumed.swap(resumed_);
   }
   std::vector<ConfigurationProblems::Finding> findings;
-  Difference difference;
 
   const auto scripts_before = users_->set();
   const auto scripts = ReadCustomizations(findings);
   difference.scripts = customized::ChangedRules(scripts_before.get(), scripts.get());
-  if (scripts_before == nullptr || !difference.scripts.empty()) users_->Replace(scripts);
+  // Also when the answers stay the same: errors, metrics and events tell names.
+  if (scripts_before == nullptr || *scripts_before != *scripts) users_->Replace(scripts);
 
   const auto hooks_before = hooks_->hooks();
   const auto hooks = ReadHooks(findings);
@@ -270,8 +282,6 @@ void LiveInterpreter::Impl::Reload() {
     difference.hooks = webhook::DifferencesBetween(*hooks_before, *hooks);
   }
   if (hooks_before == nullptr || !difference.hooks.empty()) hooks_->Replace(hooks);
-
-  difference.hooks.insert(difference.hooks.end(), resumed.begin(), resumed.end());
 
   problems_.Tell(findings);
   // The first load touches nothing: no loop has asked yet.
@@ -328,14 +338,16 @@ std::shared_ptr<const HookSet> LiveInterpreter::Impl::ReadHooks(
 }
 
 void LiveInterpreter::Impl::Publish(const Difference& difference) {
-  base::LogInfo("the interpreter's rules have changed",
-                {{"scripts", difference.scripts.size()}, {"hooks", difference.hooks.size()}});
+  base::LogInfo("the interpreter's rules have changed", {{"scripts", difference.scripts.size()},
+                                                         {"hooks", difference.hooks.size()},
+                                                         {"resumed", difference.resumed.size()}});
   const webhook::ResourceLookup lookup = Lookup();
   chain_->rule_changes().Publish([&](const kube::Gvk& gvk, Operation op) {
     if (std::binary_search(difference.scripts.begin(), difference.scripts.end(),
                            customized::KindOperation{gvk, op})) {
       return true;
     }
+    if (difference.resumed.count({gvk, op}) > 0) return true;
     for (const webhook::RuleDifference& hook : difference.hooks) {
       if (hook.operation == op && hook.kinds.Matches(gvk, lookup)) return true;
     }
@@ -343,35 +355,15 @@ void LiveInterpreter::Impl::Publish(const Difference& difference) {
   });
 }
 
-void LiveInterpreter::Impl::LookAgain(const webhook::Hook& hook) {
-  const std::vector<webhook::RuleDifference> rules = RulesOf(hook);
-  absl::MutexLock lock(&mu_);
-  resumed_.insert(resumed_.end(), rules.begin(), rules.end());
-  news_ = true;
-}
-
-void LiveInterpreter::Impl::TellBreaker(const webhook::Hook& hook,
-                                        const webhook::BreakerChange& change) {
-  if (!change.open) LookAgain(hook);
-  const kube::Resource& resource = hook.dialect == webhook::Dialect::kExploreReview
-                                       ? api::ExploringWebhookConfigurations()
-                                       : api::InterpreterWebhookConfigurations();
-  const auto informer = manager_.cluster().informers().Find(resource);
-  const kube::ObjectPtr object =
-      informer == nullptr ? nullptr : informer->store().Find({"", hook.configuration});
-  if (object == nullptr) return;
-  const std::string text =
-      change.open
-          ? absl::StrCat("calls of webhook ", hook.uid, " are suspended, it fails since ",
-                         absl::FormatTime(absl::RFC3339_sec, change.since, absl::UTCTimeZone()),
-                         ": ", change.reason)
-          : absl::StrCat("webhook ", hook.uid, " answers again");
-  base::LogWarning("a webhook's breaker has moved",
-                   {{"hook", hook.uid}, {"open", change.open}, {"reason", change.reason}});
-  manager_.events().Record(
-      api::kInterpreterSource, kube::ObjectReference::Of(*object),
-      change.open ? kube::EventType::kWarning : kube::EventType::kNormal,
-      change.open ? api::reason::kWebhookSuspended : api::reason::kWebhookResumed, text);
+void LiveInterpreter::Impl::BreakerMoved(const webhook::Hook& hook,
+                                         const webhook::BreakerChange& change,
+                                         const std::set<webhook::KindQuestion>& unanswered) {
+  {
+    absl::MutexLock lock(&mu_);
+    (change.open ? suspended_ : news_) = true;
+    resumed_.insert(unanswered.begin(), unanswered.end());
+  }
+  TellBreaker(manager_, hook, change);
 }
 
 LiveInterpreter::LiveInterpreter(kube::Manager& manager, const LiveOptions& options)

@@ -21,50 +21,86 @@ absl::StatusOr<CircuitBreaker::Ticket> CircuitBreaker::Admit() {
       "calls are suspended since ", kube::FormatTime(first_failure_), ": ", last_failure_));
 }
 
-std::optional<BreakerChange> CircuitBreaker::Report(Ticket ticket, Outcome outcome,
-                                                    const absl::Status& status) {
+CircuitBreaker::Verdict CircuitBreaker::Report(Ticket ticket, const Result& result) {
   absl::MutexLock lock(&mu_);
   if (ticket.probe) probing_ = false;
-  switch (outcome) {
-    case Outcome::kWorks:
-      return Close();
-    case Outcome::kOutage:
-      return CountOutage(ticket, status);
-    case Outcome::kUnknown:
-      return std::nullopt;
+  if (result.health == Health::kUp) return {.change = Close()};
+  if (open_) {
+    // Calls that began before it opened say nothing new.
+    if (ticket.probe) FailProbe(result);
+    return {};
   }
-  return std::nullopt;
+  return {.in_doubt = result.health == Health::kDown && CountOutage(result)};
+}
+
+std::optional<BreakerChange> CircuitBreaker::Settle(const std::optional<Result>& check) {
+  absl::MutexLock lock(&mu_);
+  in_doubt_ = false;
+  if (check.has_value() && check->health == Health::kUp) return Close();
+  const bool down = check.has_value() ? check->health == Health::kDown : IsOutageByItself();
+  // Another call may have been answered in the meantime.
+  if (!down || open_ || failures_ < options_.failures_to_open) return std::nullopt;
+  return Open();
+}
+
+bool CircuitBreaker::IsOutageByItself() const {
+  return several_objects_ || clock_.Now() - first_failure_ >= options_.lone_failures_to_open;
 }
 
 std::optional<BreakerChange> CircuitBreaker::Close() {
   failures_ = 0;
   if (!open_) return std::nullopt;
   open_ = false;
-  return BreakerChange{.open = false, .since = first_failure_, .reason = last_failure_};
+  closed_at_ = clock_.Now();
+  return Change();
 }
 
-std::optional<BreakerChange> CircuitBreaker::CountOutage(Ticket ticket,
-                                                         const absl::Status& status) {
-  // Calls that began before it opened say nothing new.
-  if (open_ && !ticket.probe) return std::nullopt;
+BreakerChange CircuitBreaker::Open() {
   const absl::Time now = clock_.Now();
-  last_failure_ = std::string(status.message());
-  if (open_) {
-    pause_ = std::min(pause_ * 2, options_.longest_pause);
-    next_probe_ = now + pause_;
-    return std::nullopt;
-  }
-  if (failures_++ == 0) first_failure_ = now;
-  if (failures_ < options_.failures_to_open) return std::nullopt;
-  open_ = true;
-  pause_ = options_.first_pause;
+  const bool again = now - closed_at_ < options_.longest_pause;
+  pause_ = again ? std::min(pause_ * 2, options_.longest_pause) : options_.first_pause;
   next_probe_ = now + pause_;
-  return BreakerChange{.open = true, .since = first_failure_, .reason = last_failure_};
+  open_ = true;
+  return Change();
+}
+
+BreakerChange CircuitBreaker::Change() const {
+  return {.open = open_, .since = first_failure_, .at = clock_.Now(), .reason = last_failure_};
+}
+
+// Whether the hook is in doubt for it.
+bool CircuitBreaker::CountOutage(const Result& result) {
+  last_failure_ = std::string(result.status.message());
+  if (failures_++ == 0) {
+    first_failure_ = clock_.Now();
+    first_object_ = result.object;
+    several_objects_ = false;
+  }
+  if (result.object != first_object_) several_objects_ = true;
+  if (in_doubt_ || failures_ < options_.failures_to_open) return false;
+  in_doubt_ = true;
+  return true;
+}
+
+void CircuitBreaker::FailProbe(const Result& result) {
+  if (!result.status.ok() && !absl::IsCancelled(result.status)) {
+    last_failure_ = std::string(result.status.message());
+  }
+  // A probe that tells nothing (it was given up, or a proxy answered) is followed by another after
+  // the same time: not at once, or whoever probes would do nothing else.
+  if (result.health == Health::kDown) pause_ = std::min(pause_ * 2, options_.longest_pause);
+  next_probe_ = clock_.Now() + pause_;
 }
 
 bool CircuitBreaker::IsOpen() const {
   absl::MutexLock lock(&mu_);
   return open_;
+}
+
+absl::Time CircuitBreaker::NextProbe() const {
+  absl::MutexLock lock(&mu_);
+  if (!open_) return absl::InfiniteFuture();
+  return probing_ ? clock_.Now() + options_.first_pause : next_probe_;
 }
 
 }  // namespace interpreter::webhook

@@ -50,9 +50,10 @@ class Codec {
   virtual ~Codec() = default;
   // REQUIRES: the dialect has the operation.
   virtual std::string Encode(const Question& question) const = 0;
-  // Errors carry a FailureReason: kInvalidResponse (kInternal) for what is no answer to the
-  // question, kRejected (kFailedPrecondition) when the hook says that it failed. Texts are
-  // upstream's, from after `failed calling webhook "<uid>": `.
+  // Errors carry a FailureReason: kUnreadable (kInternal) for what is no message of the dialect,
+  // kInvalidResponse (kInternal) for what is no answer to the question, kRejected
+  // (kFailedPrecondition) when the hook says that it failed. Texts are upstream's, from after
+  // `failed calling webhook "<uid>": `.
   virtual absl::StatusOr<Answer> Decode(const Question& question, absl::string_view body) const = 0;
 };
 

@@ -27,43 +27,17 @@ absl::Status CheckSuccess(const json::Value& response) {
                     FailureReason::kRejected);
 }
 
-absl::StatusOr<json::Value> ReadRawStatus(const json::Value& response) {
-  const json::Value& status = response["rawStatus"];
-  if (status.is_null()) return InvalidResponse("webhook returned nill response.rawStatus");
-  return status;
+absl::StatusOr<Answer> ReadComponents(const json::Value& response) {
+  Answer answer;
+  ASSIGN_OR_RETURN(answer.components, FindObjects(response, "components"));
+  return answer;
 }
 
-absl::StatusOr<Answer> ReadAnswer(Operation op, const json::Value& response) {
+absl::StatusOr<Answer> ReadRawStatus(const json::Value& response) {
+  const json::Value& status = response["rawStatus"];
+  if (status.is_null()) return InvalidResponse("webhook returned nill response.rawStatus");
   Answer answer;
-  switch (op) {
-    case Operation::kInterpretReplica: {
-      ASSIGN_OR_RETURN(answer.replicas, ReadReplicas(response));
-      return answer;
-    }
-    case Operation::kInterpretComponent: {
-      ASSIGN_OR_RETURN(answer.components, FindObjects(response, "components"));
-      return answer;
-    }
-    case Operation::kInterpretDependency: {
-      ASSIGN_OR_RETURN(answer.dependencies, ReadDependencies(response));
-      return answer;
-    }
-    case Operation::kInterpretStatus: {
-      ASSIGN_OR_RETURN(answer.status, ReadRawStatus(response));
-      return answer;
-    }
-    case Operation::kInterpretHealth: {
-      ASSIGN_OR_RETURN(answer.healthy, ReadHealthy(response));
-      return answer;
-    }
-    case Operation::kReviseReplica:
-    case Operation::kRetain:
-    case Operation::kAggregateStatus:
-    case Operation::kPrune: {
-      ASSIGN_OR_RETURN(answer.patch, ReadPatch(response));
-      return answer;
-    }
-  }
+  answer.status = status;
   return answer;
 }
 
@@ -81,7 +55,14 @@ absl::StatusOr<Answer> ContextCodec::Decode(const Question& question,
   ASSIGN_OR_RETURN(const json::Value response,
                    ResponseOf(body, api::kInterpreterContextKind, question.uid));
   RETURN_IF_ERROR(CheckSuccess(response));
-  return ReadAnswer(question.operation, response);
+  switch (question.operation) {
+    case Operation::kInterpretComponent:
+      return ReadComponents(response);
+    case Operation::kInterpretStatus:
+      return ReadRawStatus(response);
+    default:
+      return ReadAnswer(question.operation, response);
+  }
 }
 
 }  // namespace interpreter::webhook

@@ -21,36 +21,10 @@ absl::StatusOr<Answer> ReadAggregation(const json::Value& response) {
   return answer;
 }
 
-absl::StatusOr<Answer> ReadAnswer(Operation op, const json::Value& response) {
+Answer ReadStatus(const json::Value& response) {
   Answer answer;
-  switch (op) {
-    case Operation::kInterpretReplica: {
-      ASSIGN_OR_RETURN(answer.replicas, ReadReplicas(response));
-      return answer;
-    }
-    case Operation::kInterpretDependency: {
-      ASSIGN_OR_RETURN(answer.dependencies, ReadDependencies(response));
-      return answer;
-    }
-    case Operation::kInterpretStatus:
-      answer.status = response["status"];
-      return answer;
-    case Operation::kInterpretHealth: {
-      ASSIGN_OR_RETURN(answer.healthy, ReadHealthy(response));
-      return answer;
-    }
-    case Operation::kAggregateStatus:
-      return ReadAggregation(response);
-    case Operation::kReviseReplica:
-    case Operation::kRetain:
-    case Operation::kPrune: {
-      ASSIGN_OR_RETURN(answer.patch, ReadPatch(response));
-      return answer;
-    }
-    case Operation::kInterpretComponent:
-      break;  // Not in this dialect; hooks are never asked.
-  }
-  return InvalidResponse("the dialect has no such operation");
+  answer.status = response["status"];
+  return answer;
 }
 
 }  // namespace
@@ -67,7 +41,14 @@ absl::StatusOr<Answer> ExploreCodec::Decode(const Question& question,
                                             absl::string_view body) const {
   ASSIGN_OR_RETURN(const json::Value response,
                    ResponseOf(body, api::kExploreReviewKind, question.uid));
-  return ReadAnswer(question.operation, response);
+  switch (question.operation) {
+    case Operation::kInterpretStatus:
+      return ReadStatus(response);
+    case Operation::kAggregateStatus:
+      return ReadAggregation(response);
+    default:
+      return ReadAnswer(question.operation, response);
+  }
 }
 
 }  // namespace interpreter::webhook

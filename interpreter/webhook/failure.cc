@@ -12,9 +12,10 @@ namespace {
 constexpr char kReasonPayload[] = "interpreter/webhook-failure";
 
 constexpr FailureReason kAllReasons[] = {
-    FailureReason::kConfiguration, FailureReason::kConnection,      FailureReason::kTimeout,
-    FailureReason::kHttpStatus,    FailureReason::kInvalidResponse, FailureReason::kRejected,
-    FailureReason::kPatch,         FailureReason::kSuspended,       FailureReason::kStopped,
+    FailureReason::kConfiguration,   FailureReason::kConnection, FailureReason::kTimeout,
+    FailureReason::kServerError,     FailureReason::kHttpStatus, FailureReason::kUnreadable,
+    FailureReason::kInvalidResponse, FailureReason::kRejected,   FailureReason::kPatch,
+    FailureReason::kSuspended,       FailureReason::kStopped,
 };
 
 }  // namespace
@@ -27,8 +28,12 @@ absl::string_view FailureReasonName(FailureReason reason) {
       return "connection";
     case FailureReason::kTimeout:
       return "timeout";
+    case FailureReason::kServerError:
+      return "server_error";
     case FailureReason::kHttpStatus:
       return "http_status";
+    case FailureReason::kUnreadable:
+      return "unreadable";
     case FailureReason::kInvalidResponse:
       return "invalid_response";
     case FailureReason::kRejected:
@@ -56,9 +61,24 @@ FailureReason ReasonOf(const absl::Status& status) {
   return FailureReason::kInvalidResponse;
 }
 
-bool IsOutage(FailureReason reason) {
-  return reason == FailureReason::kConnection || reason == FailureReason::kTimeout ||
-         reason == FailureReason::kHttpStatus || reason == FailureReason::kInvalidResponse;
+Health HealthAfter(FailureReason reason) {
+  switch (reason) {
+    case FailureReason::kConnection:
+    case FailureReason::kTimeout:
+    case FailureReason::kServerError:
+      return Health::kDown;
+    case FailureReason::kHttpStatus:
+    case FailureReason::kInvalidResponse:
+    case FailureReason::kRejected:
+    case FailureReason::kPatch:
+      return Health::kUp;
+    case FailureReason::kConfiguration:
+    case FailureReason::kUnreadable:
+    case FailureReason::kSuspended:
+    case FailureReason::kStopped:
+      return Health::kUnknown;
+  }
+  return Health::kUnknown;
 }
 
 }  // namespace interpreter::webhook

@@ -32,7 +32,7 @@ absl::Status CallFailed(const absl::Status& why, FailureReason reason) {
 
 absl::Status TransportFailed(const absl::Status& why, const Hook& hook) {
   if (absl::IsCancelled(why)) return CallFailed(why, FailureReason::kStopped);
-  if (absl::IsResourceExhausted(why)) return CallFailed(why, FailureReason::kInvalidResponse);
+  if (absl::IsResourceExhausted(why)) return CallFailed(why, FailureReason::kUnreadable);
   if (!absl::IsDeadlineExceeded(why)) return CallFailed(why, FailureReason::kConnection);
   return CallFailed(
       absl::DeadlineExceededError(absl::StrCat(why.message(), " (the webhook has ",
@@ -55,11 +55,12 @@ kube::HttpRequest RequestTo(const Hook& hook, const std::string& body, absl::Dur
 }
 
 bool IsSuccess(int code) { return code >= 200 && code <= 206; }
+bool IsServerError(int code) { return code == 429 || code >= 500; }
 
 // How long the server asks us to wait before the call is repeated; negative: it does not.
 absl::Duration RetryPause(const kube::HttpResponse& response) {
   constexpr absl::Duration kNoRetry = -absl::Seconds(1);
-  if (response.code != 429 && response.code < 500) return kNoRetry;
+  if (!IsServerError(response.code)) return kNoRetry;
   const auto header = response.headers.find("retry-after");
   int seconds = 0;
   if (header == response.headers.end() || !absl::SimpleAtoi(header->second, &seconds) ||
@@ -107,21 +108,20 @@ std::string WordsFor(const kube::HttpResponse& response) {
   return absl::StrCat("the server answered with code ", response.code, ": ", Quoted(response.body));
 }
 
-absl::StatusCode CodeFor(int http_code) {
-  return http_code == 429 || http_code >= 500 ? absl::StatusCode::kUnavailable
-                                              : absl::StatusCode::kFailedPrecondition;
+absl::Status CodeFailed(const kube::HttpResponse& response) {
+  const std::string words = WordsFor(response);
+  return IsServerError(response.code)
+             ? CallFailed(absl::UnavailableError(words), FailureReason::kServerError)
+             : CallFailed(absl::FailedPreconditionError(words), FailureReason::kHttpStatus);
 }
 
 absl::StatusOr<std::string> BodyOf(kube::HttpResponse response) {
-  if (!IsSuccess(response.code)) {
-    return CallFailed(absl::Status(CodeFor(response.code), WordsFor(response)),
-                      FailureReason::kHttpStatus);
-  }
+  if (!IsSuccess(response.code)) return CodeFailed(response);
   if (!response.body.empty()) return std::move(response.body);
   return CallFailed(
       absl::InternalError(absl::StrCat("0-length response with status code: ", response.code,
                                        " and content type: ", response.headers["content-type"])),
-      FailureReason::kInvalidResponse);
+      FailureReason::kUnreadable);
 }
 
 HookClientOptions WithDefaults(HookClientOptions options) {
@@ -134,8 +134,8 @@ HookClientOptions WithDefaults(HookClientOptions options) {
 HookClient::HookClient(HookClientOptions options, const base::Clock& clock)
     : options_(WithDefaults(std::move(options))), clock_(clock) {}
 
-absl::StatusOr<std::string> HookClient::Call(const Hook& hook, const std::string& body) {
-  const absl::Time deadline = clock_.Now() + hook.timeout;
+absl::StatusOr<std::string> HookClient::Call(const Hook& hook, const std::string& body,
+                                             const base::StopToken& stop) {
   absl::StatusOr<kube::ConnectionConfig> config = ConnectionTo(hook.client, options_.services);
   if (!config.ok()) return CallFailed(config.status(), FailureReason::kConfiguration);
   config->max_answer_bytes = kMaxReceivedBytes;
@@ -144,26 +144,27 @@ absl::StatusOr<std::string> HookClient::Call(const Hook& hook, const std::string
     return WithReason(base::Annotate(transport.status(), "could not get REST client"),
                       FailureReason::kConfiguration);
   }
-  ASSIGN_OR_RETURN(kube::HttpResponse response, SendUntil(**transport, hook, body, deadline));
+  ASSIGN_OR_RETURN(kube::HttpResponse response, SendUntil(**transport, hook, body, stop));
   return BodyOf(std::move(response));
 }
 
 absl::StatusOr<kube::HttpResponse> HookClient::SendUntil(kube::Transport& transport,
                                                          const Hook& hook, const std::string& body,
-                                                         absl::Time deadline) {
+                                                         const base::StopToken& stop) {
+  const absl::Time deadline = clock_.Now() + hook.timeout;
   for (int retries = 0;; ++retries) {
     const absl::Duration left = deadline - clock_.Now();
     if (left <= absl::ZeroDuration()) {
       return TransportFailed(absl::DeadlineExceededError("no answer in time"), hook);
     }
-    auto response = transport.Send(RequestTo(hook, body, left), options_.stop);
+    auto response = transport.Send(RequestTo(hook, body, left), stop);
     if (!response.ok()) return TransportFailed(response.status(), hook);
     const absl::Duration pause = RetryPause(*response);
     // What cannot be repeated in time is told as it is.
     const bool repeat =
         pause >= absl::ZeroDuration() && retries < kMaxRetries && clock_.Now() + pause < deadline;
     if (!repeat) return response;
-    if (!clock_.SleepFor(pause, options_.stop)) {
+    if (!clock_.SleepFor(pause, stop)) {
       return TransportFailed(absl::CancelledError("stopped before the call was repeated"), hook);
     }
   }

@@ -42,7 +42,12 @@ class HookClient {
   // Retry-After is repeated when that fits into the timeout, as client-go does; nothing else is.
   // Answers larger than 3 MB are refused. Errors carry a FailureReason and upstream's text from
   // after `failed calling webhook "<uid>": `. REQUIRES: the hook is usable.
-  absl::StatusOr<std::string> Call(const Hook& hook, const std::string& body);
+  absl::StatusOr<std::string> Call(const Hook& hook, const std::string& body) {
+    return Call(hook, body, options_.stop);
+  }
+  // The same, ended by this token instead of the option.
+  absl::StatusOr<std::string> Call(const Hook& hook, const std::string& body,
+                                   const base::StopToken& stop);
 
  private:
   using Key = std::tuple<std::string, std::string, std::string>;  // Server, name, CA.
@@ -55,7 +60,8 @@ class HookClient {
       const kube::ConnectionConfig& config);
   void DropOldest() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   absl::StatusOr<kube::HttpResponse> SendUntil(kube::Transport& transport, const Hook& hook,
-                                               const std::string& body, absl::Time deadline);
+                                               const std::string& body,
+                                               const base::StopToken& stop);
 
   const HookClientOptions options_;
   const base::Clock& clock_;

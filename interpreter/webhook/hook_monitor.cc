@@ -1,8 +1,8 @@
 #include "interpreter/webhook/hook_monitor.h"
 
-#include <optional>
+#include <algorithm>
 
-#include "absl/strings/str_cat.h"
+#include "api/webhook_configuration.h"
 #include "base/log.h"
 
 namespace interpreter::webhook {
@@ -12,18 +12,26 @@ namespace {
 // When upstream logs a trace.
 constexpr absl::Duration kSlow = absl::Milliseconds(500);
 
-CircuitBreaker::Outcome OutcomeOf(const absl::Status& status) {
-  if (status.ok()) return CircuitBreaker::Outcome::kWorks;
-  const FailureReason reason = ReasonOf(status);
-  if (IsOutage(reason)) return CircuitBreaker::Outcome::kOutage;
-  const bool unasked = reason == FailureReason::kStopped || reason == FailureReason::kConfiguration;
-  return unasked ? CircuitBreaker::Outcome::kUnknown : CircuitBreaker::Outcome::kWorks;
+Health HealthOf(const absl::Status& status) {
+  return status.ok() ? Health::kUp : HealthAfter(ReasonOf(status));
+}
+
+// Two configurations of different kinds may have the same names.
+metrics::Labels LabelsOf(const Hook& hook) {
+  const bool exploring = hook.dialect == Dialect::kExploreReview;
+  return {{"hook", hook.uid},
+          {"dialect", exploring ? api::kExploreReviewKind : api::kInterpreterContextKind}};
+}
+
+metrics::Labels With(metrics::Labels labels, const metrics::Labels& more) {
+  labels.insert(more.begin(), more.end());
+  return labels;
 }
 
 }  // namespace
 
-HookMonitor::HookMonitor(HookMonitorOptions options, const base::Clock& clock)
-    : options_(std::move(options)), clock_(clock) {}
+HookMonitor::HookMonitor(HookMonitorOptions options, const base::Clock& clock, Asker ask)
+    : options_(std::move(options)), clock_(clock), ask_(std::move(ask)) {}
 
 void HookMonitor::Track(const HookSet& hooks) {
   absl::MutexLock lock(&mu_);
@@ -31,24 +39,33 @@ void HookMonitor::Track(const HookSet& hooks) {
   for (const Hook& hook : hooks.hooks()) {
     const auto it = before.find(KeyOf(hook));
     const bool same = it != before.end() && it->second.hook == hook;
-    tracked_.emplace(KeyOf(hook), Tracked{hook, same ? it->second.breaker
-                                                     : std::make_shared<CircuitBreaker>(
-                                                           clock_, options_.breaker)});
+    tracked_.emplace(KeyOf(hook),
+                     Tracked{hook, same ? it->second.state
+                                        : std::make_shared<HookState>(clock_, options_.breaker)});
     if (it != before.end()) before.erase(it);
   }
   if (options_.metrics == nullptr) return;
-  for (const auto& [key, gone] : before) options_.metrics->RemoveSeries("hook", key.first);
+  for (const auto& [key, gone] : before) options_.metrics->RemoveSeries(LabelsOf(gone.hook));
   for (const auto& [key, tracked] : tracked_) {
-    SetOpenGauge(tracked.hook, tracked.breaker->IsOpen());
+    SetOpenGauge(tracked.hook, tracked.state->breaker().IsOpen());
   }
 }
 
-std::shared_ptr<CircuitBreaker> HookMonitor::BreakerOf(const Hook& hook) {
+std::shared_ptr<HookState> HookMonitor::StateOf(const Hook& hook) {
   absl::MutexLock lock(&mu_);
   const auto it = tracked_.find(KeyOf(hook));
-  if (it != tracked_.end() && it->second.hook == hook) return it->second.breaker;
+  if (it != tracked_.end() && it->second.hook == hook) return it->second.state;
   // Of a set that was replaced a moment ago.
-  return std::make_shared<CircuitBreaker>(clock_, options_.breaker);
+  return std::make_shared<HookState>(clock_, options_.breaker);
+}
+
+absl::StatusOr<CircuitBreaker::Ticket> HookMonitor::Admit(HookState& state,
+                                                          const Question& question) const {
+  auto ticket = state.breaker().Admit();
+  if (ticket.ok()) return ticket;
+  // Noted first and refused then, so that whoever closes the breaker in between finds it.
+  state.NoteUnanswered(question);
+  return state.breaker().Admit();
 }
 
 bool HookMonitor::IsTracked(const Hook& hook) const {
@@ -62,24 +79,87 @@ absl::Status HookMonitor::Suspended(const Hook& hook, const absl::Status& why) {
   return WithReason(why, FailureReason::kSuspended);
 }
 
-void HookMonitor::Ended(const CallRecord& record, CircuitBreaker& breaker,
-                        CircuitBreaker::Ticket ticket, const absl::Status& status) {
+void HookMonitor::Ended(const CallRecord& record, const absl::Status& status) {
   Count(record, status);
   if (options_.on_call) options_.on_call(record, status);
-  if (record.took > kSlow) {
-    base::LogInfo("slow call of an interpreter webhook",
-                  {{"webhook", record.hook.uid},
-                   {"operation", OperationName(record.op)},
-                   {"took", absl::FormatDuration(record.took)}});
+  if (record.took <= kSlow) return;
+  base::LogInfo("slow call of an interpreter webhook",
+                {{"webhook", record.hook.uid},
+                 {"operation", OperationName(record.op)},
+                 {"took", absl::FormatDuration(record.took)}});
+}
+
+void HookMonitor::Judge(const Hook& hook, HookState& state, const Asked& asked) {
+  const Health health = HealthOf(asked.status);
+  CircuitBreaker& breaker = state.breaker();
+  auto [change, in_doubt] =
+      breaker.Report(asked.ticket, {health, ObjectOf(asked.question), asked.status});
+  if (in_doubt) change = breaker.Settle(Check(hook, state));
+  if (change.has_value()) Tell(hook, state, *change);
+  if (health == Health::kUp) state.NoteAnswered(asked.question);
+}
+
+std::optional<CircuitBreaker::Result> HookMonitor::Check(const Hook& hook, const HookState& state) {
+  const std::optional<Question> question = state.AnsweredQuestion();
+  if (!question.has_value()) return std::nullopt;
+  const absl::Status status = Ask(hook, *question, nullptr);
+  return CircuitBreaker::Result{HealthOf(status), ObjectOf(*question), status};
+}
+
+absl::Status HookMonitor::Ask(const Hook& hook, const Question& question,
+                              const base::StopToken* stop) {
+  const absl::Time began = clock_.Now();
+  absl::Status status = ask_(hook, question, stop);
+  Count({hook, question.operation, clock_.Now() - began}, status);
+  return status;
+}
+
+absl::Time HookMonitor::NextProbe() const {
+  absl::MutexLock lock(&mu_);
+  absl::Time next = absl::InfiniteFuture();
+  for (const auto& [key, tracked] : tracked_) {
+    next = std::min(next, tracked.state->breaker().NextProbe());
   }
-  const std::optional<BreakerChange> change = breaker.Report(ticket, OutcomeOf(status), status);
-  if (!change.has_value()) return;
+  return next;
+}
+
+std::vector<HookMonitor::Tracked> HookMonitor::DueForProbe() const {
+  const absl::Time now = clock_.Now();
+  std::vector<Tracked> due;
+  absl::MutexLock lock(&mu_);
+  for (const auto& [key, tracked] : tracked_) {
+    if (tracked.state->breaker().NextProbe() <= now) due.push_back(tracked);
+  }
+  return due;
+}
+
+void HookMonitor::Probe(const base::StopToken& stop) {
+  for (const Tracked& due : DueForProbe()) {
+    if (stop.stop_requested()) return;
+    ProbeOne(due.hook, *due.state, stop);
+  }
+}
+
+void HookMonitor::ProbeOne(const Hook& hook, HookState& state, const base::StopToken& stop) {
+  const auto ticket = state.breaker().Admit();
+  if (!ticket.ok() || !ticket->probe) return;  // A real call was faster.
+  const std::optional<Question> question = state.NextProbe();
+  if (!question.has_value()) {  // It cannot have been suspended for nothing.
+    state.breaker().Report(*ticket, {});
+    return;
+  }
+  Judge(hook, state, {*question, *ticket, Ask(hook, *question, &stop)});
+}
+
+void HookMonitor::Tell(const Hook& hook, HookState& state, const BreakerChange& change) {
+  const std::set<KindQuestion> unanswered =
+      change.open ? std::set<KindQuestion>() : state.TakeUnanswered();
   {
     absl::MutexLock lock(&mu_);
-    if (!IsTracked(record.hook)) return;
-    SetOpenGauge(record.hook, breaker.IsOpen());
+    if (!IsTracked(hook)) return;
+    SetOpenGauge(hook, state.breaker().IsOpen());
   }
-  if (options_.on_breaker_change) options_.on_breaker_change(record.hook, *change);
+  if (options_.on_breaker_change) options_.on_breaker_change(hook, change, unanswered);
 }
 
 void HookMonitor::Count(const CallRecord& record, const absl::Status& status) {
@@ -89,12 +169,12 @@ void HookMonitor::Count(const CallRecord& record, const absl::Status& status) {
   if (!status.ok()) CountFailure(record.hook, ReasonOf(status));
   // 1 ms to 33 s: from a hook next door to the longest timeout.
   options_.metrics
-      ->GetHistogram("karmada_interpreter_webhook_duration_seconds",
-                     "Time one call of an interpreter webhook takes, retries included.",
-                     metrics::ExponentialBuckets(0.001, 2, 16),
-                     {{"hook", record.hook.uid},
-                      {"operation", std::string(OperationName(record.op))},
-                      {"result", status.ok() ? "success" : "error"}})
+      ->GetHistogram(
+          "karmada_interpreter_webhook_duration_seconds",
+          "Time one call of an interpreter webhook takes, retries included.",
+          metrics::ExponentialBuckets(0.001, 2, 16),
+          With(LabelsOf(record.hook), {{"operation", std::string(OperationName(record.op))},
+                                       {"result", status.ok() ? "success" : "error"}}))
       .Observe(absl::ToDoubleSeconds(record.took));
 }
 
@@ -103,7 +183,7 @@ void HookMonitor::CountFailure(const Hook& hook, FailureReason reason) {
   options_.metrics
       ->GetCounter("karmada_interpreter_webhook_failures_total",
                    "Questions that an interpreter webhook did not answer, by reason.",
-                   {{"hook", hook.uid}, {"reason", std::string(FailureReasonName(reason))}})
+                   With(LabelsOf(hook), {{"reason", std::string(FailureReasonName(reason))}}))
       .Increment();
 }
 
@@ -111,8 +191,7 @@ void HookMonitor::SetOpenGauge(const Hook& hook, bool open) {
   if (options_.metrics == nullptr) return;
   options_.metrics
       ->GetGauge("karmada_interpreter_webhook_open",
-                 "1 while calls of an interpreter webhook are suspended, else 0.",
-                 {{"hook", hook.uid}})
+                 "1 while calls of an interpreter webhook are suspended, else 0.", LabelsOf(hook))
       .Set(open ? 1 : 0);
 }
 

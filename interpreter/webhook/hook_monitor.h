@@ -1,12 +1,15 @@
-// Watches every call of every hook: breakers, metrics, slow calls.
+// Watches every call of every hook: breakers, probes, metrics, slow calls.
 #ifndef INTERPRETER_WEBHOOK_HOOK_MONITOR_H_
 #define INTERPRETER_WEBHOOK_HOOK_MONITOR_H_
 
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
+#include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/statusor.h"
@@ -14,14 +17,22 @@
 #include "absl/time/time.h"
 #include "base/clock.h"
 #include "base/metrics.h"
+#include "base/stop_token.h"
 #include "interpreter/webhook/circuit_breaker.h"
 #include "interpreter/webhook/failure.h"
 #include "interpreter/webhook/hook_set.h"
+#include "interpreter/webhook/hook_state.h"
 
 namespace interpreter::webhook {
 
-// A hook's calls were suspended, or are made again.
-using BreakerObserver = std::function<void(const Hook& hook, const BreakerChange& change)>;
+// A hook's calls were suspended, or are made again. `unanswered`, of a change that closes: what
+// failed or was refused since the first failure, so what is worth asking again.
+using BreakerObserver = std::function<void(const Hook& hook, const BreakerChange& change,
+                                           const std::set<KindQuestion>& unanswered)>;
+// Asks the hook a question for the monitor's own purposes; its errors carry a FailureReason.
+// `stop`, when given, ends it.
+using Asker = std::function<absl::Status(const Hook& hook, const Question& question,
+                                         const base::StopToken* stop)>;
 
 // One call of a hook, retries included, or the attempt to call one that is unusable.
 struct CallRecord {
@@ -30,7 +41,7 @@ struct CallRecord {
   absl::Duration took;
 };
 // A call has ended; its errors carry a FailureReason. Called by the thread that made it, with no
-// lock held; it should not block.
+// lock held; it should not block. Probes, and questions that settle a doubt, are no calls.
 using CallObserver = std::function<void(const CallRecord& record, const absl::Status& status)>;
 
 struct HookMonitorOptions {
@@ -43,39 +54,66 @@ struct HookMonitorOptions {
 // Thread-safe.
 class HookMonitor {
  public:
-  // REQUIRES: clock and registry outlive the monitor.
-  HookMonitor(HookMonitorOptions options, const base::Clock& clock);
+  // REQUIRES: clock, registry, and what `ask` refers to outlive the monitor.
+  HookMonitor(HookMonitorOptions options, const base::Clock& clock, Asker ask);
 
   // From now on these are the hooks. A hook that is equal to one of before keeps its breaker;
   // what was counted of hooks that are no more is forgotten.
   void Track(const HookSet& hooks);
 
-  // Makes the call, unless the hook's calls are suspended. `call` returns a StatusOr whose errors
-  // carry a FailureReason.
+  // Makes the call that asks `question`, unless the hook's calls are suspended. `call` returns a
+  // StatusOr whose errors carry a FailureReason. A failure that puts the hook in doubt is followed
+  // by asking it something that it has answered before, so it may take two timeouts.
   template <class Call>
-  auto Watch(const Hook& hook, Operation op, Call call) -> decltype(call()) {
-    const std::shared_ptr<CircuitBreaker> breaker = BreakerOf(hook);
-    const absl::StatusOr<CircuitBreaker::Ticket> ticket = breaker->Admit();
+  auto Watch(const Hook& hook, const Question& question, Call call) -> decltype(call()) {
+    const std::shared_ptr<HookState> state = StateOf(hook);
+    const absl::StatusOr<CircuitBreaker::Ticket> ticket = Admit(*state, question);
     if (!ticket.ok()) return Suspended(hook, ticket.status());
     const absl::Time began = clock_.Now();
     auto result = call();
-    Ended({hook, op, clock_.Now() - began}, *breaker, *ticket, result.status());
+    const CallRecord record{hook, question.operation, clock_.Now() - began};
+    Ended(record, result.status());
+    if (IsOutage(result.status())) state->NoteUnanswered(question);
+    Judge(hook, *state, {question, *ticket, result.status()});
     return result;
   }
+
+  // When Probe() has something to do; absl::InfiniteFuture() while no hook is suspended. It may
+  // come to be earlier when a hook is suspended, which on_breaker_change tells.
+  absl::Time NextProbe() const;
+  // Asks every suspended hook whose time has come, one after the other: each takes its timeout at
+  // most. Once `stop` is requested it returns soon.
+  void Probe(const base::StopToken& stop);
 
  private:
   // By uid and dialect.
   using Key = std::pair<std::string, Dialect>;
   struct Tracked {
     Hook hook;
-    std::shared_ptr<CircuitBreaker> breaker;
+    std::shared_ptr<HookState> state;
+  };
+  // A question that was asked, and what came of it.
+  struct Asked {
+    const Question& question;
+    CircuitBreaker::Ticket ticket;
+    absl::Status status;
   };
 
+  static bool IsOutage(const absl::Status& status) {
+    return !status.ok() && HealthAfter(ReasonOf(status)) == Health::kDown;
+  }
   static Key KeyOf(const Hook& hook) { return {hook.uid, hook.dialect}; }
-  std::shared_ptr<CircuitBreaker> BreakerOf(const Hook& hook);
+  std::shared_ptr<HookState> StateOf(const Hook& hook);
+  absl::StatusOr<CircuitBreaker::Ticket> Admit(HookState& state, const Question& question) const;
   absl::Status Suspended(const Hook& hook, const absl::Status& why);
-  void Ended(const CallRecord& record, CircuitBreaker& breaker, CircuitBreaker::Ticket ticket,
-             const absl::Status& status);
+  void Ended(const CallRecord& record, const absl::Status& status);
+  // Draws the conclusions about the hook.
+  void Judge(const Hook& hook, HookState& state, const Asked& asked);
+  std::optional<CircuitBreaker::Result> Check(const Hook& hook, const HookState& state);
+  void ProbeOne(const Hook& hook, HookState& state, const base::StopToken& stop);
+  absl::Status Ask(const Hook& hook, const Question& question, const base::StopToken* stop);
+  void Tell(const Hook& hook, HookState& state, const BreakerChange& change);
+  std::vector<Tracked> DueForProbe() const;
   void Count(const CallRecord& record, const absl::Status& status);
   void CountFailure(const Hook& hook, FailureReason reason) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void SetOpenGauge(const Hook& hook, bool open) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
@@ -83,6 +121,7 @@ class HookMonitor {
 
   const HookMonitorOptions options_;
   const base::Clock& clock_;
+  const Asker ask_;
   mutable absl::Mutex mu_;
   std::map<Key, Tracked> tracked_ ABSL_GUARDED_BY(mu_);
 };

@@ -20,12 +20,12 @@ absl::Status WrongType(absl::string_view name, absl::string_view wanted) {
 }
 
 absl::Status CheckMessage(const json::Value& message, absl::string_view kind) {
-  if (!message.is_object()) return Undecodable("the body is no JSON object");
+  if (!message.is_object()) return Unreadable("the body is no JSON object");
   const absl::string_view version = message["apiVersion"].AsString(api::kConfigApiVersion);
   const absl::string_view given = message["kind"].AsString(kind);
   if (version == api::kConfigApiVersion && given == kind) return absl::OkStatus();
-  return Undecodable(absl::StrCat("expected a ", kind, " of ", api::kConfigApiVersion, ", got a ",
-                                  given, " of ", version));
+  return Unreadable(absl::StrCat("expected a ", kind, " of ", api::kConfigApiVersion, ", got a ",
+                                 given, " of ", version));
 }
 
 }  // namespace
@@ -40,16 +40,23 @@ absl::Status Undecodable(absl::string_view what) {
                     FailureReason::kInvalidResponse);
 }
 
+absl::Status Unreadable(absl::string_view what) {
+  return WithReason(Undecodable(what), FailureReason::kUnreadable);
+}
+
 absl::StatusOr<json::Value> ResponseOf(absl::string_view body, absl::string_view kind,
                                        absl::string_view uid) {
   const absl::StatusOr<json::Value> message = json::Parse(body);
   if (!message.ok()) {
-    return Undecodable(absl::StrCat("the body is not JSON: ", message.status().message()));
+    return Unreadable(absl::StrCat("the body is not JSON: ", message.status().message()));
   }
   RETURN_IF_ERROR(CheckMessage(*message, kind));
   const json::Value& response = (*message)["response"];
-  if (response.is_null()) return InvalidResponse("webhook response was absent");
-  if (!response.is_object()) return Undecodable("response is not an object");
+  // Somebody else's JSON has no response either ({"error":"no healthy upstream"}).
+  if (response.is_null()) {
+    return WithReason(InvalidResponse("webhook response was absent"), FailureReason::kUnreadable);
+  }
+  if (!response.is_object()) return Unreadable("response is not an object");
   ASSIGN_OR_RETURN(const auto given, FindText(response, "uid"));
   if (given.value_or("") != uid) {
     return InvalidResponse(
@@ -141,6 +148,35 @@ absl::StatusOr<json::Value> ReadPatch(const json::Value& response) {
           "response.patch is no JSON patch: ",
           operations.ok() ? "it is no list of operations" : operations.status().message())),
       FailureReason::kPatch);
+}
+
+absl::StatusOr<Answer> ReadAnswer(Operation op, const json::Value& response) {
+  Answer answer;
+  switch (op) {
+    case Operation::kInterpretReplica: {
+      ASSIGN_OR_RETURN(answer.replicas, ReadReplicas(response));
+      return answer;
+    }
+    case Operation::kInterpretDependency: {
+      ASSIGN_OR_RETURN(answer.dependencies, ReadDependencies(response));
+      return answer;
+    }
+    case Operation::kInterpretHealth: {
+      ASSIGN_OR_RETURN(answer.healthy, ReadHealthy(response));
+      return answer;
+    }
+    case Operation::kReviseReplica:
+    case Operation::kRetain:
+    case Operation::kAggregateStatus:
+    case Operation::kPrune: {
+      ASSIGN_OR_RETURN(answer.patch, ReadPatch(response));
+      return answer;
+    }
+    case Operation::kInterpretComponent:
+    case Operation::kInterpretStatus:
+      break;
+  }
+  return InvalidResponse("the dialect has no such operation");
 }
 
 }  // namespace interpreter::webhook

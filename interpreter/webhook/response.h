@@ -16,8 +16,10 @@ namespace interpreter::webhook {
 
 // "received invalid webhook response: <what>", and the same for an error that has a text already.
 absl::Status InvalidResponse(absl::string_view what);
-// "failed to call webhook: <what>": a body that does not decode, in client-go's words.
+// "failed to call webhook: <what>", in client-go's words: a review with a member of a wrong type.
 absl::Status Undecodable(absl::string_view what);
+// The same words for a body that is no review.
+absl::Status Unreadable(absl::string_view what);
 
 // The member `response` of a message of this kind for the call `uid`. apiVersion and kind may be
 // missing; others than the expected ones are refused.
@@ -44,6 +46,10 @@ absl::StatusOr<json::Value> ReadDependencies(const json::Value& response);
 absl::StatusOr<bool> ReadHealthy(const json::Value& response);
 // `patch` and `patchType`, both or neither; null when nothing is to be changed.
 absl::StatusOr<json::Value> ReadPatch(const json::Value& response);
+
+// The answer to an operation that both dialects answer alike: all but components, status and (in
+// ExploreReview) the aggregation of status, for which it is an error.
+absl::StatusOr<Answer> ReadAnswer(Operation op, const json::Value& response);
 
 }  // namespace interpreter::webhook
 

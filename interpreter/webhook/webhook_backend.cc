@@ -40,18 +40,17 @@ absl::StatusOr<kube::Object> Patched(const kube::Object& object, const Answer& a
 }  // namespace
 
 WebhookBackend::WebhookBackend(WebhookBackendOptions options)
-    : monitor_(std::make_unique<HookMonitor>(std::move(options.monitor), *options.clock)),
-      client_(std::make_unique<HookClient>(std::move(options.client), *options.clock)) {}
+    : client_(std::make_unique<HookClient>(std::move(options.client), *options.clock)),
+      monitor_(std::make_unique<HookMonitor>(
+          std::move(options.monitor), *options.clock,
+          [this](const Hook& hook, Question question, const base::StopToken* stop) {
+            question.uid = base::NewUuid();
+            return Call(hook, question, stop).status();
+          })) {}
 
 void WebhookBackend::Replace(std::shared_ptr<const HookSet> hooks) {
   monitor_->Track(*hooks);
-  absl::MutexLock lock(&mu_);
-  hooks_.swap(hooks);
-}
-
-std::shared_ptr<const HookSet> WebhookBackend::hooks() const {
-  absl::ReaderMutexLock lock(&mu_);
-  return hooks_;
+  hooks_.Set(std::move(hooks));
 }
 
 bool WebhookBackend::Has(const kube::Gvk& gvk, Operation op) const {
@@ -65,10 +64,13 @@ std::string WebhookBackend::RuleOf(const kube::Gvk& gvk, Operation op) const {
   return hook == nullptr ? "" : hook->uid;
 }
 
-absl::StatusOr<Answer> WebhookBackend::Call(const Hook& hook, const Question& question) const {
+absl::StatusOr<Answer> WebhookBackend::Call(const Hook& hook, const Question& question,
+                                            const base::StopToken* stop) const {
   if (!hook.unusable.ok()) return WithReason(hook.unusable, FailureReason::kConfiguration);
   const Codec& codec = CodecOf(hook.dialect);
-  ASSIGN_OR_RETURN(const std::string body, client_->Call(hook, codec.Encode(question)));
+  const std::string request = codec.Encode(question);
+  ASSIGN_OR_RETURN(const std::string body, stop == nullptr ? client_->Call(hook, request)
+                                                           : client_->Call(hook, request, *stop));
   return codec.Decode(question, body);
 }
 
@@ -82,11 +84,10 @@ absl::StatusOr<Result> WebhookBackend::Ask(
     return PassOn(absl::NotFoundError("the webhook's rule was removed a moment ago"));
   }
   question.uid = base::NewUuid();
-  absl::StatusOr<Result> result =
-      monitor_->Watch(*hook, question.operation, [&]() -> absl::StatusOr<Result> {
-        ASSIGN_OR_RETURN(Answer answer, Call(*hook, question));
-        return read(std::move(answer));
-      });
+  absl::StatusOr<Result> result = monitor_->Watch(*hook, question, [&]() -> absl::StatusOr<Result> {
+    ASSIGN_OR_RETURN(Answer answer, Call(*hook, question));
+    return read(std::move(answer));
+  });
   if (result.ok()) return result;
   const absl::Status error = Named(result.status(), *hook);
   const bool ignored = hook->ignores_failures && ReasonOf(error) != FailureReason::kStopped;

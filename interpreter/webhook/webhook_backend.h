@@ -11,11 +11,10 @@
 #include <memory>
 #include <string>
 
-#include "absl/base/thread_annotations.h"
 #include "absl/status/statusor.h"
-#include "absl/synchronization/mutex.h"
 #include "base/clock.h"
 #include "base/metrics.h"
+#include "base/snapshot.h"
 #include "interpreter/interpreter.h"
 #include "interpreter/webhook/codec.h"
 #include "interpreter/webhook/hook_client.h"
@@ -29,10 +28,11 @@ struct WebhookBackendOptions {
   // Must outlive the back end.
   const base::Clock* clock = &base::RealClock();
   // `monitor.metrics`, when given, must outlive the back end. Series:
-  // karmada_interpreter_webhook_duration_seconds{hook,operation,result},
-  // karmada_interpreter_webhook_failures_total{hook,reason} and
-  // karmada_interpreter_webhook_open{hook} (1 while calls are suspended); those of a hook that goes
-  // away go with it. `monitor.on_breaker_change` is called by the thread whose call made the
+  // karmada_interpreter_webhook_duration_seconds{dialect,hook,operation,result},
+  // karmada_interpreter_webhook_failures_total{dialect,hook,reason} and
+  // karmada_interpreter_webhook_open{dialect,hook} (1 while calls are suspended); the dialect is
+  // the kind of the hook's messages. Those of a hook that goes away go with it.
+  // `monitor.on_breaker_change` is called by the thread whose call made the
   // change, with no lock held; it should not block.
   HookMonitorOptions monitor;
 };
@@ -49,7 +49,12 @@ class WebhookBackend : public Backend {
   // and CA do.
   void Replace(std::shared_ptr<const HookSet> hooks);
   // The present set; nullptr before the first Replace().
-  std::shared_ptr<const HookSet> hooks() const;
+  std::shared_ptr<const HookSet> hooks() const { return hooks_.Get(); }
+
+  // Suspended hooks are asked again by the calls that come, and by whoever calls Probe(): then a
+  // hook that is back is noticed though all objects wait out their back-off. See HookMonitor.
+  absl::Time NextProbe() const { return monitor_->NextProbe(); }
+  void Probe(const base::StopToken& stop) { monitor_->Probe(stop); }
 
   absl::string_view layer() const override { return kWebhookLayer; }
   bool Has(const kube::Gvk& gvk, Operation op) const override;
@@ -62,6 +67,7 @@ class WebhookBackend : public Backend {
                                       const kube::Object& observed) const override;
   absl::StatusOr<kube::Object> AggregateStatus(const kube::Object& object,
                                                const AggregatedItems& items) const override;
+  bool ChecksDependencies() const override { return true; }
   absl::StatusOr<json::Value> GetDependencies(const kube::Object& object) const override;
   absl::StatusOr<json::Value> ReflectStatus(const kube::Object& object) const override;
   absl::StatusOr<bool> InterpretHealth(const kube::Object& object) const override;
@@ -72,13 +78,13 @@ class WebhookBackend : public Backend {
   template <class Result>
   absl::StatusOr<Result> Ask(Question question,
                              const std::function<absl::StatusOr<Result>(Answer)>& read) const;
-  absl::StatusOr<Answer> Call(const Hook& hook, const Question& question) const;
+  absl::StatusOr<Answer> Call(const Hook& hook, const Question& question,
+                              const base::StopToken* stop = nullptr) const;
   absl::StatusOr<kube::Object> AskForObject(Question question) const;
 
-  const std::unique_ptr<HookMonitor> monitor_;
   const std::unique_ptr<HookClient> client_;
-  mutable absl::Mutex mu_;
-  std::shared_ptr<const HookSet> hooks_ ABSL_GUARDED_BY(mu_);
+  const std::unique_ptr<HookMonitor> monitor_;
+  base::Snapshot<HookSet> hooks_;
 };
 
 }  // namespace interpreter::webhook

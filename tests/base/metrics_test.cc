@@ -95,6 +95,17 @@ TEST_CASE("the series of one label value can be dropped from every family") {
   CHECK(registry.GetCounter("a", "", {{"cluster", "m1"}, {"x", "y"}}).Value() == 0);
 }
 
+TEST_CASE("the series that carry several labels can be dropped, and no others") {
+  metrics::Registry registry;
+  registry.GetGauge("a", "", {{"kind", "K"}, {"name", "n"}, {"more", "x"}}).Set(1);
+  registry.GetGauge("a", "", {{"kind", "K"}, {"name", "other"}}).Set(1);
+  registry.GetGauge("a", "", {{"name", "n"}}).Set(1);
+  registry.RemoveSeries({{"kind", "K"}, {"name", "n"}});
+  const auto lines = LinesOf(registry, "a");
+  CHECK(lines == std::vector<std::string>{"# TYPE a gauge", R"(a{kind="K",name="other"} 1)",
+                                          R"(a{name="n"} 1)"});
+}
+
 TEST_CASE("the process tells about itself") {
   const auto value_of = [](const std::string& name) {
     metrics::Registry registry;

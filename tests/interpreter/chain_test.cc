@@ -1,9 +1,12 @@
 // Which layer answers, and what errors say.
 #include <catch2/catch.hpp>
 #include <memory>
+#include <thread>
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
+#include "base/status.h"
 #include "interpreter/dependency_validation.h"
 #include "interpreter/interpreter.h"
 
@@ -118,6 +121,30 @@ TEST_CASE("every call is observed by layer, kind, operation and result") {
                              "operation=\"InterpretHealth\",result=\"error\"} 2"));
 }
 
+TEST_CASE("calls of many kinds from many threads are all observed") {
+  metrics::Registry registry;
+  std::vector<std::unique_ptr<interpreter::Backend>> backends;
+  backends.push_back(interpreter::NewNativeBackend());
+  const auto chain = interpreter::NewChain(std::move(backends), &registry);
+  std::vector<std::thread> callers;
+  for (int t = 0; t < 3; ++t) {
+    callers.emplace_back([&] {
+      for (int i = 0; i < 100; ++i) {
+        const kube::Gvk kind{"example.io", "v1", absl::StrCat("Kind", i % 10)};
+        base::IgnoreError(chain->ReflectStatus(kube::Object::Make(kind, {"", "o"})).status(),
+                          "it is the number that matters");
+      }
+    });
+  }
+  for (std::thread& caller : callers) caller.join();
+  for (int i = 0; i < 10; ++i) {
+    CHECK_THAT(registry.Expose(),
+               Catch::Contains(absl::StrCat(
+                   "duration_seconds_count{kind=\"Kind", i,
+                   "\",layer=\"native\",operation=\"InterpretStatus\",result=\"success\"} 30")));
+  }
+}
+
 TEST_CASE("the first layer with a rule decides alone") {
   const auto chain = ChainOf(Health(true), Health(false), interpreter::NewNativeBackend());
   CHECK(chain->InterpretHealth(Widget()).value());
@@ -189,6 +216,18 @@ TEST_CASE("without any rule the error has upstream's words") {
   CHECK(chain->GetComponents(config).status().message() ==
         "interface GetComponents not implemented yet");
   CHECK(chain->GetComponents(kube::Object()).status().message() == "nil object");
+}
+
+TEST_CASE("a layer that checks its dependencies itself is not checked again") {
+  class Checked : public OneRule {
+   public:
+    using OneRule::OneRule;
+    bool ChecksDependencies() const override { return true; }
+  };
+  const json::Value unusual = json::Parse(R"([{"kind":"Secret"}])").value();
+  const auto chain =
+      ChainOf(std::make_unique<Checked>(Operation::kInterpretDependency, false, unusual));
+  CHECK(chain->GetDependencies(Widget()).value() == unusual);
 }
 
 TEST_CASE("dependencies of any layer are checked") {

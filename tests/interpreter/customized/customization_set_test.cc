@@ -83,6 +83,35 @@ TEST_CASE("a broken script answers with its error and leaves the others alone") 
   CHECK(set->problems().count("a") == 1);
 }
 
+TEST_CASE("a script that does not compile is passed over for one that does, and both tell it") {
+  const auto set = SetOf(Customize("a", {{"healthInterpretation", "no lua"}}),
+                         Customize("b", {{"healthInterpretation", "=="}}),
+                         Customize("c", {{"healthInterpretation", kHealthy}}),
+                         Customize("d", {{"healthInterpretation", kUnhealthy}}));
+  CHECK(Answering(*set, kWidget, Operation::kInterpretHealth) == "c/healthInterpretation");
+  REQUIRE(set->problems().at("a").size() == 2);
+  CHECK(set->problems().at("a")[0].field == "spec.customizations.healthInterpretation.luaScript");
+  CHECK(set->problems().at("a")[1].ToString() ==
+        "spec.customizations.healthInterpretation: not used, it does not compile and c answers "
+        "instead for example.io/v1, Kind=Widget");
+  CHECK(set->problems().at("b").size() == 2);
+  CHECK(set->problems().count("c") == 0);
+  CHECK_THAT(set->problems().at("d")[0].message, Catch::StartsWith("not used, c comes first"));
+}
+
+TEST_CASE("when no script of a kind and operation compiles, the first one answers with its error") {
+  const auto set = SetOf(Customize("a", {{"healthInterpretation", "no lua"}}),
+                         Customize("b", {{"healthInterpretation", "=="}}));
+  CHECK(Answering(*set, kWidget, Operation::kInterpretHealth) == "a: broken");
+}
+
+TEST_CASE("for dependencies a script that does not compile is not passed over") {
+  const auto set = SetOf(Customize("a", {{"dependencyInterpretation", "no lua"}}),
+                         Customize("b", {{"dependencyInterpretation", kNothing}}));
+  CHECK(Answering(*set, kWidget, Operation::kInterpretDependency) ==
+        "a: broken,b/dependencyInterpretation");
+}
+
 TEST_CASE("a customization without a target answers nothing") {
   const auto set = SetOf(Customize("a", {{"healthInterpretation", kHealthy}}, {"", "v1", ""}));
   CHECK(set->Covered().empty());

@@ -256,6 +256,18 @@ TEST_CASE("one failing script fails the dependencies of the kind") {
              Catch::StartsWith("error: b/dependencyInterpretation:1: "));
 }
 
+TEST_CASE("a script that does not compile fails the dependencies and names its customization") {
+  LuaBackend backend({});
+  backend.Replace(SetOf(
+      Customize("a", {{"dependencyInterpretation", "function GetDependencies() return {} end"}}),
+      Customize("b", {{"dependencyInterpretation", "=="}})));
+  const absl::Status status = backend.GetDependencies(Widget()).status();
+  CHECK(absl::IsInvalidArgument(status));
+  CHECK_THAT(std::string(status.message()),
+             Catch::StartsWith("customization b takes part in these dependencies and has no usable "
+                               "script: b/dependencyInterpretation:1: "));
+}
+
 TEST_CASE("a layer that has not been loaded fails every operation instead of having no rule") {
   LuaBackend backend({});
   for (const Operation op : interpreter::kAllOperations) {
@@ -362,6 +374,9 @@ TEST_CASE("a script that keeps running out of its budget is put off") {
   CHECK(absl::IsUnavailable(put_off));
   CHECK_THAT(std::string(put_off.message()),
              Catch::StartsWith("InterpretHealth of customization hungry ran out of time or memory "
-                               "3 times in a row; it is tried again at "));
+                               "3 times in a row for Widget w; it is tried again at "));
   CHECK_THAT(registry.Expose(), Catch::Contains("operation=\"InterpretHealth\"} 3"));
+  kube::Object other = Widget();
+  other.Set({"metadata", "name"}, "other");  // Its own three runs are not refused.
+  CHECK(absl::IsResourceExhausted(backend.InterpretHealth(other).status()));
 }

@@ -73,8 +73,13 @@ struct Fixture : tests::ManagerFixture {
     return live->Load({});
   }
   const interpreter::Interpreter& interpreter() const { return live->interpreter(); }
-  absl::StatusOr<bool> Health() const {
-    return interpreter().InterpretHealth(kube::Object::Make(kWidget, {"ns", "w"}));
+  absl::StatusOr<bool> Health(const std::string& name = "w") const {
+    return interpreter().InterpretHealth(kube::Object::Make(kWidget, {"ns", name}));
+  }
+  // Asks about objects until the hook, which must be down, is suspended.
+  void Suspend() {
+    for (int i = 0; i < 5; ++i) CHECK_FALSE(Health(absl::StrCat("w", i)).ok());
+    CHECK_THAT(std::string(Health().status().message()), Catch::Contains("calls are suspended"));
   }
   // Changes are loaded a little after they came: once the clock has moved.
   bool EventuallyAfterSettling(const std::function<bool()>& condition) {
@@ -164,10 +169,12 @@ TEST_CASE_METHOD(Fixture, "what is wrong with a customization is told on it, onc
   REQUIRE(EventuallyAfterSettling([&] { return Health().ok(); }));
   CHECK(recorded->All().size() == 1);
   CHECK(Eventually([&] { return absl::StrContains(registry.Expose(), "name=\"broken\"} 0"); }));
+  server->Erase(api::InterpreterCustomizations(), {"", "broken"});
+  CHECK(EventuallyAfterSettling(
+      [&] { return !absl::StrContains(registry.Expose(), "name=\"broken\""); }));
 }
 
-TEST_CASE_METHOD(Fixture,
-                 "a hook that comes back has everything it is asked about looked at again") {
+TEST_CASE_METHOD(Fixture, "a hook that comes back has what it left unanswered looked at again") {
   server->Put(api::InterpreterWebhookConfigurations(), Asking("widgets", "InterpretHealth"));
   REQUIRE(Load().ok());
   std::atomic<int> health = 0, other = 0;
@@ -176,17 +183,66 @@ TEST_CASE_METHOD(Fixture,
     if (change(kWidget, Operation::kRetain)) ++other;
   });
   Start();
-  for (int outages = 0; outages < 5; ++outages) CHECK_FALSE(Health().ok());
-  CHECK_THAT(std::string(Health().status().message()), Catch::Contains("calls are suspended"));
+  Suspend();
   CHECK_THAT(recorded->All().at(0), Catch::StartsWith("Warning WebhookSuspended "));
+  CHECK_THAT(recorded->All().at(0), Catch::Contains("it fails since 2023-11-14T22:13:20Z: "));
   CHECK(health == 0);
 
+  // Nobody asks about an object any more: it is probed all the same.
   hooks.Set(tests::Responding(R"({"healthy": true})"));
-  clock.Advance(absl::Minutes(2));  // When it is tried again.
-  REQUIRE(Health().value());
   CHECK(EventuallyAfterSettling([&] { return health == 1; }));
   CHECK(other == 0);
   CHECK_THAT(recorded->All().at(1), Catch::StartsWith("Normal WebhookResumed "));
+  CHECK_THAT(recorded->All().at(1), Catch::EndsWith("it failed since 2023-11-14T22:13:20Z"));
+  CHECK(Health().value());
+}
+
+TEST_CASE_METHOD(Fixture, "each outage of a hook is told in words of its own") {
+  server->Put(api::InterpreterWebhookConfigurations(), Asking("widgets", "InterpretHealth"));
+  REQUIRE(Load().ok());
+  Start();
+  for (const size_t told : {2, 4}) {
+    hooks.Set(tests::Failing(absl::UnavailableError("connection refused")));
+    Suspend();
+    hooks.Set(tests::Responding(R"({"healthy": true})"));
+    CHECK(EventuallyAfterSettling([&] { return recorded->All().size() == told; }));
+  }
+  CHECK(recorded->All().at(0) != recorded->All().at(2));
+  CHECK(recorded->All().at(1) != recorded->All().at(3));
+}
+
+TEST_CASE_METHOD(Fixture, "a daemon whose hook is down stops at once, also while it is probed") {
+  server->Put(api::InterpreterWebhookConfigurations(), Asking("widgets", "InterpretHealth"));
+  REQUIRE(Load().ok());
+  Start();
+  Suspend();
+  std::atomic<bool> probed = false;
+  hooks.Set([&](const kube::HttpRequest&) -> absl::StatusOr<kube::HttpResponse> {
+    probed = true;
+    return kube::HttpResponse{.code = 503, .headers = {{"retry-after", "9"}}};
+  });
+  REQUIRE(Eventually([&] {
+    if (!probed) clock.Advance(absl::Seconds(1));
+    return probed.load();
+  }));
+  CHECK(Finish().ok());  // The probe slept for nine seconds of a clock that stands still.
+}
+
+TEST_CASE_METHOD(Fixture, "a renamed customization answers by its new name, and touches nothing") {
+  server->Put(api::InterpreterCustomizations(), Customization("old", "true"));
+  REQUIRE(Load().ok());
+  std::atomic<int> published = 0;
+  interpreter().rule_changes().Subscribe([&](const interpreter::RuleChange&) { ++published; });
+  Start();
+  server->Put(api::InterpreterCustomizations(), Customization("renamed", "true"));
+  // Until now it loses to the old one, which is told.
+  REQUIRE(EventuallyAfterSettling([&] { return recorded->All().size() == 1; }));
+  server->Erase(api::InterpreterCustomizations(), {"", "old"});
+  CHECK(EventuallyAfterSettling([&] {
+    const auto rules = interpreter().RulesFor(kWidget, Operation::kInterpretHealth);
+    return rules.size() == 1 && rules[0].name == "renamed";
+  }));
+  CHECK(published == 0);
 }
 
 TEST_CASE_METHOD(Fixture, "a configuration that cannot be listed is named") {

@@ -9,25 +9,41 @@
 namespace {
 
 using interpreter::webhook::CircuitBreaker;
-using Outcome = CircuitBreaker::Outcome;
+using interpreter::webhook::Health;
 
 struct Fixture {
   tests::FakeClock clock;
   CircuitBreaker breaker{clock};
 
-  // One call, if it is let through, with this outcome.
-  bool Call(Outcome outcome, const char* why = "down") {
+  CircuitBreaker::Result Result(Health health, uint64_t object, const char* why = "down") {
+    return {health, object,
+            health == Health::kDown ? absl::UnavailableError(why) : absl::OkStatus()};
+  }
+  // One call, if it is let through, with this outcome; nothing can be asked in doubt.
+  bool Call(Health health, const char* why = "down", uint64_t object = 0) {
     const auto ticket = breaker.Admit();
     if (!ticket.ok()) return false;
-    change = breaker.Report(
-        *ticket, outcome,
-        outcome == Outcome::kOutage ? absl::UnavailableError(why) : absl::OkStatus());
+    if (object == 0) object = ++objects;
+    auto verdict = breaker.Report(*ticket, Result(health, object, why));
+    if (verdict.in_doubt) verdict.change = breaker.Settle(std::nullopt);
+    change = verdict.change;
     return true;
   }
   void Open() {
-    for (int i = 0; i < 5; ++i) REQUIRE(Call(Outcome::kOutage));
+    for (int i = 0; i < 5; ++i) REQUIRE(Call(Health::kDown));
     REQUIRE(breaker.IsOpen());
   }
+  // Outages of one object, up to the one that puts the hook in doubt.
+  void Doubt() {
+    for (int i = 1; i <= 5; ++i) {
+      const auto ticket = breaker.Admit();
+      REQUIRE(ticket.ok());
+      REQUIRE(breaker.Report(*ticket, Result(Health::kDown, 7)).in_doubt == (i == 5));
+    }
+  }
+  std::string Refusal() { return std::string(breaker.Admit().status().message()); }
+
+  uint64_t objects = 100;
   std::optional<interpreter::webhook::BreakerChange> change;
 };
 
@@ -36,14 +52,15 @@ struct Fixture {
 TEST_CASE_METHOD(Fixture, "five outages in a row suspend the calls") {
   const absl::Time first = clock.Now();
   for (int i = 0; i < 4; ++i) {
-    REQUIRE(Call(Outcome::kOutage));
+    REQUIRE(Call(Health::kDown));
     CHECK_FALSE(change.has_value());
     clock.Advance(absl::Seconds(1));
   }
-  REQUIRE(Call(Outcome::kOutage, "very down"));
+  REQUIRE(Call(Health::kDown, "very down"));
   REQUIRE(change.has_value());
   CHECK(change->open);
   CHECK(change->since == first);
+  CHECK(change->at == first + absl::Seconds(4));
   CHECK(change->reason == "very down");
   const absl::Status refused = breaker.Admit().status();
   CHECK(refused.code() == absl::StatusCode::kUnavailable);
@@ -52,32 +69,88 @@ TEST_CASE_METHOD(Fixture, "five outages in a row suspend the calls") {
 
 TEST_CASE_METHOD(Fixture, "an answer between outages begins the count anew") {
   for (int i = 0; i < 20; ++i) {
-    REQUIRE(Call(i % 5 == 4 ? Outcome::kWorks : Outcome::kOutage));
+    REQUIRE(Call(i % 5 == 4 ? Health::kUp : Health::kDown));
   }
   CHECK_FALSE(breaker.IsOpen());
 }
 
-TEST_CASE_METHOD(Fixture, "calls given up for reasons of ours count for nothing") {
-  for (int i = 0; i < 4; ++i) REQUIRE(Call(Outcome::kOutage));
-  for (int i = 0; i < 4; ++i) REQUIRE(Call(Outcome::kUnknown));
+TEST_CASE_METHOD(Fixture, "calls that tell nothing count for nothing") {
+  for (int i = 0; i < 4; ++i) REQUIRE(Call(Health::kDown));
+  for (int i = 0; i < 4; ++i) REQUIRE(Call(Health::kUnknown));
   CHECK_FALSE(breaker.IsOpen());
-  REQUIRE(Call(Outcome::kOutage));
+  REQUIRE(Call(Health::kDown));
   CHECK(breaker.IsOpen());
 }
 
+TEST_CASE_METHOD(Fixture, "one object alone suspends the calls after half a minute only") {
+  for (int i = 0; i < 29; ++i) {
+    REQUIRE(Call(Health::kDown, "down", 7));
+    clock.Advance(absl::Seconds(1));
+  }
+  CHECK_FALSE(breaker.IsOpen());
+  SECTION("of failures") {
+    clock.Advance(absl::Seconds(1));
+    REQUIRE(Call(Health::kDown, "down", 7));
+    CHECK(breaker.IsOpen());
+  }
+  SECTION("not when there was an answer in between") {
+    REQUIRE(Call(Health::kUp));
+    clock.Advance(absl::Seconds(1));
+    for (int i = 0; i < 10; ++i) REQUIRE(Call(Health::kDown, "down", 7));
+    CHECK_FALSE(breaker.IsOpen());
+  }
+  SECTION("sooner with a second object") {
+    REQUIRE(Call(Health::kDown, "down", 8));
+    CHECK(breaker.IsOpen());
+  }
+}
+
+TEST_CASE_METHOD(Fixture, "a doubt is settled by a question that was answered before") {
+  Doubt();
+  SECTION("which is answered again: the object is to blame, and counting begins anew") {
+    CHECK_FALSE(breaker.Settle(Result(Health::kUp, 1)).has_value());
+    CHECK_FALSE(breaker.IsOpen());
+    Doubt();
+  }
+  SECTION("which fails too: the hook is down") {
+    const auto opened = breaker.Settle(Result(Health::kDown, 1));
+    REQUIRE(opened.has_value());
+    CHECK(opened->open);
+    CHECK_THAT(Refusal(), Catch::EndsWith(": down"));
+  }
+  SECTION("which tells nothing: the doubt stays, and the next failure raises it again") {
+    CHECK_FALSE(breaker.Settle(Result(Health::kUnknown, 1)).has_value());
+    CHECK_FALSE(breaker.IsOpen());
+    CHECK(breaker.Report(*breaker.Admit(), Result(Health::kDown, 7)).in_doubt);
+  }
+  SECTION("once at a time") {
+    CHECK_FALSE(breaker.Report(*breaker.Admit(), Result(Health::kDown, 8)).in_doubt);
+  }
+  SECTION("unless another call is answered in the meantime") {
+    breaker.Report(*breaker.Admit(), Result(Health::kUp, 8));
+    CHECK_FALSE(breaker.Settle(Result(Health::kDown, 1)).has_value());
+    CHECK_FALSE(breaker.IsOpen());
+  }
+}
+
 TEST_CASE_METHOD(Fixture, "after the pause one call probes, while others still fail") {
+  CHECK(breaker.NextProbe() == absl::InfiniteFuture());
   Open();
+  CHECK(breaker.NextProbe() == clock.Now() + absl::Seconds(5));
   clock.Advance(absl::Milliseconds(4999));
   CHECK_FALSE(breaker.Admit().ok());
   clock.Advance(absl::Milliseconds(1));
   const auto probe = breaker.Admit();
   REQUIRE(probe.ok());
   CHECK(probe->probe);
+  CHECK(breaker.NextProbe() == clock.Now() + absl::Seconds(5));  // One is under way.
   CHECK_FALSE(breaker.Admit().ok());
-  change = breaker.Report(*probe, Outcome::kWorks, absl::OkStatus());
-  REQUIRE(change.has_value());
-  CHECK_FALSE(change->open);
+  const auto closed = breaker.Report(*probe, Result(Health::kUp, 1)).change;
+  REQUIRE(closed.has_value());
+  CHECK_FALSE(closed->open);
+  CHECK(closed->at - closed->since == absl::Seconds(5));
   CHECK_FALSE(breaker.Admit()->probe);
+  CHECK(breaker.NextProbe() == absl::InfiniteFuture());
 }
 
 TEST_CASE_METHOD(Fixture, "each failed probe doubles the pause, up to a minute") {
@@ -85,26 +158,40 @@ TEST_CASE_METHOD(Fixture, "each failed probe doubles the pause, up to a minute")
   for (const int seconds : {5, 10, 20, 40, 60, 60}) {
     CAPTURE(seconds);
     clock.Advance(absl::Seconds(seconds) - absl::Milliseconds(1));
-    CHECK_FALSE(Call(Outcome::kOutage));
+    CHECK_FALSE(Call(Health::kDown));
     clock.Advance(absl::Milliseconds(1));
-    CHECK(Call(Outcome::kOutage, "still down"));
+    CHECK(Call(Health::kDown, "still down"));
     CHECK_FALSE(change.has_value());
   }
-  CHECK_THAT(std::string(breaker.Admit().status().message()), Catch::EndsWith(": still down"));
-  // And begins with five seconds the next time.
+  CHECK_THAT(Refusal(), Catch::EndsWith(": still down"));
+  // And begins with five seconds when it was closed for a minute.
   clock.Advance(absl::Seconds(60));
-  REQUIRE(Call(Outcome::kWorks));
+  REQUIRE(Call(Health::kUp));
+  clock.Advance(absl::Seconds(60));
   Open();
-  clock.Advance(absl::Seconds(5));
-  CHECK(Call(Outcome::kOutage));
+  CHECK(breaker.NextProbe() == clock.Now() + absl::Seconds(5));
 }
 
-TEST_CASE_METHOD(Fixture, "a probe that is given up leaves room for another") {
+TEST_CASE_METHOD(Fixture, "a hook that fails right after it came back gets twice the pause") {
+  for (const int seconds : {5, 10, 20, 40, 60, 60}) {
+    CAPTURE(seconds);
+    Open();
+    REQUIRE(breaker.NextProbe() == clock.Now() + absl::Seconds(seconds));
+    clock.Advance(absl::Seconds(seconds));
+    REQUIRE(Call(Health::kUp));
+    clock.Advance(absl::Seconds(1));
+  }
+}
+
+TEST_CASE_METHOD(Fixture, "a probe that tells nothing is repeated after the same pause") {
   Open();
   clock.Advance(absl::Seconds(5));
-  REQUIRE(Call(Outcome::kUnknown));
+  REQUIRE(Call(Health::kUnknown));
   CHECK(breaker.IsOpen());
-  CHECK(Call(Outcome::kWorks));
+  CHECK_FALSE(breaker.Admit().ok());
+  CHECK(breaker.NextProbe() == clock.Now() + absl::Seconds(5));
+  clock.Advance(absl::Seconds(5));
+  CHECK(Call(Health::kUp));
   CHECK_FALSE(breaker.IsOpen());
 }
 
@@ -112,9 +199,9 @@ TEST_CASE_METHOD(Fixture, "calls that began before the suspension may end it, bu
   const auto slow_failure = breaker.Admit(), slow_success = breaker.Admit();
   Open();
   clock.Advance(absl::Seconds(3));
-  breaker.Report(*slow_failure, Outcome::kOutage, absl::UnavailableError("late"));
-  CHECK_THAT(std::string(breaker.Admit().status().message()), Catch::EndsWith(": down"));
+  breaker.Report(*slow_failure, Result(Health::kDown, 1, "late"));
+  CHECK_THAT(Refusal(), Catch::EndsWith(": down"));
   clock.Advance(absl::Seconds(2));
-  CHECK(breaker.Report(*slow_success, Outcome::kWorks, absl::OkStatus()).has_value());
+  CHECK(breaker.Report(*slow_success, Result(Health::kUp, 1)).change.has_value());
   CHECK_FALSE(breaker.IsOpen());
 }

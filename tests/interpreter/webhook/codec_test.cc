@@ -181,8 +181,10 @@ TEST_CASE("bad responses are refused in upstream's words") {
   const std::string undecodable = "failed to call webhook: ";
   const std::string ok = R"({"uid":"u1","successful":true)";
   const Case cases[] = {
-      {Operation::kRetain, "null", invalid + "webhook response was absent"},
-      {Operation::kRetain, "3", undecodable + "response is not an object"},
+      {Operation::kRetain, "null", invalid + "webhook response was absent",
+       FailureReason::kUnreadable},
+      {Operation::kRetain, "3", undecodable + "response is not an object",
+       FailureReason::kUnreadable},
       {Operation::kRetain, "{}", invalid + R"(expected response.uid "u1", got "")"},
       {Operation::kRetain, R"({"uid":"B"})", invalid + R"(expected response.uid "u1", got "B")"},
       {Operation::kRetain, R"({"uid":1})", undecodable + "response.uid is not a string"},
@@ -231,6 +233,10 @@ TEST_CASE("bad responses are refused in upstream's words") {
       Catch::StartsWith("failed to call webhook: the body is not JSON: "));
   CHECK(CodecOf(kContext).Decode(Ask(Operation::kRetain), "[]").status().message() ==
         "failed to call webhook: the body is no JSON object");
+  for (const char* body : {"no", "[]", "{}", R"({"kind":"Status"})"}) {
+    CHECK(ReasonOf(CodecOf(kContext).Decode(Ask(Operation::kRetain), body).status()) ==
+          FailureReason::kUnreadable);
+  }
 }
 
 TEST_CASE("bad reviews are refused too") {

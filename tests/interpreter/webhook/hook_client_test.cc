@@ -135,7 +135,10 @@ TEST_CASE_METHOD(Fixture, "every kind of failure has its words and its reason") 
   const Case cases[] = {
       {tests::Http(500, " oops\n"),
        R"(an error on the server ("oops") has prevented the request from succeeding)",
-       FailureReason::kHttpStatus},
+       FailureReason::kServerError},
+      {tests::Http(429, ""),
+       "the server has received too many requests and has asked us to try again later",
+       FailureReason::kServerError},
       {tests::Http(404, ""), "the server could not find the requested resource",
        FailureReason::kHttpStatus},
       {tests::Http(302, "", {{"location", "https://elsewhere"}}),
@@ -145,13 +148,13 @@ TEST_CASE_METHOD(Fixture, "every kind of failure has its words and its reason") 
        FailureReason::kHttpStatus},
       {tests::Http(200, "", {{"content-type", "application/json"}}),
        "0-length response with status code: 200 and content type: application/json",
-       FailureReason::kInvalidResponse},
+       FailureReason::kUnreadable},
       {tests::Failing(absl::UnavailableError("https://h: cannot connect")),
        "https://h: cannot connect", FailureReason::kConnection},
       {tests::Failing(absl::DeadlineExceededError("https://h: no answer in time")),
        "https://h: no answer in time (the webhook has 10s)", FailureReason::kTimeout},
       {tests::Failing(absl::ResourceExhaustedError("https://h: the answer is larger than 3 bytes")),
-       "https://h: the answer is larger than 3 bytes", FailureReason::kInvalidResponse},
+       "https://h: the answer is larger than 3 bytes", FailureReason::kUnreadable},
       {tests::Failing(absl::CancelledError("stopped")), "stopped", FailureReason::kStopped},
   };
   for (const Case& c : cases) {

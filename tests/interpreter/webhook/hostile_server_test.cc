@@ -143,8 +143,7 @@ TEST_CASE_METHOD(Hostile, "an endless answer is refused at 3 MB") {
     peer.Write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n");
     while (peer.Write(absl::StrCat("10000\r\n", block, "\r\n"))) written += 64 << 10;
   };
-  CheckError(ErrorOf(flood), FailureReason::kInvalidResponse,
-             "the answer is larger than 3145728 bytes");
+  CheckError(ErrorOf(flood), FailureReason::kUnreadable, "the answer is larger than 3145728 bytes");
   // The connection was closed, not read to an end that never comes.
   CHECK(written < 64 << 20);
 }
@@ -164,24 +163,24 @@ TEST_CASE_METHOD(Hostile, "an endless head of an answer is cut off") {
 }
 
 TEST_CASE_METHOD(Hostile, "an answer of 10 MB is refused, and one of just under 3 MB is not") {
-  CheckError(ErrorOfAnswer(HttpAnswer(std::string(10 << 20, ' '))), FailureReason::kInvalidResponse,
+  CheckError(ErrorOfAnswer(HttpAnswer(std::string(10 << 20, ' '))), FailureReason::kUnreadable,
              "the answer is larger than 3145728 bytes");
   const auto large = [&](TlsPeer& peer) {
     peer.Write(HttpAnswer(std::string((3 << 20) - 1, ' ')));
   };
-  CheckError(ErrorOf(large), FailureReason::kInvalidResponse, "the body is not JSON");
+  CheckError(ErrorOf(large), FailureReason::kUnreadable, "the body is not JSON");
 }
 
 TEST_CASE_METHOD(Hostile, "garbage instead of HTTP or JSON is told as such") {
   CheckError(ErrorOfAnswer("\x01\x02\x03 garbage\r\n\r\n"), FailureReason::kConnection,
              "the server does not speak HTTP");
-  CheckError(ErrorOfAnswer(HttpAnswer("{\"response\":")), FailureReason::kInvalidResponse,
+  CheckError(ErrorOfAnswer(HttpAnswer("{\"response\":")), FailureReason::kUnreadable,
              "the body is not JSON");
-  CheckError(ErrorOfAnswer(HttpAnswer("<html>")), FailureReason::kInvalidResponse,
+  CheckError(ErrorOfAnswer(HttpAnswer("<html>")), FailureReason::kUnreadable,
              "the body is not JSON");
-  CheckError(ErrorOfAnswer(HttpAnswer(std::string(100000, '['))), FailureReason::kInvalidResponse,
+  CheckError(ErrorOfAnswer(HttpAnswer(std::string(100000, '['))), FailureReason::kUnreadable,
              "the body is not JSON");
-  CheckError(ErrorOfAnswer(HttpAnswer("")), FailureReason::kInvalidResponse,
+  CheckError(ErrorOfAnswer(HttpAnswer("")), FailureReason::kUnreadable,
              "0-length response with status code: 200");
 }
 
@@ -212,7 +211,7 @@ TEST_CASE_METHOD(Hostile, "a redirect is not followed") {
 
 TEST_CASE_METHOD(Hostile, "an error of the server is told with its words") {
   CheckError(ErrorOfAnswer("HTTP/1.1 500 No\r\nContent-Length: 4\r\n\r\noops"),
-             FailureReason::kHttpStatus, R"(an error on the server ("oops") has prevented)");
+             FailureReason::kServerError, R"(an error on the server ("oops") has prevented)");
 }
 
 TEST_CASE_METHOD(Hostile, "a patch that does not fit changes nothing") {

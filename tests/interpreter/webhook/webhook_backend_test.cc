@@ -38,18 +38,26 @@ struct Fixture {
   base::StopSource stop;
   tests::ScriptedHooks hooks{tests::Responding(R"({"healthy":true})")};
   std::vector<std::string> changes;
+  int objects = 0;
   std::unique_ptr<WebhookBackend> backend =
       std::make_unique<WebhookBackend>(interpreter::webhook::WebhookBackendOptions{
           .client = {.transport = hooks.Factory(), .stop = stop.get_token()},
           .clock = &clock,
           .monitor = {.metrics = &registry,
-                      .on_breaker_change = [this](const Hook& hook, const BreakerChange& change) {
+                      .on_breaker_change = [this](const Hook& hook, const BreakerChange& change,
+                                                  const auto&) {
                         changes.push_back(absl::StrCat(
                             hook.uid, change.open ? " open: " : " closed: ", change.reason));
                       }}});
 
+  // An object that nobody has asked about: it takes several to tell that a hook is down.
+  kube::Object Another() {
+    kube::Object object = Workload();
+    object.Set({"metadata", "name"}, absl::StrCat("web", ++objects));
+    return object;
+  }
   std::string HealthError() {
-    return std::string(backend->InterpretHealth(Workload()).status().message());
+    return std::string(backend->InterpretHealth(Another()).status().message());
   }
   absl::StatusOr<kube::Object> ReviseWith(const std::string& patch) {
     hooks.Set(tests::Responding(
@@ -133,9 +141,10 @@ TEST_CASE_METHOD(Fixture, "a patch that does not fit is an error that names the 
     CHECK_FALSE(status.ok());
     CHECK_THAT(std::string(status.message()), Catch::StartsWith(R"(webhook "c/w": )"));
   }
-  CHECK_THAT(registry.Expose(),
-             Catch::Contains(
-                 R"(karmada_interpreter_webhook_failures_total{hook="c/w",reason="patch"} 8)"));
+  CHECK_THAT(
+      registry.Expose(),
+      Catch::Contains(
+          R"(karmada_interpreter_webhook_failures_total{dialect="ResourceInterpreterContext",hook="c/w",reason="patch"} 8)"));
 }
 
 TEST_CASE_METHOD(Fixture, "an exploring hook may answer an aggregation with the whole status") {
@@ -238,10 +247,14 @@ TEST_CASE_METHOD(Fixture, "a hook that is down is left alone, and this is told o
                                             "failed to call webhook: cannot connect"));
   CHECK(hooks.requests().size() == 5);
   CHECK(changes == std::vector<std::string>{"c/w open: failed to call webhook: cannot connect"});
-  CHECK_THAT(registry.Expose(),
-             Catch::Contains(R"(karmada_interpreter_webhook_open{hook="c/w"} 1)") &&
-                 Catch::Contains(R"(failures_total{hook="c/w",reason="connection"} 5)") &&
-                 Catch::Contains(R"(failures_total{hook="c/w",reason="suspended"} 1)"));
+  CHECK_THAT(
+      registry.Expose(),
+      Catch::Contains(
+          R"(karmada_interpreter_webhook_open{dialect="ResourceInterpreterContext",hook="c/w"} 1)") &&
+          Catch::Contains(
+              R"(failures_total{dialect="ResourceInterpreterContext",hook="c/w",reason="connection"} 5)") &&
+          Catch::Contains(
+              R"(failures_total{dialect="ResourceInterpreterContext",hook="c/w",reason="suspended"} 1)"));
 
   hooks.Set(tests::Responding(R"({"healthy":true})"));
   clock.Advance(absl::Seconds(5));
@@ -249,11 +262,12 @@ TEST_CASE_METHOD(Fixture, "a hook that is down is left alone, and this is told o
   CHECK(changes.size() == 2);
   CHECK_THAT(
       registry.Expose(),
-      Catch::Contains(R"(karmada_interpreter_webhook_open{hook="c/w"} 0)") &&
+      Catch::Contains(
+          R"(karmada_interpreter_webhook_open{dialect="ResourceInterpreterContext",hook="c/w"} 0)") &&
           Catch::Contains(
-              R"(duration_seconds_count{hook="c/w",operation="InterpretHealth",result="error"} 5)") &&
+              R"(duration_seconds_count{dialect="ResourceInterpreterContext",hook="c/w",operation="InterpretHealth",result="error"} 5)") &&
           Catch::Contains(
-              R"(duration_seconds_count{hook="c/w",operation="InterpretHealth",result="success"} 1)"));
+              R"(duration_seconds_count{dialect="ResourceInterpreterContext",hook="c/w",operation="InterpretHealth",result="success"} 1)"));
 }
 
 TEST_CASE_METHOD(Fixture, "refusals and bad patches do not suspend a hook that answers") {
@@ -270,7 +284,7 @@ TEST_CASE_METHOD(Fixture, "one hook that is down does not suspend another") {
   other.rules[0].operations = {Operation::kInterpretStatus};
   backend->Replace(SetOf({other, WorkloadHook()}));
   hooks.Set(tests::Http(500, ""));
-  for (int i = 0; i < 6; ++i) CHECK_FALSE(backend->ReflectStatus(Workload()).ok());
+  for (int i = 0; i < 6; ++i) CHECK_FALSE(backend->ReflectStatus(Another()).ok());
   hooks.Set(tests::Responding(R"({"healthy":true})"));
   CHECK(backend->InterpretHealth(Workload()).value());
   CHECK_FALSE(backend->ReflectStatus(Workload()).ok());
@@ -286,8 +300,10 @@ TEST_CASE_METHOD(Fixture, "a new configuration keeps what is known of equal hook
   corrected.client.server = "https://other.example";
   backend->Replace(SetOf({corrected}));
   CHECK_THAT(HealthError(), !Catch::Contains("calls are suspended"));
-  CHECK_THAT(registry.Expose(),
-             Catch::Contains(R"(karmada_interpreter_webhook_open{hook="c/w"} 0)"));
+  CHECK_THAT(
+      registry.Expose(),
+      Catch::Contains(
+          R"(karmada_interpreter_webhook_open{dialect="ResourceInterpreterContext",hook="c/w"} 0)"));
   backend->Replace(SetOf({}));
   CHECK_THAT(registry.Expose(), !Catch::Contains(R"(hook="c/w")"));
 }

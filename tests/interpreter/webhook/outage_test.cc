@@ -1,0 +1,229 @@
+// Hooks that are down, and objects that only look as if their hook were.
+#include <catch2/catch.hpp>
+#include <functional>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "interpreter/webhook/webhook_backend.h"
+#include "tests/interpreter/webhook/hooks.h"
+#include "tests/interpreter/webhook/scripted_hooks.h"
+#include "tests/support/fake_clock.h"
+
+namespace {
+
+using interpreter::webhook::BreakerChange;
+using interpreter::webhook::Dialect;
+using interpreter::webhook::Hook;
+using interpreter::webhook::KindQuestion;
+using interpreter::webhook::WebhookBackend;
+using tests::Operation;
+using tests::SetOf;
+using tests::WorkloadHook;
+
+const auto kHealthy = tests::Responding(R"({"healthy":true})");
+const auto kRefused = tests::Failing(absl::UnavailableError("connection refused"));
+
+kube::Object Named(const std::string& name) {
+  return kube::Object::Make(tests::kWorkload, {"default", name});
+}
+
+std::string NameIn(const kube::HttpRequest& request) {
+  return tests::Json(request.body).Get({"request", "object", "metadata", "name"}).ToString();
+}
+
+// For objects whose name begins with "bad" one answer, for others another.
+tests::ScriptedHooks::Answer BadIf(tests::ScriptedHooks::Answer bad,
+                                   tests::ScriptedHooks::Answer good) {
+  return [=](const kube::HttpRequest& request) {
+    return absl::StartsWith(NameIn(request), "bad") ? bad(request) : good(request);
+  };
+}
+
+struct Fixture {
+  tests::FakeClock clock;
+  metrics::Registry registry;
+  tests::ScriptedHooks hooks{kHealthy};
+  std::vector<std::string> changes;
+  WebhookBackend backend{
+      {.client = {.transport = hooks.Factory()},
+       .clock = &clock,
+       .monitor = {
+           .metrics = &registry,
+           .on_breaker_change = [this](const Hook& hook, const BreakerChange& change,
+                                       const std::set<KindQuestion>& unanswered) {
+             changes.push_back(absl::StrCat(
+                 hook.uid, change.open ? " open" : " closed",
+                 absl::StrJoin(unanswered, "", [](std::string* out, const KindQuestion& kind) {
+                   absl::StrAppend(out, " ", kind.gvk.kind, " ", OperationName(kind.operation));
+                 })));
+           }}}};
+
+  Fixture() { backend.Replace(SetOf({WorkloadHook()})); }
+  absl::Status Ask(const std::string& name) {
+    return backend.InterpretHealth(Named(name)).status();
+  }
+  void Open() {
+    hooks.Set(kRefused);
+    for (int i = 0; i < 5; ++i) CHECK_FALSE(Ask(absl::StrCat("o", i)).ok());
+    REQUIRE(changes.size() == 1);
+  }
+  bool IsSuspended() { return absl::StrContains(Ask("probed").message(), "calls are suspended"); }
+};
+
+}  // namespace
+
+TEST_CASE_METHOD(Fixture, "an object that the hook answers badly suspends nothing") {
+  const auto answer = GENERATE(values<tests::ScriptedHooks::Answer>(
+      {tests::Http(400, "no"), tests::Http(404, ""), tests::Http(302, ""), tests::Http(200, ""),
+       tests::Http(200, "<html>"), tests::Http(200, R"({"response":{"uid":"another"}})"),
+       tests::Http(200, R"({"error":"no healthy upstream"})"), tests::Responding("{}"),
+       tests::Responding(R"({"successful":false,"status":{"code":500}})")}));
+  hooks.Set(BadIf(answer, kHealthy));
+  for (int i = 0; i < 50; ++i) {
+    REQUIRE_FALSE(Ask(absl::StrCat("bad", i % 3)).ok());
+    clock.Advance(absl::Seconds(1));
+  }
+  CHECK(Ask("good").ok());
+  CHECK(changes.empty());
+}
+
+TEST_CASE_METHOD(Fixture, "no connection, no answer in time and server errors suspend the calls") {
+  hooks.Set(GENERATE(values<tests::ScriptedHooks::Answer>(
+      {kRefused, tests::Failing(absl::DeadlineExceededError("no answer in time")),
+       tests::Http(500, ""), tests::Http(429, ""), tests::Http(503, "")})));
+  for (int i = 0; i < 5; ++i) CHECK_FALSE(Ask(absl::StrCat("o", i)).ok());
+  CHECK(IsSuspended());
+}
+
+TEST_CASE_METHOD(Fixture, "objects that break the connection suspend nothing while others work") {
+  hooks.Set(BadIf(kRefused, kHealthy));
+  REQUIRE(Ask("good").ok());
+  // What looked fine an hour ago is what proves the hook, however often the bad ones are tried.
+  clock.Advance(absl::Hours(1));
+  for (int i = 0; i < 100; ++i) {
+    REQUIRE_FALSE(Ask(absl::StrCat("bad", i % 4)).ok());
+    clock.Advance(absl::Seconds(1));
+  }
+  CHECK(changes.empty());
+  CHECK(Ask("good").ok());
+  // One question more for five failures.
+  CHECK(hooks.requests().size() == 1 + 100 + 20 + 1);
+}
+
+TEST_CASE_METHOD(Fixture, "a cluster's only object suspends a hook that does not answer it") {
+  REQUIRE(Ask("o").ok());
+  hooks.Set(kRefused);
+  for (int i = 0; i < 5; ++i) CHECK_FALSE(Ask("o").ok());
+  CHECK(changes == std::vector<std::string>{"c/w open"});
+}
+
+TEST_CASE_METHOD(Fixture, "a suspended hook is probed in time, with no call of an object") {
+  CHECK(backend.NextProbe() == absl::InfiniteFuture());
+  Open();
+  CHECK(backend.NextProbe() == clock.Now() + absl::Seconds(5));
+  backend.Probe({});  // Not yet.
+  CHECK(hooks.requests().size() == 5);
+  for (const int seconds : {5, 10, 20}) {
+    clock.Advance(absl::Seconds(seconds));
+    const size_t asked = hooks.requests().size();
+    backend.Probe({});
+    CHECK(hooks.requests().size() == asked + 1);
+    CHECK(backend.NextProbe() == clock.Now() + absl::Seconds(2 * seconds));
+  }
+  hooks.Set(kHealthy);
+  clock.Advance(absl::Seconds(40));
+  backend.Probe({});
+  CHECK(changes.back() == "c/w closed Workload InterpretHealth");
+  CHECK(backend.NextProbe() == absl::InfiniteFuture());
+  CHECK(Ask("o").ok());
+}
+
+TEST_CASE_METHOD(Fixture, "a probe that is stopped ends, and the hook stays suspended") {
+  Open();
+  clock.Advance(absl::Seconds(5));
+  base::StopSource stop;
+  hooks.Set([&](const kube::HttpRequest&) -> absl::StatusOr<kube::HttpResponse> {
+    stop.request_stop();
+    return absl::CancelledError("stopped");
+  });
+  backend.Probe(stop.get_token());
+  CHECK(IsSuspended());
+  CHECK_THAT(std::string(Ask("o").message()), Catch::EndsWith("connection refused"));
+}
+
+TEST_CASE_METHOD(Fixture, "probes ask in turns what was answered before and what was not") {
+  REQUIRE(Ask("good").ok());
+  hooks.Set(kRefused);
+  for (const char* name : {"bad1", "bad2", "bad1", "bad2", "bad1"}) CHECK_FALSE(Ask(name).ok());
+  REQUIRE(changes.size() == 1);
+  CHECK_FALSE(Ask("refused").ok());
+  const size_t before = hooks.requests().size();
+  for (int i = 0; i < 5; ++i) {
+    clock.Advance(absl::Seconds(60));
+    backend.Probe({});
+  }
+  std::vector<std::string> asked;
+  const auto requests = hooks.requests();
+  for (size_t i = before; i < requests.size(); ++i) asked.push_back(NameIn(requests[i]));
+  CHECK(asked == std::vector<std::string>{"good", "refused", "good", "bad2", "good"});
+}
+
+TEST_CASE_METHOD(Fixture, "an object that breaks its hook does not keep the hook suspended") {
+  // Nothing was ever answered, so half a minute of failures is all there is to go by.
+  hooks.Set(BadIf(kRefused, kHealthy));
+  for (int i = 0; i < 31; ++i) {
+    CHECK_FALSE(Ask("bad").ok());
+    clock.Advance(absl::Seconds(1));
+  }
+  REQUIRE(changes.size() == 1);
+  while (backend.NextProbe() <= clock.Now()) backend.Probe({});
+  CHECK_FALSE(Ask("good").ok());  // Refused, but the next probe asks it.
+  clock.Advance(absl::Seconds(60));
+  backend.Probe({});
+  CHECK(changes.size() == 2);
+  for (int i = 0; i < 100; ++i) {
+    CHECK_FALSE(Ask("bad").ok());
+    clock.Advance(absl::Seconds(1));
+  }
+  CHECK(changes.size() == 2);
+}
+
+TEST_CASE_METHOD(Fixture, "a proxy's page is no sign that a hook is back, and is told as it is") {
+  Open();
+  hooks.Set(tests::Http(200, "<html>"));
+  clock.Advance(absl::Seconds(5));
+  backend.Probe({});
+  CHECK(changes.size() == 1);
+  CHECK_THAT(std::string(Ask("o").message()), Catch::Contains("the body is not JSON"));
+  CHECK(backend.NextProbe() == clock.Now() + absl::Seconds(5));
+}
+
+TEST_CASE_METHOD(Fixture,
+                 "what is looked at again is what went unanswered, by kind and operation") {
+  hooks.Set(kRefused);
+  for (int i = 0; i < 5; ++i) CHECK_FALSE(Ask(absl::StrCat("o", i)).ok());
+  CHECK_FALSE(backend.GetReplicas(Named("refused")).ok());
+  hooks.Set(kHealthy);
+  clock.Advance(absl::Seconds(5));
+  REQUIRE(Ask("o").ok());
+  CHECK(changes.back() == "c/w closed Workload InterpretReplica Workload InterpretHealth");
+}
+
+TEST_CASE_METHOD(Fixture, "hooks of both dialects with the same names have series of their own") {
+  const Hook hook = WorkloadHook(), exploring = WorkloadHook("c/w", Dialect::kExploreReview);
+  backend.Replace(SetOf({hook, exploring}));
+  const auto open = [](const char* dialect) {
+    return absl::StrCat("webhook_open{dialect=\"", dialect, "\",hook=\"c/w\"} 0");
+  };
+  CHECK_THAT(registry.Expose(), Catch::Contains(open("ResourceInterpreterContext")) &&
+                                    Catch::Contains(open("ExploreReview")));
+  backend.Replace(SetOf({exploring}));
+  CHECK_THAT(registry.Expose(), !Catch::Contains(open("ResourceInterpreterContext")) &&
+                                    Catch::Contains(open("ExploreReview")));
+}
