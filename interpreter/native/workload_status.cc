@@ -79,12 +79,14 @@ json::Value NamesOf(absl::Span<const Counter> counters) {
 
 absl::StatusOr<json::Value> ReflectCounters(const kube::Object& object, const json::Value& names) {
   ASSIGN_OR_RETURN(const int64_t template_generation, TemplateGenerationOf(object));
-  Fields status(object.status(), "status");
+  Fields root(object.root(), "");
+  Fields status = root.In("status");
+  const int64_t generation = root.In("metadata").Int64(kGeneration);
   std::vector<json::Member> out;
   out.reserve(names.size());
   for (const json::Member& name : names.members()) {
     const bool always = name.value.AsBool();
-    const int64_t value = name.name() == kGeneration           ? object.generation()
+    const int64_t value = name.name() == kGeneration           ? generation
                           : name.name() == kTemplateGeneration ? template_generation
                           : name.name() == kObserved           ? status.Int64(kObserved)
                                                                : status.Int(name.name());
@@ -92,7 +94,7 @@ absl::StatusOr<json::Value> ReflectCounters(const kube::Object& object, const js
     out.push_back(name);  // Shares the text of the name.
     out.back().value = value;
   }
-  RETURN_IF_ERROR(status.error());
+  RETURN_IF_ERROR(root.error());
   return json::Value::OfMembers(std::move(out));
 }
 
@@ -100,14 +102,16 @@ absl::StatusOr<kube::Object> AggregateCounters(const kube::Object& object,
                                                const AggregatedItems& items,
                                                absl::Span<const Counter> counters,
                                                GenerationGate gate) {
-  ASSIGN_OR_RETURN(const Totals totals, AddUp(items, counters, object.generation(), gate));
-  Fields old(object.status(), "status");
-  const int64_t observed = totals.all_up_to_date ? object.generation() : old.Int64(kObserved);
+  Fields root(object.root(), "");
+  Fields old = root.In("status");
+  const int64_t generation = root.In("metadata").Int64(kGeneration);
+  ASSIGN_OR_RETURN(const Totals totals, AddUp(items, counters, generation, gate));
+  const int64_t observed = totals.all_up_to_date ? generation : old.Int64(kObserved);
   bool changed = observed != old.Int64(kObserved);
   for (size_t i = 0; i < counters.size(); ++i) {
     changed |= totals.sums[i] != old.Int(counters[i].name);
   }
-  RETURN_IF_ERROR(old.error());
+  RETURN_IF_ERROR(root.error());
   if (!changed) return object;
 
   kube::Object out = object;
