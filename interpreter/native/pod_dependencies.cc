@@ -57,8 +57,11 @@ constexpr SecretSource kSecretSources[] = {{"azureFile", "secretName", ""},
                                            {"csi", "nodePublishSecretRef", "name"}};
 
 const SecretSource* FindSecretSource(absl::string_view kind) {
-  return std::find_if(std::begin(kSecretSources), std::end(kSecretSources),
-                      [&](const SecretSource& candidate) { return candidate.kind == kind; });
+  return std::find_if(
+      std::begin(kSecretSources), std::end(kSecretSources), [&](const SecretSource& candidate) {
+        const bool alike = candidate.kind.size() == kind.size() && candidate.kind[0] == kind[0];
+        return alike && candidate.kind == kind;
+      });
 }
 
 void AddProjected(Fields& projected, absl::string_view kind, Names& names) {
@@ -118,7 +121,7 @@ struct Parts {
 
 // Appends a reference for each name.
 void AppendReferences(const json::Member& kind, const Names& names, const json::Value& ns,
-                      json::Value& out) {
+                      std::vector<json::Value>& out) {
   constexpr size_t kMembers = 4;
   const Parts& parts = Parts::Get();
   for (const absl::string_view name : names) {
@@ -128,7 +131,7 @@ void AppendReferences(const json::Member& kind, const Names& names, const json::
     reference.push_back(kind);
     reference.emplace_back(parts.name, name);
     if (!ns.is_null()) reference.emplace_back(parts.ns, ns);
-    out.Append(json::Value::OfMembers(std::move(reference)));
+    out.push_back(json::Value::OfMembers(std::move(reference)));
   }
 }
 
@@ -154,12 +157,15 @@ PodReferences ReferencesOf(Fields& pod_spec) {
 json::Value DependenciesIn(absl::string_view ns, const PodReferences& references) {
   const Parts& parts = Parts::Get();
   const json::Value shown = ns.empty() ? json::Value() : json::Value(ns);
-  json::Value out;
+  std::vector<json::Value> out;
+  out.reserve(references.config_maps.size() + references.secrets.size() +
+              references.service_accounts.size() + references.volume_claims.size());
   AppendReferences(parts.config_map, references.config_maps, shown, out);
   AppendReferences(parts.secret, references.secrets, shown, out);
   AppendReferences(parts.service_account, references.service_accounts, shown, out);
   AppendReferences(parts.volume_claim, references.volume_claims, shown, out);
-  return out;
+  if (out.empty()) return nullptr;
+  return json::Value::OfItems(std::move(out));
 }
 
 absl::StatusOr<json::Value> TemplateDependencies(const kube::Object& object) {

@@ -23,15 +23,21 @@ constexpr absl::string_view kObserved = "observedGeneration";
 constexpr absl::string_view kGeneration = "generation";
 constexpr absl::string_view kTemplateGeneration = "resourceTemplateGeneration";
 
-absl::StatusOr<int64_t> TemplateGenerationOf(const kube::Object& object) {
-  const absl::string_view text = object.Annotation(api::kTemplateGenerationAnnotation);
+// As Go reads a decimal int64, with its errors.
+absl::StatusOr<int64_t> ParseGeneration(absl::string_view text) {
+  absl::string_view digits = text;
+  if (!digits.empty() && (digits[0] == '+' || digits[0] == '-')) digits.remove_prefix(1);
+  const bool is_number =
+      !digits.empty() && std::all_of(digits.begin(), digits.end(), absl::ascii_isdigit);
   int64_t generation = 0;
-  const bool has_blanks = std::any_of(text.begin(), text.end(), absl::ascii_isspace);
-  if (has_blanks || !absl::SimpleAtoi(text, &generation)) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("strconv.ParseInt: parsing \"", text, "\": invalid syntax"));
-  }
-  return generation;
+  if (is_number && absl::SimpleAtoi(text, &generation)) return generation;
+  return absl::InvalidArgumentError(
+      absl::StrCat("strconv.ParseInt: parsing \"", text,
+                   "\": ", is_number ? "value out of range" : "invalid syntax"));
+}
+
+absl::StatusOr<int64_t> TemplateGenerationOf(const kube::Object& object) {
+  return ParseGeneration(object.Annotation(api::kTemplateGenerationAnnotation));
 }
 
 void SetCounter(json::Value& status, const Counter& counter, int64_t value) {
