@@ -25,9 +25,28 @@ bool NameLess(const Member& m, absl::string_view name) { return m.name() < name;
 // third fewer instructions so.
 constexpr size_t kFewMembers = 16;
 
+// Whether the two texts of `Word` at the ends of both are the same: all there is, when they
+// overlap.
+template <class Word>
+bool SameEnds(absl::string_view a, absl::string_view b) {
+  const auto load = [](const char* from) {
+    Word word;
+    std::memcpy(&word, from, sizeof(word));
+    return word;
+  };
+  const size_t last = a.size() - sizeof(Word);
+  return load(a.data()) == load(b.data()) && load(a.data() + last) == load(b.data() + last);
+}
+
+// Names are short: comparing them in place is cheaper than a call.
 bool HasName(const Member& m, absl::string_view name) {
   const absl::string_view own = m.name();
-  return own.size() == name.size() && (own.empty() || (own[0] == name[0] && own == name));
+  if (own.size() != name.size()) return false;
+  if (own.size() > 2 * sizeof(uint64_t)) return own[0] == name[0] && own == name;
+  if (own.size() >= sizeof(uint64_t)) return SameEnds<uint64_t>(own, name);
+  if (own.size() >= sizeof(uint32_t)) return SameEnds<uint32_t>(own, name);
+  if (own.size() >= sizeof(uint16_t)) return SameEnds<uint16_t>(own, name);
+  return own.empty() || own[0] == name[0];
 }
 
 const Member* FindMember(absl::Span<const Member> all, absl::string_view name) {
@@ -160,6 +179,8 @@ Value Value::OfMembers(std::vector<Member> members) { return Builder::Object(std
 Value Value::Array(std::initializer_list<Value> items) {
   return Builder::Array(std::vector<Value>(items));
 }
+
+Value Value::OfItems(std::vector<Value> items) { return Builder::Array(std::move(items)); }
 
 Value Value::Strings(absl::Span<const std::string> items) {
   return Builder::Array(std::vector<Value>(items.begin(), items.end()));

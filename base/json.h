@@ -63,6 +63,7 @@ class alignas(8) Value {
   // Likewise, without a look at the members before each one; cheapest when they come by name.
   static Value OfMembers(std::vector<Member> members);
   static Value Array(std::initializer_list<Value> items = {});
+  static Value OfItems(std::vector<Value> items);  // Likewise.
   // An array of the given strings, or an object of the given string pairs.
   static Value Strings(absl::Span<const std::string> items);
 

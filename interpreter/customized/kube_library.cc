@@ -55,8 +55,9 @@ Results AccuratePodRequirements(Arguments arguments, const RequirementRules& rul
   if (arguments[0].type != Value::Type::kTable) {
     return BadArgument(0, "accuratePodRequirements", "table", arguments[0]);
   }
-  ASSIGN_OR_RETURN(json::Value requirements,
-                   native::RequirementsOf(arguments[0].json["spec"], rules));
+  native::Fields spec(arguments[0].json["spec"], "spec", native::Empties::kAnyShape);
+  json::Value requirements = native::RequirementsOf(spec, rules);
+  RETURN_IF_ERROR(spec.error());
   return One(std::move(requirements));
 }
 
@@ -77,7 +78,9 @@ Results GetPodDependencies(Arguments arguments) {
     return BadArgument(0, "getPodDependencies", "table", arguments[0]);
   }
   ASSIGN_OR_RETURN(const std::string ns, NamespaceOf(arguments));
-  json::Value found = native::DependenciesIn(ns, native::ReferencesOf(arguments[0].json["spec"]));
+  native::Fields spec(arguments[0].json["spec"], "spec", native::Empties::kAnyShape);
+  json::Value found = native::DependenciesIn(ns, native::ReferencesOf(spec));
+  RETURN_IF_ERROR(spec.error());
   if (found.is_null()) found = json::Value::Array();
   return One(std::move(found));
 }

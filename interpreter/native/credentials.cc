@@ -1,5 +1,6 @@
 // Secret, ServiceAccount.
 #include <algorithm>
+#include <string>
 #include <utility>
 
 #include "absl/container/flat_hash_set.h"
@@ -17,6 +18,9 @@ absl::StatusOr<kube::Object> RetainSecret(const kube::Object& desired,
   if (desired.root()["type"].AsString() != "kubernetes.io/service-account-token") return desired;
   ASSIGN_OR_RETURN(const json::Value* data, json::FindObject(observed.root(), {"data"}));
   if (data == nullptr) return desired;
+  Fields secret(observed.root(), "");
+  secret.StringMap("data");
+  RETURN_IF_ERROR(secret.error());
   kube::Object retained = desired;
   retained.Set({"data"}, *data);
   return retained;
@@ -30,11 +34,15 @@ absl::Status MergeReferences(absl::string_view field, const kube::Object& observ
   if (found == nullptr || found->empty()) return absl::OkStatus();
   json::Value merged = desired == nullptr ? json::Value::Array() : *desired;
   absl::flat_hash_set<std::string> names;
-  for (const json::Value& reference : merged.items()) names.insert(reference["name"].ToString());
-  for (const json::Value& reference : found->items()) {
-    const std::string name = reference["name"].ToString();
-    if (!name.empty() && names.insert(name).second) merged.Append(reference);
-  }
+  Fields ours(retained.root(), "");
+  ours.Each(field, [&](Fields& reference) { names.emplace(reference.String("name")); });
+  Fields theirs(observed.root(), "");
+  theirs.Each(field, [&](Fields& reference) {
+    const std::string name(reference.String("name"));
+    if (!name.empty() && names.insert(name).second) merged.Append(reference.value());
+  });
+  RETURN_IF_ERROR(ours.error());
+  RETURN_IF_ERROR(theirs.error());
   retained.Set({field}, std::move(merged));
   return absl::OkStatus();
 }

@@ -25,11 +25,12 @@ absl::StatusOr<Replicas> JobReplicas(const kube::Object& object, const Requireme
   Fields spec(object.spec(), "spec");
   const int64_t parallelism = spec.Int("parallelism");
   const std::optional<int64_t> completions = spec.OptionalInt("completions");
-  RETURN_IF_ERROR(spec.error());
+  Fields pod_template = spec.In("template");
+  Fields pod_spec = pod_template.In("spec");
   Replicas out;
   out.replicas = std::min(parallelism, completions.value_or(parallelism));
-  ASSIGN_OR_RETURN(out.requirements,
-                   RequirementsOf(object.Get({"spec", "template", "spec"}), rules));
+  out.requirements = RequirementsOf(pod_spec, rules);
+  RETURN_IF_ERROR(spec.error());
   return out;
 }
 
@@ -37,9 +38,17 @@ absl::StatusOr<kube::Object> ReviseParallelism(const kube::Object& object, int64
   return ReviseSpecField(object, "parallelism", replicas);
 }
 
+// Copies the labels in the last member of `path`.
 absl::Status CopyLabels(const kube::Object& from, json::Path path, kube::Object& to) {
   ASSIGN_OR_RETURN(const json::Value* labels, json::FindObject(from.root(), path));
-  if (labels != nullptr) to.Set(path, *labels);
+  if (labels == nullptr) return absl::OkStatus();
+  const json::Path parent = path.first(path.size() - 1);
+  const std::string where = absl::StrJoin(parent, ".");
+  Fields owner(from.Get(parent), where);
+  owner.StringMap(path.back());
+  RETURN_IF_ERROR(owner.error());
+  RETURN_IF_ERROR(json::FindObject(to.root(), parent).status());
+  to.Set(path, *labels);
   return absl::OkStatus();
 }
 
@@ -52,13 +61,15 @@ absl::StatusOr<kube::Object> RetainJob(const kube::Object& desired, const kube::
 }
 
 // A condition as its typed struct writes it: times are always there.
-json::Value TypedCondition(const json::Value& condition) {
-  json::Value out = json::Value::Object({{"type", condition["type"].AsString()},
-                                         {"status", condition["status"].AsString()},
-                                         {"lastProbeTime", condition["lastProbeTime"]},
-                                         {"lastTransitionTime", condition["lastTransitionTime"]}});
+json::Value TypedCondition(Fields& condition) {
+  json::Value out = json::Value::Object(
+      {{"type", condition.String("type")}, {"status", condition.String("status")}});
+  for (const char* time : {"lastProbeTime", "lastTransitionTime"}) {
+    const absl::string_view text = condition.Time(time);
+    out.Set(time, text.empty() ? json::Value() : json::Value(text));
+  }
   for (const char* text : {"reason", "message"}) {
-    if (!condition[text].AsString().empty()) out.Set(text, condition[text]);
+    if (!condition.String(text).empty()) out.Set(text, condition.String(text));
   }
   return out;
 }
@@ -70,31 +81,30 @@ absl::StatusOr<json::Value> ReflectJob(const kube::Object& object) {
     SetOrOmit(out, counter, status.Int(counter));
   }
   for (const char* time : {"startTime", "completionTime"}) {
-    if (!status.String(time).empty()) out.Set(time, status.String(time));
+    if (!status.Time(time).empty()) out.Set(time, status.Time(time));
   }
-  const auto conditions = status.Array("conditions");
+  status.Each("conditions", [&](Fields& condition) {
+    out.Mutable("conditions").Append(TypedCondition(condition));
+  });
   RETURN_IF_ERROR(status.error());
-  if (!conditions.empty()) {
-    json::Value& list = out.Mutable("conditions");
-    for (const json::Value& condition : conditions) list.Append(TypedCondition(condition));
-  }
   return out;
 }
 
-bool HasTrue(absl::Span<const json::Value> conditions, absl::string_view type) {
-  return std::any_of(conditions.begin(), conditions.end(), [&](const json::Value& c) {
-    return c["type"].AsString() == type && c["status"].AsString() == "True";
-  });
-}
+// What the conditions of a Job say.
+struct Outcome {
+  absl::string_view finish;  // kComplete, kFailed or "": the first condition that ends a Job.
+  bool criteria_met = false;
+};
 
-// "Complete", "Failed" or "": the type of the first condition that ends a Job.
-absl::string_view FinishOf(absl::Span<const json::Value> conditions) {
-  for (const json::Value& condition : conditions) {
-    const absl::string_view type = condition["type"].AsString();
-    if (condition["status"].AsString() != "True") continue;
-    if (type == kComplete || type == kFailed) return type;
-  }
-  return "";
+Outcome OutcomeOf(Fields& status) {
+  Outcome outcome;
+  status.Each("conditions", [&](Fields& condition) {
+    const absl::string_view type = condition.String("type");
+    if (condition.String("status") != "True") return;
+    if (outcome.finish.empty() && (type == kComplete || type == kFailed)) outcome.finish = type;
+    outcome.criteria_met |= type == kSuccessCriteriaMet;
+  });
+  return outcome;
 }
 
 // What the members' Jobs say together.
@@ -113,13 +123,12 @@ absl::Status AddJob(const json::Value& item, JobTotals& totals) {
   totals.active += status.Int("active");
   totals.succeeded += status.Int("succeeded");
   totals.failed += status.Int("failed");
-  const auto conditions = status.Array("conditions");
-  const absl::string_view finish = FinishOf(conditions);
-  if (finish == kComplete) ++totals.complete;
-  if (finish == kFailed) totals.failed_clusters.push_back(item["clusterName"].AsString());
-  if (HasTrue(conditions, kSuccessCriteriaMet)) ++totals.criteria_met;
-  RETURN_IF_ERROR(totals.start.Add(status.String("startTime")));
-  RETURN_IF_ERROR(totals.completion.Add(status.String("completionTime")));
+  const Outcome outcome = OutcomeOf(status);
+  if (outcome.finish == kComplete) ++totals.complete;
+  if (outcome.finish == kFailed) totals.failed_clusters.push_back(item["clusterName"].AsString());
+  if (outcome.criteria_met) ++totals.criteria_met;
+  RETURN_IF_ERROR(totals.start.Add(status.Time("startTime")));
+  RETURN_IF_ERROR(totals.completion.Add(status.Time("completionTime")));
   return status.error();
 }
 
@@ -155,8 +164,11 @@ json::Value JobConditions(const JobTotals& totals, absl::Time now) {
 
 absl::StatusOr<kube::Object> AggregateJob(const kube::Object& object, const AggregatedItems& items,
                                           absl::Time now) {
-  const json::Value& old = object.status();
-  if (!FinishOf(old["conditions"].items()).empty()) return object;  // Once finished, for ever.
+  Fields old(object.status(), "status");
+  const bool finished = !OutcomeOf(old).finish.empty();
+  const absl::string_view started = old.Time("startTime");
+  RETURN_IF_ERROR(old.error());
+  if (finished) return object;  // For ever.
   JobTotals totals;
   for (const json::Value& item : items.items()) {
     RETURN_IF_ERROR(
@@ -169,15 +181,15 @@ absl::StatusOr<kube::Object> AggregateJob(const kube::Object& object, const Aggr
   if (json::Value conditions = JobConditions(totals, now); !conditions.is_null()) {
     status.Set("conditions", std::move(conditions));
   }
-  if (!old["startTime"].AsString().empty()) {
-    status.Set("startTime", old["startTime"]);
+  if (!started.empty()) {
+    status.Set("startTime", started);
   } else if (totals.items > 0 && totals.start.count() == totals.items) {
     status.Set("startTime", totals.start.text());
   }
   if (totals.items > 0 && totals.completion.count() == totals.items) {
     status.Set("completionTime", totals.completion.text());
   }
-  if (SameTyped(status, old)) return object;
+  if (SameTyped(status, object.status())) return object;
   kube::Object out = object;
   out.Set({"status"}, std::move(status));
   return out;
@@ -189,9 +201,9 @@ absl::StatusOr<kube::Object> AggregateCronJob(const kube::Object& object,
   LatestTime scheduled, successful;
   for (const json::Value& item : items.items()) {
     Fields status(item["status"], "status");
-    for (const json::Value& job : status.Array("active")) active.Append(job);
-    absl::Status read = scheduled.Add(status.String("lastScheduleTime"));
-    read.Update(successful.Add(status.String("lastSuccessfulTime")));
+    status.Each("active", [&](Fields& job) { active.Append(job.value()); });
+    absl::Status read = scheduled.Add(status.Time("lastScheduleTime"));
+    read.Update(successful.Add(status.Time("lastSuccessfulTime")));
     read.Update(status.error());
     RETURN_IF_ERROR(base::Annotate(read, "cluster ", item["clusterName"].AsString()));
   }
@@ -206,8 +218,14 @@ absl::StatusOr<kube::Object> AggregateCronJob(const kube::Object& object,
 }
 
 absl::StatusOr<json::Value> CronJobDependencies(const kube::Object& object) {
-  return DependenciesIn(
-      object.ns(), ReferencesOf(object.Get({"spec", "jobTemplate", "spec", "template", "spec"})));
+  Fields spec(object.spec(), "spec");
+  Fields job_template = spec.In("jobTemplate");
+  Fields job_spec = job_template.In("spec");
+  Fields pod_template = job_spec.In("template");
+  Fields pod_spec = pod_template.In("spec");
+  const PodReferences references = ReferencesOf(pod_spec);
+  RETURN_IF_ERROR(spec.error());
+  return DependenciesIn(object.ns(), references);
 }
 
 }  // namespace

@@ -16,16 +16,11 @@ namespace {
 
 // Sorted as upstream sorts: what is absent goes last among entries, first among port errors.
 struct EntryKey {
-  static absl::StatusOr<EntryKey> Of(const json::Value& entry) {
-    Fields fields(entry, "status.loadBalancer.ingress");
-    EntryKey key;
-    key.hostname = fields.String("hostname");
-    key.ip = fields.String("ip");
-    key.ip_mode = fields.String("ipMode");
-    key.has_ip_mode = entry["ipMode"].is_string();
-    RETURN_IF_ERROR(fields.error());
-    return key;
-  }
+  explicit EntryKey(Fields& entry)
+      : hostname(entry.String("hostname")),
+        ip(entry.String("ip")),
+        ip_mode(entry.String("ipMode")),
+        has_ip_mode(!entry.value()["ipMode"].is_null()) {}
 
   absl::string_view hostname, ip, ip_mode;
   bool has_ip_mode = false;
@@ -38,16 +33,11 @@ struct EntryKey {
 };
 
 struct PortKey {
-  static absl::StatusOr<PortKey> Of(const json::Value& port) {
-    Fields fields(port, "status.loadBalancer.ingress.ports");
-    PortKey key;
-    key.number = fields.Int("port");
-    key.protocol = fields.String("protocol");
-    key.error = fields.String("error");
-    key.has_error = port["error"].is_string();
-    RETURN_IF_ERROR(fields.error());
-    return key;
-  }
+  explicit PortKey(Fields& port)
+      : number(port.Int("port")),
+        protocol(port.String("protocol")),
+        error(port.String("error")),
+        has_error(!port.value()["error"].is_null()) {}
 
   int64_t number = 0;
   absl::string_view protocol, error;
@@ -81,34 +71,19 @@ json::Value EntryToJson(const EntryKey& entry, const Ports& ports) {
   return out;
 }
 
-absl::StatusOr<absl::Span<const json::Value>> EntriesIn(const json::Value& status) {
-  Fields fields(status, "status");
-  Fields balancer(fields.Object("loadBalancer"), "status.loadBalancer");
-  const auto entries = balancer.Array("ingress");
-  RETURN_IF_ERROR(fields.error());
-  RETURN_IF_ERROR(balancer.error());
-  return entries;
-}
-
-absl::StatusOr<std::vector<PortKey>> PortsOf(const json::Value& entry) {
-  Fields fields(entry, "status.loadBalancer.ingress");
+std::vector<PortKey> PortsOf(Fields& entry) {
   std::vector<PortKey> ports;
-  for (const json::Value& port : fields.Array("ports")) {
-    ASSIGN_OR_RETURN(const PortKey key, PortKey::Of(port));
-    ports.push_back(key);
-  }
-  RETURN_IF_ERROR(fields.error());
+  entry.Each("ports", [&](Fields& port) { ports.emplace_back(port); });
   return ports;
 }
 
-absl::Status AddEntries(const json::Value& status, Entries& entries) {
-  ASSIGN_OR_RETURN(const auto found, EntriesIn(status));
-  for (const json::Value& entry : found) {
-    ASSIGN_OR_RETURN(const EntryKey key, EntryKey::Of(entry));
-    ASSIGN_OR_RETURN(const std::vector<PortKey> ports, PortsOf(entry));
-    entries[key].insert(ports.begin(), ports.end());
-  }
-  return absl::OkStatus();
+// Calls `visit` with the key and the ports of each entry of the status.
+template <class Visit>
+absl::Status EachEntry(const json::Value& status, Visit visit) {
+  Fields fields(status, "status");
+  Fields balancer = fields.In("loadBalancer");
+  balancer.Each("ingress", [&](Fields& entry) { visit(EntryKey(entry), PortsOf(entry)); });
+  return fields.error();
 }
 
 // A list of no entries says the same as no list.
@@ -125,9 +100,12 @@ json::Value WithoutEmptyIngress(const json::Value& status) {
 absl::StatusOr<kube::Object> AggregateLoadBalancer(const kube::Object& object,
                                                    const AggregatedItems& items) {
   Entries entries;
+  const auto add = [&](const EntryKey& entry, const std::vector<PortKey>& ports) {
+    entries[entry].insert(ports.begin(), ports.end());
+  };
   for (const json::Value& item : items.items()) {
-    RETURN_IF_ERROR(base::Annotate(AddEntries(item["status"], entries), "cluster ",
-                                   item["clusterName"].AsString()));
+    RETURN_IF_ERROR(
+        base::Annotate(EachEntry(item["status"], add), "cluster ", item["clusterName"].AsString()));
   }
   json::Value balancer = json::Value::Object();
   for (const auto& [entry, ports] : entries) {
@@ -141,23 +119,20 @@ absl::StatusOr<kube::Object> AggregateLoadBalancer(const kube::Object& object,
 }
 
 absl::StatusOr<json::Value> ReflectLoadBalancer(const kube::Object& object) {
-  ASSIGN_OR_RETURN(const auto entries, EntriesIn(object.status()));
   json::Value balancer = json::Value::Object();
-  for (const json::Value& entry : entries) {
-    ASSIGN_OR_RETURN(const EntryKey key, EntryKey::Of(entry));
-    ASSIGN_OR_RETURN(const std::vector<PortKey> ports, PortsOf(entry));
-    balancer.Mutable("ingress").Append(EntryToJson(key, ports));
-  }
+  const auto append = [&](const EntryKey& entry, const std::vector<PortKey>& ports) {
+    balancer.Mutable("ingress").Append(EntryToJson(entry, ports));
+  };
+  RETURN_IF_ERROR(EachEntry(object.status(), append));
   return json::Value::Object({{"loadBalancer", std::move(balancer)}});
 }
 
 absl::StatusOr<bool> HasLoadBalancer(const kube::Object& object) {
-  ASSIGN_OR_RETURN(const auto entries, EntriesIn(object.status()));
   bool has = false;
-  for (const json::Value& entry : entries) {
-    ASSIGN_OR_RETURN(const EntryKey key, EntryKey::Of(entry));
-    has |= !key.hostname.empty() || !key.ip.empty();
-  }
+  RETURN_IF_ERROR(
+      EachEntry(object.status(), [&](const EntryKey& entry, const std::vector<PortKey>&) {
+        has |= !entry.hostname.empty() || !entry.ip.empty();
+      }));
   return has;
 }
 

@@ -5,6 +5,7 @@
 #include "base/status.h"
 #include "interpreter/interpreter.h"
 #include "interpreter/native/handler_table.h"
+#include "interpreter/native/typed_fields.h"
 
 namespace interpreter {
 
@@ -50,6 +51,9 @@ class NativeBackend : public Backend {
 
   absl::StatusOr<kube::Object> AggregateStatus(const kube::Object& object,
                                                const AggregatedItems& items) const override {
+    native::Fields root(object.root(), "");
+    root.Object("status");  // Not every rule reads it, but all replace it.
+    RETURN_IF_ERROR(root.error());
     return Call(&Handlers::aggregate_status, object, items, clock_.Now());
   }
 

@@ -60,13 +60,15 @@ absl::StatusOr<kube::Object> AggregateIngress(const kube::Object& object,
 // checks names), as upstream has it.
 absl::StatusOr<json::Value> IngressDependencies(const kube::Object& object) {
   json::Value out;
-  for (const json::Value& tls : object.spec()["tls"].items()) {
+  Fields spec(object.spec(), "spec");
+  spec.Each("tls", [&](Fields& tls) {
     json::Value reference = json::Value::Object({{"apiVersion", "v1"}, {"kind", "Secret"}});
     if (!object.ns().empty()) reference.Set("namespace", object.ns());
-    const absl::string_view name = tls["secretName"].AsString();
+    const absl::string_view name = tls.String("secretName");
     if (!name.empty()) reference.Set("name", name);
     out.Append(std::move(reference));
-  }
+  });
+  RETURN_IF_ERROR(spec.error());
   return out;
 }
 

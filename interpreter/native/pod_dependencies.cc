@@ -2,6 +2,10 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
+#include <vector>
+
+#include "base/status.h"
 
 namespace interpreter::native {
 
@@ -9,28 +13,29 @@ namespace {
 
 using Names = PodReferences::Names;
 
-void Add(Names& names, const json::Value& name) {
-  if (!name.AsString().empty()) names.push_back(name.AsString());
+void Add(Names& names, absl::string_view name) {
+  if (!name.empty()) names.push_back(name);
+}
+
+// The name in a member that is a reference to another object.
+absl::string_view NameIn(Fields& owner, absl::string_view reference) {
+  return owner.In(reference).String("name");
 }
 
 // What env and envFrom of the containers refer to.
-void AddContainers(const json::Value& containers, PodReferences& found) {
-  for (const json::Value& container : containers.items()) {
-    for (const json::Value& source : container["envFrom"].items()) {
-      Add(found.config_maps, source["configMapRef"]["name"]);
-      Add(found.secrets, source["secretRef"]["name"]);
-    }
-    for (const json::Value& variable : container["env"].items()) {
-      const json::Value& source = variable["valueFrom"];
-      if (source.is_null()) continue;
-      Add(found.config_maps, source["configMapKeyRef"]["name"]);
-      Add(found.secrets, source["secretKeyRef"]["name"]);
-    }
-  }
-}
-
-void AddProjected(const json::Value& projected, absl::string_view kind, Names& names) {
-  for (const json::Value& source : projected["sources"].items()) Add(names, source[kind]["name"]);
+void AddContainers(Fields& pod_spec, absl::string_view containers, PodReferences& found) {
+  pod_spec.Each(containers, [&](Fields& container) {
+    container.Each("env", [&](Fields& variable) {
+      Fields source = variable.In("valueFrom");
+      if (source.IsNull()) return;
+      Add(found.config_maps, NameIn(source, "configMapKeyRef"));
+      Add(found.secrets, NameIn(source, "secretKeyRef"));
+    });
+    container.Each("envFrom", [&](Fields& source) {
+      Add(found.config_maps, NameIn(source, "configMapRef"));
+      Add(found.secrets, NameIn(source, "secretRef"));
+    });
+  });
 }
 
 // Where a kind of volume names its secret; member "": `field` itself is the name.
@@ -51,63 +56,98 @@ constexpr SecretSource kSecretSources[] = {{"azureFile", "secretName", ""},
                                            {"storageos", "secretRef", "name"},
                                            {"csi", "nodePublishSecretRef", "name"}};
 
-void AddVolumeSecret(const json::Value& volume, Names& names) {
-  const SecretSource* source = std::end(kSecretSources);
-  for (const json::Member& member : volume.members()) {
-    if (member.value.is_null()) continue;
-    source = std::min(source, std::find_if(std::begin(kSecretSources), std::end(kSecretSources),
-                                           [&](const SecretSource& candidate) {
-                                             return candidate.kind == member.name();
-                                           }));
-  }
-  if (source == std::end(kSecretSources)) return;
-  const json::Value& held = volume[source->kind];
-  if (source->kind == kProjected) return AddProjected(held, "secret", names);
-  const json::Value& field = held[source->field];
-  Add(names, source->member.empty() ? field : field[source->member]);
+const SecretSource* FindSecretSource(absl::string_view kind) {
+  return std::find_if(
+      std::begin(kSecretSources), std::end(kSecretSources), [&](const SecretSource& candidate) {
+        const bool alike = candidate.kind.size() == kind.size() && candidate.kind[0] == kind[0];
+        return alike && candidate.kind == kind;
+      });
 }
 
-void AddVolumes(const json::Value& volumes, PodReferences& found) {
-  for (const json::Value& volume : volumes.items()) {
-    if (const json::Value& projected = volume[kProjected]; !projected.is_null()) {
-      AddProjected(projected, "configMap", found.config_maps);
-    } else {
-      Add(found.config_maps, volume["configMap"]["name"]);
+void AddProjected(Fields& projected, absl::string_view kind, Names& names) {
+  projected.Each("sources", [&](Fields& source) { Add(names, NameIn(source, kind)); });
+}
+
+void AddSecret(Fields& volume, const SecretSource& source, Names& names) {
+  Fields held = volume.In(source.kind);
+  if (source.kind == kProjected) return AddProjected(held, "secret", names);
+  Add(names, source.member.empty() ? held.String(source.field) : NameIn(held, source.field));
+}
+
+void AddVolume(Fields& volume, PodReferences& found) {
+  const SecretSource* secret = std::end(kSecretSources);
+  bool has_config_map = false;
+  bool is_projected = false;
+  for (const json::Member& member : volume.value().members()) {
+    const absl::string_view kind = member.name();
+    if (kind == "name" || kind == "emptyDir" || member.value.is_null()) continue;
+    has_config_map |= kind == "configMap";
+    is_projected |= kind == kProjected;
+    if (kind == "persistentVolumeClaim") {
+      Add(found.volume_claims, volume.At(member).String("claimName"));
     }
-    AddVolumeSecret(volume, found.secrets);
-    Add(found.volume_claims, volume["persistentVolumeClaim"]["claimName"]);
+    secret = std::min(secret, FindSecretSource(kind));
   }
+  if (is_projected) {
+    Fields projected = volume.In(kProjected);
+    AddProjected(projected, "configMap", found.config_maps);
+  } else if (has_config_map) {
+    Add(found.config_maps, NameIn(volume, "configMap"));
+  }
+  if (secret != std::end(kSecretSources)) AddSecret(volume, *secret, found.secrets);
 }
 
 void SortUnique(Names& names) {
+  if (names.size() < 2) return;
   std::sort(names.begin(), names.end());
   names.erase(std::unique(names.begin(), names.end()), names.end());
 }
 
-// Appends a reference for each name. `reference` is used to make them.
-void AppendReferences(absl::string_view kind, const Names& names, json::Value& reference,
-                      json::Value& out) {
-  if (names.empty()) return;
-  reference.Set("kind", kind);
+// Members of references, in the order of their names; made once.
+struct Parts {
+  json::Member api_version{"apiVersion", "v1"};
+  json::Member config_map{"kind", "ConfigMap"};
+  json::Member secret{"kind", "Secret"};
+  json::Member service_account{"kind", "ServiceAccount"};
+  json::Member volume_claim{"kind", "PersistentVolumeClaim"};
+  json::Value name = "name";
+  json::Value ns = "namespace";
+
+  static const Parts& Get() {
+    static const Parts& parts = *new Parts;
+    return parts;
+  }
+};
+
+// Appends a reference for each name.
+void AppendReferences(const json::Member& kind, const Names& names, const json::Value& ns,
+                      std::vector<json::Value>& out) {
+  constexpr size_t kMembers = 4;
+  const Parts& parts = Parts::Get();
   for (const absl::string_view name : names) {
-    reference.Set("name", name);
-    out.Append(reference);
+    std::vector<json::Member> reference;
+    reference.reserve(kMembers);
+    reference.push_back(parts.api_version);
+    reference.push_back(kind);
+    reference.emplace_back(parts.name, name);
+    if (!ns.is_null()) reference.emplace_back(parts.ns, ns);
+    out.push_back(json::Value::OfMembers(std::move(reference)));
   }
 }
 
 }  // namespace
 
-PodReferences ReferencesOf(const json::Value& pod_spec) {
+PodReferences ReferencesOf(Fields& pod_spec) {
   PodReferences found;
-  for (const json::Value& secret : pod_spec["imagePullSecrets"].items()) {
-    Add(found.secrets, secret["name"]);
+  pod_spec.Each("imagePullSecrets",
+                [&](Fields& secret) { Add(found.secrets, secret.String("name")); });
+  for (const absl::string_view containers :
+       {"initContainers", "containers", "ephemeralContainers"}) {
+    AddContainers(pod_spec, containers, found);
   }
-  for (const char* containers : {"initContainers", "containers", "ephemeralContainers"}) {
-    AddContainers(pod_spec[containers], found);
-  }
-  AddVolumes(pod_spec["volumes"], found);
-  const absl::string_view account = pod_spec["serviceAccountName"].AsString();
-  if (!account.empty() && account != "default") found.service_accounts.push_back(account);
+  pod_spec.Each("volumes", [&](Fields& volume) { AddVolume(volume, found); });
+  const absl::string_view account = pod_spec.String("serviceAccountName");
+  if (account != "default") Add(found.service_accounts, account);
   SortUnique(found.config_maps);
   SortUnique(found.secrets);
   SortUnique(found.volume_claims);
@@ -115,19 +155,26 @@ PodReferences ReferencesOf(const json::Value& pod_spec) {
 }
 
 json::Value DependenciesIn(absl::string_view ns, const PodReferences& references) {
-  json::Value reference =
-      json::Value::Object({{"apiVersion", "v1"}, {"kind", ""}, {"name", ""}, {"namespace", ns}});
-  if (ns.empty()) reference.Erase("namespace");
-  json::Value out;
-  AppendReferences("ConfigMap", references.config_maps, reference, out);
-  AppendReferences("Secret", references.secrets, reference, out);
-  AppendReferences("ServiceAccount", references.service_accounts, reference, out);
-  AppendReferences("PersistentVolumeClaim", references.volume_claims, reference, out);
-  return out;
+  const Parts& parts = Parts::Get();
+  const json::Value shown = ns.empty() ? json::Value() : json::Value(ns);
+  std::vector<json::Value> out;
+  out.reserve(references.config_maps.size() + references.secrets.size() +
+              references.service_accounts.size() + references.volume_claims.size());
+  AppendReferences(parts.config_map, references.config_maps, shown, out);
+  AppendReferences(parts.secret, references.secrets, shown, out);
+  AppendReferences(parts.service_account, references.service_accounts, shown, out);
+  AppendReferences(parts.volume_claim, references.volume_claims, shown, out);
+  if (out.empty()) return nullptr;
+  return json::Value::OfItems(std::move(out));
 }
 
 absl::StatusOr<json::Value> TemplateDependencies(const kube::Object& object) {
-  return DependenciesIn(object.ns(), ReferencesOf(object.Get({"spec", "template", "spec"})));
+  Fields spec(object.spec(), "spec");
+  Fields pod_template = spec.In("template");
+  Fields pod_spec = pod_template.In("spec");
+  const PodReferences references = ReferencesOf(pod_spec);
+  RETURN_IF_ERROR(spec.error());
+  return DependenciesIn(object.ns(), references);
 }
 
 }  // namespace interpreter::native

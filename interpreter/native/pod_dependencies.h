@@ -6,6 +6,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "base/json.h"
+#include "interpreter/native/typed_fields.h"
 #include "kube/meta/object.h"
 
 namespace interpreter::native {
@@ -15,7 +16,8 @@ struct PodReferences {
   using Names = absl::InlinedVector<absl::string_view, 8>;
   Names config_maps, secrets, service_accounts, volume_claims;
 };
-PodReferences ReferencesOf(const json::Value& pod_spec);
+// Wrong types go to the errors of the pod spec.
+PodReferences ReferencesOf(Fields& pod_spec);
 
 // DependentObjectReferences in namespace `ns`: ConfigMaps, Secrets, ServiceAccounts, claims.
 // (Upstream's order inside a kind is random.) Null when there are none.

@@ -1,5 +1,7 @@
 // Pod.
 #include <algorithm>
+#include <iterator>
+#include <optional>
 #include <utility>
 
 #include "base/status.h"
@@ -15,7 +17,9 @@ namespace {
 absl::StatusOr<Replicas> PodReplicas(const kube::Object& object, const RequirementRules& rules) {
   Replicas out;
   out.replicas = 1;
-  ASSIGN_OR_RETURN(out.requirements, RequirementsOf(object.spec(), rules));
+  Fields spec(object.spec(), "spec");
+  out.requirements = RequirementsOf(spec, rules);
+  RETURN_IF_ERROR(spec.error());
   return out;
 }
 
@@ -43,11 +47,27 @@ void RetainMounts(const json::Value& observed, json::Value& desired) {
   }
 }
 
+// The types of what is copied, and of what says where to.
+absl::Status CheckRetainable(const kube::Object& pod) {
+  Fields spec(pod.spec(), "spec");
+  spec.String("nodeName");
+  spec.String("serviceAccountName");
+  spec.Each("volumes", [](Fields&) {});
+  for (const char* containers : {"containers", "initContainers"}) {
+    spec.Each(containers, [](Fields& container) {
+      container.String("name");
+      container.Each("volumeMounts", [](Fields&) {});
+    });
+  }
+  return spec.error();
+}
+
 // What the member's admission and scheduler have put into the pod, whose spec cannot change any
 // more. Unlike upstream's, the result is not rewritten into a typed Pod's canonical form.
 absl::StatusOr<kube::Object> RetainPod(const kube::Object& desired, const kube::Object& observed) {
   for (const kube::Object* pod : {&desired, &observed}) {
     RETURN_IF_ERROR(json::FindObject(pod->root(), {"spec"}).status());
+    RETURN_IF_ERROR(CheckRetainable(*pod));
   }
   kube::Object retained = desired;
   json::Value& spec = retained.mutable_root().Mutable("spec");
@@ -62,36 +82,43 @@ absl::StatusOr<kube::Object> RetainPod(const kube::Object& desired, const kube::
   return retained;
 }
 
-// A container state as its typed struct writes it: some members are always there.
-json::Value TypedState(const json::Value& state) {
-  json::Value out = json::Value::Object();
-  if (!state["waiting"].is_null()) out.Set("waiting", state["waiting"]);
-  if (const json::Value& held = state["running"]; !held.is_null()) {
-    json::Value running = held;
-    running.Set("startedAt", held["startedAt"]);
-    out.Set("running", std::move(running));
+// A member of a state with these times, as its typed struct writes it: they are always there.
+json::Value WithTimes(Fields& held, absl::Span<const absl::string_view> times) {
+  json::Value out = held.value();
+  for (const absl::string_view time : times) {
+    if (held.Time(time).empty()) out.Set(time, nullptr);
   }
-  if (const json::Value& held = state["terminated"]; !held.is_null()) {
-    json::Value terminated = held;
-    terminated.Set("exitCode", held["exitCode"].AsInt());
-    terminated.Set("startedAt", held["startedAt"]);
-    terminated.Set("finishedAt", held["finishedAt"]);
-    out.Set("terminated", std::move(terminated));
+  return out;
+}
+
+// A container state as its typed struct writes it.
+json::Value TypedState(Fields& state) {
+  json::Value out = json::Value::Object();
+  Fields waiting = state.In("waiting");
+  if (!waiting.IsNull()) out.Set("waiting", waiting.value());
+  Fields running = state.In("running");
+  if (!running.IsNull()) out.Set("running", WithTimes(running, {"startedAt"}));
+  Fields terminated = state.In("terminated");
+  if (!terminated.IsNull()) {
+    json::Value held = WithTimes(terminated, {"startedAt", "finishedAt"});
+    held.Set("exitCode", terminated.Int("exitCode"));
+    out.Set("terminated", std::move(held));
   }
   return out;
 }
 
 // Only readiness and state say anything once the containers of several clusters stand in one list.
-void AppendContainers(absl::Span<const json::Value> statuses, json::Value& out) {
-  for (const json::Value& status : statuses) {
+void AppendContainers(Fields& status, absl::string_view list, json::Value& out) {
+  status.Each(list, [&](Fields& container) {
+    Fields state = container.In("state");
     out.Append(json::Value::Object({{"name", ""},
                                     {"image", ""},
                                     {"imageID", ""},
                                     {"restartCount", 0},
                                     {"lastState", json::Value::Object()},
-                                    {"ready", status["ready"].AsBool()},
-                                    {"state", TypedState(status["state"])}}));
-  }
+                                    {"ready", container.Bool("ready")},
+                                    {"state", TypedState(state)}}));
+  });
 }
 
 // The phase that tells most about trouble; unknown ones are ignored.
@@ -120,8 +147,8 @@ absl::StatusOr<kube::Object> AggregatePod(const kube::Object& object, const Aggr
     }
     Fields status(item["status"], "status");
     vote.Add(status.String("phase"));
-    AppendContainers(status.Array("containerStatuses"), containers);
-    AppendContainers(status.Array("initContainerStatuses"), init_containers);
+    AppendContainers(status, "containerStatuses", containers);
+    AppendContainers(status, "initContainerStatuses", init_containers);
     RETURN_IF_ERROR(base::Annotate(status.error(), "cluster ", item["clusterName"].AsString()));
   }
   json::Value status = json::Value::Object();
@@ -137,17 +164,20 @@ absl::StatusOr<kube::Object> AggregatePod(const kube::Object& object, const Aggr
 absl::StatusOr<bool> PodHealth(const kube::Object& object) {
   Fields status(object.status(), "status");
   const absl::string_view phase = status.String("phase");
-  const auto conditions = status.Array("conditions");
-  RETURN_IF_ERROR(status.error());
-  if (phase == "Succeeded") return true;
-  const auto ready = std::find_if(conditions.begin(), conditions.end(), [](const json::Value& c) {
-    return c["type"].AsString() == "Ready";
+  std::optional<bool> ready;  // By the first condition that tells.
+  status.Each("conditions", [&](Fields& condition) {
+    const bool is_true = condition.String("status") == "True";
+    if (condition.String("type") == "Ready" && !ready.has_value()) ready = is_true;
   });
-  return phase == "Running" && ready != conditions.end() && (*ready)["status"].AsString() == "True";
+  RETURN_IF_ERROR(status.error());
+  return phase == "Succeeded" || (phase == "Running" && ready.value_or(false));
 }
 
 absl::StatusOr<json::Value> PodDependencies(const kube::Object& object) {
-  return DependenciesIn(object.ns(), ReferencesOf(object.spec()));
+  Fields spec(object.spec(), "spec");
+  const PodReferences references = ReferencesOf(spec);
+  RETURN_IF_ERROR(spec.error());
+  return DependenciesIn(object.ns(), references);
 }
 
 }  // namespace

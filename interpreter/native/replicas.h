@@ -6,14 +6,15 @@
 #include "absl/strings/string_view.h"
 #include "base/json.h"
 #include "interpreter/interpreter.h"
+#include "interpreter/native/typed_fields.h"
 #include "kube/meta/object.h"
 
 namespace interpreter::native {
 
 // ReplicaRequirements of a pod spec: node claim, and the resources one pod requests. Null when it
-// states neither. kInvalidArgument for a malformed quantity.
-absl::StatusOr<json::Value> RequirementsOf(const json::Value& pod_spec,
-                                           const RequirementRules& rules);
+// states neither. Wrong types and malformed quantities go to the errors of the pod spec, whose
+// result then means nothing.
+json::Value RequirementsOf(Fields& pod_spec, const RequirementRules& rules);
 
 // Replicas from spec.replicas (absent: 0), requirements from spec.template.
 absl::StatusOr<Replicas> WorkloadReplicas(const kube::Object& object,

@@ -6,9 +6,9 @@
 #include <utility>
 #include <vector>
 
+#include "absl/container/inlined_vector.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "base/status.h"
 #include "kube/meta/quantity.h"
 
 namespace interpreter::native {
@@ -17,13 +17,14 @@ namespace {
 
 using kube::Quantity;
 
-// One resource and how much of it. Names are views into the pod.
+// One resource and how much of it: the member of the pod's map that named it first, a number.
 struct Amount {
-  absl::string_view name;
+  const json::Member* source;
   int64_t value = 0;
+  absl::string_view name() const { return source->name(); }
 };
 // A handful of resources: a linear search beats any map.
-using Amounts = std::vector<Amount>;
+using Amounts = absl::InlinedVector<Amount, 8>;
 
 bool IsHugePages(absl::string_view name) { return absl::StartsWith(name, "hugepages-"); }
 
@@ -49,62 +50,69 @@ int64_t SaturatingAdd(int64_t a, int64_t b) {
   return a > 0 ? std::numeric_limits<int64_t>::max() : std::numeric_limits<int64_t>::min();
 }
 
-int64_t& ValueOf(Amounts& amounts, absl::string_view name) {
-  const auto it = std::find_if(amounts.begin(), amounts.end(),
-                               [&](const Amount& amount) { return amount.name == name; });
-  if (it != amounts.end()) return it->value;
-  amounts.push_back({name, 0});
+int64_t& ValueOf(Amounts& amounts, const json::Member& resource) {
+  for (Amount& amount : amounts) {
+    if (amount.name() == resource.name()) return amount.value;
+  }
+  amounts.push_back({&resource, 0});
   return amounts.back().value;
 }
 
-// Adds the counted resources of a quantity map.
+// Adds the counted resources of the quantity map in that member.
 template <class Combine>
-absl::Status Fold(const json::Value& quantities, const json::Value& except, Amounts& into,
-                  Combine combine) {
-  for (const json::Member& member : quantities.members()) {
-    if (!IsCounted(member.name()) || except.Has(member.name())) continue;
-    ASSIGN_OR_RETURN(const Quantity quantity, QuantityOf(member.value));
-    int64_t& held = ValueOf(into, member.name());
-    held = combine(held, member.name() == "cpu" ? quantity.MilliValue() : quantity.Value());
+void Fold(Fields& owner, absl::string_view map, const json::Value& except, Amounts& into,
+          Combine combine) {
+  for (const json::Member& resource : owner.Object(map).members()) {
+    if (!IsCounted(resource.name()) || except.Has(resource.name())) continue;
+    const absl::StatusOr<Quantity> quantity = QuantityOf(resource.value);
+    if (!quantity.ok()) {
+      owner.AddError(absl::StrCat(map, ".", resource.name()), quantity.status());
+      return;
+    }
+    int64_t& held = ValueOf(into, resource);
+    held = combine(held, resource.name() == "cpu" ? quantity->MilliValue() : quantity->Value());
   }
-  return absl::OkStatus();
 }
 
 // Requests, and limits where there is no request.
 template <class Combine>
-absl::Status FoldContainers(const json::Value& containers, Amounts& into, Combine combine) {
+void FoldContainers(Fields& pod_spec, absl::string_view containers, Amounts& into,
+                    Combine combine) {
   static const json::Value none;
-  for (const json::Value& container : containers.items()) {
-    const json::Value& resources = container["resources"];
-    const json::Value& requests = resources["requests"];
-    RETURN_IF_ERROR(Fold(requests, none, into, combine));
-    RETURN_IF_ERROR(Fold(resources["limits"], requests, into, combine));
-  }
-  return absl::OkStatus();
+  pod_spec.Each(containers, [&](Fields& container) {
+    Fields resources = container.In("resources");
+    if (resources.IsNull()) return;
+    Fold(resources, "requests", none, into, combine);
+    Fold(resources, "limits", resources.value()["requests"], into, combine);
+  });
 }
 
 std::string TextOf(const Amount& amount) {
-  if (amount.name == "cpu") return Quantity::FromMilli(amount.value).ToString();
-  const bool binary =
-      amount.name == "memory" || amount.name == "ephemeral-storage" || IsHugePages(amount.name);
+  if (amount.name() == "cpu") return Quantity::FromMilli(amount.value).ToString();
+  const bool binary = amount.name() == "memory" || amount.name() == "ephemeral-storage" ||
+                      IsHugePages(amount.name());
   const auto format = binary ? Quantity::Format::kBinarySI : Quantity::Format::kDecimalSI;
   return Quantity::FromInt(amount.value, format).ToString();
 }
 
 }  // namespace
 
-absl::StatusOr<json::Value> RequestOfPod(const json::Value& pod_spec) {
+json::Value RequestOfPod(Fields& pod_spec) {
   static const json::Value none;
   const auto larger = [](int64_t a, int64_t b) { return std::max(a, b); };
   Amounts amounts;
-  RETURN_IF_ERROR(FoldContainers(pod_spec["containers"], amounts, SaturatingAdd));
-  RETURN_IF_ERROR(FoldContainers(pod_spec["initContainers"], amounts, larger));
-  RETURN_IF_ERROR(Fold(pod_spec["overhead"], none, amounts, SaturatingAdd));
-  json::Value request;
+  FoldContainers(pod_spec, "containers", amounts, SaturatingAdd);
+  FoldContainers(pod_spec, "initContainers", amounts, larger);
+  Fold(pod_spec, "overhead", none, amounts, SaturatingAdd);
+  std::vector<json::Member> request;
+  request.reserve(amounts.size());
   for (const Amount& amount : amounts) {
-    if (amount.value > 0) request.Set(amount.name, TextOf(amount));
+    if (amount.value <= 0) continue;
+    request.push_back(*amount.source);  // Shares the text of the name.
+    request.back().value = TextOf(amount);
   }
-  return request;
+  if (request.empty()) return nullptr;
+  return json::Value::OfMembers(std::move(request));
 }
 
 }  // namespace interpreter::native

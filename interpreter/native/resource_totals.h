@@ -2,8 +2,8 @@
 #ifndef INTERPRETER_NATIVE_RESOURCE_TOTALS_H_
 #define INTERPRETER_NATIVE_RESOURCE_TOTALS_H_
 
-#include "absl/status/statusor.h"
 #include "base/json.h"
+#include "interpreter/native/typed_fields.h"
 
 namespace interpreter::native {
 
@@ -11,8 +11,9 @@ namespace interpreter::native {
 // init container requests, plus the overhead. A limit stands in for a missing request. CPU counts
 // in thousandths, everything else in whole units, each rounded up. Only cpu, memory,
 // ephemeral-storage, pods and scalar resources (extended, hugepages-, attachable-volumes-,
-// kubernetes.io ones) count, and only amounts above 0. Null when nothing is left.
-absl::StatusOr<json::Value> RequestOfPod(const json::Value& pod_spec);
+// kubernetes.io ones) count, and only amounts above 0. Null when nothing is left. Wrong
+// types and malformed quantities go to the errors of the pod spec.
+json::Value RequestOfPod(Fields& pod_spec);
 
 }  // namespace interpreter::native
 

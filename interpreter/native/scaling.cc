@@ -14,11 +14,18 @@ namespace {
 constexpr absl::string_view kBudgetCounters[] = {"currentHealthy", "desiredHealthy",
                                                  "disruptionsAllowed", "expectedPods"};
 
+// Pods and when their disruption began.
+const json::Value& DisruptedPods(Fields& status) {
+  Fields pods = status.In("disruptedPods");
+  for (const json::Member& pod : pods.value().members()) pods.Time(pod.name());
+  return pods.value();
+}
+
 absl::StatusOr<json::Value> ReflectBudget(const kube::Object& object) {
   Fields status(object.status(), "status");
   json::Value out = json::Value::Object();
   for (const absl::string_view counter : kBudgetCounters) out.Set(counter, status.Int(counter));
-  const json::Value& disrupted = status.Object("disruptedPods");
+  const json::Value& disrupted = DisruptedPods(status);
   if (!disrupted.empty()) out.Set("disruptedPods", disrupted);
   RETURN_IF_ERROR(status.error());
   return out;
@@ -32,7 +39,7 @@ absl::StatusOr<kube::Object> AggregateBudget(const kube::Object& object,
     const absl::string_view cluster = item["clusterName"].AsString();
     Fields status(item["status"], "status");
     for (size_t i = 0; i < sums.size(); ++i) sums[i] += status.Int(kBudgetCounters[i]);
-    for (const json::Member& pod : status.Object("disruptedPods").members()) {
+    for (const json::Member& pod : DisruptedPods(status).members()) {
       disrupted.Set(absl::StrCat(cluster, "/", pod.name()), pod.value);
     }
     RETURN_IF_ERROR(base::Annotate(status.error(), "cluster ", cluster));

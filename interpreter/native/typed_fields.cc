@@ -1,6 +1,7 @@
 #include "interpreter/native/typed_fields.h"
 
 #include "absl/strings/str_cat.h"
+#include "kube/meta/object.h"
 
 namespace interpreter::native {
 
@@ -44,49 +45,89 @@ bool SameMember(const json::Value& a, const json::Value& b) {
 }  // namespace
 
 std::optional<int64_t> Fields::OptionalInt(absl::string_view name) {
-  const json::Value& v = object_[name];
+  const json::Value& v = Held(name);
   if (v.is_null()) return std::nullopt;
   if (v.is_int() && v.AsInt() == static_cast<int32_t>(v.AsInt())) return v.AsInt();
-  Fail(name, v.is_int() ? "32-bit integer" : "integer");
+  Fail(name, v, v.is_int() ? "32-bit integer" : "integer");
   return std::nullopt;
 }
 
 int64_t Fields::Int64(absl::string_view name) {
-  const json::Value& v = object_[name];
-  if (!v.is_int() && !v.is_null()) Fail(name, "integer");
+  const json::Value& v = Held(name);
+  if (!v.is_int() && !v.is_null()) Fail(name, v, "integer");
   return v.is_int() ? v.AsInt() : 0;
 }
 
 bool Fields::Bool(absl::string_view name) {
-  const json::Value& v = object_[name];
-  if (!v.is_bool() && !v.is_null()) Fail(name, "boolean");
+  const json::Value& v = Held(name);
+  if (!v.is_bool() && !v.is_null()) Fail(name, v, "boolean");
   return v.AsBool();
 }
 
 absl::string_view Fields::String(absl::string_view name) {
-  const json::Value& v = object_[name];
-  if (!v.is_string() && !v.is_null()) Fail(name, "string");
+  const json::Value& v = Held(name);
+  if (!v.is_string() && !v.is_null()) Fail(name, v, "string");
   return v.AsString();
 }
 
+absl::string_view Fields::Time(absl::string_view name) {
+  const json::Value& v = Held(name);
+  if (v.is_null()) return "";
+  if (kube::ParseTime(v.AsString()).ok()) return v.AsString();
+  Fail(name, v, "RFC 3339 time");
+  return "";
+}
+
 const json::Value& Fields::Object(absl::string_view name) {
-  const json::Value& v = object_[name];
-  if (v.is_object() || v.is_null()) return v;
-  Fail(name, "object");
+  const json::Value& v = Held(name);
+  if (IsObject(v)) return v;
+  Fail(name, v, "object");
   return Null();
 }
 
 absl::Span<const json::Value> Fields::Array(absl::string_view name) {
-  const json::Value& v = object_[name];
-  if (!v.is_array() && !v.is_null()) Fail(name, "list");
+  const json::Value& v = Held(name);
+  if (!v.is_array() && !v.is_null() && !(v.is_object() && IsShapeless(v))) Fail(name, v, "list");
   return v.items();
 }
 
-void Fields::Fail(absl::string_view name, absl::string_view expected) {
-  if (!error_.ok()) return;
-  const json::Value& v = name.empty() ? object_ : object_[name];
-  error_ = absl::InvalidArgumentError(absl::StrCat(where_, name.empty() ? "" : ".", name, ": ",
-                                                   json::Write(v), " is no ", expected));
+const json::Value& Fields::StringMap(absl::string_view name) {
+  const json::Value& map = Object(name);
+  for (const json::Member& member : map.members()) {
+    if (member.value.is_string() || member.value.is_null()) continue;
+    Fields(map, *this, name, kNoIndex).Fail(member.name(), member.value, "string");
+    return Null();
+  }
+  return map;
+}
+
+const json::Value& Fields::StringList(absl::string_view name) {
+  for (const json::Value& item : Array(name)) {
+    if (item.is_string() || item.is_null()) continue;
+    Fail(name, Held(name), "list of strings");
+    return Null();
+  }
+  return Held(name);
+}
+
+std::string Fields::Path() const {
+  if (parent_ == nullptr) return std::string(name_);
+  std::string path = parent_->Path();
+  absl::StrAppend(&path, path.empty() ? "" : ".", name_);
+  if (index_ != kNoIndex) absl::StrAppend(&path, "[", index_, "]");
+  return path;
+}
+
+void Fields::AddError(absl::string_view name, const absl::Status& error) {
+  if (!root_->error_.ok()) return;
+  const std::string path = Path();
+  root_->error_ = absl::Status(
+      error.code(), absl::StrCat(path, path.empty() || name.empty() ? "" : ".", name,
+                                 path.empty() && name.empty() ? "" : ": ", error.message()));
+}
+
+void Fields::Fail(absl::string_view name, const json::Value& held, absl::string_view expected) {
+  AddError(name, absl::InvalidArgumentError(absl::StrCat(json::Write(held), " is no ", expected)));
 }
 
 void SetOrOmit(json::Value& object, absl::string_view name, int64_t value) {

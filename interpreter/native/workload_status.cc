@@ -23,15 +23,21 @@ constexpr absl::string_view kObserved = "observedGeneration";
 constexpr absl::string_view kGeneration = "generation";
 constexpr absl::string_view kTemplateGeneration = "resourceTemplateGeneration";
 
-absl::StatusOr<int64_t> TemplateGenerationOf(const kube::Object& object) {
-  const absl::string_view text = object.Annotation(api::kTemplateGenerationAnnotation);
+// As Go reads a decimal int64, with its errors.
+absl::StatusOr<int64_t> ParseGeneration(absl::string_view text) {
+  absl::string_view digits = text;
+  if (!digits.empty() && (digits[0] == '+' || digits[0] == '-')) digits.remove_prefix(1);
+  const bool is_number =
+      !digits.empty() && std::all_of(digits.begin(), digits.end(), absl::ascii_isdigit);
   int64_t generation = 0;
-  const bool has_blanks = std::any_of(text.begin(), text.end(), absl::ascii_isspace);
-  if (has_blanks || !absl::SimpleAtoi(text, &generation)) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("strconv.ParseInt: parsing \"", text, "\": invalid syntax"));
-  }
-  return generation;
+  if (is_number && absl::SimpleAtoi(text, &generation)) return generation;
+  return absl::InvalidArgumentError(
+      absl::StrCat("strconv.ParseInt: parsing \"", text,
+                   "\": ", is_number ? "value out of range" : "invalid syntax"));
+}
+
+absl::StatusOr<int64_t> TemplateGenerationOf(const kube::Object& object) {
+  return ParseGeneration(object.Annotation(api::kTemplateGenerationAnnotation));
 }
 
 void SetCounter(json::Value& status, const Counter& counter, int64_t value) {
@@ -79,12 +85,14 @@ json::Value NamesOf(absl::Span<const Counter> counters) {
 
 absl::StatusOr<json::Value> ReflectCounters(const kube::Object& object, const json::Value& names) {
   ASSIGN_OR_RETURN(const int64_t template_generation, TemplateGenerationOf(object));
-  Fields status(object.status(), "status");
+  Fields root(object.root(), "");
+  Fields status = root.In("status");
+  const int64_t generation = root.In("metadata").Int64(kGeneration);
   std::vector<json::Member> out;
   out.reserve(names.size());
   for (const json::Member& name : names.members()) {
     const bool always = name.value.AsBool();
-    const int64_t value = name.name() == kGeneration           ? object.generation()
+    const int64_t value = name.name() == kGeneration           ? generation
                           : name.name() == kTemplateGeneration ? template_generation
                           : name.name() == kObserved           ? status.Int64(kObserved)
                                                                : status.Int(name.name());
@@ -92,7 +100,7 @@ absl::StatusOr<json::Value> ReflectCounters(const kube::Object& object, const js
     out.push_back(name);  // Shares the text of the name.
     out.back().value = value;
   }
-  RETURN_IF_ERROR(status.error());
+  RETURN_IF_ERROR(root.error());
   return json::Value::OfMembers(std::move(out));
 }
 
@@ -100,14 +108,16 @@ absl::StatusOr<kube::Object> AggregateCounters(const kube::Object& object,
                                                const AggregatedItems& items,
                                                absl::Span<const Counter> counters,
                                                GenerationGate gate) {
-  ASSIGN_OR_RETURN(const Totals totals, AddUp(items, counters, object.generation(), gate));
-  Fields old(object.status(), "status");
-  const int64_t observed = totals.all_up_to_date ? object.generation() : old.Int64(kObserved);
+  Fields root(object.root(), "");
+  Fields old = root.In("status");
+  const int64_t generation = root.In("metadata").Int64(kGeneration);
+  ASSIGN_OR_RETURN(const Totals totals, AddUp(items, counters, generation, gate));
+  const int64_t observed = totals.all_up_to_date ? generation : old.Int64(kObserved);
   bool changed = observed != old.Int64(kObserved);
   for (size_t i = 0; i < counters.size(); ++i) {
     changed |= totals.sums[i] != old.Int(counters[i].name);
   }
-  RETURN_IF_ERROR(old.error());
+  RETURN_IF_ERROR(root.error());
   if (!changed) return object;
 
   kube::Object out = object;

@@ -63,6 +63,9 @@ absl::StatusOr<kube::Object> ReviseReplicas(const kube::Object& object, int64_t 
 // label.
 absl::StatusOr<kube::Object> RetainReplicas(const kube::Object& desired,
                                             const kube::Object& observed) {
+  Fields metadata(desired.metadata(), "metadata");
+  metadata.StringMap("labels");
+  RETURN_IF_ERROR(metadata.error());
   if (desired.Label(api::kRetainReplicasLabel) != api::kRetainReplicasValue) return desired;
   ASSIGN_OR_RETURN(const std::optional<int64_t> replicas,
                    json::FindInt(observed.root(), {"spec", "replicas"}));
@@ -71,6 +74,7 @@ absl::StatusOr<kube::Object> RetainReplicas(const kube::Object& desired,
                                                    observed.kind(), " ", observed.ns(), "/",
                                                    observed.name()));
   }
+  RETURN_IF_ERROR(json::FindObject(desired.root(), {"spec"}).status());
   kube::Object retained = desired;
   retained.Set({"spec", "replicas"}, *replicas);
   return retained;
@@ -120,49 +124,54 @@ absl::StatusOr<kube::Object> AggregateDaemonSet(const kube::Object& object,
 
 // Deployment and StatefulSet: all wanted replicas run the current template and are available.
 absl::StatusOr<bool> RolloutHealth(const kube::Object& object) {
-  Fields spec(object.spec(), "spec");
-  Fields status(object.status(), "status");
-  const bool observed = status.Int64("observedGeneration") == object.generation();
+  Fields root(object.root(), "");
+  Fields spec = root.In("spec");
+  Fields status = root.In("status");
+  const bool observed =
+      status.Int64("observedGeneration") == root.In("metadata").Int64("generation");
   const std::optional<int64_t> wanted = spec.OptionalInt("replicas");
   const int64_t updated = status.Int("updatedReplicas");
   const int64_t available = status.Int("availableReplicas");
-  RETURN_IF_ERROR(spec.error());
-  RETURN_IF_ERROR(status.error());
+  RETURN_IF_ERROR(root.error());
   return observed && updated >= wanted.value_or(updated) && available >= updated;
 }
 
 absl::StatusOr<bool> ReplicaSetHealth(const kube::Object& object) {
-  Fields spec(object.spec(), "spec");
-  Fields status(object.status(), "status");
-  const bool observed = status.Int64("observedGeneration") == object.generation();
+  Fields root(object.root(), "");
+  Fields spec = root.In("spec");
+  Fields status = root.In("status");
+  const bool observed =
+      status.Int64("observedGeneration") == root.In("metadata").Int64("generation");
   const std::optional<int64_t> wanted = spec.OptionalInt("replicas");
   const int64_t available = status.Int("availableReplicas");
-  RETURN_IF_ERROR(spec.error());
-  RETURN_IF_ERROR(status.error());
+  RETURN_IF_ERROR(root.error());
   return observed && available >= wanted.value_or(available);
 }
 
 absl::StatusOr<bool> DaemonSetHealth(const kube::Object& object) {
-  Fields status(object.status(), "status");
-  const bool observed = status.Int64("observedGeneration") == object.generation();
+  Fields root(object.root(), "");
+  Fields status = root.In("status");
+  const bool observed =
+      status.Int64("observedGeneration") == root.In("metadata").Int64("generation");
   const int64_t updated = status.Int("updatedNumberScheduled");
   const bool complete =
       updated >= status.Int("desiredNumberScheduled") && status.Int("numberAvailable") >= updated;
-  RETURN_IF_ERROR(status.error());
+  RETURN_IF_ERROR(root.error());
   return observed && complete;
 }
 
 // Claims made from the set's own claim templates are the set's business.
 absl::StatusOr<json::Value> StatefulSetDependencies(const kube::Object& object) {
-  PodReferences references = ReferencesOf(object.Get({"spec", "template", "spec"}));
-  const auto templates = object.spec()["volumeClaimTemplates"].items();
-  const auto is_own = [&](absl::string_view claim) {
-    return std::any_of(templates.begin(), templates.end(), [&](const json::Value& t) {
-      return t["metadata"]["name"].AsString() == claim;
-    });
-  };
+  Fields spec(object.spec(), "spec");
+  Fields pod_template = spec.In("template");
+  Fields pod_spec = pod_template.In("spec");
+  PodReferences references = ReferencesOf(pod_spec);
   auto& claims = references.volume_claims;
-  claims.erase(std::remove_if(claims.begin(), claims.end(), is_own), claims.end());
+  spec.Each("volumeClaimTemplates", [&](Fields& claim_template) {
+    const absl::string_view own = claim_template.In("metadata").String("name");
+    claims.erase(std::remove(claims.begin(), claims.end(), own), claims.end());
+  });
+  RETURN_IF_ERROR(spec.error());
   return DependenciesIn(object.ns(), references);
 }
 

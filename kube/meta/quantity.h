@@ -3,10 +3,13 @@
 #define KUBE_META_QUANTITY_H_
 
 #include <cstdint>
+#include <memory>
 #include <string>
+#include <utility>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "kube/meta/internal/decimal.h"
 
 namespace kube {
 
@@ -20,22 +23,23 @@ class Quantity {
   static Quantity FromMilli(int64_t milli, Format format = Format::kDecimalSI);
   // kInvalidArgument with apimachinery's messages. More than nano precision rounds up (away from
   // zero) and values with a binary suffix are capped at +-(2^63-1), as in resource.ParseQuantity;
-  // others are capped near +-1.7e29.
+  // others have no bound ("1e400"). Of an exponent only the lower 32 bits count, as there.
   static absl::StatusOr<Quantity> Parse(absl::string_view text);
 
   // The canonical text ("1Gi" for 1024Mi, "1500m" for 1.5, "1e3" stays exponent form), also where
   // Go's String() repeats the text that was parsed ("1.500").
   std::string ToString() const;
   Format format() const { return format_; }
-  bool IsZero() const { return nano_ == 0; }
-  int Sign() const { return nano_ < 0 ? -1 : nano_ > 0; }
+  bool IsZero() const { return Sign() == 0; }
+  int Sign() const;
   // Whole units and thousandths, rounded up (away from zero), saturating at int64.
   int64_t Value() const;
   int64_t MilliValue() const;
-  double AsApproximateFloat() const;
+  double AsApproximateFloat() const;  // Infinite beyond 1.8e308.
   Quantity WithFormat(Format format) const;
 
   // The format of a sum is that of the left operand, unless that is zero (then the right one's).
+  // Sums are exact up to ten thousand digits; of operands further apart the smaller one is lost.
   void Add(const Quantity& other);
   void Sub(const Quantity& other);
   friend int Compare(const Quantity& a, const Quantity& b);
@@ -43,9 +47,17 @@ class Quantity {
   friend bool operator<(const Quantity& a, const Quantity& b) { return Compare(a, b) < 0; }
 
  private:
-  __extension__ using Int128 = __int128;
-  Int128 nano_ = 0;  // The value in units of 10^-9: exact for everything the API accepts.
+  using Decimal = internal::Decimal;
+
+  static Quantity Of(Decimal number, Format format);
+  Decimal AsDecimal() const;
+  void AddSigned(const Quantity& other, int sign);
+
+  // The amount is value_ * 10^scale_ (what manifests hold), or large_ where an int64 is too short.
+  int64_t value_ = 0;
+  int32_t scale_ = 0;
   Format format_ = Format::kDecimalSI;
+  std::shared_ptr<const Decimal> large_;
 };
 
 }  // namespace kube

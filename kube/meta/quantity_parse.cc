@@ -3,29 +3,22 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "base/status.h"
+#include "kube/meta/internal/decimal.h"
 #include "kube/meta/quantity.h"
 
 namespace kube {
 namespace {
 
-__extension__ using Int128 = __int128;
-__extension__ using UInt128 = unsigned __int128;
+using internal::Decimal;
 
-// Written out because std::numeric_limits<__int128> may be unspecialised (all zero) in strict
-// modes.
-constexpr Int128 kMaxInt128 = static_cast<Int128>(~static_cast<UInt128>(0) >> 1);
-constexpr Int128 kNanosPerUnit = 1'000'000'000;
-// As apimachinery caps quantities with a binary suffix.
-constexpr Int128 kMaxBinary = std::numeric_limits<int64_t>::max() * kNanosPerUnit;
-constexpr int kNanoDigits = 9;
-// Beyond any exponent that leaves a value between one nano and the cap.
-constexpr int64_t kExponentLimit = 1'000'000;
+constexpr int kNano = -9;
 
 absl::Status WrongFormat() {
   return absl::InvalidArgumentError(
@@ -64,6 +57,7 @@ std::optional<Suffix> FindSuffix(absl::string_view text) {
   constexpr absl::string_view kDecimal = "num kMGTPE";  // Powers of 1000 from -3 on.
   constexpr absl::string_view kBinary = "KMGTPE";       // Powers of 1024 from 1 on.
   if (text.empty()) return Suffix{};
+  if (text.size() > 2) return std::nullopt;
   if (text.size() == 1) {
     const size_t at = text[0] == ' ' ? absl::string_view::npos : kDecimal.find(text[0]);
     if (at == absl::string_view::npos) return std::nullopt;
@@ -104,86 +98,85 @@ absl::StatusOr<Suffix> ParseSuffix(absl::string_view text) {
   if (!is_exponent || !absl::SimpleAtoi(text.substr(1), &exponent)) {
     return absl::InvalidArgumentError("unable to parse quantity's suffix");
   }
-  return Suffix{Quantity::Format::kDecimalExponent,
-                std::clamp(exponent, -kExponentLimit, kExponentLimit)};
+  return Suffix{Quantity::Format::kDecimalExponent, static_cast<int32_t>(exponent)};
 }
 
-// Multiplies a decimal number, written out, by 2^exponent. REQUIRES: exponent is a multiple of 10.
-void MultiplyByPowerOfTwo(std::string& digits, int64_t exponent) {
-  for (; exponent > 0; exponent -= 10) {
-    int carry = 0;
-    for (auto digit = digits.rbegin(); digit != digits.rend(); ++digit) {
-      carry += (*digit - '0') * 1024;
-      *digit = static_cast<char>('0' + carry % 10);
-      carry /= 10;
+// A magnitude as value * 10^exponent.
+struct Amount {
+  int64_t value = 0;
+  int64_t exponent = 0;
+  bool binary = false;  // Of its suffix.
+};
+
+// What manifests hold: few digits, with or without a point, and a suffix of one letter or a binary
+// one up to Gi. nullopt for all else, right or wrong. (A Deployment's requests are read with a
+// fifth of the instructions.)
+std::optional<Amount> ShortAmount(absl::string_view text) {
+  constexpr size_t kMostBytes = 18;  // Of digits, point and suffix: the value fits an int64.
+  constexpr int64_t kMostBeforeShift = int64_t{1} << 33;
+  if (text.size() > kMostBytes) return std::nullopt;
+  Amount amount;
+  size_t at = 0;
+  size_t point = text.size();
+  for (; at < text.size() && (absl::ascii_isdigit(text[at]) || text[at] == '.'); ++at) {
+    if (text[at] != '.') {
+      amount.value = amount.value * 10 + (text[at] - '0');
+    } else if (point != text.size()) {
+      return std::nullopt;
+    } else {
+      point = at;
     }
-    digits.insert(0, absl::StrCat(carry));
   }
-}
-
-Int128 SaturatingAppendDigit(Int128 value, int digit) {
-  return value > (kMaxInt128 - digit) / 10 ? kMaxInt128 : value * 10 + digit;
-}
-
-// digits * 10^shift, rounded up; the largest Int128 when that is too small for it.
-Int128 ScaleRoundingUp(absl::string_view digits, int64_t shift) {
-  const size_t first = digits.find_first_not_of('0');
-  if (first == absl::string_view::npos) return 0;
-  digits.remove_prefix(first);
-  const int64_t size = static_cast<int64_t>(digits.size());
-  const int64_t kept = std::clamp<int64_t>(size + shift, 0, size);
-  Int128 value = 0;
-  for (const char c : digits.substr(0, kept)) value = SaturatingAppendDigit(value, c - '0');
-  constexpr int64_t kMoreDigitsThanFit = 40;
-  for (int64_t i = std::min(shift, kMoreDigitsThanFit); i > 0; --i) {
-    value = SaturatingAppendDigit(value, 0);
+  if (at == 0) return std::nullopt;
+  if (point < at) amount.exponent = -static_cast<int64_t>(at - point - 1);
+  const std::optional<Suffix> suffix = FindSuffix(text.substr(at));
+  if (!suffix.has_value()) return std::nullopt;
+  if (suffix->format == Quantity::Format::kBinarySI) {
+    constexpr int64_t kLargestShift = 30;
+    const bool fits = suffix->exponent <= kLargestShift && amount.value < kMostBeforeShift;
+    if (!fits || amount.exponent != 0) return std::nullopt;
+    amount.binary = true;
+    amount.value <<= suffix->exponent;
+    return amount;
   }
-  const bool exact = digits.find_first_not_of('0', kept) == absl::string_view::npos;
-  return exact || value == kMaxInt128 ? value : value + 1;
+  amount.exponent += suffix->exponent;
+  if (amount.exponent < kNano) return std::nullopt;
+  return amount;
 }
 
-// The magnitude in nanos of what manifests hold: a short whole number with a suffix up to G or Gi.
-// 18 digits times 2^30 or 10^9 times 10^9 fits an Int128. nullopt for anything else. (A
-// Deployment's requests are read with a third of the instructions.)
-std::optional<Int128> ShortMagnitude(const Parts& parts, const Suffix& suffix) {
-  constexpr size_t kMostDigits = 18;
-  constexpr int64_t kLargestBinary = 30, kLargestDecimal = 9;
+// The magnitude of any number, rounded and capped.
+Decimal LongAmount(const Parts& parts, const Suffix& suffix) {
   const bool binary = suffix.format == Quantity::Format::kBinarySI;
-  if (!parts.fraction.empty() || parts.whole.size() > kMostDigits) return std::nullopt;
-  if (suffix.exponent > (binary ? kLargestBinary : kLargestDecimal)) return std::nullopt;
-  if (suffix.exponent < -kNanoDigits) return std::nullopt;  // Might have to be rounded.
-  int64_t whole = 0;
-  for (const char c : parts.whole) whole = whole * 10 + (c - '0');
-  if (binary) return (static_cast<Int128>(whole) << suffix.exponent) * kNanosPerUnit;
-  Int128 magnitude = whole;
-  for (int64_t i = suffix.exponent + kNanoDigits; i > 0; --i) magnitude *= 10;
-  return magnitude;
-}
-
-Int128 AnyMagnitude(const Parts& parts, const Suffix& suffix) {
-  const bool binary = suffix.format == Quantity::Format::kBinarySI;
-  std::string digits = absl::StrCat(parts.whole, parts.fraction);
-  if (binary) MultiplyByPowerOfTwo(digits, suffix.exponent);
-  const int64_t exponent = binary ? 0 : suffix.exponent;
-  return ScaleRoundingUp(digits,
-                         exponent + kNanoDigits - static_cast<int64_t>(parts.fraction.size()));
+  Decimal amount;
+  amount.digits = internal::TimesPowerOfTwo(absl::StrCat(parts.whole, parts.fraction),
+                                            binary ? suffix.exponent : 0);
+  if (amount.IsZero()) return amount;
+  amount.exponent = (binary ? 0 : suffix.exponent) - static_cast<int64_t>(parts.fraction.size());
+  amount = internal::RoundedAwayFromZero(std::move(amount), kNano);
+  // As apimachinery caps quantities with a binary suffix.
+  const Decimal most = Decimal::Of(std::numeric_limits<int64_t>::max(), 0);
+  if (binary && internal::Compare(amount, most) > 0) return most;
+  return amount;
 }
 
 }  // namespace
 
 absl::StatusOr<Quantity> Quantity::Parse(absl::string_view text) {
+  if (const std::optional<Amount> amount = ShortAmount(text)) {
+    Quantity quantity;
+    quantity.value_ = amount->value;
+    quantity.scale_ = static_cast<int32_t>(amount->exponent);
+    quantity.format_ = amount->binary ? Format::kBinarySI : Format::kDecimalSI;
+    return quantity;
+  }
   ASSIGN_OR_RETURN(const Parts parts, Split(text));
   ASSIGN_OR_RETURN(const Suffix suffix, ParseSuffix(parts.suffix));
-  const bool binary = suffix.format == Format::kBinarySI;
-  const std::optional<Int128> simple = ShortMagnitude(parts, suffix);
-  Int128 magnitude = simple.has_value() ? *simple : AnyMagnitude(parts, suffix);
-  if (binary) magnitude = std::min(magnitude, kMaxBinary);
-  Quantity quantity;
-  quantity.nano_ = parts.negative ? -magnitude : magnitude;
+  Decimal amount = LongAmount(parts, suffix);
   // A fraction of one is not shown with binary suffixes.
-  const bool fraction = magnitude > 0 && magnitude < kNanosPerUnit;
-  quantity.format_ = binary && fraction ? Format::kDecimalSI : suffix.format;
-  return quantity;
+  const bool fraction = internal::Compare(amount, Decimal::Of(1, 0)) < 0 && !amount.IsZero();
+  const bool binary = suffix.format == Format::kBinarySI;
+  amount.negative = parts.negative && !amount.IsZero();
+  return Of(std::move(amount), binary && fraction ? Format::kDecimalSI : suffix.format);
 }
 
 }  // namespace kube

@@ -72,6 +72,38 @@ TEST_CASE("scripts get the requirements of a pod template, or nil") {
   CHECK(Call("accuratePodRequirements({})") == "null");
 }
 
+TEST_CASE("pod templates with wrong types are errors") {
+  const auto [call, error] = GENERATE(table<std::string, std::string>({
+      {"accuratePodRequirements({spec={containers='x'}})", R"(spec.containers: "x" is no list)"},
+      {"accuratePodRequirements({spec={nodeSelector='x'}})",
+       R"(spec.nodeSelector: "x" is no object)"},
+      {"accuratePodRequirements({spec={tolerations={{key=1}}}})",
+       "spec.tolerations[0].key: 1 is no string"},
+      {"accuratePodRequirements({spec='x'})", R"(spec: "x" is no object)"},
+      {"getPodDependencies({spec={volumes='x'}}, 'n')", R"(spec.volumes: "x" is no list)"},
+      {"getPodDependencies({spec={containers={{env={{valueFrom=1}}}}}}, 'n')",
+       "spec.containers[0].env[0].valueFrom: 1 is no object"},
+  }));
+  CHECK_THAT(Call(call), Catch::Matchers::Contains(error));
+}
+
+// A script's `{}` is an object as well as a list.
+TEST_CASE("empty tables in a pod template are nothing") {
+  CHECK(Call("accuratePodRequirements({spec={containers={{resources={requests={}}}},"
+             " nodeSelector={}, tolerations={}, affinity={}}})") == "null");
+  CHECK(Call("getPodDependencies({spec={volumes={}, imagePullSecrets={},"
+             " containers={{env={}, envFrom={}}}}}, 'n')") == "[]");
+  CHECK(Call("accuratePodRequirements(template)", R"({"spec":{"containers":{},"affinity":[]}})") ==
+        "null");
+}
+
+TEST_CASE("quantities of scripts have no bound") {
+  CHECK(Call("resourceAdd('1e30')") == "\"1e30\"");
+  CHECK(Call("resourceAdd('1e30', '1')") == "\"1000000000000000000000000000001\"");
+  CHECK(Call("getResourceQuantity('1e40')") == "1e+40");
+  CHECK_THAT(Call("getResourceQuantity('1e400')"), Catch::Matchers::Contains("too large"));
+}
+
 TEST_CASE("scripts get the references of a pod template, or an empty list") {
   const auto references = [](absl::string_view ns) {
     std::string text = "[";

@@ -1,5 +1,6 @@
 #include "kube/meta/quantity.h"
 
+#include <cmath>
 #include <limits>
 
 #include <catch2/catch.hpp>
@@ -33,7 +34,7 @@ std::string NameOf(Format format) {
 void CheckParsed(const Quantity& quantity, const json::Value& expected) {
   CHECK(quantity.ToString() == expected["text"].ToString());
   CHECK(NameOf(quantity.format()) == expected["format"].ToString());
-  CHECK(quantity.AsApproximateFloat() == Approx(expected["float"].AsDouble()).epsilon(1e-14));
+  CHECK(quantity.AsApproximateFloat() == Approx(expected["float"].AsDouble()).epsilon(1e-15));
   if (expected.Has("value")) {
     CHECK(quantity.Value() == expected["value"].AsInt());
     CHECK(quantity.MilliValue() == expected["milli"].AsInt());
@@ -134,24 +135,63 @@ TEST_CASE("what does not fit an int64 saturates") {
   CHECK(Parse("-100Ei").Value() == -kMax);
 }
 
-TEST_CASE("quantities beyond all bounds are capped and keep working") {
-  for (const char* text : {"1e40", "1e1000000000000", "1e2147483647",
+TEST_CASE("quantities have no bound") {
+  CHECK(Parse("1e400").ToString() == "10e399");
+  CHECK(std::isinf(Parse("1e400").AsApproximateFloat()));
+  CHECK(Parse("-1e400").AsApproximateFloat() == -std::numeric_limits<double>::infinity());
+  CHECK(Parse("0e400").AsApproximateFloat() == 0);
+  for (const char* text : {"1e40", "1e2000000000", "123456789012345678901e2000000000",
                            "99999999999999999999999999999999999999999999999999"}) {
     INFO(text);
     Quantity quantity = Parse(text);
     CHECK(quantity.Value() == std::numeric_limits<int64_t>::max());
+    CHECK(quantity.MilliValue() == std::numeric_limits<int64_t>::max());
     const Quantity before = quantity;
     quantity.Add(quantity);
+    CHECK(before < quantity);
+    quantity.Sub(before);
     CHECK(quantity == before);
     quantity.Sub(before);
     CHECK(quantity.IsZero());
   }
-  CHECK_FALSE(Quantity::Parse("1e99999999999999999999").ok());
+}
+
+TEST_CASE("sums are exact up to ten thousand digits") {
+  Quantity exact = Parse("1e9999");
+  exact.Add(Parse("1"));
+  CHECK(exact.ToString() == "1" + std::string(9998, '0') + "1");
+  exact.Sub(Parse("1e9999"));
+  CHECK(exact == Parse("1"));
+  Quantity large = Parse("1e2000000000");
+  large.Add(Parse("1"));
+  CHECK(large.ToString() == "100e1999999998");
+  large.Sub(Parse("5"));
+  CHECK(large == Parse("1e2000000000"));
+  for (const char* text : {"1", "1Gi"}) {
+    Quantity sum = Parse(text);
+    sum.Add(large);
+    CHECK(sum.ToString() == "100e1999999998");
+  }
+}
+
+TEST_CASE("an exponent is printed within 32 bits") {
+  CHECK(Parse("1000e2147483647").ToString() == "10000e2147483646");
+  CHECK(Parse(Parse("1000e2147483647").ToString()) == Parse("1000e2147483647"));
+}
+
+TEST_CASE("what is less than a nano is one, however little it is") {
+  for (const char* text : {"1e-10", "1e-2000000000", "123456789012345678901e-2000000000"}) {
+    INFO(text);
+    CHECK(Parse(text) == Parse("1n"));
+  }
 }
 
 TEST_CASE("large decimal quantities print with the largest suffix") {
   CHECK(Parse("1000E").ToString() == "1000E");
   CHECK(Parse("1e21").ToString() == "1e21");
+  Quantity sum = Parse("999999999999999999999");
+  sum.Add(Parse("1"));
+  CHECK(sum.ToString() == "1000E");
 }
 
 TEST_CASE("quantities made from numbers print in their format") {
