@@ -1,4 +1,5 @@
-// karmada-interpret check: mistakes in customizations, found without running them.
+// karmada-interpret check: mistakes in customizations, found without asking them anything (what a
+// script does when it is loaded is done).
 #ifndef CMD_INTERPRET_CHECK_H_
 #define CMD_INTERPRET_CHECK_H_
 
