@@ -200,8 +200,9 @@ absl::Status ErrorAt(const Mark& mark, absl::string_view message) {
   absl::Status status =
       absl::InvalidArgumentError(absl::StrCat("invalid YAML", where, ": ", message));
   if (!mark.is_null()) {
-    status.SetPayload(kPositionPayload,
-                      absl::Cord(absl::StrCat(mark.line + 1, ":", mark.column + 1)));
+    // By a view: clang names Cord's constructor for std::string otherwise than the library has it.
+    const std::string position = absl::StrCat(mark.line + 1, ":", mark.column + 1);
+    status.SetPayload(kPositionPayload, absl::Cord(absl::string_view(position)));
   }
   return status;
 }
