@@ -81,13 +81,20 @@ bool MayBegin(absl::string_view text, int line) {
 // Builds one value out of yaml-cpp's events.
 class DocumentBuilder : public YAML::EventHandler {
  public:
-  // `text` is the whole stream, and empty for its first document.
-  explicit DocumentBuilder(absl::string_view text) : text_(text) {}
+  // `text` is the whole stream, and empty for its first document; `after` is where the document
+  // before it began, in bytes; -1 for the first.
+  DocumentBuilder(absl::string_view text, int after) : text_(text), after_(after) {}
+
+  // Where the document began; `after` when there was none.
+  int place() const { return place_; }
 
   // Null when the document is empty.
   json::Value Take() { return std::move(document_); }
 
   void OnDocumentStart(const Mark& mark) override {
+    // What yaml-cpp cannot read it may give as an empty document, again and again.
+    if (mark.pos <= after_) Fail(mark, "this belongs to no document");
+    place_ = mark.pos;
     if (!text_.empty() && !MayBegin(text_, mark.line)) {
       Fail(mark, "this belongs neither to the value before nor to a new document");
     }
@@ -187,6 +194,8 @@ class DocumentBuilder : public YAML::EventHandler {
   }
 
   const absl::string_view text_;
+  const int after_;
+  int place_ = after_;
   json::Value document_;
   std::vector<Open> open_;  // Outermost first.
   Mark start_;              // Of the container opened last; only for messages.
@@ -212,9 +221,11 @@ absl::StatusOr<std::vector<json::Value>> ParseDocuments(absl::string_view text) 
   try {
     std::istringstream stream{std::string(text)};
     YAML::Parser parser(stream);
+    int place = -1;
     for (bool first = true;; first = false) {
-      DocumentBuilder builder(first ? "" : text);
+      DocumentBuilder builder(first ? "" : text, place);
       if (!parser.HandleNextDocument(builder)) return documents;
+      place = builder.place();
       json::Value document = builder.Take();
       if (!document.is_null()) documents.push_back(std::move(document));
     }

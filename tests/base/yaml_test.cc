@@ -415,4 +415,12 @@ TEST_CASE("an error tells its place to programs, too") {
   CHECK_FALSE(yaml::ErrorPosition(absl::InvalidArgumentError("at line 1, column 2")).has_value());
 }
 
+TEST_CASE("text that yaml-cpp takes for empty documents without end is refused") {
+  const absl::string_view text = "\n\nL\n...\n\n,[(:, *a]\n\n-\nl\n\nu\ns";
+  const auto parsed = yaml::ParseAll(text);
+  REQUIRE_FALSE(parsed.ok());
+  CHECK(parsed.status().message() ==
+        "invalid YAML at line 6, column 1: this belongs to no document");
+}
+
 }  // namespace
