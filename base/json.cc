@@ -20,44 +20,16 @@ const Value& Null() {
 
 bool NameLess(const Member& m, absl::string_view name) { return m.name() < name; }
 
-// Up to this many members are looked through one by one: sizes or first letters of two names mostly
-// differ, while halving compares whole names. Measured: asking for a Deployment's health costs a
+// Up to this many members are looked through one by one: mostly the sizes of two names differ
+// already, while halving compares whole names. Measured: asking for a Deployment's health costs a
 // third fewer instructions so.
 constexpr size_t kFewMembers = 16;
 
-// Whether the two texts of `Word` at the ends of both are the same: all there is, when they
-// overlap.
 template <class Word>
-bool SameEnds(absl::string_view a, absl::string_view b) {
-  const auto load = [](const char* from) {
-    Word word;
-    std::memcpy(&word, from, sizeof(word));
-    return word;
-  };
-  const size_t last = a.size() - sizeof(Word);
-  return load(a.data()) == load(b.data()) && load(a.data() + last) == load(b.data() + last);
-}
-
-// Names are short: comparing them in place is cheaper than a call.
-bool HasName(const Member& m, absl::string_view name) {
-  const absl::string_view own = m.name();
-  if (own.size() != name.size()) return false;
-  if (own.size() > 2 * sizeof(uint64_t)) return own[0] == name[0] && own == name;
-  if (own.size() >= sizeof(uint64_t)) return SameEnds<uint64_t>(own, name);
-  if (own.size() >= sizeof(uint32_t)) return SameEnds<uint32_t>(own, name);
-  if (own.size() >= sizeof(uint16_t)) return SameEnds<uint16_t>(own, name);
-  return own.empty() || own[0] == name[0];
-}
-
-const Member* FindMember(absl::Span<const Member> all, absl::string_view name) {
-  if (all.size() <= kFewMembers) {
-    for (const Member& member : all) {
-      if (HasName(member, name)) return &member;
-    }
-    return nullptr;
-  }
-  const auto it = std::lower_bound(all.begin(), all.end(), name, NameLess);
-  return it != all.end() && it->name() == name ? &*it : nullptr;
+Word Load(const char* from) {
+  Word word;
+  std::memcpy(&word, from, sizeof(word));
+  return word;
 }
 
 // Whole doubles outside this range do not fit an int64.
@@ -237,6 +209,38 @@ absl::Span<const Value> Value::items() const {
 absl::Span<const Member> Value::members() const {
   if (tag_ != kTagObject) return {};
   return u_.word.object->members;
+}
+
+// REQUIRES: sizeof(Word) <= name.size() <= 2 * sizeof(Word), and such names are kept in place: then
+// the tag tells the size, and the words at both ends (all there is when they overlap) the text.
+template <class Word>
+const Member* Value::FindInPlace(absl::Span<const Member> all, absl::string_view name) {
+  const auto tag = static_cast<uint8_t>(kTagInline + name.size());
+  const size_t last = name.size() - sizeof(Word);
+  const Word head = Load<Word>(name.data());
+  const Word tail = Load<Word>(name.data() + last);
+  for (const Member& member : all) {
+    if (member.name_.tag_ != tag) continue;
+    const char* own = member.name_.u_.inline_chars;
+    if (Load<Word>(own) == head && Load<Word>(own + last) == tail) return &member;
+  }
+  return nullptr;
+}
+
+const Member* Value::FindMember(absl::Span<const Member> all, absl::string_view name) {
+  if (all.size() > kFewMembers) {
+    const auto it = std::lower_bound(all.begin(), all.end(), name, NameLess);
+    return it != all.end() && it->name() == name ? &*it : nullptr;
+  }
+  if (name.size() > kInlineCapacity || name.size() < sizeof(uint16_t)) {
+    const auto it = std::find_if(all.begin(), all.end(), [&](const Member& m) {
+      return m.name().size() == name.size() && m.name() == name;
+    });
+    return it != all.end() ? &*it : nullptr;
+  }
+  if (name.size() >= sizeof(uint64_t)) return FindInPlace<uint64_t>(all, name);
+  if (name.size() >= sizeof(uint32_t)) return FindInPlace<uint32_t>(all, name);
+  return FindInPlace<uint16_t>(all, name);
 }
 
 const Value* Value::Find(absl::string_view name) const {

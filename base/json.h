@@ -160,6 +160,11 @@ class alignas(8) Value {
     char inline_chars[kInlineCapacity];
   };
 
+  // The member of that name; nullptr when there is none. REQUIRES: sorted by name.
+  static const Member* FindMember(absl::Span<const Member> all, absl::string_view name);
+  template <class Word>
+  static const Member* FindInPlace(absl::Span<const Member> all, absl::string_view name);
+
   absl::string_view LongString(absl::string_view otherwise) const;
   void Release();
   ArrayNode& OwnArray();

@@ -53,10 +53,8 @@ class HandlerTable {
   };
   struct Hash {
     using is_transparent = void;
-    size_t operator()(const Parts& p) const { return absl::HashOf(p.group, p.version, p.kind); }
-    size_t operator()(const kube::Gvk& g) const {
-      return (*this)(Parts{g.group, g.version, g.kind});
-    }
+    size_t operator()(const Parts& p) const { return absl::HashOf(p.kind); }
+    size_t operator()(const kube::Gvk& g) const { return absl::HashOf(g.kind); }
   };
   struct Equal {
     using is_transparent = void;

@@ -22,9 +22,10 @@ struct Gvk {
   std::string ToString() const;
   bool empty() const { return kind.empty(); }
   friend auto operator<=>(const Gvk&, const Gvk&) = default;
+  // Kinds of one name are few: comparing those costs less than hashing the rest each time.
   template <class H>
   friend H AbslHashValue(H h, const Gvk& g) {
-    return H::combine(std::move(h), g.group, g.version, g.kind);
+    return H::combine(std::move(h), g.kind);
   }
 };
 // kInvalidArgument when api_version has more than one '/'.

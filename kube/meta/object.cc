@@ -45,8 +45,12 @@ Object Object::Make(const Gvk& gvk, const ObjectKey& key) {
 }
 
 Gvk Object::gvk() const {
-  auto parsed = ParseGvk(api_version(), kind());
-  return parsed.ok() ? *std::move(parsed) : Gvk{};
+  const absl::string_view both = api_version();
+  const size_t slash = both.find('/');
+  if (slash == absl::string_view::npos) return {"", std::string(both), std::string(kind())};
+  const absl::string_view version = both.substr(slash + 1);
+  if (version.find('/') != absl::string_view::npos) return {};
+  return {std::string(both.substr(0, slash)), std::string(version), std::string(kind())};
 }
 
 std::string Object::Describe() const { return absl::StrCat(kind(), " ", key().ToString()); }

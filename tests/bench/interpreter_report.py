@@ -4,16 +4,23 @@ import json
 from statistics import median
 
 SUBJECTS = {"cloneset": "Lua, CloneSet", "deployment": "built-in, Deployment"}
-# The most that one operation may take, in µs.
-LUA, LUA_REVISE, LUA_AGGREGATE, BUILT_IN, BUILT_IN_OBJECT = 10, 15, 30, 1, 5
-# How many times upstream's rate an operation in Lua must reach.
-LUA_SPEED = 15
-
-
-def at_most(subject, operation):
-    if subject == "cloneset":
-        return {"ReviseReplica": LUA_REVISE, "AggregateStatus": LUA_AGGREGATE}.get(operation, LUA)
-    return BUILT_IN_OBJECT if operation in ("ReviseReplica", "AggregateStatus") else BUILT_IN
+# The most that one operation may take, in µs, and how many times upstream's rate that is to be. The first is a promise
+# about one kind of machine; the second holds on any: it is what upstream took there, over ours. (Of ReviseReplica
+# built in nothing is asked against upstream's, which leaves the copy to its callers.)
+BUDGETS = {
+    ("cloneset", "InterpretHealth"): (10, 15),
+    ("cloneset", "InterpretReplica"): (10, 15),
+    ("cloneset", "InterpretStatus"): (10, 15),
+    ("cloneset", "InterpretDependency"): (10, 15),
+    ("cloneset", "ReviseReplica"): (15, 18),
+    ("cloneset", "AggregateStatus"): (30, 26),
+    ("deployment", "InterpretHealth"): (1, 18),
+    ("deployment", "InterpretReplica"): (1, 18),
+    ("deployment", "InterpretStatus"): (1, 3.7),
+    ("deployment", "InterpretDependency"): (1, 18),
+    ("deployment", "ReviseReplica"): (5, None),
+    ("deployment", "AggregateStatus"): (5, 11),
+}
 
 
 def lines(ours, theirs):
@@ -33,7 +40,7 @@ def _of(runs, table, keys, figure):
 
 
 def _ratio(their, our):
-    return f"{their / our:8.1f}" if their else f"{'-':>8}"
+    return f"{their / our:7.1f}" if their else f"{'-':>7}"
 
 
 def _number(value, width, digits=0):
@@ -44,10 +51,10 @@ def operations(ours, theirs):
     """Time is the CPU's: on a machine that does nothing else it is the wall's, for ours to the last ns."""
     yield f"medians of {len(ours)} round(s); ns are CPU time, bytes what is allocated"
     yield ""
-    yield (f"{'':42} {'ours':>9} {'upstream':>10} {'up/ours':>8} {'wall':>8} {'at most':>8} {'':7} "
-           f"{'ours':>8} {'upstream':>9}")
-    yield (f"{'':42} {'ns/op':>9} {'ns/op':>10} {'':8} {'up/ours':>8} {'ns/op':>8} {'':7} "
-           f"{'B/op':>8} {'B/op':>9}")
+    yield (f"{'':41} {'ours':>7} {'upstream':>9} {'at most':>8} {'':7} {'up/ours':>7} {'wall':>7} {'at least':>8} {'':7} "
+           f"{'ours':>6} {'upstream':>8}")
+    yield (f"{'':41} {'ns/op':>7} {'ns/op':>9} {'ns/op':>8} {'':7} {'':7} {'up/ours':>7} {'up/ours':>8} {'':7} "
+           f"{'B/op':>6} {'B/op':>8}")
     for row in ours[0]["operations"]:
         yield _operation(row["object"], row["operation"], ours, theirs)
 
@@ -56,13 +63,16 @@ def _operation(subject, operation, ours, theirs):
     keys = {"object": subject, "operation": operation}
     cpu, wall, size = ([_of(runs, "operations", keys, figure) for runs in (ours, theirs)]
                        for figure in ("cpuNsPerOp", "nsPerOp", "bytesPerOp"))
-    limit = at_most(subject, operation) * 1000
-    fast = cpu[0] <= limit
-    if subject == "cloneset" and cpu[1] is not None:
-        fast = fast and cpu[1] / cpu[0] >= LUA_SPEED
-    return (f"{SUBJECTS[subject] + ': ' + operation:42} {_number(cpu[0], 9)} {_number(cpu[1], 10)} "
-            f"{_ratio(cpu[1], cpu[0])} {_ratio(wall[1], wall[0])} {_number(limit, 8)} "
-            f"{'met' if fast else 'NOT MET':7} {_number(size[0], 8)} {_number(size[1], 9)}")
+    limit, times = BUDGETS[subject, operation]
+    return (f"{SUBJECTS[subject] + ': ' + operation:41} {_number(cpu[0], 7)} {_number(cpu[1], 9)} "
+            f"{_number(limit * 1000, 8)} {_verdict(cpu[0] <= limit * 1000)} "
+            f"{_ratio(cpu[1], cpu[0])} {_ratio(wall[1], wall[0])} {_number(times, 8, 1)} "
+            f"{_verdict(cpu[1] / cpu[0] >= times) if times and cpu[1] else '':7} "
+            f"{_number(size[0], 6)} {_number(size[1], 8)}")
+
+
+def _verdict(met):
+    return f"{'met' if met else 'NOT MET':7}"
 
 
 def scaling(ours, theirs):
