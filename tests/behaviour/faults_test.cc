@@ -14,8 +14,6 @@
 namespace tests {
 namespace {
 
-const kube::Gvk kCluster{"cluster.karmada.io", "v1alpha1", "Cluster"};
-
 std::string ConfigIn(ControlPlane& plane, const std::string& member, const std::string& ns) {
   const auto config = plane.Get(member, kConfigMap, {ns, "settings"});
   return config ? config->Get({"data", "k"}).ToString() : "";

@@ -31,7 +31,7 @@ bool IsReadyEverywhere(ControlPlane& plane, const std::string& ns, int64_t ready
 
 void ApplyWeb(ControlPlane& plane, const std::string& ns) {
   plane.Apply("host", In(ns, kNamespaceYaml));
-  plane.Apply("host", In(ns, kWebYaml));
+  plane.Apply("host", In(ns, WebDeployment()));
   plane.Apply("host", In(ns, DividedPolicy(kWebSelector, 1, 1)));
   REQUIRE(plane.Eventually([&] { return IsReadyEverywhere(plane, ns, 2); }));
 }
