@@ -37,13 +37,9 @@ apiVersion: $NS.example.io/v1
 kind: Robot
 metadata: {name: one, namespace: $NS}
 spec: {program: walk, key: metal}
----
-apiVersion: config.karmada.io/v1alpha1
-kind: ResourceInterpreterCustomization
-metadata: {name: $NS}
-spec:
-  target: {apiVersion: $NS.example.io/v1, kind: Robot}
-  customizations:
+)";
+
+constexpr char kRobotScripts[] = R"(
     dependencyInterpretation:
       luaScript: |
         function GetDependencies(obj)
@@ -114,10 +110,7 @@ TEST_CASE("What a deployment mounts is recorded on its binding") {
     const auto version = [&] {
       return std::string(plane.Get("host", kBinding, {bindings.ns, shop})->resource_version());
     };
-    REQUIRE(plane.Eventually([&] {
-      const std::string before = version();
-      return plane.Always([&] { return version() == before; }, absl::Seconds(2));
-    }));
+    REQUIRE(plane.Settles(version, absl::Seconds(2)));
     plane.StopDaemon();
     const std::string before = version();
     plane.StartDaemon();
@@ -146,6 +139,7 @@ TEST_CASE("Dependencies of a customized kind follow its customization") {
     plane.Apply(cluster, In(bindings.ns, Definition("Robot", "robots")));
   }
   bindings.Apply(kRobotYaml);
+  bindings.Apply(Customization("Robot", kRobotScripts));
   bindings.Apply(DependenciesPolicy("robots", "{apiVersion: $NS.example.io/v1, kind: Robot}"));
   REQUIRE(bindings.Records(robot, {"ConfigMap/walk"}));
 

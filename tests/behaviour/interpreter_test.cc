@@ -11,13 +11,7 @@
 namespace tests {
 namespace {
 
-constexpr char kCustomizationYaml[] = R"(
-apiVersion: config.karmada.io/v1alpha1
-kind: ResourceInterpreterCustomization
-metadata: {name: $NS}
-spec:
-  target: {apiVersion: $NS.example.io/v1, kind: Machine}
-  customizations:
+constexpr char kMachineScripts[] = R"(
     replicaResource:
       luaScript: |
         function GetReplicas(obj)
@@ -83,7 +77,7 @@ struct Machines {
     for (const char* cluster : {"host", "member1", "member2"}) {
       plane.Apply(cluster, In(ns, Definition("Machine", "machines", StatusPlace::kSubresource)));
     }
-    plane.Apply("host", In(ns, kCustomizationYaml));
+    plane.Apply("host", In(ns, Customization("Machine", kMachineScripts)));
     plane.Apply("host", In(ns, kMachineYaml));
     plane.Apply("host",
                 In(ns, DividedPolicy("{apiVersion: $NS.example.io/v1, kind: Machine}", 2, 1)));

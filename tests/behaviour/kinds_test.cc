@@ -218,13 +218,7 @@ TEST_CASE(
   for (const char* cluster : {"host", "member1", "member2"}) {
     plane.Apply(cluster, In(ns, Definition("Release", "releases", StatusPlace::kOnObject)));
   }
-  plane.Apply("host", In(ns, R"(
-apiVersion: config.karmada.io/v1alpha1
-kind: ResourceInterpreterCustomization
-metadata: {name: $NS}
-spec:
-  target: {apiVersion: $NS.example.io/v1, kind: Release}
-  customizations:
+  plane.Apply("host", In(ns, Customization("Release", R"(
     statusAggregation:
       luaScript: |
         function AggregateStatus(obj, items)
@@ -234,7 +228,8 @@ spec:
           end
           return obj
         end
----
+)")));
+  plane.Apply("host", In(ns, R"(
 apiVersion: $NS.example.io/v1
 kind: Release
 metadata: {name: one, namespace: $NS}
@@ -268,11 +263,8 @@ spec:
   CHECK(plane.Get("member1", gvk, key)->Get({"status", "ready"}).AsInt() == 2);
   // Its own writes move the generation, which the script puts into the status: no end, if each of
   // them was taken for an edit.
-  CHECK(plane.Eventually([&] {
-    const std::string settled(plane.Get("host", gvk, key)->resource_version());
-    return plane.Always([&] { return plane.Get("host", gvk, key)->resource_version() == settled; },
-                        absl::Seconds(3));
-  }));
+  CHECK(plane.Settles([&] { return std::string(plane.Get("host", gvk, key)->resource_version()); },
+                      absl::Seconds(3)));
 
   plane.Patch("host", gvk, key, R"({"spec":{"size":2}})");
   CHECK(plane.Eventually([&] {

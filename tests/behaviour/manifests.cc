@@ -1,6 +1,7 @@
 #include "tests/behaviour/manifests.h"
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/substitute.h"
 
@@ -52,6 +53,16 @@ spec:
   definition += status == StatusPlace::kSubresource ? "    subresources: {status: {}}\n"
                                                     : "    subresources: {}\n";
   return definition;
+}
+
+std::string Customization(const std::string& kind, const std::string& scripts) {
+  return absl::StrCat(R"(
+apiVersion: config.karmada.io/v1alpha1
+kind: ResourceInterpreterCustomization
+metadata: {name: $NS}
+spec:
+  target: {apiVersion: $NS.example.io/v1, kind: )",
+                      kind, "}\n  customizations:\n", scripts);
 }
 
 std::string DividedPolicy(const std::string& selector, int member1, int member2) {

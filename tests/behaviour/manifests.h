@@ -52,6 +52,10 @@ enum class StatusPlace { kNone, kOnObject, kSubresource };
 std::string Definition(const std::string& kind, const std::string& plural,
                        StatusPlace status = StatusPlace::kNone);
 
+// A customization $NS of such a kind. `scripts` is what its spec.customizations holds: lines of
+// YAML, indented by four.
+std::string Customization(const std::string& kind, const std::string& scripts);
+
 // A policy "divided" for what the selector, in YAML's flow style, selects: its replicas are divided
 // between the two members by these weights.
 std::string DividedPolicy(const std::string& selector, int member1, int member2);

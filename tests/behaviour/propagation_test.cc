@@ -146,10 +146,7 @@ TEST_CASE("A restart with nothing to do changes nothing") {
     }
     return all;
   };
-  REQUIRE(plane.Eventually([&] {
-    const std::string before = versions();
-    return plane.Always([&] { return versions() == before; }, absl::Seconds(2));
-  }));
+  REQUIRE(plane.Settles(versions, absl::Seconds(2)));
   plane.StopDaemon();
   const std::string before = versions();
   plane.StartDaemon();
