@@ -29,8 +29,6 @@ void DropPackage(lua_State* state);
 // Pairs and next in the order of keys.
 int Pairs(lua_State* state);
 int Next(lua_State* state);
-// Forgets how far calls of next have come. Does not raise.
-void DropWalks(lua_State* state);
 
 // string.format.
 int Format(lua_State* state);

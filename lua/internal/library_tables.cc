@@ -1,5 +1,6 @@
 #include "lua/internal/library_tables.h"
 
+#include "lua/internal/key_walks.h"
 #include "lua/internal/libraries.h"
 #include "lua/internal/state.h"
 

@@ -5,6 +5,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/substitute.h"
 #include "api/keys.h"
 #include "tests/behaviour/manifests.h"
 #include "tests/support/control_plane.h"
@@ -12,77 +13,39 @@
 namespace tests {
 namespace {
 
-const kube::Gvk kCustomization{"config.karmada.io", "v1alpha1", "ResourceInterpreterCustomization"};
+constexpr char kShopPod[] = R"({
+      containers: [{name: main, image: "nginx:1.25", envFrom: [{secretRef: {name: access}}]}],
+      volumes: [{name: settings, configMap: {name: settings}}]})";
 
-constexpr char kShopYaml[] = R"(
-apiVersion: apps/v1
-kind: Deployment
-metadata: {name: shop, namespace: $NS, labels: {app: shop}}
-spec:
-  replicas: 1
-  selector: {matchLabels: {app: shop}}
-  template:
-    metadata: {labels: {app: shop}}
-    spec:
-      containers:
-      - {name: main, image: "nginx:1.25", envFrom: [{secretRef: {name: access}}]}
-      volumes:
-      - {name: settings, configMap: {name: settings}}
----
+// A policy of that name that brings what the selector, in YAML's flow style, selects to member1,
+// and what it depends on.
+std::string DependenciesPolicy(const std::string& name, const std::string& selector) {
+  return absl::Substitute(R"(
 apiVersion: policy.karmada.io/v1alpha1
 kind: PropagationPolicy
-metadata: {name: shop, namespace: $NS}
+metadata: {name: $0, namespace: $$NS}
 spec:
   propagateDeps: true
-  resourceSelectors: [{apiVersion: apps/v1, kind: Deployment, name: shop}]
+  resourceSelectors: [$1]
   placement: {clusterAffinity: {clusterNames: [member1]}}
-)";
-
-constexpr char kDefinitionYaml[] = R"(
-apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: robots.$NS.example.io}
-spec:
-  group: $NS.example.io
-  names: {kind: Robot, listKind: RobotList, plural: robots, singular: robot}
-  scope: Namespaced
-  versions:
-  - name: v1
-    served: true
-    storage: true
-    schema:
-      openAPIV3Schema:
-        type: object
-        properties:
-          spec: {type: object, x-kubernetes-preserve-unknown-fields: true}
-)";
+)",
+                          name, selector);
+}
 
 constexpr char kRobotYaml[] = R"(
 apiVersion: $NS.example.io/v1
 kind: Robot
 metadata: {name: one, namespace: $NS}
 spec: {program: walk, key: metal}
----
-apiVersion: config.karmada.io/v1alpha1
-kind: ResourceInterpreterCustomization
-metadata: {name: $NS}
-spec:
-  target: {apiVersion: $NS.example.io/v1, kind: Robot}
-  customizations:
+)";
+
+constexpr char kRobotScripts[] = R"(
     dependencyInterpretation:
       luaScript: |
         function GetDependencies(obj)
           return {{apiVersion = "v1", kind = "ConfigMap", namespace = obj.metadata.namespace,
                    name = obj.spec.program}}
         end
----
-apiVersion: policy.karmada.io/v1alpha1
-kind: PropagationPolicy
-metadata: {name: robots, namespace: $NS}
-spec:
-  propagateDeps: true
-  resourceSelectors: [{apiVersion: $NS.example.io/v1, kind: Robot}]
-  placement: {clusterAffinity: {clusterNames: [member1]}}
 )";
 
 // What the annotation has to say about these names of one kind each: "ConfigMap/x".
@@ -101,7 +64,9 @@ struct Bindings {
   ControlPlane plane;
   std::string ns = plane.UniqueNamespace("needs");
 
-  Bindings() { plane.Apply("host", In(ns, kNamespaceYaml)); }
+  Bindings() { Apply(kNamespaceYaml); }
+
+  void Apply(const std::string& yaml) { plane.Apply("host", In(ns, yaml)); }
 
   // "-" while nothing is recorded.
   std::string Recorded(const std::string& binding) {
@@ -123,9 +88,10 @@ TEST_CASE("What a deployment mounts is recorded on its binding") {
   Bindings bindings;
   ControlPlane& plane = bindings.plane;
   const std::string shop = "shop-deployment";
-  plane.Apply("host", In(bindings.ns, kShopYaml));
-  plane.Apply("host", In(bindings.ns, kWebYaml));
-  plane.Apply("host", In(bindings.ns, DividedPolicy(kWebSelector, 1, 1)));
+  bindings.Apply(Deployment("shop", 1, kShopPod));
+  bindings.Apply(DependenciesPolicy("shop", "{apiVersion: apps/v1, kind: Deployment, name: shop}"));
+  bindings.Apply(WebDeployment());
+  bindings.Apply(DividedPolicy(kWebSelector, 1, 1));
   REQUIRE(bindings.Records(shop, {"ConfigMap/settings", "Secret/access"}));
   CHECK_FALSE(
       plane.Get("host", kBinding, {bindings.ns, shop})->HasFinalizer(api::kDependenciesFinalizer));
@@ -144,10 +110,7 @@ TEST_CASE("What a deployment mounts is recorded on its binding") {
     const auto version = [&] {
       return std::string(plane.Get("host", kBinding, {bindings.ns, shop})->resource_version());
     };
-    REQUIRE(plane.Eventually([&] {
-      const std::string before = version();
-      return plane.Always([&] { return version() == before; }, absl::Seconds(2));
-    }));
+    REQUIRE(plane.Settles(version, absl::Seconds(2)));
     plane.StopDaemon();
     const std::string before = version();
     plane.StartDaemon();
@@ -173,9 +136,11 @@ TEST_CASE("Dependencies of a customized kind follow its customization") {
   ControlPlane& plane = bindings.plane;
   const std::string robot = "one-robot";
   for (const char* cluster : {"host", "member1", "member2"}) {
-    plane.Apply(cluster, In(bindings.ns, kDefinitionYaml));
+    plane.Apply(cluster, In(bindings.ns, Definition("Robot", "robots")));
   }
-  plane.Apply("host", In(bindings.ns, kRobotYaml));
+  bindings.Apply(kRobotYaml);
+  bindings.Apply(Customization("Robot", kRobotScripts));
+  bindings.Apply(DependenciesPolicy("robots", "{apiVersion: $NS.example.io/v1, kind: Robot}"));
   REQUIRE(bindings.Records(robot, {"ConfigMap/walk"}));
 
   const auto customize = [&](const std::string& script) {

@@ -14,8 +14,6 @@
 namespace tests {
 namespace {
 
-const kube::Gvk kCluster{"cluster.karmada.io", "v1alpha1", "Cluster"};
-
 std::string ConfigIn(ControlPlane& plane, const std::string& member, const std::string& ns) {
   const auto config = plane.Get(member, kConfigMap, {ns, "settings"});
   return config ? config->Get({"data", "k"}).ToString() : "";
@@ -110,10 +108,7 @@ TEST_CASE("Works wait until it is known how to reach the members", "[sandbox]") 
            VersionsIn(plane, api::Works(), "karmada-es-member1") +
            VersionsIn(plane, api::Events(), ns);
   };
-  REQUIRE(plane.Eventually([&] {  // The scheduler may have something to say still.
-    const std::string now = written();
-    return plane.Always([&] { return written() == now; });
-  }));
+  REQUIRE(plane.Settles(written));  // The scheduler may have something to say still.
   plane.StopDaemon();
   const std::string before = written();
   plane.fleet()->control_plane().faults().FailNext(3, 500, "GET", "/secrets");

@@ -11,37 +11,7 @@
 namespace tests {
 namespace {
 
-const kube::Gvk kCustomization{"config.karmada.io", "v1alpha1", "ResourceInterpreterCustomization"};
-
-// Each test has a group of its own: definitions outlive no test and disturb no other.
-constexpr char kDefinitionYaml[] = R"(
-apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: machines.$NS.example.io}
-spec:
-  group: $NS.example.io
-  names: {kind: Machine, listKind: MachineList, plural: machines, singular: machine}
-  scope: Namespaced
-  versions:
-  - name: v1
-    served: true
-    storage: true
-    subresources: {status: {}}
-    schema:
-      openAPIV3Schema:
-        type: object
-        properties:
-          spec: {type: object, x-kubernetes-preserve-unknown-fields: true}
-          status: {type: object, x-kubernetes-preserve-unknown-fields: true}
-)";
-
-constexpr char kCustomizationYaml[] = R"(
-apiVersion: config.karmada.io/v1alpha1
-kind: ResourceInterpreterCustomization
-metadata: {name: $NS}
-spec:
-  target: {apiVersion: $NS.example.io/v1, kind: Machine}
-  customizations:
+constexpr char kMachineScripts[] = R"(
     replicaResource:
       luaScript: |
         function GetReplicas(obj)
@@ -105,9 +75,9 @@ struct Machines {
   Machines() {
     plane.Apply("host", In(ns, kNamespaceYaml));
     for (const char* cluster : {"host", "member1", "member2"}) {
-      plane.Apply(cluster, In(ns, kDefinitionYaml));
+      plane.Apply(cluster, In(ns, Definition("Machine", "machines", StatusPlace::kSubresource)));
     }
-    plane.Apply("host", In(ns, kCustomizationYaml));
+    plane.Apply("host", In(ns, Customization("Machine", kMachineScripts)));
     plane.Apply("host", In(ns, kMachineYaml));
     plane.Apply("host",
                 In(ns, DividedPolicy("{apiVersion: $NS.example.io/v1, kind: Machine}", 2, 1)));

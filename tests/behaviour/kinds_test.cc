@@ -70,24 +70,8 @@ TEST_CASE("A custom resource follows its definition into the members") {
   const std::string ns = plane.UniqueNamespace("custom");
   const std::string group = absl::StrCat(ns, ".example.io");
   plane.Apply("host", In(ns, kNamespaceYaml));
+  plane.Apply("host", In(ns, Definition("Foo", "foos")));
   plane.Apply("host", In(ns, R"(
-apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: foos.$NS.example.io}
-spec:
-  group: $NS.example.io
-  names: {kind: Foo, listKind: FooList, plural: foos, singular: foo}
-  scope: Namespaced
-  versions:
-  - name: v1
-    served: true
-    storage: true
-    schema:
-      openAPIV3Schema:
-        type: object
-        properties:
-          spec: {type: object, x-kubernetes-preserve-unknown-fields: true}
----
 apiVersion: policy.karmada.io/v1alpha1
 kind: ClusterPropagationPolicy
 metadata: {name: $NS}
@@ -232,34 +216,9 @@ TEST_CASE(
   const std::string ns = plane.UniqueNamespace("plain");
   plane.Apply("host", In(ns, kNamespaceYaml));
   for (const char* cluster : {"host", "member1", "member2"}) {
-    plane.Apply(cluster, In(ns, R"(
-apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: releases.$NS.example.io}
-spec:
-  group: $NS.example.io
-  names: {kind: Release, listKind: ReleaseList, plural: releases, singular: release}
-  scope: Namespaced
-  versions:
-  - name: v1
-    served: true
-    storage: true
-    subresources: {}
-    schema:
-      openAPIV3Schema:
-        type: object
-        properties:
-          spec: {type: object, x-kubernetes-preserve-unknown-fields: true}
-          status: {type: object, x-kubernetes-preserve-unknown-fields: true}
-)"));
+    plane.Apply(cluster, In(ns, Definition("Release", "releases", StatusPlace::kOnObject)));
   }
-  plane.Apply("host", In(ns, R"(
-apiVersion: config.karmada.io/v1alpha1
-kind: ResourceInterpreterCustomization
-metadata: {name: $NS}
-spec:
-  target: {apiVersion: $NS.example.io/v1, kind: Release}
-  customizations:
+  plane.Apply("host", In(ns, Customization("Release", R"(
     statusAggregation:
       luaScript: |
         function AggregateStatus(obj, items)
@@ -269,7 +228,8 @@ spec:
           end
           return obj
         end
----
+)")));
+  plane.Apply("host", In(ns, R"(
 apiVersion: $NS.example.io/v1
 kind: Release
 metadata: {name: one, namespace: $NS}
@@ -303,11 +263,8 @@ spec:
   CHECK(plane.Get("member1", gvk, key)->Get({"status", "ready"}).AsInt() == 2);
   // Its own writes move the generation, which the script puts into the status: no end, if each of
   // them was taken for an edit.
-  CHECK(plane.Eventually([&] {
-    const std::string settled(plane.Get("host", gvk, key)->resource_version());
-    return plane.Always([&] { return plane.Get("host", gvk, key)->resource_version() == settled; },
-                        absl::Seconds(3));
-  }));
+  CHECK(plane.Settles([&] { return std::string(plane.Get("host", gvk, key)->resource_version()); },
+                      absl::Seconds(3)));
 
   plane.Patch("host", gvk, key, R"({"spec":{"size":2}})");
   CHECK(plane.Eventually([&] {
@@ -316,8 +273,7 @@ spec:
   CHECK(version_in_binding() != before);
   plane.Delete("host", gvk, key);
   CHECK(plane.Eventually([&] { return !plane.Exists("member1", gvk, key); }));
-  plane.Delete("host", {"config.karmada.io", "v1alpha1", "ResourceInterpreterCustomization"},
-               {"", ns});
+  plane.Delete("host", kCustomization, {"", ns});
 }
 
 }  // namespace tests

@@ -1,11 +1,12 @@
-// Manifests and kinds that the behaviour tests share.
+// Manifests and kinds that the behaviour tests share. Manifests are YAML in which $NS stands for
+// the namespace of the test, which is also the name of what has no namespace.
+//
+//   plane.Apply("host", In(ns, Definition("Robot", "robots")));
 #ifndef TESTS_BEHAVIOUR_MANIFESTS_H_
 #define TESTS_BEHAVIOUR_MANIFESTS_H_
 
 #include <string>
 
-#include "absl/strings/str_replace.h"
-#include "absl/strings/substitute.h"
 #include "kube/meta/names.h"
 
 namespace tests {
@@ -21,11 +22,11 @@ inline const kube::Gvk kBinding{"work.karmada.io", "v1alpha2", "ResourceBinding"
 inline const kube::Gvk kClusterBinding{"work.karmada.io", "v1alpha2", "ClusterResourceBinding"};
 inline const kube::Gvk kPolicy{"policy.karmada.io", "v1alpha1", "PropagationPolicy"};
 inline const kube::Gvk kClusterPolicy{"policy.karmada.io", "v1alpha1", "ClusterPropagationPolicy"};
+inline const kube::Gvk kCustomization{"config.karmada.io", "v1alpha1",
+                                      "ResourceInterpreterCustomization"};
 
-// $NS stands for the namespace.
-inline std::string In(const std::string& ns, const std::string& yaml) {
-  return absl::StrReplaceAll(yaml, {{"$NS", ns}});
-}
+// The manifest with this namespace in the place of $NS.
+std::string In(const std::string& ns, const std::string& yaml);
 
 inline constexpr char kNamespaceYaml[] = R"(
 apiVersion: v1
@@ -33,44 +34,31 @@ kind: Namespace
 metadata: {name: $NS}
 )";
 
-inline constexpr char kWebYaml[] = R"(
-apiVersion: apps/v1
-kind: Deployment
-metadata: {name: web, namespace: $NS, labels: {app: web}}
-spec:
-  replicas: 2
-  selector: {matchLabels: {app: web}}
-  template:
-    metadata: {labels: {app: web}}
-    spec:
-      containers:
-      - {name: main, image: "nginx:1.25"}
-)";
+// A Deployment of that name, labelled with it as app. `pod` is the spec of its pods in YAML's flow
+// style.
+std::string Deployment(const std::string& name, int replicas, const std::string& pod);
 
-// What selects that Deployment.
+// The Deployment "web" of two replicas, and what selects it in a policy.
+std::string WebDeployment();
 inline constexpr char kWebSelector[] = "{apiVersion: apps/v1, kind: Deployment, name: web}";
+
+// Where objects of a defined kind have their status: nowhere, in the object as any other field, or
+// behind a subresource, so that an edit of the object does not change it.
+enum class StatusPlace { kNone, kOnObject, kSubresource };
+
+// A definition of a namespaced kind, version v1 of the group $NS.example.io, whose spec and status
+// may have any fields. Each test has a group of its own: definitions outlive no test and disturb no
+// other.
+std::string Definition(const std::string& kind, const std::string& plural,
+                       StatusPlace status = StatusPlace::kNone);
+
+// A customization $NS of such a kind. `scripts` is what its spec.customizations holds: lines of
+// YAML, indented by four.
+std::string Customization(const std::string& kind, const std::string& scripts);
 
 // A policy "divided" for what the selector, in YAML's flow style, selects: its replicas are divided
 // between the two members by these weights.
-inline std::string DividedPolicy(const std::string& selector, int member1, int member2) {
-  return absl::Substitute(R"(
-apiVersion: policy.karmada.io/v1alpha1
-kind: PropagationPolicy
-metadata: {name: divided, namespace: $$NS}
-spec:
-  resourceSelectors: [$0]
-  placement:
-    clusterAffinity: {clusterNames: [member1, member2]}
-    replicaScheduling:
-      replicaSchedulingType: Divided
-      replicaDivisionPreference: Weighted
-      weightPreference:
-        staticWeightList:
-        - {targetCluster: {clusterNames: [member1]}, weight: $1}
-        - {targetCluster: {clusterNames: [member2]}, weight: $2}
-)",
-                          selector, member1, member2);
-}
+std::string DividedPolicy(const std::string& selector, int member1, int member2);
 
 }  // namespace tests
 

@@ -31,7 +31,7 @@ bool IsReadyEverywhere(ControlPlane& plane, const std::string& ns, int64_t ready
 
 void ApplyWeb(ControlPlane& plane, const std::string& ns) {
   plane.Apply("host", In(ns, kNamespaceYaml));
-  plane.Apply("host", In(ns, kWebYaml));
+  plane.Apply("host", In(ns, WebDeployment()));
   plane.Apply("host", In(ns, DividedPolicy(kWebSelector, 1, 1)));
   REQUIRE(plane.Eventually([&] { return IsReadyEverywhere(plane, ns, 2); }));
 }
@@ -146,10 +146,7 @@ TEST_CASE("A restart with nothing to do changes nothing") {
     }
     return all;
   };
-  REQUIRE(plane.Eventually([&] {
-    const std::string before = versions();
-    return plane.Always([&] { return versions() == before; }, absl::Seconds(2));
-  }));
+  REQUIRE(plane.Settles(versions, absl::Seconds(2)));
   plane.StopDaemon();
   const std::string before = versions();
   plane.StartDaemon();

@@ -222,4 +222,11 @@ bool ControlPlane::Always(const std::function<bool()>& holds, absl::Duration dur
   return !Eventually([&] { return !holds(); }, during);
 }
 
+bool ControlPlane::Settles(const std::function<std::string()>& text, absl::Duration during) {
+  return Eventually([&] {
+    const std::string before = text();
+    return Always([&] { return text() == before; }, during);
+  });
+}
+
 }  // namespace tests

@@ -61,6 +61,9 @@ class ControlPlane {
   bool Eventually(const std::function<bool()>& holds, absl::Duration within = absl::Seconds(40));
   // Whether `holds` stays true for that long.
   bool Always(const std::function<bool()>& holds, absl::Duration during = absl::Milliseconds(700));
+  // Polls until `text` gives the same for that long; whether it came to that.
+  bool Settles(const std::function<std::string()>& text,
+               absl::Duration during = absl::Milliseconds(700));
 
   // The sandbox behind it; nullptr on real servers.
   sandbox::Fleet* fleet() { return fleet_.get(); }

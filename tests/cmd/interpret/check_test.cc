@@ -15,20 +15,11 @@ namespace {
 using Catch::Contains;
 using tests::Ran;
 using tests::RunTool;
-
-// A customization of Widgets with one script, whose lines begin at line 11 and column 9.
-std::string Customization(const std::string& field, const std::string& script) {
-  std::string text = absl::StrCat(
-      "apiVersion: config.karmada.io/v1alpha1\nkind: ResourceInterpreterCustomization\n"
-      "metadata: {name: widgets}\nspec:\n  target:\n    apiVersion: example.io/v1\n"
-      "    kind: Widget\n  customizations:\n    ",
-      field, ":\n      luaScript: |\n        ");
-  return absl::StrCat(text, absl::StrReplaceAll(script, {{"\n", "\n        "}}), "\n");
-}
+using tests::WidgetCustomization;
 
 Ran Check(const std::string& text) { return RunTool({"check", "-"}, text); }
 Ran CheckHealth(const std::string& script) {
-  return Check(Customization("healthInterpretation", script));
+  return Check(WidgetCustomization("healthInterpretation", script));
 }
 
 }  // namespace
@@ -57,30 +48,32 @@ TEST_CASE("A script that ends too early is shown where it ends") {
 }
 
 TEST_CASE("Documents after the first are counted from the beginning of the file") {
-  const Ran ran = Check(absl::StrCat(tests::kWidgetHealth, "---\n",
-                                     Customization("retention", "function Retain(a, b) end end")));
-  CHECK_THAT(ran.out, Contains("standard input:26:35: error: spec.customizations.retention"));
+  const Ran ran =
+      Check(absl::StrCat(tests::kWidgetHealth, "---\n",
+                         WidgetCustomization("retention", "function Retain(a, b) end end")));
+  CHECK_THAT(ran.out, Contains("standard input:25:35: error: spec.customizations.retention"));
 }
 
 TEST_CASE("In a folded block a line of the script may be several lines of the file") {
   const Ran ran = Check(absl::StrReplaceAll(
-      Customization(
+      WidgetCustomization(
           "healthInterpretation",
           "function InterpretHealth(o)\nlocal a = 1\n  local b = foo\n\n  return\nbar\nend"),
       {{"luaScript: |", "luaScript: >"}}));
   CHECK_THAT(ran.out, Contains("standard input:13:21: error:") &&
                           Contains("  13 |           local b = foo\n"));
   CHECK_THAT(ran.out, Contains("standard input:16:9: error:") && Contains("  16 |         bar\n"));
-  const Ran syntax = Check(absl::StrReplaceAll(
-      Customization("healthInterpretation", "function InterpretHealth(o)\nlocal a = = 1\nend"),
-      {{"luaScript: |", "luaScript: >"}}));
+  const Ran syntax = Check(
+      absl::StrReplaceAll(WidgetCustomization("healthInterpretation",
+                                              "function InterpretHealth(o)\nlocal a = = 1\nend"),
+                          {{"luaScript: |", "luaScript: >"}}));
   CHECK_THAT(syntax.out,
              Contains("standard input:12:19: error:") && Contains("unexpected symbol near '='"));
 }
 
 TEST_CASE("A script that is not written as a block is counted by itself") {
   const Ran ran = Check(
-      absl::StrReplaceAll(Customization("healthInterpretation", "x"),
+      absl::StrReplaceAll(WidgetCustomization("healthInterpretation", "x"),
                           {{"|\n        x", "\"function InterpretHealth(o)\\nreturn\\n= end\""}}));
   CHECK(ran.code == 1);
   CHECK_THAT(ran.out, Contains("standard input:10:7: error:") && Contains("line 3 of the script"));
@@ -98,7 +91,7 @@ TEST_CASE("A function that is missing or called something else is found") {
 TEST_CASE("A wrong number of parameters is found") {
   CHECK_THAT(CheckHealth("function InterpretHealth(a, b) return true end").out,
              Contains("called with 1 argument (observedObj), but takes 2"));
-  CHECK_THAT(Check(Customization("retention", "function Retain(a) return a end")).out,
+  CHECK_THAT(Check(WidgetCustomization("retention", "function Retain(a) return a end")).out,
              Contains("called with 2 arguments (desiredObj, observedObj), but takes 1"));
   CHECK(CheckHealth("function InterpretHealth(...) return true end").code == 0);
 }
@@ -131,7 +124,7 @@ TEST_CASE("Assigning a global is a warning, which is no failure") {
 }
 
 TEST_CASE("Unknown fields and wrong targets are found") {
-  const Ran unknown = Check(Customization("helthInterpretation", "x"));
+  const Ran unknown = Check(WidgetCustomization("helthInterpretation", "x"));
   CHECK(unknown.code == 1);
   CHECK_THAT(unknown.out, Contains("9:5: error: spec.customizations.helthInterpretation: unknown"));
   const auto with_target = [](const std::string& target) {
@@ -139,15 +132,15 @@ TEST_CASE("Unknown fields and wrong targets are found") {
                                      {{"apiVersion: example.io/v1\n    kind: Widget", target}}));
   };
   CHECK_THAT(with_target("apiVersion: apps/v1").out,
-             Contains("6:3: error: spec.target.kind: is required"));
+             Contains("5:3: error: spec.target.kind: is required"));
   CHECK_THAT(with_target("apiVersion: a/b/c\n    kind: Widget").out,
-             Contains("7:5: error: spec.target.apiVersion"));
+             Contains("6:5: error: spec.target.apiVersion"));
   CHECK_THAT(with_target("apiVersion: example.io/v1\n    kind: '*'").out,
              Contains("error: spec.target: a target has no wildcards"));
   CHECK_THAT(with_target("apiVersion: apps/v1\n    kind: deployment").out,
-             Contains("8:5: warning: spec.target.kind: did you mean Deployment?"));
+             Contains("7:5: warning: spec.target.kind: did you mean Deployment?"));
   CHECK_THAT(with_target("apiVersion: apps/v1beta1\n    kind: Deployment").out,
-             Contains("7:5: warning: spec.target.apiVersion") && Contains("for apps/v1"));
+             Contains("6:5: warning: spec.target.apiVersion") && Contains("for apps/v1"));
 }
 
 TEST_CASE("Two customizations that answer the same question are found") {
@@ -202,7 +195,7 @@ TEST_CASE("Files that are not there cannot be checked") {
 
 TEST_CASE("What cannot be read does not hide the findings in the rest") {
   const tests::TempDirectory dir;
-  const std::string bad = dir.Write("bad.yaml", Customization("helthInterpretation", "x"));
+  const std::string bad = dir.Write("bad.yaml", WidgetCustomization("helthInterpretation", "x"));
   const Ran ran = RunTool({"check", "nowhere.yaml", bad, "-o", "json"});
   CHECK(ran.code == 2);
   CHECK_THAT(ran.err, Contains("\"nowhere.yaml\" is neither a file"));
@@ -212,7 +205,7 @@ TEST_CASE("What cannot be read does not hide the findings in the rest") {
 TEST_CASE("What is not YAML is a finding with its place, and the rest is checked") {
   const tests::TempDirectory dir;
   dir.Write("a.yaml", absl::StrCat("kind: Widget\nspec:\n  a: b: c\n---\n", tests::kWidgetHealth));
-  dir.Write("b.yaml", Customization("helthInterpretation", "x"));
+  dir.Write("b.yaml", WidgetCustomization("helthInterpretation", "x"));
   dir.Write("c.yaml", "a: [\n");
   const Ran ran = RunTool({"check", dir.path()});
   CHECK(ran.code == 1);
@@ -320,7 +313,7 @@ TEST_CASE("A target that no server can have is an error") {
   const Ran group = with_target("apps", "Deployment");
   CHECK(group.code == 1);
   CHECK_THAT(group.out,
-             Contains("7:5: error: spec.target.apiVersion: \"apps\" matches nothing: it is "
+             Contains("6:5: error: spec.target.apiVersion: \"apps\" matches nothing: it is "
                       "\"v1\" or GROUP/VERSION, such as apps/v1\n"));
   CHECK(with_target("apps/", "Deployment").code == 1);
   CHECK(with_target("v2", "Pod").code == 1);
@@ -334,8 +327,8 @@ TEST_CASE("A name that a map has twice is an error, in lists where it stands") {
       absl::StrReplaceAll(tests::kWidgetHealth,
                           {{"  customizations:", "  target: {kind: Other}\n  customizations:"}})));
   CHECK(ran.code == 1);
-  CHECK_THAT(ran.out, Contains("standard input:10:3: error: spec.target: is here twice, first in "
-                               "line 7; only this one counts\n"));
+  CHECK_THAT(ran.out, Contains("standard input:9:3: error: spec.target: is here twice, first in "
+                               "line 6; only this one counts\n"));
   const Ran list = Check(
       R"({"kind":"List","apiVersion":"v1","items":[{"apiVersion":"config.karmada.io/v1alpha1",)"
       R"("kind":"ResourceInterpreterCustomization","metadata":{"name":"w","name":"v"},"spec":{)"

@@ -152,12 +152,12 @@ TEST_CASE("An error of a script is shown at its line in the customization's file
   const Ran ran = RunTool({"run", "--operation", "InterpretHealth", "--observed", "-", "-f", rules},
                           tests::kReadyWidget);
   CHECK(ran.code == 1);
-  CHECK_THAT(ran.err, Contains(absl::StrCat(rules, ":13:11: error: ")) &&
-                          Contains("  13 |           return observedObj.status ~= nil and"));
+  CHECK_THAT(ran.err, Contains(absl::StrCat(rules, ":12:11: error: ")) &&
+                          Contains("  12 |           return observedObj.status ~= nil and"));
   const Ran failed = RunTool({"test", "-", "-f", rules},
                              "operation: InterpretHealth\nobservedObj: {apiVersion: example.io/v1, "
                              "kind: Widget, status: {}}\n");
-  CHECK_THAT(failed.out, Contains(absl::StrCat("     at ", rules, ":13: return observedObj")));
+  CHECK_THAT(failed.out, Contains(absl::StrCat("     at ", rules, ":12: return observedObj")));
 }
 
 TEST_CASE("Inputs that are missing, wrong or too many are told, with exit code 2") {

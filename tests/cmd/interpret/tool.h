@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "cmd/interpret/command.h"
 #include "cmd/interpret/console.h"
 
@@ -31,45 +33,40 @@ inline Ran RunTool(const std::vector<std::string>& arguments, const std::string&
   return {static_cast<int>(code), out.str(), err.str()};
 }
 
-// Whether a Widget is healthy, and nothing else.
-inline constexpr char kWidgetHealth[] = R"(apiVersion: config.karmada.io/v1alpha1
+// A customization "widgets" of Widgets with one script, whose lines begin at line 11 and column 9.
+inline std::string WidgetCustomization(const std::string& field, const std::string& script) {
+  return absl::StrCat(R"(apiVersion: config.karmada.io/v1alpha1
 kind: ResourceInterpreterCustomization
-metadata:
-  name: widgets
+metadata: {name: widgets}
 spec:
   target:
     apiVersion: example.io/v1
     kind: Widget
   customizations:
-    healthInterpretation:
-      luaScript: |
-        function InterpretHealth(observedObj)
-          return observedObj.status ~= nil and observedObj.status.ready == true
-        end
-)";
+    )",
+                      field, ":\n      luaScript: |\n        ",
+                      absl::StrReplaceAll(script, {{"\n", "\n        "}}), "\n");
+}
+
+// Whether a Widget is healthy, and nothing else.
+inline const std::string kWidgetHealth =
+    WidgetCustomization("healthInterpretation",
+                        R"(function InterpretHealth(observedObj)
+  return observedObj.status ~= nil and observedObj.status.ready == true
+end)");
 
 // The status of a Widget is what the first member's item has.
-inline constexpr char kWidgetAggregation[] = R"(apiVersion: config.karmada.io/v1alpha1
-kind: ResourceInterpreterCustomization
-metadata:
-  name: widgets
-spec:
-  target:
-    apiVersion: example.io/v1
-    kind: Widget
-  customizations:
-    statusAggregation:
-      luaScript: |
-        function AggregateStatus(desiredObj, statusItems)
-          local names = {}
-          for name in pairs(statusItems[1]) do
-            names[#names + 1] = name
-          end
-          table.sort(names)
-          desiredObj.status = {seen = table.concat(names, ",")}
-          return desiredObj
-        end
-)";
+inline const std::string kWidgetAggregation =
+    WidgetCustomization("statusAggregation",
+                        R"(function AggregateStatus(desiredObj, statusItems)
+  local names = {}
+  for name in pairs(statusItems[1]) do
+    names[#names + 1] = name
+  end
+  table.sort(names)
+  desiredObj.status = {seen = table.concat(names, ",")}
+  return desiredObj
+end)");
 
 inline constexpr char kReadyWidget[] = R"(apiVersion: example.io/v1
 kind: Widget

@@ -1,0 +1,114 @@
+#include "lua/internal/key_walks.h"
+
+#include "lua/internal/key_order.h"
+#include "lua/internal/state.h"
+
+namespace lua::internal {
+namespace {
+
+// In the registry: walks by table, and under 0 how many. A walk is the list of the table's keys, in
+// order, and under 0 how many of them the walk has come past.
+constexpr const char* kWalks = "walks";
+constexpr int kMaxWalks = 8;
+
+// Pushes the table of walks; there is room for one more in it.
+void PushWalks(lua_State* state) {
+  lua_getfield(state, LUA_REGISTRYINDEX, kWalks);
+  if (!lua_isnil(state, -1)) {
+    lua_rawgeti(state, -1, 0);
+    const auto count = lua_tointeger(state, -1);
+    lua_pop(state, 1);
+    if (count < kMaxWalks) return;
+  }
+  lua_pop(state, 1);
+  State::Of(state).NoteWrittenLibrary();
+  lua_newtable(state);
+  lua_pushvalue(state, -1);
+  lua_setfield(state, LUA_REGISTRYINDEX, kWalks);
+}
+
+// Whether the walk on top of the stack has come to the key at 2.
+bool IsAtKey(lua_State* state) {
+  lua_rawgeti(state, -1, 0);
+  lua_rawgeti(state, -2, static_cast<int>(lua_tointeger(state, -1)));
+  const bool at_key = lua_rawequal(state, -1, 2) != 0;
+  lua_pop(state, 2);
+  return at_key;
+}
+
+// Sets the walk on top of the stack to the last key that is not behind the key at 2.
+void FindPlace(lua_State* state) {
+  const int walk = lua_gettop(state);
+  const Key key = KeyAt(state, 2);
+  auto first = 0;  // What is behind the key begins after this many.
+  auto count = static_cast<int>(lua_objlen(state, walk));
+  while (count > 0) {
+    const int half = count / 2;
+    lua_rawgeti(state, walk, first + half + 1);
+    const bool behind = key < KeyAt(state, -1);
+    lua_pop(state, 1);
+    if (!behind) first += half + 1;
+    count = behind ? half : count - half - 1;
+  }
+  lua_pushinteger(state, first);
+  lua_rawseti(state, walk, 0);
+}
+
+// Pushes the walk through the table at 1 that has come to the key at 2. With `keep` the next call
+// finds it again.
+void PushWalk(lua_State* state, bool keep) {
+  if (!keep) {
+    PushSortedKeys(state);
+    FindPlace(state);
+    return;
+  }
+  PushWalks(state);
+  const int walks = lua_gettop(state);
+  lua_pushvalue(state, 1);
+  lua_rawget(state, walks);
+  if (lua_istable(state, -1) && IsAtKey(state)) return;
+  const bool known = lua_istable(state, -1);
+  PushSortedKeys(state);
+  FindPlace(state);
+  lua_pushvalue(state, 1);
+  lua_pushvalue(state, -2);
+  lua_rawset(state, walks);
+  if (known) return;
+  lua_rawgeti(state, walks, 0);
+  lua_pushinteger(state, lua_tointeger(state, -1) + 1);
+  lua_rawseti(state, walks, 0);
+  lua_pop(state, 1);
+}
+
+// Pushes the next key of the walk on top of the stack that the table at 1 still has, or nil.
+void PushNextKey(lua_State* state) {
+  const int walk = lua_gettop(state);
+  lua_rawgeti(state, walk, 0);
+  auto place = static_cast<int>(lua_tointeger(state, -1));
+  while (true) {
+    lua_settop(state, walk);
+    State::Of(state).meter().Charge(state, 1);
+    lua_rawgeti(state, walk, ++place);
+    if (lua_isnil(state, -1)) return;
+    lua_pushvalue(state, -1);
+    lua_rawget(state, 1);
+    if (!lua_isnil(state, -1)) break;  // Else it was removed meanwhile.
+  }
+  lua_pop(state, 1);
+  lua_pushinteger(state, place);
+  lua_rawseti(state, walk, 0);
+}
+
+}  // namespace
+
+void PushKeyAfter(lua_State* state, bool keep) {
+  PushWalk(state, keep);
+  PushNextKey(state);
+}
+
+void DropWalks(lua_State* state) {
+  lua_pushnil(state);
+  lua_setfield(state, LUA_REGISTRYINDEX, kWalks);
+}
+
+}  // namespace lua::internal

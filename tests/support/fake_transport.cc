@@ -1,0 +1,254 @@
+#include "tests/support/fake_transport.h"
+
+#include <algorithm>
+
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
+#include "base/json.h"
+#include "tests/support/request_path.h"
+
+namespace tests {
+
+struct FakeApiServer::Stream {
+  absl::Mutex mu;  // Held during callbacks.
+  kube::StreamCallbacks callbacks;
+  RequestPath path;
+  bool closed = false;
+};
+
+// What the client holds of a stream.
+class FakeApiServer::Handle : public kube::HttpStream {
+ public:
+  Handle(FakeApiServer& server, StreamPtr stream) : server_(server), stream_(std::move(stream)) {}
+  ~Handle() override {
+    {
+      absl::MutexLock lock(&stream_->mu);
+      stream_->closed = true;
+    }
+    absl::MutexLock lock(&server_.mu_);
+    auto& open = server_.streams_;
+    open.erase(std::remove(open.begin(), open.end(), stream_), open.end());
+  }
+
+ private:
+  FakeApiServer& server_;
+  StreamPtr stream_;
+};
+
+FakeApiServer::FakeApiServer() : deliverer_([this] { Deliver(); }) {}
+
+FakeApiServer::~FakeApiServer() {
+  {
+    absl::MutexLock lock(&queue_mu_);
+    closing_ = true;
+  }
+  deliverer_.join();
+}
+
+kube::Object FakeApiServer::Put(const kube::Resource& r, kube::Object object) {
+  absl::MutexLock lock(&mu_);
+  kube::Object stored = objects_.Put(r.gvr().ToString(), std::move(object));
+  Publish();
+  return stored;
+}
+
+void FakeApiServer::Erase(const kube::Resource& r, const kube::ObjectKey& key) {
+  absl::MutexLock lock(&mu_);
+  objects_.Erase(r.gvr().ToString(), key);
+  Publish();
+}
+
+kube::Object FakeApiServer::Find(const kube::Resource& r, const kube::ObjectKey& key) const {
+  absl::MutexLock lock(&mu_);
+  return objects_.Find(r.gvr().ToString(), key);
+}
+
+std::vector<kube::Object> FakeApiServer::All(const kube::Resource& r) const {
+  absl::MutexLock lock(&mu_);
+  return objects_.All(r.gvr().ToString());
+}
+
+void FakeApiServer::FailNext(const std::string& method, int code, const std::string& reason,
+                             int times) {
+  absl::MutexLock lock(&mu_);
+  for (int i = 0; i < times; ++i) failures_[method].push_back({code, reason});
+}
+
+void FakeApiServer::KeepStatus(const kube::Resource& r, Status where) {
+  absl::MutexLock lock(&mu_);
+  objects_.KeepStatus(r.gvr().ToString(), where);
+}
+
+void FakeApiServer::Block(const std::string& method) {
+  absl::MutexLock lock(&mu_);
+  blocked_ = method;
+}
+
+void FakeApiServer::EndWatches(const absl::Status& status) {
+  absl::MutexLock lock(&mu_);
+  for (const StreamPtr& stream : std::exchange(streams_, {})) End(stream, status);
+}
+
+void FakeApiServer::Compact() {
+  absl::MutexLock lock(&mu_);
+  compacted_ = objects_.version();
+}
+
+void FakeApiServer::SendBookmarks() {
+  absl::MutexLock lock(&mu_);
+  for (const StreamPtr& stream : streams_) {
+    kube::Object bookmark;
+    bookmark.Set({"metadata", "resourceVersion"}, absl::StrCat(objects_.version()));
+    SendEvent(stream, "BOOKMARK", bookmark);
+  }
+}
+
+int FakeApiServer::watches() const {
+  absl::MutexLock lock(&mu_);
+  return static_cast<int>(streams_.size());
+}
+
+bool FakeApiServer::AwaitWatches(int n) const {
+  const auto open = [&] { return static_cast<int>(streams_.size()) == n; };
+  absl::MutexLock lock(&mu_);
+  return mu_.AwaitWithTimeout(absl::Condition(&open), absl::Seconds(10));
+}
+
+std::vector<std::string> FakeApiServer::Requests(const std::string& method) const {
+  std::vector<std::string> found;
+  absl::MutexLock lock(&mu_);
+  for (const std::string& line : requests_) {
+    if (method.empty() || absl::StartsWith(line, method + " ")) found.push_back(line);
+  }
+  return found;
+}
+
+std::string FakeApiServer::last_body() const {
+  absl::MutexLock lock(&mu_);
+  return last_body_;
+}
+
+bool FakeApiServer::AwaitRequests(const std::string& method, int n) const {
+  const auto come = [&] {
+    return std::count_if(requests_.begin(), requests_.end(), [&](const std::string& line) {
+             return absl::StartsWith(line, method + " ");
+           }) >= n;
+  };
+  absl::MutexLock lock(&mu_);
+  return mu_.AwaitWithTimeout(absl::Condition(&come), absl::Seconds(10));
+}
+
+absl::StatusOr<kube::HttpResponse> FakeApiServer::Send(const kube::HttpRequest& request,
+                                                       const base::StopToken& stop) {
+  bool cancelled = false;
+  base::StopCallback wake(stop, [&] {
+    absl::MutexLock lock(&mu_);
+    cancelled = true;
+  });
+  absl::MutexLock lock(&mu_);
+  requests_.push_back(absl::StrCat(request.method, " ", request.path));
+  if (!request.body.empty()) last_body_ = request.body;
+  const auto free = [&] { return blocked_ != request.method || cancelled; };
+  mu_.Await(absl::Condition(&free));
+  if (cancelled) return absl::CancelledError("stopped");
+  if (const kube::HttpResponse failure = NextFailure(request.method); failure.code != 0) {
+    return failure;
+  }
+  kube::HttpResponse answer =
+      objects_.Answer(request.method, RequestPath::Parse(request.path), request.body);
+  Publish();
+  return answer;
+}
+
+std::unique_ptr<kube::HttpStream> FakeApiServer::Open(const kube::HttpRequest& request,
+                                                      kube::StreamCallbacks callbacks) {
+  auto stream = std::make_shared<Stream>();
+  stream->callbacks = std::move(callbacks);
+  stream->path = RequestPath::Parse(request.path);
+  absl::MutexLock lock(&mu_);
+  requests_.push_back(absl::StrCat("WATCH ", request.path));
+  kube::HttpResponse head = NextFailure("WATCH");
+  if (head.code != 0) {
+    Enqueue(stream, [head](Stream& s) {
+      s.callbacks.on_head(head);
+      s.callbacks.on_data(head.body);
+      s.callbacks.on_end(absl::OkStatus());
+    });
+    return std::make_unique<Handle>(*this, stream);
+  }
+  head.code = 200;
+  Enqueue(stream, [head](Stream& s) { s.callbacks.on_head(head); });
+  int64_t from = 0;
+  if (!absl::SimpleAtoi(stream->path.Parameter("resourceVersion"), &from)) {
+    from = objects_.version();
+  }
+  if (from < compacted_) {
+    SendEvent(stream, "ERROR", kube::Object(StatusBody(410, "Expired")));
+    End(stream, absl::OkStatus());
+    return std::make_unique<Handle>(*this, stream);
+  }
+  streams_.push_back(stream);
+  for (const FakeObjects::Change& change : objects_.history()) {
+    if (change.version > from) Tell(stream, change);
+  }
+  return std::make_unique<Handle>(*this, stream);
+}
+
+kube::HttpResponse FakeApiServer::NextFailure(const std::string& method) {
+  auto& waiting = failures_[method];
+  if (waiting.empty()) return {};
+  const auto [code, reason] = waiting.front();
+  waiting.pop_front();
+  return Failure(code, reason);
+}
+
+void FakeApiServer::Publish() {
+  for (; published_ < objects_.history().size(); ++published_) {
+    for (const StreamPtr& stream : streams_) Tell(stream, objects_.history()[published_]);
+  }
+}
+
+void FakeApiServer::Tell(const StreamPtr& stream, const FakeObjects::Change& change) {
+  if (stream->path.collection != change.collection) return;
+  const bool was = !change.before.empty() && Selects(stream->path, change.before);
+  const bool is = !change.after.empty() && Selects(stream->path, change.after);
+  if (!was && !is) return;
+  kube::Object object = is ? change.after : change.before;
+  object.Set({"metadata", "resourceVersion"}, absl::StrCat(change.version));
+  SendEvent(stream, !was ? "ADDED" : is ? "MODIFIED" : "DELETED", object);
+}
+
+void FakeApiServer::SendEvent(const StreamPtr& stream, const char* type,
+                              const kube::Object& object) {
+  const std::string line =
+      json::Write(json::Value::Object({{"type", type}, {"object", object.root()}})) + "\n";
+  Enqueue(stream, [line](Stream& s) { s.callbacks.on_data(line); });
+}
+
+void FakeApiServer::End(const StreamPtr& stream, const absl::Status& status) {
+  Enqueue(stream, [status](Stream& s) { s.callbacks.on_end(status); });
+}
+
+void FakeApiServer::Enqueue(const StreamPtr& stream, Call call) {
+  absl::MutexLock lock(&queue_mu_);
+  queue_.emplace_back(stream, std::move(call));
+}
+
+void FakeApiServer::Deliver() {
+  const auto ready = [this] { return closing_ || !queue_.empty(); };
+  for (;;) {
+    std::pair<StreamPtr, Call> next;
+    {
+      absl::MutexLock lock(&queue_mu_, absl::Condition(&ready));
+      if (closing_) return;
+      next = std::move(queue_.front());
+      queue_.pop_front();
+    }
+    absl::MutexLock lock(&next.first->mu);
+    if (!next.first->closed) next.second(*next.first);
+  }
+}
+
+}  // namespace tests

@@ -1,0 +1,29 @@
+// Which resource, object and subresource a request to an API server is about, told from its path.
+#ifndef TESTS_SUPPORT_REQUEST_PATH_H_
+#define TESTS_SUPPORT_REQUEST_PATH_H_
+
+#include <map>
+#include <string>
+
+#include "absl/strings/string_view.h"
+#include "kube/meta/names.h"
+
+namespace tests {
+
+struct RequestPath {
+  std::string collection;  // "apps/v1/deployments"; empty for discovery.
+  kube::ObjectKey key;     // The name is empty for a collection.
+  std::string subresource;
+  std::map<std::string, std::string> query;  // Unescaped.
+
+  // Of "/apis/apps/v1/namespaces/a/deployments/b/status?key=value", as kube::Client writes it: a
+  // path without resource is discovery, and nothing is checked.
+  static RequestPath Parse(absl::string_view text);
+
+  // The value of the query's parameter, empty if it is not there.
+  std::string Parameter(const std::string& name) const;
+};
+
+}  // namespace tests
+
+#endif  // TESTS_SUPPORT_REQUEST_PATH_H_
