@@ -46,8 +46,8 @@ class Snapshot {
 
   Ptr Get() const {
     Seen& seen = SeenByThread()[id_ % kKept];
-    if (seen.id != id_ || seen.version != version_.load(std::memory_order_acquire)) LookAgain(seen);
-    return seen.value;
+    const uint64_t version = version_.load(std::memory_order_acquire);
+    return seen.id == id_ && seen.version == version ? seen.value : LookAgain(seen);
   }
 
  private:
@@ -72,14 +72,17 @@ class Snapshot {
     return last.fetch_add(1, std::memory_order_relaxed) + 1;
   }
 
-  void LookAgain(Seen& seen) const {
+  Ptr LookAgain(Seen& seen) const {
     Seen now{id_, 0, nullptr};
     {
       absl::MutexLock lock(&mu_);
       now.version = version_.load(std::memory_order_relaxed);
       now.value = value_;
     }
-    std::swap(seen, now);  // What was seen before dies last: it may look at Snapshots itself.
+    const Ptr value = now.value;
+    // What was seen before dies last: it may look at Snapshots itself, at one in this place, too.
+    std::swap(seen, now);
+    return value;
   }
 
   const uint64_t id_ = NextId();

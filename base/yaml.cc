@@ -65,25 +65,36 @@ std::string NameText(const json::Value& key, const Mark& mark) {
   Fail(mark, "a key must be a string, a number or a boolean");
 }
 
-// Whether a document other than the first may begin at this line. yaml-cpp takes what it does not
-// expect after a value, such as "b: c" after "- a", for one more document.
-bool MayBegin(absl::string_view text, int line) {
-  const std::vector<absl::string_view> lines = absl::StrSplit(text, '\n');
-  const size_t count = std::min(lines.size(), static_cast<size_t>(line) + 1);
-  if (count > 0 && absl::StartsWith(lines[count - 1], "---")) return true;
-  for (size_t i = count; i-- > 1;) {
-    const absl::string_view before = absl::StripAsciiWhitespace(lines[i - 1]);
-    if (!before.empty() && before[0] != '#') return absl::StartsWith(lines[i - 1], "...");
+// Where documents other than the first may begin. yaml-cpp takes what it does not expect after a
+// value, such as "b: c" after "- a", for one more document.
+class DocumentPlaces {
+ public:
+  explicit DocumentPlaces(absl::string_view text) : text_(text) {}
+
+  // Whether one may begin at this line, counted from 0.
+  bool MayBegin(int line) {
+    // Once for all documents, and never where there is only one.
+    if (lines_.empty()) lines_ = absl::StrSplit(text_, '\n');
+    const size_t count = std::min(lines_.size(), static_cast<size_t>(line) + 1);
+    if (absl::StartsWith(lines_[count - 1], "---")) return true;
+    for (size_t i = count; i-- > 1;) {
+      const absl::string_view before = absl::StripAsciiWhitespace(lines_[i - 1]);
+      if (!before.empty() && before[0] != '#') return absl::StartsWith(lines_[i - 1], "...");
+    }
+    return false;
   }
-  return false;
-}
+
+ private:
+  const absl::string_view text_;
+  std::vector<absl::string_view> lines_;
+};
 
 // Builds one value out of yaml-cpp's events.
 class DocumentBuilder : public YAML::EventHandler {
  public:
-  // `text` is the whole stream, and empty for its first document; `after` is where the document
-  // before it began, in bytes; -1 for the first.
-  DocumentBuilder(absl::string_view text, int after) : text_(text), after_(after) {}
+  // `after` is where the document before it began, in bytes; -1 for the first. `places` must live
+  // as long as the builder.
+  DocumentBuilder(DocumentPlaces& places, int after) : places_(places), after_(after) {}
 
   // Where the document began; `after` when there was none.
   int place() const { return place_; }
@@ -95,7 +106,7 @@ class DocumentBuilder : public YAML::EventHandler {
     // What yaml-cpp cannot read it may give as an empty document, again and again.
     if (mark.pos <= after_) Fail(mark, "this belongs to no document");
     place_ = mark.pos;
-    if (!text_.empty() && !MayBegin(text_, mark.line)) {
+    if (after_ >= 0 && !places_.MayBegin(mark.line)) {
       Fail(mark, "this belongs neither to the value before nor to a new document");
     }
   }
@@ -193,7 +204,7 @@ class DocumentBuilder : public YAML::EventHandler {
     }
   }
 
-  const absl::string_view text_;
+  DocumentPlaces& places_;
   const int after_;
   int place_ = after_;
   json::Value document_;
@@ -221,9 +232,10 @@ absl::StatusOr<std::vector<json::Value>> ParseDocuments(absl::string_view text) 
   try {
     std::istringstream stream{std::string(text)};
     YAML::Parser parser(stream);
+    DocumentPlaces places(text);
     int place = -1;
-    for (bool first = true;; first = false) {
-      DocumentBuilder builder(first ? "" : text, place);
+    while (true) {
+      DocumentBuilder builder(places, place);
       if (!parser.HandleNextDocument(builder)) return documents;
       place = builder.place();
       json::Value document = builder.Take();

@@ -92,7 +92,7 @@ struct Detector::Parts {
         needed(manager.clock()) {}
   PolicyIndex policies;
   PolicyIndex cluster_policies;
-  WaitingSet waiting;
+  WaitingSet waiting, uncounted;
   TemplateEdits edits;
   NeededKinds needed;
 };
@@ -100,8 +100,8 @@ struct Detector::Parts {
 Detector::Detector(kube::Manager& manager, const interpreter::Interpreter& interpreter,
                    DetectorOptions options)
     : parts_(std::make_unique<Parts>(manager)) {
-  const Deps deps{manager,         interpreter,   parts_->policies, parts_->cluster_policies,
-                  parts_->waiting, parts_->edits, options.gates};
+  const Deps deps{manager,         interpreter,       parts_->policies, parts_->cluster_policies,
+                  parts_->waiting, parts_->uncounted, parts_->edits,    options.gates};
   options.limiter.qps = 0;  // Upstream's private queues have the exponential part only.
   kube::Controller& templates = kube::ControllerBuilder(manager)
                                     .Named("resource detector")
@@ -114,6 +114,7 @@ Detector::Detector(kube::Manager& manager, const interpreter::Interpreter& inter
     templates.WaitFor(informers.Get(*r));
   }
   RequeueTemplates(interpreter, informers, templates.queue());
+  RequeueUncounted(interpreter, parts_->uncounted, templates.queue());
   BuildPolicyLoop<api::policy_scope::Namespaced>(deps, templates.queue(), options.policy_workers,
                                                  options.limiter);
   BuildPolicyLoop<api::policy_scope::Cluster>(deps, templates.queue(),

@@ -12,6 +12,7 @@
 #include "base/status.h"
 #include "detector/binding_builder.h"
 #include "detector/claims.h"
+#include "interpreter/rule_changes.h"
 #include "kube/runtime/events.h"
 
 namespace detector {
@@ -26,6 +27,18 @@ metrics::Labels ResultLabel(bool ok) { return {{"result", ok ? "success" : "erro
 
 }  // namespace
 
+void RequeueUncounted(const interpreter::Interpreter& interpreter, const WaitingSet& uncounted,
+                      kube::WorkQueue& templates) {
+  interpreter.rule_changes().Subscribe([&](const interpreter::RuleChange& change) {
+    for (const kube::Request& request : uncounted.All()) {
+      if (change(request.gvk, interpreter::Operation::kInterpretReplica) ||
+          change(request.gvk, interpreter::Operation::kInterpretComponent)) {
+        templates.Add(request);
+      }
+    }
+  });
+}
+
 absl::StatusOr<kube::Action> TemplateReconciler::Reconcile(const kube::Request& request,
                                                            const base::StopToken& stop) {
   ASSIGN_OR_RETURN(const kube::Resource resource,
@@ -34,6 +47,7 @@ absl::StatusOr<kube::Action> TemplateReconciler::Reconcile(const kube::Request& 
       deps_.manager.cluster().Get(resource, request.key, stop);
   if (absl::IsNotFound(object.status())) {  // The binding is the garbage collector's business.
     deps_.waiting.Remove(request);
+    deps_.uncounted.Remove(request);
     deps_.edits.Take(request);
     uninterpreted_.Forget(NameOf(request.gvk, request.key));
     unapplied_.Forget(NameOf(request.gvk, request.key));
@@ -43,6 +57,7 @@ absl::StatusOr<kube::Action> TemplateReconciler::Reconcile(const kube::Request& 
   const Template t{request, resource, *object};
   if (!t.object->Label(api::kClaimedByLabel).empty() || t.object->IsDeleting()) {
     deps_.waiting.Remove(request);
+    deps_.uncounted.Remove(request);
     return kube::Action::Done();
   }
   const kube::ObjectKey policy = api::policy_scope::Namespaced::ClaimOn(*t.object);
@@ -147,13 +162,21 @@ absl::StatusOr<bool> TemplateReconciler::ClaimAndBind(const Template& t, const k
       const kube::ObjectPtr object,
       Claim<PolicyScope>(deps_.manager.cluster(), t.resource, {t.object, &policy}, stop));
   if (t.request.changed_by_karmada && api::PolicyView(policy).IsLazy()) return false;
-  ASSIGN_OR_RETURN(const PodDemand demand, DemandOf(*object));
-  return WriteBinding<PolicyScope>({t.request, t.resource, object},
-                                   BuildBinding<PolicyScope>(*object, policy, demand), stop);
+  const Template claimed{t.request, t.resource, object};
+  ASSIGN_OR_RETURN(const PodDemand demand, DemandOf(claimed));
+  return WriteBinding<PolicyScope>(claimed, BuildBinding<PolicyScope>(*object, policy, demand),
+                                   stop);
+}
+
+absl::StatusOr<PodDemand> TemplateReconciler::DemandOf(const Template& t) {
+  deps_.uncounted.Add(t.request);  // Before it is asked: a rule that changes meanwhile finds it.
+  absl::StatusOr<PodDemand> demand = AskForDemand(*t.object);
+  if (demand.ok()) deps_.uncounted.Remove(t.request);
+  return demand;
 }
 
 // As upstream's applyReplicaInterpretation.
-absl::StatusOr<PodDemand> TemplateReconciler::DemandOf(const kube::Object& object) {
+absl::StatusOr<PodDemand> TemplateReconciler::AskForDemand(const kube::Object& object) {
   const kube::Gvk gvk = object.gvk();
   PodDemand demand;
   if (deps_.gates.components &&

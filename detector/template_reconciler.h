@@ -13,6 +13,7 @@
 #include "kube/runtime/failing_set.h"
 #include "kube/runtime/manager.h"
 #include "kube/runtime/reconciler.h"
+#include "kube/runtime/work_queue.h"
 
 namespace detector {
 
@@ -29,9 +30,16 @@ struct Deps {
   const PolicyIndex& policies;
   const PolicyIndex& cluster_policies;
   WaitingSet& waiting;
+  WaitingSet& uncounted;  // Templates whose pods could not be told when they were asked for last.
   TemplateEdits& edits;
   DetectorGates gates;
 };
+
+// From now on a change of the rules that count pods puts the uncounted templates of the kinds it
+// touches into the queue. (Those without a binding are found in no other way, and their back-off
+// may be long by then.) REQUIRES: set and queue outlive the interpreter's use.
+void RequeueUncounted(const interpreter::Interpreter& interpreter, const WaitingSet& uncounted,
+                      kube::WorkQueue& templates);
 
 class TemplateReconciler : public kube::Reconciler {
  public:
@@ -61,9 +69,10 @@ class TemplateReconciler : public kube::Reconciler {
   template <class PolicyScope>
   absl::StatusOr<bool> ClaimAndBind(const Template& t, const kube::Object& policy,
                                     const base::StopToken& stop);
-  // What the template's pods ask for. Failures are told on the template, and the success that ends
-  // them.
-  absl::StatusOr<PodDemand> DemandOf(const kube::Object& object);
+  // What the template's pods ask for; a template that cannot tell is uncounted.
+  absl::StatusOr<PodDemand> DemandOf(const Template& t);
+  // The same. Failures are told on the template, and the success that ends them.
+  absl::StatusOr<PodDemand> AskForDemand(const kube::Object& object);
   // The reasons and the message of one question's events.
   struct Telling {
     const char* failed;

@@ -1,4 +1,5 @@
-// Templates that no policy has matched yet; a new policy looks through them.
+// Templates that wait for something: those that no policy has matched yet, which a new policy looks
+// through; those whose pods could not be told, which changed rules bring back.
 #ifndef DETECTOR_WAITING_SET_H_
 #define DETECTOR_WAITING_SET_H_
 

@@ -205,6 +205,15 @@ Excerpt ExcerptOf(const std::string& line, int column) {
           at - std::min(begin, at) + before.size() + 1};
 }
 
+// Where `word` begins a word of the text: "a/b" is not found in "ba/b".
+size_t FindWord(absl::string_view text, absl::string_view word) {
+  size_t at = text.find(word);
+  while (at != absl::string_view::npos && at > 0 && !absl::ascii_isspace(text[at - 1])) {
+    at = text.find(word, at + 1);
+  }
+  return at;
+}
+
 }  // namespace
 
 Diagnostic Locate(const Document& document, Finding finding) {
@@ -262,7 +271,7 @@ std::optional<Diagnostic> LocateError(const Document& document, absl::string_vie
   const std::string name = document.value.Get({"metadata", "name"}).ToString();
   for (const auto& field : interpreter::customized::ScriptFields()) {
     const std::string script = absl::StrCat(name, "/", field.name, ":");
-    const size_t at = message.find(script);
+    const size_t at = FindWord(message, script);
     if (at == absl::string_view::npos) continue;
     Finding finding;
     finding.field = absl::StrCat("spec.customizations.", field.name, ".luaScript");

@@ -13,6 +13,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "base/status.h"
 #include "cmd/interpret/flags.h"
 #include "cmd/interpret/invocation.h"
@@ -119,9 +120,11 @@ absl::StatusOr<kube::Gvk> KindNamed(const std::string& kind, const std::string& 
                              [&](const kube::Gvk& gvk) { return gvk.kind != name; }),
               known.end());
   if (known.size() == 1) return known[0];
-  return absl::InvalidArgumentError(absl::StrCat("the apiVersion of ", name,
-                                                 known.empty() ? " is not known" : " is ambiguous",
-                                                 ": give it with --api-version GROUP/VERSION"));
+  const std::string choice = absl::StrJoin(
+      known, " or ", [](std::string* out, const kube::Gvk& gvk) { out->append(gvk.ApiVersion()); });
+  return absl::InvalidArgumentError(
+      absl::StrCat("the apiVersion of ", name, known.empty() ? " is not known" : " may be ", choice,
+                   ": give it with --api-version GROUP/VERSION"));
 }
 
 void AddInit(CommandLine& line) {

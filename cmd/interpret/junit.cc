@@ -5,13 +5,23 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_replace.h"
+#include "base/json.h"
 
 namespace cmd::interpret {
 namespace {
 
+// Text that XML can hold: names of files, and what a script gives, may be no UTF-8.
+std::string Characters(absl::string_view text) {
+  // JSON's writer puts U+FFFD in the place of each byte that is none; XML refuses two more.
+  const json::Value whole = json::Parse(json::Write(json::Value(text))).value_or(json::Value());
+  return absl::StrReplaceAll(whole.AsString(),
+                             {{"\xef\xbf\xbe", "\xef\xbf\xbd"}, {"\xef\xbf\xbf", "\xef\xbf\xbd"}});
+}
+
 std::string Escaped(absl::string_view text) {
   std::string out;
-  for (const char c : text) {
+  for (const char c : Characters(text)) {
     switch (c) {
       case '&':
         out += "&amp;";

@@ -19,10 +19,21 @@ using interpreter::customized::Customization;
 using interpreter::customized::CustomizationSet;
 using interpreter::customized::KindOperation;
 using interpreter::customized::LuaBackend;
+using interpreter::customized::Problem;
 using interpreter::webhook::CallRecord;
 
 // "apps/v1 Deployment".
 std::string KindText(const kube::Gvk& gvk) { return absl::StrCat(gvk.ApiVersion(), " ", gvk.kind); }
+
+// Calls a customization without a name by its place in the files: traces, answers and errors do.
+void NameByPlace(Document& document, Customization& customization) {
+  const json::Value& metadata = document.value["metadata"];
+  if (!metadata.is_null() && !metadata.is_object()) return;
+  document.value.Set({"metadata", "name"}, document.Where());
+  std::vector<Problem> problems = std::move(customization.problems);
+  customization = interpreter::customized::ParseCustomization(kube::Object(document.value));
+  customization.problems = std::move(problems);
+}
 
 // What the set has for a kind, as a reason not to answer another operation.
 std::string WithoutRule(const CustomizationSet& set, const kube::Gvk& gvk) {
@@ -75,10 +86,11 @@ absl::Status Layers::AddCustomizations(const LayerOptions& options, ObjectSource
                                        Backends& backends) {
   std::vector<Customization> given;
   for (const std::string& argument : options.customizations) {
-    ASSIGN_OR_RETURN(const std::vector<Document> documents,
+    ASSIGN_OR_RETURN(std::vector<Document> documents,
                      source.Customizations(argument, options.recursive));
-    for (const Document& document : documents) {
+    for (Document& document : documents) {
       ASSIGN_OR_RETURN(Customization customization, ParseOne(document));
+      if (customization.name.empty()) NameByPlace(document, customization);
       given.push_back(std::move(customization));
       given_.push_back(document);
     }

@@ -60,6 +60,9 @@ absl::Status CheckSurplus(Operation op, const RunOptions& options) {
   if (options.replicas && op != Operation::kReviseReplica) return takes_no("--replicas");
   if (!options.status.empty() && op != Operation::kAggregateStatus) return takes_no("--status");
   if (options.diff && !ReturnsObject(op)) return takes_no("--diff, for it returns no object");
+  if (options.diff && options.format == Format::kJson) {
+    return absl::InvalidArgumentError("--diff prints a diff, which is no JSON: leave one out");
+  }
   if (!options.observed_context.empty() && options.observed.empty()) {
     return absl::InvalidArgumentError("--observed-context is about --observed, which is not given");
   }

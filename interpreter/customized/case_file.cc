@@ -9,6 +9,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
 #include "base/status.h"
 #include "base/yaml.h"
 #include "interpreter/customized/typed_results.h"
@@ -19,8 +20,9 @@ namespace {
 
 // One document of a YAML text.
 struct Document {
-  int line = 0;      // Of the first line that says something, from 1.
-  std::string text;  // With empty lines before it, so that messages count lines as the file does.
+  int line = 0;    // Of the first line that says something, from 1.
+  int before = 0;  // Lines of the file before it.
+  std::string text;
 };
 
 bool IsMarker(absl::string_view line) {
@@ -28,6 +30,7 @@ bool IsMarker(absl::string_view line) {
 }
 
 bool SaysSomething(absl::string_view line) {
+  if (absl::StartsWith(line, "%")) return false;  // A directive, such as "%YAML 1.2".
   if (IsMarker(line)) line.remove_prefix(3);
   line = absl::StripAsciiWhitespace(line);
   return !line.empty() && line[0] != '#' && line != "...";
@@ -38,7 +41,7 @@ std::vector<Document> SplitDocuments(absl::string_view text) {
   std::vector<Document> documents(1);
   int number = 0;
   for (const absl::string_view line : absl::StrSplit(text, '\n')) {
-    if (IsMarker(line)) documents.push_back({0, std::string(number, '\n')});
+    if (IsMarker(line)) documents.push_back({.before = number});
     ++number;
     Document& document = documents.back();
     if (document.line == 0 && SaysSomething(line)) document.line = number;
@@ -106,12 +109,21 @@ absl::StatusOr<Case> ReadCase(const json::Value& document) {
   return c;
 }
 
+absl::StatusOr<json::Value> ParseDocument(const Document& document) {
+  absl::StatusOr<json::Value> value = yaml::Parse(document.text);
+  if (value.ok() || document.before == 0) return value;
+  // Once more, so that the message counts lines as the file does. (Not for all: the empty lines
+  // would take the square of their time.)
+  return yaml::Parse(std::string(document.before, '\n') + document.text);
+}
+
 }  // namespace
 
 CaseFile ParseCaseFile(absl::string_view text) {
   CaseFile file;
+  absl::ConsumePrefix(&text, "\xef\xbb\xbf");  // A byte order mark.
   for (const Document& document : SplitDocuments(text)) {
-    absl::StatusOr<json::Value> value = yaml::Parse(document.text);
+    absl::StatusOr<json::Value> value = ParseDocument(document);
     absl::StatusOr<Case> c = value.ok() ? ReadCase(*value) : value.status();
     if (!c.ok()) {
       file.problems.push_back({document.line, std::string(c.status().message())});

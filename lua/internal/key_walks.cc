@@ -27,6 +27,14 @@ void PushWalks(lua_State* state) {
   lua_setfield(state, LUA_REGISTRYINDEX, kWalks);
 }
 
+// Where a walk is that its table's next walk must not go on with: the keys may be others by then.
+constexpr int kOver = -1;  // No key of the list is there, and not the place itself.
+
+void SetPlace(lua_State* state, int walk, int place) {
+  lua_pushinteger(state, place);
+  lua_rawseti(state, walk, 0);
+}
+
 // Whether the walk on top of the stack has come to the key at 2.
 bool IsAtKey(lua_State* state) {
   lua_rawgeti(state, -1, 0);
@@ -50,8 +58,7 @@ void FindPlace(lua_State* state) {
     if (!behind) first += half + 1;
     count = behind ? half : count - half - 1;
   }
-  lua_pushinteger(state, first);
-  lua_rawseti(state, walk, 0);
+  SetPlace(state, walk, first);
 }
 
 // Pushes the walk through the table at 1 that has come to the key at 2. With `keep` the next call
@@ -89,17 +96,27 @@ void PushNextKey(lua_State* state) {
     lua_settop(state, walk);
     State::Of(state).meter().Charge(state, 1);
     lua_rawgeti(state, walk, ++place);
-    if (lua_isnil(state, -1)) return;
+    if (lua_isnil(state, -1)) return SetPlace(state, walk, kOver);
     lua_pushvalue(state, -1);
     lua_rawget(state, 1);
     if (!lua_isnil(state, -1)) break;  // Else it was removed meanwhile.
   }
   lua_pop(state, 1);
-  lua_pushinteger(state, place);
-  lua_rawseti(state, walk, 0);
+  SetPlace(state, walk, place);
 }
 
 }  // namespace
+
+void EndWalk(lua_State* state) {
+  lua_getfield(state, LUA_REGISTRYINDEX, kWalks);
+  if (lua_istable(state, -1)) {
+    lua_pushvalue(state, 1);
+    lua_rawget(state, -2);
+    if (lua_istable(state, -1)) SetPlace(state, lua_gettop(state), kOver);
+    lua_pop(state, 1);
+  }
+  lua_pop(state, 1);
+}
 
 void PushKeyAfter(lua_State* state, bool keep) {
   PushWalk(state, keep);

@@ -12,6 +12,9 @@ namespace lua::internal {
 // next call may be about the same table, so the walk is kept for it. Charges the meter; may raise.
 void PushKeyAfter(lua_State* state, bool keep);
 
+// A new walk through the table at 1 begins: it must not go on with the keys of the last one.
+void EndWalk(lua_State* state);
+
 // Forgets all walks. Does not raise.
 void DropWalks(lua_State* state);
 

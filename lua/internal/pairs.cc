@@ -72,6 +72,7 @@ int Next(lua_State* state) {
   lua_settop(state, 2);
   const bool same = MakeWhole(state);
   if (lua_isnil(state, 2)) {
+    EndWalk(state);
     PushFirstKey(state);
   } else {
     PushKeyAfter(state, same);

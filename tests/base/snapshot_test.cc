@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -19,6 +20,17 @@ struct Twins {
   explicit Twins(int n) : first(n), second(n) {}
   ~Twins() { first = -1; }
   int first, second;
+};
+
+// Looks at snapshots when it dies.
+struct Curious {
+  explicit Curious(int n) : number(n) {}
+  ~Curious() {
+    if (others == nullptr) return;
+    for (const auto& other : *others) other->Get();
+  }
+  int number;
+  const std::vector<std::unique_ptr<base::Snapshot<Curious>>>* others = nullptr;
 };
 
 }  // namespace
@@ -56,6 +68,20 @@ TEST_CASE("a thread that looks again lets the old value go") {
   CHECK_FALSE(old.expired());  // This thread has seen it and has not looked since.
   CHECK(*numbers.Get() == 2);
   CHECK(old.expired());
+}
+
+TEST_CASE("a value that looks at other snapshots when it dies does not put theirs in its place") {
+  std::vector<std::unique_ptr<base::Snapshot<Curious>>> others;
+  for (int n = 0; n < 30; ++n) {
+    others.push_back(
+        std::make_unique<base::Snapshot<Curious>>(std::make_shared<const Curious>(1000 + n)));
+  }
+  auto curious = std::make_shared<Curious>(1);
+  curious->others = &others;
+  base::Snapshot<Curious> snapshot(std::move(curious));
+  CHECK(snapshot.Get()->number == 1);
+  snapshot.Set(std::make_shared<const Curious>(2));
+  CHECK(snapshot.Get()->number == 2);
 }
 
 TEST_CASE("a snapshot at the address of an earlier one is not taken for it") {

@@ -1,6 +1,7 @@
 #include "base/yaml.h"
 
 #include <catch2/catch.hpp>
+#include <ctime>
 #include <random>
 #include <string>
 #include <utility>
@@ -187,6 +188,17 @@ TEST_CASE("a stream gives its documents in order, without the empty ones") {
             ->size() == 2);
   CHECK(yaml::ParseAll("")->empty());
   CHECK(yaml::ParseAll("# only this\n")->empty());
+}
+
+// Each document once looked at all lines of the text: this took half a minute.
+TEST_CASE("a stream of very many documents is read in linear time") {
+  std::string text;
+  for (int i = 0; i < 20'000; ++i) absl::StrAppend(&text, "---\na: ", i, "\n# end\n...\n");
+  const std::clock_t began = std::clock();  // CPU time: other work on the machine does not count.
+  const auto all = yaml::ParseAll(text);
+  REQUIRE(all.ok());
+  CHECK(all->size() == 20'000);
+  CHECK((std::clock() - began) / CLOCKS_PER_SEC < 5);
 }
 
 TEST_CASE("one document is asked for and another number is told") {

@@ -21,7 +21,7 @@ const kube::ObjectKey kWeb = {"ns", "web"};
 
 struct Fixture : tests::MembersFixture {
   tests::ScriptedInterpreter scripted;
-  detector::WaitingSet waiting;
+  detector::WaitingSet waiting, uncounted;
   detector::TemplateEdits edits;
   std::optional<detector::PolicyIndex> policies, cluster_policies;
   std::optional<detector::TemplateReconciler> reconciler;
@@ -46,6 +46,7 @@ struct Fixture : tests::MembersFixture {
                                       *policies,
                                       *cluster_policies,
                                       waiting,
+                                      uncounted,
                                       edits,
                                       {.components = components}});
   }
@@ -123,6 +124,43 @@ TEST_CASE_METHOD(Fixture, "the failure of a template that went is not ended by i
   PutCached(kDeployments, kube::Object::Make(kDeployments.gvk, kWeb));
   REQUIRE(Reconcile().ok());
   CHECK(Told("GetReplicasSucceed").empty());
+}
+
+// It has no binding that would bring it back.
+TEST_CASE_METHOD(Fixture,
+                 "a template whose pods could not be told comes again when a rule changes") {
+  kube::WorkQueue queue({.name = "q"}, clock);
+  detector::RequeueUncounted(scripted, uncounted, queue);
+  scripted.Enable(Operation::kInterpretReplica);
+  scripted.replicas = absl::UnavailableError("hook is down");
+  CHECK_FALSE(Reconcile().ok());
+  const auto change = [](const kube::Gvk& changed, Operation op) {
+    return [=](const kube::Gvk& gvk, Operation o) { return gvk == changed && o == op; };
+  };
+  scripted.changes.Publish(change(tests::kConfigMaps.gvk, Operation::kInterpretReplica));
+  scripted.changes.Publish(change(kDeployments.gvk, Operation::kInterpretHealth));
+  CHECK(queue.size() == 0);
+  scripted.changes.Publish(change(kDeployments.gvk, Operation::kInterpretReplica));
+  REQUIRE(queue.size() == 1);
+  const auto taken = queue.Get();
+  CHECK(taken->request == kube::Request{.key = kWeb, .gvk = kDeployments.gvk});
+  queue.Done(taken->request);
+
+  scripted.replicas = interpreter::Replicas{.replicas = 2};
+  REQUIRE(Reconcile().ok());
+  scripted.changes.Publish(change(kDeployments.gvk, Operation::kInterpretReplica));
+  CHECK(queue.size() == 0);
+}
+
+TEST_CASE_METHOD(Fixture, "a template that went is not waited for") {
+  scripted.Enable(Operation::kInterpretReplica);
+  scripted.replicas = absl::UnavailableError("hook is down");
+  CHECK_FALSE(Reconcile().ok());
+  CHECK(uncounted.All().size() == 1);
+  server->Erase(kDeployments, kWeb);
+  REQUIRE(tests::Eventually([&] { return cluster.Find(kDeployments, kWeb) == nullptr; }));
+  REQUIRE(Reconcile().ok());
+  CHECK(uncounted.All().empty());
 }
 
 }  // namespace

@@ -132,6 +132,14 @@ TEST_CASE("pairs and next visit numbers, then strings, each in order") {
       {"local a, b, s = {x = 1, y = 2}, {p = 1, q = 2}, '' "
        "for k in next, a do for l in next, b do s = s .. k .. l .. ' ' end end return s",
        R"("xp xq yp yq ")"},
+      // Whether there is a second key, asked twice.
+      {"local t = {a = 1} local before = next(t, (next(t))) t.b = 1 "
+       "return tostring(before) .. next(t, (next(t)))",
+       R"("nilb")"},
+      // A walk that was given up half-way, and the next one through the same table.
+      {"local t, s = {a = 1, b = 1, c = 1}, '' next(t, (next(t))) t.a = nil t.bb = 1 "
+       "for k in next, t do s = s .. k .. ' ' end return s",
+       R"("b bb c ")"},
       {"return next({a = 1, c = 2}, 'b')", R"("c")"},
       {"local t = {} for i = 1, 5000 do t['k' .. i] = i end local n = 0 "
        "for k, v in next, t do n = n + v end return n",

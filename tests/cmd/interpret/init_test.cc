@@ -48,6 +48,8 @@ TEST_CASE("A kind is named with its version, or known") {
   CHECK(*KindNamed("Pod.v1", "") == kube::Gvk{"", "v1", "Pod"});
   CHECK(*KindNamed("Deployment", "") == kube::Gvk{"apps", "v1", "Deployment"});
   CHECK_THAT(std::string(KindNamed("Widget", "").status().message()), Contains("--api-version"));
+  CHECK_THAT(std::string(KindNamed("Service", "").status().message()),
+             Contains("may be v1 or serving.knative.dev/v1: give it with --api-version"));
   CHECK_FALSE(KindNamed("widgets", "example.io/v1").ok());
 }
 

@@ -118,6 +118,30 @@ TEST_CASE("Flags that do not belong to the operation are refused by name") {
   CHECK_THAT(error({"--observed-context", "m1"}), Contains("--observed-context is about"));
 }
 
+TEST_CASE("A diff is not asked for as JSON") {
+  const std::string pod = R"({"apiVersion":"v1","kind":"Pod"})";
+  const Ran ran =
+      RunTool({"run", "--operation", "Prune", "--desired", "-", "--diff", "-o", "json"}, pod);
+  CHECK(ran.code == 2);
+  CHECK(ran.out.empty());
+  CHECK_THAT(ran.err, Contains("--diff prints a diff"));
+}
+
+// `name: n` is a boolean in YAML.
+TEST_CASE("A customization without a name is called by its file in a trace") {
+  const tests::TempDirectory dir;
+  std::string text = tests::kWidgetHealth;
+  text.replace(text.find("name: widgets"), 13, "name: n");
+  const std::string rules = dir.Write("rules.yaml", text);
+  const Ran ran =
+      RunTool({"run", "--operation", "InterpretHealth", "--observed", "-", "-f", rules, "--trace"},
+              R"({"apiVersion":"example.io/v1","kind":"Widget"})");
+  CHECK(ran.code == 0);
+  CHECK(ran.out == "false\n");
+  CHECK_THAT(ran.err, Contains("warning: " + rules + ": metadata.name: is required"));
+  CHECK_THAT(ran.err, Contains("customization answers   " + rules));
+}
+
 TEST_CASE("Replicas are a number that an object can have") {
   const tests::TempDirectory dir;
   const std::string web = dir.Write("web.yaml", tests::kDeployment);
@@ -158,6 +182,21 @@ TEST_CASE("An error of a script is shown at its line in the customization's file
                              "operation: InterpretHealth\nobservedObj: {apiVersion: example.io/v1, "
                              "kind: Widget, status: {}}\n");
   CHECK_THAT(failed.out, Contains(absl::StrCat("     at ", rules, ":12: return observedObj")));
+}
+
+TEST_CASE("An error is shown in the file of its customization, not of one whose name ends alike") {
+  const tests::TempDirectory dir;
+  std::string gadgets = tests::kWidgetHealth, widgets = tests::kWidgetHealth;
+  gadgets = absl::StrReplaceAll(gadgets, {{"name: widgets", "name: dgets"}, {"Widget", "Gadget"}});
+  widgets =
+      absl::StrReplaceAll(widgets, {{"observedObj.status ~=", "observedObj.nothing.there ~="}});
+  const std::string first = dir.Write("gadgets.yaml", gadgets);
+  const std::string second = dir.Write("widgets.yaml", widgets);
+  const Ran ran = RunTool(
+      {"run", "--operation", "InterpretHealth", "--observed", "-", "-f", first, "-f", second},
+      R"({"apiVersion":"example.io/v1","kind":"Widget"})");
+  CHECK(ran.code == 1);
+  CHECK_THAT(ran.err, Contains(second + ":") && !Contains(first));
 }
 
 TEST_CASE("Inputs that are missing, wrong or too many are told, with exit code 2") {

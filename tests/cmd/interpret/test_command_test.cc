@@ -91,6 +91,14 @@ TEST_CASE("A suite for each file") {
                       Contains("<failure message=\"x?\">"));
 }
 
+TEST_CASE("What is no UTF-8, or no character of XML, is replaced in a report") {
+  const std::string xml = cmd::interpret::JUnitXml(
+      {{.file = "a\xff<", .name = "\xc3\xa9", .report = "b\xed\xa0\x80 \xef\xbf\xbf"}});
+  CHECK_THAT(xml, Contains("<testsuite name=\"a\xef\xbf\xbd&lt;\"") &&
+                      Contains("name=\"\xc3\xa9\"") && Contains(" \xef\xbf\xbd</failure>"));
+  CHECK_THAT(xml, !Contains("\xed\xa0\x80"));
+}
+
 TEST_CASE("Nothing to run is not a success") {
   const tests::TempDirectory dir;
   CHECK(RunTool({"test", dir.path()}).code == 2);

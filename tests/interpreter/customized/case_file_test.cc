@@ -1,5 +1,6 @@
 // Case files: what is read, and when a case passes.
 #include <catch2/catch.hpp>
+#include <ctime>
 #include <memory>
 #include <string>
 
@@ -111,6 +112,27 @@ TEST_CASE("a document that is no case is told with its line, the others are kept
   REQUIRE(file.problems.size() == 1);
   CHECK(file.problems[0].line == 3);
   CHECK_THAT(file.problems[0].message, Catch::StartsWith(example.message));
+}
+
+TEST_CASE("what stands before the first case is none: a byte order mark, comments, directives") {
+  const CaseFile file = ParseCaseFile(
+      "\xef\xbb\xbf# Cases.\r\n---\r\nname: a\r\noperation: Retain\r\n...\r\n%YAML 1.2\r\n"
+      "--- # second\r\nname: b\r\noperation: Retain\r\n");
+  CHECK(file.problems.empty());
+  REQUIRE(file.cases.size() == 2);
+  CHECK(file.cases[0].line == 3);
+  CHECK(file.cases[1].name == "b");
+  CHECK(file.cases[1].line == 8);
+  CHECK(ParseCaseFile("%YAML 1.2\n---\noperation: Retain\n").problems.empty());
+}
+
+// Each case once was read with as many empty lines as the file has before it.
+TEST_CASE("a file of very many cases is read in linear time") {
+  std::string text;
+  for (int i = 0; i < 8000; ++i) text += "---\noperation: Retain\n\n\n\n\n\n\n\n\n";
+  const std::clock_t began = std::clock();  // CPU time: other work on the machine does not count.
+  CHECK(ParseCaseFile(text).cases.size() == 8000);
+  CHECK((std::clock() - began) / CLOCKS_PER_SEC < 5);
 }
 
 TEST_CASE("a case passes when every expected result comes") {
