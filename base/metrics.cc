@@ -2,12 +2,14 @@
 
 #include <prometheus/counter.h>
 #include <prometheus/gauge.h>
-#include <prometheus/histogram.h>
 #include <prometheus/metric_family.h>
 #include <prometheus/text_serializer.h>
 
 #include <algorithm>
+#include <atomic>
+#include <cstdint>
 #include <cstdlib>
+#include <limits>
 #include <utility>
 
 #include "absl/base/thread_annotations.h"
@@ -50,15 +52,38 @@ class GaugeSeries : public Series, public Gauge {
   prometheus::Gauge gauge_;
 };
 
+// Not prometheus::Histogram: its Observe takes a mutex, for which the interpreter's workers would
+// queue at every answer.
 class HistogramSeries : public Series, public Histogram {
  public:
   static constexpr MetricType kType = MetricType::Histogram;
-  explicit HistogramSeries(const std::vector<double>& buckets) : histogram_(buckets) {}
-  void Observe(double value) override { histogram_.Observe(value); }
-  prometheus::ClientMetric Collect() const override { return histogram_.Collect(); }
+  explicit HistogramSeries(const std::vector<double>& bounds)
+      : bounds_(bounds), counts_(bounds.size() + 1) {}
+
+  void Observe(double value) override {
+    const auto bucket = std::lower_bound(bounds_.begin(), bounds_.end(), value);
+    counts_[bucket - bounds_.begin()].fetch_add(1, std::memory_order_relaxed);
+    sum_.fetch_add(value, std::memory_order_relaxed);
+  }
+
+  // The count is that of the buckets; the sum may lack what is being observed meanwhile.
+  prometheus::ClientMetric Collect() const override {
+    prometheus::ClientMetric metric;
+    prometheus::ClientMetric::Histogram& out = metric.histogram;
+    for (size_t i = 0; i < counts_.size(); ++i) {
+      out.sample_count += counts_[i].load(std::memory_order_relaxed);
+      const double bound =
+          i < bounds_.size() ? bounds_[i] : std::numeric_limits<double>::infinity();
+      out.bucket.push_back({out.sample_count, bound});
+    }
+    out.sample_sum = sum_.load(std::memory_order_relaxed);
+    return metric;
+  }
 
  private:
-  prometheus::Histogram histogram_;
+  const std::vector<double> bounds_;  // Upper ones, ascending; the last bucket has none.
+  std::vector<std::atomic<uint64_t>> counts_;
+  std::atomic<double> sum_{0};
 };
 
 struct Family {

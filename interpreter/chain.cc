@@ -37,11 +37,14 @@ absl::Status NotFound(const kube::Gvk& gvk, Operation op) {
 using Series = std::tuple<absl::string_view, std::string, Operation, absl::string_view>;
 using SeriesView = std::tuple<absl::string_view, absl::string_view, Operation, absl::string_view>;
 
-// Found by a view, so that nobody copies a kind's name to look a series up.
+// Found by a view, so that nobody copies a kind's name to look a series up. Those of one kind and
+// operation are few: comparing is cheaper than hashing it all.
 struct SeriesHash {
   using is_transparent = void;
-  size_t operator()(const SeriesView& series) const { return absl::HashOf(series); }
-  size_t operator()(const Series& series) const { return absl::HashOf(SeriesView(series)); }
+  size_t operator()(const SeriesView& series) const {
+    return absl::HashOf(std::get<1>(series), std::get<2>(series));
+  }
+  size_t operator()(const Series& series) const { return (*this)(SeriesView(series)); }
 };
 struct SeriesEqual {
   using is_transparent = void;
