@@ -53,7 +53,10 @@ Gvk Object::gvk() const {
   return {std::string(both.substr(0, slash)), std::string(version), std::string(kind())};
 }
 
-std::string Object::Describe() const { return absl::StrCat(kind(), " ", key().ToString()); }
+std::string Object::Describe() const {
+  const std::string whose = key().ToString();
+  return absl::StrCat(kind(), whose.empty() ? "" : " ", whose);
+}
 
 void Object::SetLabel(absl::string_view key, absl::string_view value) {
   root_.Set({"metadata", "labels", key}, value);

@@ -30,6 +30,7 @@ TEST_CASE("an object tells its type and metadata") {
   CHECK(o.resource_version() == "42");
   CHECK(o.generation() == 3);
   CHECK(o.Describe() == "Deployment default/web");
+  CHECK(Object(Json(R"({"kind": "Widget"})")).Describe() == "Widget");
   CHECK_FALSE(o.IsDeleting());
   CHECK(o.Label("a") == "b");
   CHECK(o.Annotation("c") == "d");
