@@ -6,6 +6,7 @@
 #include <limits>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/substitute.h"
@@ -154,6 +155,7 @@ absl::StatusOr<json::Value> DependenciesIn(Results results) {
 
 json::Value UnionOfDependencies(const std::vector<json::Value>& lists) {
   std::vector<Reference> all;
+  if (!lists.empty()) all.reserve(lists.front().size());  // Mostly there is but one.
   for (const json::Value& list : lists) {
     for (const json::Value& one : list.items()) all.push_back(ReferenceTo(one));
   }
@@ -161,9 +163,10 @@ json::Value UnionOfDependencies(const std::vector<json::Value>& lists) {
   const auto same = [](const auto& a, const auto& b) { return Compare(a, b) == 0; };
   std::sort(all.begin(), all.end(), before);
   all.erase(std::unique(all.begin(), all.end(), same), all.end());
-  json::Value out = json::Value::Array();
-  for (const Reference& reference : all) out.Append(*reference.dependency);
-  return out;
+  std::vector<json::Value> out;
+  out.reserve(all.size());
+  for (const Reference& reference : all) out.push_back(*reference.dependency);
+  return json::Value::OfItems(std::move(out));
 }
 
 }  // namespace interpreter::customized

@@ -4,6 +4,7 @@
 #include <limits>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/match.h"
@@ -136,15 +137,14 @@ absl::StatusOr<json::Value> ReadQuantity(const json::Value& v) {
 template <class Read>
 absl::StatusOr<json::Value> ReadItems(const json::Value& v, Read read) {
   if (!v.is_array()) return Mismatch("an array", v);
-  json::Value out = json::Value::Array();
-  size_t index = 0;
+  std::vector<json::Value> out;
+  out.reserve(v.size());
   for (const json::Value& item : v.items()) {
     absl::StatusOr<json::Value> one = read(item);
-    if (!one.ok()) return base::Annotate(one.status(), "[", index, "]");
-    out.Append(*std::move(one));
-    ++index;
+    if (!one.ok()) return base::Annotate(one.status(), "[", out.size(), "]");
+    out.push_back(*std::move(one));
   }
-  return out;
+  return json::Value::OfItems(std::move(out));
 }
 
 template <class Read>
@@ -277,6 +277,8 @@ absl::StatusOr<json::Value> ReadStruct(const json::Value& v, absl::Span<const Fi
 }
 
 absl::StatusOr<json::Value> ReadStructs(const json::Value& v, absl::Span<const Field> members) {
+  const auto is_read = [&](const json::Value& one) { return StructReadsAsItIs(one, members); };
+  if (v.is_array() && absl::c_all_of(v.items(), is_read)) return v;
   return ReadItems(v, [&](const json::Value& one) { return ReadStruct(one, members); });
 }
 
