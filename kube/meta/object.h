@@ -96,7 +96,7 @@ int64_t ResourceVersionOf(const Object& o);
 // an unqualified call finds too.)
 std::string FormatTime(absl::Time t);
 std::string FormatMicroTime(absl::Time t);
-// Any RFC 3339 time; kInvalidArgument otherwise.
+// Any RFC 3339 time whose year has four digits in UTC, too; kInvalidArgument otherwise.
 absl::StatusOr<absl::Time> ParseTime(absl::string_view text);
 
 // metav1.Condition lists (Work, bindings, Cluster).

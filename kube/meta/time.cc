@@ -113,7 +113,11 @@ absl::StatusOr<absl::Time> ParseTime(absl::string_view text) {
   if (!in.ok() || !in.AtEnd() || !in_range) {
     return absl::InvalidArgumentError(absl::StrCat("\"", text, "\" is not an RFC 3339 time"));
   }
-  return absl::FromCivil(civil, absl::UTCTimeZone()) + fraction - offset;
+  const absl::Time time = absl::FromCivil(civil, absl::UTCTimeZone()) + fraction - offset;
+  const absl::civil_year_t year = absl::ToCivilYear(time, absl::UTCTimeZone()).year();
+  if (year >= 0 && year <= 9999) return time;
+  return absl::InvalidArgumentError(
+      absl::StrCat("\"", text, "\" has no year of four digits in UTC"));
 }
 
 }  // namespace kube
