@@ -2,13 +2,13 @@
 
 #include <algorithm>
 
+#include "kube/meta/api_version.h"
+
 namespace interpreter::native {
 
 const Handlers* HandlerTable::FindFor(const kube::Object& object) const {
-  const absl::string_view api_version = object.api_version();
-  const size_t slash = api_version.find('/');
-  if (slash == absl::string_view::npos) return FindParts({"", api_version, object.kind()});
-  return FindParts({api_version.substr(0, slash), api_version.substr(slash + 1), object.kind()});
+  const auto split = kube::SplitApiVersion(object.api_version());
+  return split ? FindParts({split->group, split->version, object.kind()}) : nullptr;
 }
 
 std::vector<kube::Gvk> HandlerTable::Kinds() const {

@@ -4,6 +4,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "kube/meta/api_version.h"
 
 namespace kube {
 namespace {
@@ -19,16 +20,9 @@ std::string Gvk::ApiVersion() const { return JoinGroupVersion(group, version); }
 std::string Gvk::ToString() const { return absl::StrCat(group, "/", version, ", Kind=", kind); }
 
 absl::StatusOr<Gvk> ParseGvk(absl::string_view api_version, absl::string_view kind) {
-  const size_t slash = api_version.find('/');
-  if (slash == absl::string_view::npos) {
-    return Gvk{"", std::string(api_version), std::string(kind)};
-  }
-  if (api_version.find('/', slash + 1) != absl::string_view::npos) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("unexpected GroupVersion string: ", api_version));
-  }
-  return Gvk{std::string(api_version.substr(0, slash)), std::string(api_version.substr(slash + 1)),
-             std::string(kind)};
+  const auto split = SplitApiVersion(api_version);
+  if (split) return Gvk{std::string(split->group), std::string(split->version), std::string(kind)};
+  return absl::InvalidArgumentError(absl::StrCat("unexpected GroupVersion string: ", api_version));
 }
 
 std::string Gvr::ApiVersion() const { return JoinGroupVersion(group, version); }

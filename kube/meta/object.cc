@@ -5,6 +5,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "kube/meta/api_version.h"
 
 namespace kube {
 namespace {
@@ -45,12 +46,9 @@ Object Object::Make(const Gvk& gvk, const ObjectKey& key) {
 }
 
 Gvk Object::gvk() const {
-  const absl::string_view both = api_version();
-  const size_t slash = both.find('/');
-  if (slash == absl::string_view::npos) return {"", std::string(both), std::string(kind())};
-  const absl::string_view version = both.substr(slash + 1);
-  if (version.find('/') != absl::string_view::npos) return {};
-  return {std::string(both.substr(0, slash)), std::string(version), std::string(kind())};
+  const auto split = SplitApiVersion(api_version());
+  if (!split) return {};
+  return {std::string(split->group), std::string(split->version), std::string(kind())};
 }
 
 std::string Object::Describe() const {
