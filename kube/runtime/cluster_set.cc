@@ -88,6 +88,14 @@ struct ClusterSet::Impl {
   mutable absl::Mutex mu;
   std::map<std::string, MemberPtr> members ABSL_GUARDED_BY(mu);
   int removals ABSL_GUARDED_BY(mu) = 0;
+  absl::Mutex subscribers_mu;  // Held during the calls.
+  std::map<int64_t, ClusterFn> subscribers ABSL_GUARDED_BY(subscribers_mu);
+  int64_t last_subscriber ABSL_GUARDED_BY(subscribers_mu) = 0;
+
+  void AnnounceReconnected(const std::string& cluster) {
+    absl::MutexLock lock(&subscribers_mu);
+    for (const auto& [id, fn] : subscribers) fn(cluster);
+  }
 
   int Removals() const {
     absl::MutexLock lock(&mu);
@@ -159,6 +167,7 @@ absl::Status ClusterSet::Refresh(const std::string& cluster) {
   if (!impl_->Replace(held, std::move(made))) return absl::OkStatus();
   base::LogInfo("connection to the cluster changed", {{"cluster", cluster}});
   held->Stop();
+  impl_->AnnounceReconnected(cluster);
   return absl::OkStatus();
 }
 
@@ -180,6 +189,28 @@ std::vector<std::string> ClusterSet::Names() const {
   absl::MutexLock lock(&impl_->mu);
   for (const auto& [name, member] : impl_->members) names.push_back(name);
   return names;
+}
+
+ClusterSet::Subscription ClusterSet::OnReconnected(ClusterFn fn) {
+  absl::MutexLock lock(&impl_->subscribers_mu);
+  const int64_t id = ++impl_->last_subscriber;
+  impl_->subscribers.emplace(id, std::move(fn));
+  return Subscription(impl_.get(), id);
+}
+
+ClusterSet::Subscription& ClusterSet::Subscription::operator=(Subscription&& other) noexcept {
+  if (this == &other) return *this;
+  End();
+  set_ = std::exchange(other.set_, nullptr);
+  id_ = other.id_;
+  return *this;
+}
+
+void ClusterSet::Subscription::End() {
+  if (set_ == nullptr) return;
+  absl::MutexLock lock(&set_->subscribers_mu);
+  set_->subscribers.erase(id_);
+  set_ = nullptr;
 }
 
 }  // namespace kube

@@ -3,9 +3,11 @@
 #ifndef KUBE_RUNTIME_CLUSTER_SET_H_
 #define KUBE_RUNTIME_CLUSTER_SET_H_
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -62,9 +64,41 @@ class ClusterSet {
   void Remove(const std::string& cluster);
   std::vector<std::string> Names() const;
 
+  // Ends when it is destroyed: no call is running or comes afterwards.
+  class Subscription;
+  using ClusterFn = std::function<void(const std::string& cluster)>;
+  // Calls `fn` whenever Refresh has replaced a member by a new MemberCluster, because its endpoint,
+  // CA, proxy or credentials changed: the informers of the old one have stopped, and the new one,
+  // which Get returns by then, has none. Whoever has handlers on a member's informers attaches them
+  // to the new ones, and does again what it may have missed (it queues the cluster's keys). Members
+  // that Remove and Get replace are not announced: those come and go with the Cluster object.
+  //
+  // Calls come on the thread of Refresh, one at a time; they must not block (put keys in a queue,
+  // no more), and must not subscribe or end a subscription. REQUIRES: the set outlives the
+  // subscription.
+  [[nodiscard]] Subscription OnReconnected(ClusterFn fn);
+
  private:
   struct Impl;
   std::unique_ptr<Impl> impl_;
+};
+
+// Movable; an empty one stands for no subscription.
+class ClusterSet::Subscription {
+ public:
+  Subscription() = default;
+  Subscription(Subscription&& other) noexcept
+      : set_(std::exchange(other.set_, nullptr)), id_(other.id_) {}
+  Subscription& operator=(Subscription&& other) noexcept;
+  ~Subscription() { End(); }
+
+ private:
+  friend class ClusterSet;
+  Subscription(Impl* set, int64_t id) : set_(set), id_(id) {}
+  void End();
+
+  Impl* set_ = nullptr;
+  int64_t id_ = 0;
 };
 
 }  // namespace kube

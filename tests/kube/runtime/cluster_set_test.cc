@@ -101,6 +101,28 @@ TEST_CASE_METHOD(Fixture, "a member nobody uses is not refreshed") {
   CHECK(source.asked == 0);
 }
 
+TEST_CASE_METHOD(Fixture,
+                 "subscribers are called when a member was replaced, and at no other time") {
+  std::vector<std::string> called;
+  auto subscription = clusters.OnReconnected([&](const std::string& cluster) {
+    called.push_back(cluster);
+    // The old informers have stopped, and the new member is the one in use.
+    CHECK(server->watches() == 0);
+    CHECK(announced.size() == 2);
+  });
+  Watching();
+  REQUIRE(clusters.Refresh("m1").ok());
+  CHECK(called.empty());
+  source.configs["m1"].server = "https://elsewhere";
+  REQUIRE(clusters.Refresh("m1").ok());
+  CHECK(called == std::vector<std::string>{"m1"});
+
+  subscription = {};
+  source.configs["m1"].server = "https://again.elsewhere";
+  REQUIRE(clusters.Refresh("m1").ok());
+  CHECK(called.size() == 1);
+}
+
 TEST_CASE_METHOD(Fixture, "a removed member's informers stop, what they hold stays readable") {
   server->Put(kPods, tests::Pod("a"));
   const auto informer = Watching();
