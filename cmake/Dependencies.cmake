@@ -10,6 +10,7 @@ find_package(prometheus-cpp REQUIRED CONFIG)
 find_package(glog REQUIRED)
 find_package(CLI11 REQUIRED CONFIG)
 pkg_check_modules(LUAJIT REQUIRED IMPORTED_TARGET luajit)
+find_library(RE2_LIBRARY re2 REQUIRED)  # Its pkg-config file asks for other compiler flags than ours.
 
 function(km_dep name)
   add_library(km_dep_${name} INTERFACE)
@@ -28,6 +29,7 @@ km_dep(openssl OpenSSL::SSL OpenSSL::Crypto)
 km_dep(cpprest cpprestsdk::cpprest)
 km_dep(cli11 CLI11::CLI11)
 km_dep(luajit PkgConfig::LUAJIT)
+km_dep(re2 ${RE2_LIBRARY})
 
 # cpprestsdk's stream buffers are made partly by its headers and partly in its library, which hides their type
 # information: to UBSan the same type does not look the same on both sides.

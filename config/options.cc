@@ -1,7 +1,6 @@
 #include "config/options.h"
 
 #include <algorithm>
-#include <regex>
 #include <string>
 #include <utility>
 #include <vector>
@@ -12,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/string_view.h"
+#include "base/regex.h"
 #include "base/status.h"
 #include "config/version.h"
 
@@ -213,13 +213,8 @@ absl::Status Validate(const Options& o) {
     return absl::InvalidArgumentError("--lua-memory-mib: must be greater than 0");
   }
   for (const std::string& pattern : o.skipped_propagating_namespaces) {
-    try {
-      const std::regex compiled(pattern);
-    } catch (const std::regex_error& e) {
-      return absl::InvalidArgumentError(absl::StrCat("--skipped-propagating-namespaces: \"",
-                                                     pattern,
-                                                     "\" is no regular expression: ", e.what()));
-    }
+    RETURN_IF_ERROR(base::Annotate(base::Regex::Compile(absl::StrCat("^", pattern, "$")).status(),
+                                   "--skipped-propagating-namespaces"));
   }
   return absl::OkStatus();
 }

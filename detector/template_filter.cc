@@ -1,5 +1,6 @@
 #include "detector/template_filter.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/match.h"
@@ -91,13 +92,9 @@ absl::StatusOr<TemplateFilter> TemplateFilter::Create(
     }
   }
   for (const std::string& pattern : skipped_namespaces) {
-    try {
-      filter.namespaces_.emplace_back(pattern, std::regex::ECMAScript | std::regex::optimize);
-    } catch (const std::regex_error& e) {
-      return absl::InvalidArgumentError(absl::StrCat("--skipped-propagating-namespaces: \"",
-                                                     pattern,
-                                                     "\" is no regular expression: ", e.what()));
-    }
+    absl::StatusOr<base::Regex> compiled = base::Regex::Compile(absl::StrCat("^", pattern, "$"));
+    RETURN_IF_ERROR(base::Annotate(compiled.status(), "--skipped-propagating-namespaces"));
+    filter.namespaces_.push_back(*std::move(compiled));
   }
   return filter;
 }
@@ -108,10 +105,8 @@ bool TemplateFilter::AllowsResource(const kube::Gvk& gvk) const {
 }
 
 bool TemplateFilter::IsSkippedNamespace(absl::string_view ns) const {
-  for (const std::regex& pattern : namespaces_) {
-    if (std::regex_match(ns.begin(), ns.end(), pattern)) return true;
-  }
-  return false;
+  return std::any_of(namespaces_.begin(), namespaces_.end(),
+                     [ns](const base::Regex& pattern) { return pattern.Finds(ns); });
 }
 
 bool TemplateFilter::AllowsObject(const kube::Object& object) const {

@@ -2,13 +2,13 @@
 #ifndef DETECTOR_TEMPLATE_FILTER_H_
 #define DETECTOR_TEMPLATE_FILTER_H_
 
-#include <regex>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "base/regex.h"
 #include "kube/meta/names.h"
 #include "kube/meta/object.h"
 
@@ -18,8 +18,8 @@ class TemplateFilter {
  public:
   // `skipped_apis`: semicolon-separated group, group/version, or group/version/Kind[,Kind]
   // ("v1/Kind" in the core group), on top of Karmada's own groups, events and leases.
-  // `skipped_namespaces`: regular expressions that must match whole names. kInvalidArgument names
-  // the bad token.
+  // `skipped_namespaces`: Go's regular expressions, each put between ^ and $ as it is (so "a|b"
+  // means "starts with a or ends with b", as upstream). kInvalidArgument names the bad token.
   static absl::StatusOr<TemplateFilter> Create(absl::string_view skipped_apis,
                                                const std::vector<std::string>& skipped_namespaces);
 
@@ -33,7 +33,7 @@ class TemplateFilter {
   std::set<std::string> groups_;
   std::set<std::string> group_versions_;
   std::set<kube::Gvk> kinds_;
-  std::vector<std::regex> namespaces_;
+  std::vector<base::Regex> namespaces_;
 };
 
 // Whether an update matters: something other than status, managedFields and resourceVersion

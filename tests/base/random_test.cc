@@ -1,10 +1,11 @@
 #include "base/random.h"
 
 #include <catch2/catch.hpp>
-#include <regex>
 #include <set>
 #include <thread>
 #include <vector>
+
+#include "base/regex.h"
 
 namespace {
 
@@ -17,11 +18,13 @@ TEST_CASE("identifiers are version 4 UUIDs and do not repeat, in any thread") {
     });
   }
   for (std::thread& thread : threads) thread.join();
-  const std::regex form("[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}");
+  const absl::StatusOr<base::Regex> form =
+      base::Regex::Compile("^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$");
+  REQUIRE(form.ok());
   std::set<std::string> all;
   for (const auto& mine : made) {
     for (const std::string& uuid : mine) {
-      CHECK(std::regex_match(uuid, form));
+      CHECK(form->Finds(uuid));
       all.insert(uuid);
     }
   }

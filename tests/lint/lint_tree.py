@@ -53,6 +53,7 @@ DOORS = {
     r"boost/": {"base"},
     r"prometheus/": {"base"},
     r"yaml-cpp/": {"base"},
+    r"re2/": {"base"},
     r"openssl/": {"base", "kube/client"},
     r"zlib\.h|zstd\.h": {"base"},
     r"cpprest/|pplx/": {"kube/client"},
