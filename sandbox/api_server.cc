@@ -9,12 +9,12 @@
 #include "base/clock.h"
 #include "base/http_server.h"
 #include "base/status.h"
-#include "sandbox/authentication.h"
-#include "sandbox/fault_injection.h"
-#include "sandbox/front_end.h"
-#include "sandbox/request_counts.h"
-#include "sandbox/server_backend.h"
-#include "sandbox/timers.h"
+#include "sandbox/http/authentication.h"
+#include "sandbox/http/fault_injection.h"
+#include "sandbox/http/front_end.h"
+#include "sandbox/http/request_counts.h"
+#include "sandbox/http/timers.h"
+#include "sandbox/write/server_backend.h"
 
 namespace sandbox {
 namespace {

@@ -11,24 +11,11 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "base/tls.h"
-#include "sandbox/backend.h"
+#include "sandbox/http/fault_injection.h"
+#include "sandbox/http/request_counts.h"
+#include "sandbox/storage/backend.h"
 
 namespace sandbox {
-
-// What tests let go wrong. All off by default; thread-safe; takes effect on the next request.
-class Faults {
- public:
-  virtual ~Faults() = default;
-  virtual void SetLatency(absl::Duration d) = 0;
-  // The next `count` requests whose method and path match (path: substring, method "" any) get this
-  // code; 429 carries Retry-After: 1.
-  virtual void FailNext(int count, int code, std::string method, std::string path_part,
-                        std::string reason = "", std::string message = "") = 0;
-  virtual void DropWatches() = 0;            // Cuts every running watch now.
-  virtual void ExpireHistory() = 0;          // Watches from any older resourceVersion get 410.
-  virtual void SetPartitioned(bool on) = 0;  // Connections are cut and refused.
-  virtual void Clear() = 0;
-};
 
 struct ApiServerOptions {
   std::string name;  // "karmada-apiserver", "member1".
@@ -41,13 +28,6 @@ struct ApiServerOptions {
   std::string git_version = "v1.35.3";
   absl::Duration bookmark_period = absl::Seconds(30);
   size_t history_events = 20000;  // How far back a watch can resume.
-};
-
-// Requests served so far by (user agent's first word, verb as in audit logs, resource, code).
-struct RequestCount {
-  std::string client, verb, resource;
-  int code = 0;
-  int64_t count = 0;
 };
 
 class ApiServer {

@@ -14,6 +14,7 @@
 #include "base/json.h"
 #include "base/status.h"
 #include "base/yaml.h"
+#include "sandbox/kinds/api_errors.h"
 
 namespace sandbox {
 namespace {

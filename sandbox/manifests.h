@@ -9,7 +9,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "kube/meta/object.h"
-#include "sandbox/backend.h"
+#include "sandbox/storage/backend.h"
 
 namespace sandbox {
 

@@ -1,7 +1,7 @@
 #include "cmd/interpret/served_kinds.h"
 
-#include "sandbox/custom_definitions.h"
-#include "sandbox/resource_info.h"
+#include "sandbox/kinds/custom_definitions.h"
+#include "sandbox/kinds/resource_info.h"
 
 namespace cmd::interpret {
 

@@ -9,7 +9,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "kube/meta/object.h"
-#include "sandbox/backend.h"
+#include "sandbox/storage/backend.h"
 
 namespace sandbox {
 

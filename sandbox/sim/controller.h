@@ -25,8 +25,8 @@
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
 #include "kube/meta/names.h"
-#include "sandbox/backend.h"
 #include "sandbox/sim/event_loop.h"
+#include "sandbox/storage/backend.h"
 
 namespace sandbox {
 

@@ -4,6 +4,7 @@
 #include "absl/strings/str_join.h"
 #include "api/keys.h"
 #include "base/random.h"
+#include "sandbox/kinds/api_errors.h"
 
 namespace sandbox {
 namespace {

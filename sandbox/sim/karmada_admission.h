@@ -9,7 +9,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "base/clock.h"
-#include "sandbox/backend.h"
+#include "sandbox/storage/backend.h"
 
 namespace sandbox {
 

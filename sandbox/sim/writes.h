@@ -12,7 +12,7 @@
 #include "base/json.h"
 #include "kube/meta/names.h"
 #include "kube/meta/object.h"
-#include "sandbox/backend.h"
+#include "sandbox/storage/backend.h"
 
 namespace sandbox {
 

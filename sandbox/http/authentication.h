@@ -1,0 +1,44 @@
+// Who a request comes from: client certificate, bearer token, or nobody.
+#ifndef SANDBOX_HTTP_AUTHENTICATION_H_
+#define SANDBOX_HTTP_AUTHENTICATION_H_
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
+#include "base/http_server.h"
+
+namespace sandbox {
+
+struct UserIdentity {
+  std::string name;
+  std::vector<std::string> groups;
+};
+
+// Thread-safe.
+class Authentication {
+ public:
+  Authentication(std::map<std::string, std::string> tokens, bool allow_anonymous)
+      : allow_anonymous_(allow_anonymous), tokens_(std::move(tokens)) {}
+
+  // 401 when the request shows nothing valid. A wrong token is refused even where
+  // anonymous requests are welcome.
+  absl::StatusOr<UserIdentity> UserOf(const base::HttpRequest& request) const;
+  // Health checks are open to everybody.
+  static bool IsOpenPath(absl::string_view path);
+
+  void AddToken(std::string token, std::string user);
+  void RevokeToken(const std::string& token);
+
+ private:
+  const bool allow_anonymous_;
+  mutable absl::Mutex mu_;
+  std::map<std::string, std::string> tokens_ ABSL_GUARDED_BY(mu_);
+};
+
+}  // namespace sandbox
+
+#endif  // SANDBOX_HTTP_AUTHENTICATION_H_

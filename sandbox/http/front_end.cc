@@ -1,0 +1,217 @@
+#include "sandbox/http/front_end.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "base/status.h"
+#include "sandbox/http/discovery.h"
+#include "sandbox/http/openapi.h"
+
+namespace sandbox {
+namespace {
+
+constexpr size_t kMaxBodyBytes = 3 << 20;
+
+base::HttpResponse PlainText(int code, std::string text) {
+  base::HttpResponse response;
+  response.code = code;
+  response.content_type = "text/plain; charset=utf-8";
+  response.body = std::move(text);
+  return response;
+}
+
+// What a kube-apiserver says about paths that nobody serves.
+base::HttpResponse PathNotFound() { return PlainText(404, "404 page not found\n"); }
+
+base::HttpResponse JsonOr404(const json::Value& document) {
+  return document.is_null() ? PathNotFound() : AnswerOf(200, document, {});
+}
+
+json::Value VersionDocument(const std::string& git_version) {
+  const std::vector<std::string> parts =
+      absl::StrSplit(absl::string_view(git_version).substr(git_version.empty() ? 0 : 1), '.');
+  return json::Value::Object({{"major", parts[0]},
+                              {"minor", parts.size() > 1 ? parts[1] : ""},
+                              {"gitVersion", git_version},
+                              {"gitCommit", ""},
+                              {"gitTreeState", "clean"},
+                              {"buildDate", "1970-01-01T00:00:00Z"},
+                              {"goVersion", "go1.24"},
+                              {"compiler", "gc"},
+                              {"platform", "linux/amd64"}});
+}
+
+absl::StatusOr<base::HttpResponse> OpenApi(const base::HttpRequest& request,
+                                           const ServedResources& served) {
+  if (request.path == "/openapi/v2") {
+    base::HttpResponse response;
+    if (absl::StrContains(request.Header("accept"), "openapi.spec.v2")) {
+      response.content_type = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf";
+      response.body = OpenApiV2Protobuf();
+    } else {
+      response.body = OpenApiV2Json();
+    }
+    return response;
+  }
+  const std::vector<std::string> parts = absl::StrSplit(request.path, '/', absl::SkipEmpty());
+  if (parts.size() == 2) return JsonOr404(OpenApiV3Index(served));
+  if (parts.size() == 4 && parts[2] == "api") {
+    return JsonOr404(OpenApiV3Document(served, "", parts[3]));
+  }
+  if (parts.size() == 5 && parts[2] == "apis") {
+    return JsonOr404(OpenApiV3Document(served, parts[3], parts[4]));
+  }
+  return PathNotFound();
+}
+
+}  // namespace
+
+struct FrontEnd::Exchange {
+  base::HttpRequest request;
+  std::shared_ptr<base::HttpResponder> responder;
+  RequestInfo info;
+  UserIdentity user;
+};
+
+void FrontEnd::Handle(base::HttpRequest request, std::shared_ptr<base::HttpResponder> responder) {
+  auto exchange = std::make_shared<Exchange>();
+  exchange->info = ReadRequest(request);
+  exchange->request = std::move(request);
+  exchange->responder = std::move(responder);
+  const absl::Duration latency = parts_.faults.latency();
+  if (latency <= absl::ZeroDuration()) {
+    Serve(exchange);
+  } else {
+    parts_.timers.After(latency, [this, exchange] { Serve(exchange); });
+  }
+}
+
+absl::Status FrontEnd::Admit(Exchange& exchange) const {
+  RETURN_IF_ERROR(parts_.faults.Take(exchange.request));
+  if (Authentication::IsOpenPath(exchange.request.path)) return absl::OkStatus();
+  ASSIGN_OR_RETURN(exchange.user, parts_.authentication.UserOf(exchange.request));
+  if (exchange.request.body.size() > kMaxBodyBytes) {
+    return ToStatus({413,
+                     "RequestEntityTooLarge",
+                     absl::StrCat("Request entity too large: limit is ", kMaxBodyBytes),
+                     {}});
+  }
+  return absl::OkStatus();
+}
+
+void FrontEnd::Serve(const ExchangePtr& exchange) {
+  if (const absl::Status admitted = Admit(*exchange); !admitted.ok()) {
+    Answer(*exchange, ErrorAnswer(admitted));
+    return;
+  }
+  if (exchange->info.is_resource) {
+    ServeResource(exchange);
+    return;
+  }
+  auto response = ServeOther(*exchange);
+  Answer(*exchange, response.ok() ? *std::move(response) : ErrorAnswer(response.status()));
+}
+
+void FrontEnd::ServeResource(const ExchangePtr& exchange) {
+  const RequestInfo& info = exchange->info;
+  ResourceInfoPtr resource = parts_.backend.registry().Find(info.gvr);
+  const bool misplaced =
+      resource != nullptr && !resource->resource.namespaced && !info.key.ns.empty();
+  if (resource == nullptr || misplaced) {
+    Answer(*exchange, PathNotFound());
+    return;
+  }
+  auto form = FormOf(exchange->request.Header("accept"));
+  if (!form.ok()) {
+    Answer(*exchange, ErrorAnswer(form.status()));
+    return;
+  }
+  const ResourceCall call{exchange->request, info, std::move(resource), *form, exchange->user};
+  if (info.verb == "watch") {
+    ServeWatch(exchange, call);
+    return;
+  }
+  auto response = resources_.Handle(call);
+  Answer(*exchange, response.ok() ? *std::move(response) : ErrorAnswer(response.status()));
+}
+
+void FrontEnd::ServeWatch(const ExchangePtr& exchange, const ResourceCall& call) {
+  auto watch = resources_.Open(call);
+  if (!watch.ok()) {
+    Answer(*exchange, ErrorAnswer(watch.status()));
+    return;
+  }
+  parts_.counts.Add(exchange->request.Header("user-agent"), "watch", call.info.ResourceText(), 200);
+  base::HttpResponse head;
+  head.content_type = "application/json";
+  Track(watch->session);
+  watch->session->Start(exchange->responder->StartStream(std::move(head)), watch->start);
+  parts_.timers.After(watch->timeout, [weak = std::weak_ptr<WatchSession>(watch->session)] {
+    if (const auto session = weak.lock()) session->Finish();
+  });
+}
+
+absl::StatusOr<base::HttpResponse> FrontEnd::ServeOther(const Exchange& exchange) const {
+  const std::string& path = exchange.request.path;
+  if (Authentication::IsOpenPath(path)) return PlainText(200, "ok");
+  if (path == "/version" || path == "/version/") {
+    return AnswerOf(200, VersionDocument(parts_.git_version), {});
+  }
+  if (path == "/openapi/v2" || absl::StartsWith(path, "/openapi/v3")) {
+    return OpenApi(exchange.request, parts_.backend.registry().All());
+  }
+  return ServeDiscovery(exchange.request);
+}
+
+absl::StatusOr<base::HttpResponse> FrontEnd::ServeDiscovery(
+    const base::HttpRequest& request) const {
+  const ServedResources served = parts_.backend.registry().All();
+  const std::vector<std::string> parts = absl::StrSplit(request.path, '/', absl::SkipEmpty());
+  if (parts.empty() || (parts[0] != "api" && parts[0] != "apis")) return PathNotFound();
+  const bool core = parts[0] == "api";
+  if (parts.size() == 1) {
+    ASSIGN_OR_RETURN(const AnswerForm form, FormOf(request.Header("accept")));
+    if (form.kind == AnswerForm::Kind::kDiscovery) {
+      return AnswerOf(200, AggregatedDocument(served, core, form.version), form);
+    }
+    return AnswerOf(
+        200, core ? ApiVersionsDocument(request.Header("host")) : GroupListDocument(served), {});
+  }
+  if (core && parts.size() == 2) return JsonOr404(ResourceListDocument(served, "", parts[1]));
+  if (!core && parts.size() == 2) return JsonOr404(GroupDocument(served, parts[1]));
+  if (!core && parts.size() == 3) {
+    return JsonOr404(ResourceListDocument(served, parts[1], parts[2]));
+  }
+  return PathNotFound();
+}
+
+void FrontEnd::Answer(const Exchange& exchange, base::HttpResponse response) {
+  const RequestInfo& info = exchange.info;
+  parts_.counts.Add(exchange.request.Header("user-agent"), info.verb,
+                    info.is_resource ? info.ResourceText() : exchange.request.path, response.code);
+  exchange.responder->Send(std::move(response));
+}
+
+void FrontEnd::Track(const std::shared_ptr<WatchSession>& session) {
+  absl::MutexLock lock(&mu_);
+  watches_.erase(std::remove_if(watches_.begin(), watches_.end(),
+                                [](const auto& weak) { return weak.expired(); }),
+                 watches_.end());
+  watches_.push_back(session);
+}
+
+void FrontEnd::DropWatches() {
+  std::vector<std::weak_ptr<WatchSession>> watches;
+  {
+    absl::MutexLock lock(&mu_);
+    watches.swap(watches_);
+  }
+  for (const auto& weak : watches) {
+    if (const auto session = weak.lock()) session->Abort();
+  }
+}
+
+}  // namespace sandbox

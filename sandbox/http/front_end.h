@@ -1,0 +1,60 @@
+// The HTTP side of a simulated API server: authentication, faults, routing, watches.
+#ifndef SANDBOX_HTTP_FRONT_END_H_
+#define SANDBOX_HTTP_FRONT_END_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/synchronization/mutex.h"
+#include "base/http_server.h"
+#include "sandbox/http/authentication.h"
+#include "sandbox/http/fault_injection.h"
+#include "sandbox/http/request_counts.h"
+#include "sandbox/http/resource_handler.h"
+#include "sandbox/http/timers.h"
+#include "sandbox/write/server_backend.h"
+
+namespace sandbox {
+
+// Thread-safe. Lives longer than the HTTP server that calls it.
+class FrontEnd {
+ public:
+  struct Parts {
+    ServerBackend& backend;
+    Authentication& authentication;
+    FaultInjection& faults;
+    RequestCounts& counts;
+    Timers& timers;
+    std::string git_version;
+  };
+  explicit FrontEnd(const Parts& parts) : parts_(parts), resources_(parts.backend) {}
+
+  void Handle(base::HttpRequest request, std::shared_ptr<base::HttpResponder> responder);
+  // Cuts every running watch.
+  void DropWatches();
+
+ private:
+  // A request on its way; shared with timers.
+  struct Exchange;
+  using ExchangePtr = std::shared_ptr<Exchange>;
+
+  void Serve(const ExchangePtr& exchange);
+  absl::Status Admit(Exchange& exchange) const;
+  void ServeResource(const ExchangePtr& exchange);
+  void ServeWatch(const ExchangePtr& exchange, const ResourceCall& call);
+  absl::StatusOr<base::HttpResponse> ServeOther(const Exchange& exchange) const;
+  absl::StatusOr<base::HttpResponse> ServeDiscovery(const base::HttpRequest& request) const;
+  void Answer(const Exchange& exchange, base::HttpResponse response);
+  void Track(const std::shared_ptr<WatchSession>& session);
+
+  const Parts parts_;
+  ResourceHandler resources_;
+  absl::Mutex mu_;
+  std::vector<std::weak_ptr<WatchSession>> watches_ ABSL_GUARDED_BY(mu_);
+};
+
+}  // namespace sandbox
+
+#endif  // SANDBOX_HTTP_FRONT_END_H_

@@ -1,0 +1,31 @@
+// What a request is about, read off its path and method as apiserver's RequestInfo.
+#ifndef SANDBOX_HTTP_REQUEST_INFO_H_
+#define SANDBOX_HTTP_REQUEST_INFO_H_
+
+#include <string>
+
+#include "base/http_server.h"
+#include "kube/meta/names.h"
+
+namespace sandbox {
+
+struct RequestInfo {
+  bool is_resource = false;  // Else a path such as /version or /apis/apps/v1.
+  kube::Gvr gvr;
+  kube::ObjectKey key;  // Namespace and name, as far as the path gives them.
+  std::string subresource;
+  // As audit logs write it: get, list, watch, create, update, patch, delete, deletecollection.
+  std::string verb;
+
+  // "deployments", "deployments/status", or "" when this is no resource.
+  std::string ResourceText() const;
+};
+
+RequestInfo ReadRequest(const base::HttpRequest& request);
+
+// A boolean query parameter: "1" and "true" are true.
+bool QueryFlag(const base::HttpRequest& request, absl::string_view name);
+
+}  // namespace sandbox
+
+#endif  // SANDBOX_HTTP_REQUEST_INFO_H_

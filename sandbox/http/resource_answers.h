@@ -1,0 +1,25 @@
+// Objects and lists in the form a client asked for.
+#ifndef SANDBOX_HTTP_RESOURCE_ANSWERS_H_
+#define SANDBOX_HTTP_RESOURCE_ANSWERS_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "sandbox/http/resource_handler.h"
+#include "sandbox/storage/list_query.h"
+
+namespace sandbox {
+
+// What table rows carry, by the includeObject parameter.
+IncludeObject IncludeOf(const base::HttpRequest& request);
+
+base::HttpResponse ObjectAnswer(const ResourceCall& call, int code, const kube::ObjectPtr& object,
+                                const std::vector<std::string>& warnings = {});
+base::HttpResponse ListAnswer(const ResourceCall& call, const ListPage& page);
+// The Status that answers a deletion.
+base::HttpResponse DeletedAnswer(const ResourceCall& call, const kube::Object& object);
+
+}  // namespace sandbox
+
+#endif  // SANDBOX_HTTP_RESOURCE_ANSWERS_H_

@@ -1,0 +1,59 @@
+// Answers requests about resources: every verb but watch, which only needs to be opened here.
+#ifndef SANDBOX_HTTP_RESOURCE_HANDLER_H_
+#define SANDBOX_HTTP_RESOURCE_HANDLER_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "base/http_server.h"
+#include "sandbox/http/authentication.h"
+#include "sandbox/http/negotiation.h"
+#include "sandbox/http/request_info.h"
+#include "sandbox/http/watch_session.h"
+#include "sandbox/write/server_backend.h"
+
+namespace sandbox {
+
+// A request with what has been found out about it.
+struct ResourceCall {
+  const base::HttpRequest& request;
+  const RequestInfo& info;
+  ResourceInfoPtr resource;
+  AnswerForm form;
+  UserIdentity user;
+};
+
+// Thread-safe.
+class ResourceHandler {
+ public:
+  explicit ResourceHandler(ServerBackend& backend) : backend_(backend) {}
+
+  // REQUIRES: the verb is not watch.
+  absl::StatusOr<base::HttpResponse> Handle(const ResourceCall& call);
+
+  // A watch that is ready to start.
+  struct OpenWatch {
+    std::shared_ptr<WatchSession> session;
+    Store::WatchStart start;
+    absl::Duration timeout;
+  };
+  absl::StatusOr<OpenWatch> Open(const ResourceCall& call);
+
+ private:
+  absl::StatusOr<base::HttpResponse> Get(const ResourceCall& call);
+  absl::StatusOr<base::HttpResponse> List(const ResourceCall& call);
+  absl::StatusOr<base::HttpResponse> Create(const ResourceCall& call);
+  absl::StatusOr<base::HttpResponse> Update(const ResourceCall& call);
+  absl::StatusOr<base::HttpResponse> Patch(const ResourceCall& call);
+  absl::StatusOr<base::HttpResponse> Delete(const ResourceCall& call);
+  absl::StatusOr<base::HttpResponse> DeleteCollection(const ResourceCall& call);
+
+  ServerBackend& backend_;
+  EncodedChange encoded_;
+};
+
+}  // namespace sandbox
+
+#endif  // SANDBOX_HTTP_RESOURCE_HANDLER_H_

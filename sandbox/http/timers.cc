@@ -1,0 +1,45 @@
+#include "sandbox/http/timers.h"
+
+#include <utility>
+
+namespace sandbox {
+
+Timers::Timers(const base::Clock& clock) : clock_(clock), thread_([this] { Run(); }) {}
+
+void Timers::After(absl::Duration delay, std::function<void()> callback) {
+  absl::MutexLock lock(&mu_);
+  if (!stopping_) waiting_.emplace(clock_.Now() + delay, std::move(callback));
+}
+
+void Timers::Stop() {
+  {
+    absl::MutexLock lock(&mu_);
+    stopping_ = true;
+  }
+  if (thread_.joinable()) thread_.join();
+  absl::MutexLock lock(&mu_);
+  waiting_.clear();
+}
+
+void Timers::Run() {
+  // Something earlier than what the thread sleeps for has come, or the end.
+  const auto disturbed = [this]() ABSL_NO_THREAD_SAFETY_ANALYSIS {
+    return stopping_ || (!waiting_.empty() && waiting_.begin()->first < wake_at_);
+  };
+  mu_.Lock();
+  while (!stopping_) {
+    wake_at_ = waiting_.empty() ? absl::InfiniteFuture() : waiting_.begin()->first;
+    if (wake_at_ > clock_.Now()) {
+      clock_.AwaitUntil(mu_, absl::Condition(&disturbed), wake_at_);
+      continue;
+    }
+    const auto due = std::move(waiting_.begin()->second);
+    waiting_.erase(waiting_.begin());
+    mu_.Unlock();
+    due();
+    mu_.Lock();
+  }
+  mu_.Unlock();
+}
+
+}  // namespace sandbox

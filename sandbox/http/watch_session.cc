@@ -1,0 +1,160 @@
+#include "sandbox/http/watch_session.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+namespace sandbox {
+namespace {
+
+absl::string_view TypeText(Event::Type type) {
+  switch (type) {
+    case Event::Type::kAdded:
+      return "ADDED";
+    case Event::Type::kModified:
+      return "MODIFIED";
+    case Event::Type::kDeleted:
+      return "DELETED";
+    case Event::Type::kBookmark:
+      break;
+  }
+  return "BOOKMARK";
+}
+
+// An object that leaves the selection is shown in its last selected state, at the version it left.
+kube::ObjectPtr LeavingState(const Change& change) {
+  kube::Object last = *change.previous;
+  last.Set({"metadata", "resourceVersion"}, absl::StrCat(change.version));
+  return kube::Share(std::move(last));
+}
+
+}  // namespace
+
+std::shared_ptr<const std::string> EncodedChange::Get(const kube::ObjectPtr& object,
+                                                      const std::string& form, const Make& make) {
+  absl::MutexLock lock(&mu_);
+  if (object_ != object) {
+    object_ = object;
+    forms_.clear();
+  }
+  auto& slot = forms_[form];
+  if (slot == nullptr) slot = std::make_shared<const std::string>(make());
+  return slot;
+}
+
+WatchSession::WatchSession(Store& store, EncodedChange& encoded, ResourceInfoPtr info,
+                           WatchOptions options)
+    : store_(store),
+      encoded_(encoded),
+      info_(std::move(info)),
+      options_(std::move(options)),
+      printer_(options_.form.kind == AnswerForm::Kind::kTable ? PrinterOf(*info_) : nullptr) {}
+
+void WatchSession::Start(std::shared_ptr<base::HttpStream> stream, const Store::WatchStart& start) {
+  stream_ = std::move(stream);
+  const auto self = shared_from_this();
+  stream_->OnClosed([weak = weak_from_this()] {
+    if (const auto session = weak.lock()) session->Detach();
+  });
+  const auto id = store_.Watch(
+      start, [self](const ChangePtr& change, int64_t version) { self->OnChange(change, version); });
+  if (!id.ok()) {
+    WriteLine("ERROR", json::Write(StatusJson(ErrorOf(id.status()))));
+    stream_->Close();
+    return;
+  }
+  id_ = *id;
+  // The peer may have gone before the id was known.
+  if (closed_) store_.UnwatchSoon(id_);
+}
+
+void WatchSession::Detach() {
+  closed_ = true;
+  if (id_ != 0) store_.UnwatchSoon(id_);
+}
+
+void WatchSession::Finish() {
+  if (closed_.exchange(true)) return;
+  Detach();
+  stream_->Close();
+}
+
+void WatchSession::Abort() {
+  closed_ = true;
+  Detach();
+  stream_->Abort();
+}
+
+void WatchSession::OnChange(const ChangePtr& change, int64_t version) {
+  if (closed_) return;
+  if (change == nullptr) {
+    const bool first = !std::exchange(initial_done_, true);
+    if (first ? options_.mark_initial_end : options_.bookmarks) SendBookmark(version, first);
+    return;
+  }
+  const Selection& selection = options_.selection;
+  const bool is = change->type != Event::Type::kDeleted && selection.Matches(*change->object);
+  const bool was = change->previous != nullptr && selection.Matches(*change->previous);
+  if (is) {
+    Send(was ? Event::Type::kModified : Event::Type::kAdded, change->object);
+  } else if (was && change->type == Event::Type::kDeleted) {
+    Send(Event::Type::kDeleted, change->object);
+  } else if (was) {
+    Send(Event::Type::kDeleted, LeavingState(*change));
+  }
+}
+
+std::string WatchSession::FormKey(bool with_columns) const {
+  return absl::StrCat(info_->resource.gvk.ApiVersion(), "|", static_cast<int>(options_.form.kind),
+                      "|", options_.form.version, "|", static_cast<int>(options_.include), "|",
+                      with_columns);
+}
+
+std::string WatchSession::Encode(const kube::ObjectPtr& object) const {
+  const kube::ObjectPtr served = info_->ToServed(object);
+  switch (options_.form.kind) {
+    case AnswerForm::Kind::kTable: {
+      const TableOptions table{options_.include, !columns_sent_, options_.form.version};
+      const json::Value metadata =
+          json::Value::Object({{"resourceVersion", object->resource_version()}});
+      return json::Write(TableOf(*printer_, {served}, metadata, table));
+    }
+    case AnswerForm::Kind::kPartial:
+      return json::Write(PartialMetadataOf(*served, options_.form.version));
+    case AnswerForm::Kind::kPlain:
+    case AnswerForm::Kind::kDiscovery:
+      break;
+  }
+  return json::Write(served->root());
+}
+
+void WatchSession::Send(Event::Type type, const kube::ObjectPtr& object) {
+  const auto text = encoded_.Get(object, FormKey(!columns_sent_), [&] { return Encode(object); });
+  columns_sent_ = true;
+  WriteLine(TypeText(type), *text);
+}
+
+void WatchSession::SendBookmark(int64_t version, bool initial_end) {
+  json::Value metadata = json::Value::Object({{"resourceVersion", absl::StrCat(version)}});
+  if (initial_end) {
+    metadata.Set({"annotations", "k8s.io/initial-events-end"}, "true");
+  }
+  json::Value object = json::Value::Object({{"kind", info_->resource.gvk.kind},
+                                            {"apiVersion", info_->resource.gvk.ApiVersion()},
+                                            {"metadata", metadata}});
+  if (options_.form.kind == AnswerForm::Kind::kTable) {
+    object = TableOf(*printer_, {}, metadata, {options_.include, false, options_.form.version});
+  } else if (options_.form.kind == AnswerForm::Kind::kPartial) {
+    object = PartialMetadataOf(kube::Object(object), options_.form.version);
+  }
+  WriteLine("BOOKMARK", json::Write(object));
+}
+
+void WatchSession::WriteLine(absl::string_view type, absl::string_view object) {
+  // A watcher that cannot keep up is cut off by the stream and must come again.
+  if (!stream_->Write(absl::StrCat("{\"type\":\"", type, "\",\"object\":", object, "}\n"))) {
+    Detach();
+  }
+}
+
+}  // namespace sandbox

@@ -1,0 +1,78 @@
+// One running watch: turns changes of the store into lines of a chunked response.
+#ifndef SANDBOX_HTTP_WATCH_SESSION_H_
+#define SANDBOX_HTTP_WATCH_SESSION_H_
+
+#include <atomic>
+#include <memory>
+#include <string>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/synchronization/mutex.h"
+#include "base/http_server.h"
+#include "sandbox/http/negotiation.h"
+#include "sandbox/storage/list_query.h"
+#include "sandbox/storage/store.h"
+#include "sandbox/tables/table_output.h"
+
+namespace sandbox {
+
+// The encoded form of the change being delivered, shared by all watches that want the same. Changes
+// come one after the other to all their watches, so one is enough. Thread-safe.
+class EncodedChange {
+ public:
+  using Make = std::function<std::string()>;
+  // `object` identifies what is encoded, `form` how.
+  std::shared_ptr<const std::string> Get(const kube::ObjectPtr& object, const std::string& form,
+                                         const Make& make);
+
+ private:
+  absl::Mutex mu_;
+  kube::ObjectPtr object_ ABSL_GUARDED_BY(mu_);
+  std::map<std::string, std::shared_ptr<const std::string>> forms_ ABSL_GUARDED_BY(mu_);
+};
+
+struct WatchOptions {
+  Selection selection;
+  AnswerForm form;
+  IncludeObject include = IncludeObject::kMetadata;  // Of table rows.
+  bool bookmarks = false;
+  bool mark_initial_end = false;  // sendInitialEvents: a bookmark follows the initial objects.
+};
+
+class WatchSession : public std::enable_shared_from_this<WatchSession> {
+ public:
+  WatchSession(Store& store, EncodedChange& encoded, ResourceInfoPtr info, WatchOptions options);
+
+  // Begins to send; REQUIRES: called once. When history does not reach back, an ERROR event with
+  // 410 is all that is sent.
+  void Start(std::shared_ptr<base::HttpStream> stream, const Store::WatchStart& start);
+  // Ends the response properly.
+  void Finish();
+  // Cuts the connection.
+  void Abort();
+
+ private:
+  void OnChange(const ChangePtr& change, int64_t version);
+  void Send(Event::Type type, const kube::ObjectPtr& object);
+  void SendBookmark(int64_t version, bool initial_end);
+  std::string Encode(const kube::ObjectPtr& object) const;
+  std::string FormKey(bool with_columns) const;
+  void WriteLine(absl::string_view type, absl::string_view object);
+  void Detach();
+
+  Store& store_;
+  EncodedChange& encoded_;
+  const ResourceInfoPtr info_;
+  const WatchOptions options_;
+  const std::shared_ptr<const TablePrinter> printer_;  // For tables only.
+  std::shared_ptr<base::HttpStream> stream_;
+  std::atomic<int64_t> id_{0};
+  std::atomic<bool> closed_{false};
+  // Touched by the sink alone.
+  bool initial_done_ = false;
+  bool columns_sent_ = false;
+};
+
+}  // namespace sandbox
+
+#endif  // SANDBOX_HTTP_WATCH_SESSION_H_

@@ -1,0 +1,89 @@
+// The errors of a Kubernetes API server, worded as apimachinery's errors and field packages word
+// them.
+//
+//   return NotFound(table, "web");             // deployments.apps "web" not found
+//   FieldErrors errors;
+//   errors.Required("spec.selector");
+//   RETURN_IF_ERROR(errors.ToStatus(kind, "web"));   // Deployment.apps "web" is invalid: ...
+#ifndef SANDBOX_KINDS_API_ERRORS_H_
+#define SANDBOX_KINDS_API_ERRORS_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "base/json.h"
+
+namespace sandbox {
+
+// An API error; travels inside absl::Status as a payload so that the front end can answer with it.
+struct ApiError {
+  int code = 500;      // HTTP status code.
+  std::string reason;  // "NotFound", "Conflict", "Invalid", ...
+  std::string message;
+  json::Value details;  // Status.details or null.
+};
+absl::Status ToStatus(const ApiError& error);
+ApiError ErrorOf(const absl::Status& status);
+
+// A resource or a kind within its group: "deployments.apps", "pods", "Deployment.apps".
+struct GroupName {
+  std::string group;
+  std::string name;
+
+  std::string ToString() const { return group.empty() ? name : name + "." + group; }
+  friend auto operator<=>(const GroupName&, const GroupName&) = default;
+};
+
+// One absl::Status per API reason. The ApiError travels inside (see ErrorOf).
+absl::Status NotFound(const GroupName& resource, absl::string_view name);
+absl::Status AlreadyExists(const GroupName& resource, absl::string_view name);
+// "Operation cannot be fulfilled on <resource> "<name>": <why>".
+absl::Status Conflict(const GroupName& resource, absl::string_view name, absl::string_view why);
+// The conflict of a write that carries an old resourceVersion.
+absl::Status StaleWrite(const GroupName& resource, absl::string_view name);
+// "<resource> "<name>" is forbidden: <why>".
+absl::Status Forbidden(const GroupName& resource, absl::string_view name, absl::string_view why);
+absl::Status BadRequest(absl::string_view message);
+absl::Status MethodNotAllowed(absl::string_view message);
+absl::Status Unauthorized();
+absl::Status UnsupportedMediaType(absl::string_view message);
+absl::Status Expired(absl::string_view message);
+absl::Status InternalError(absl::string_view message);
+// The generic 404 of a path that is not served.
+absl::Status NoSuchResource();
+
+// The metav1.Status document of an error.
+json::Value StatusJson(const ApiError& error);
+
+// Collects what is wrong with an object; `field` is a path such as "spec.ports[0].name".
+class FieldErrors {
+ public:
+  void Required(absl::string_view field, absl::string_view detail = "");
+  void Invalid(absl::string_view field, const json::Value& value, absl::string_view detail);
+  // As Invalid, with the cause FieldValueTypeInvalid.
+  void TypeInvalid(absl::string_view field, const json::Value& value, absl::string_view detail);
+  void NotSupported(absl::string_view field, const json::Value& value,
+                    const std::vector<std::string>& supported);
+  void Forbidden(absl::string_view field, absl::string_view detail);
+  void Duplicate(absl::string_view field, const json::Value& value);
+  void TooLong(absl::string_view field, int64_t max_bytes);
+  void TooMany(absl::string_view field, int64_t actual, int64_t max);
+
+  bool empty() const { return causes_.empty(); }
+  // OK when empty, else the 422 "<kind> "<name>" is invalid: ...".
+  absl::Status ToStatus(const GroupName& kind, absl::string_view name) const;
+
+ private:
+  struct Cause {
+    std::string reason, message, field;
+  };
+  void Add(absl::string_view reason, absl::string_view field, std::string message);
+
+  std::vector<Cause> causes_;
+};
+
+}  // namespace sandbox
+
+#endif  // SANDBOX_KINDS_API_ERRORS_H_

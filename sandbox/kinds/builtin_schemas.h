@@ -1,0 +1,18 @@
+// OpenAPI schemas of built-in types, made from their field tables: names and types, no
+// descriptions.
+#ifndef SANDBOX_KINDS_BUILTIN_SCHEMAS_H_
+#define SANDBOX_KINDS_BUILTIN_SCHEMAS_H_
+
+#include <string>
+
+#include "base/json.h"
+#include "sandbox/kinds/wire_schema.h"
+
+namespace sandbox {
+
+// Adds the schema of `message` under `name`, and the ones it refers to under names of their own.
+void AddBuiltinSchema(const std::string& name, const WireMessage& message, json::Value& schemas);
+
+}  // namespace sandbox
+
+#endif  // SANDBOX_KINDS_BUILTIN_SCHEMAS_H_

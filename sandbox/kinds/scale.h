@@ -1,0 +1,23 @@
+// The scale subresource: autoscaling/v1 Scale as a view of an object.
+#ifndef SANDBOX_KINDS_SCALE_H_
+#define SANDBOX_KINDS_SCALE_H_
+
+#include "absl/status/statusor.h"
+#include "kube/meta/object.h"
+#include "sandbox/kinds/resource_info.h"
+
+namespace sandbox {
+
+// Describes the Scale kind, for checks of what clients send.
+const kube::Gvk& ScaleKind();
+
+// REQUIRES: info.scale.
+kube::Object ScaleOf(const ResourceInfo& info, const kube::Object& object);
+// `object` with the replicas the Scale asks for. 400 or 422 for a bad Scale, 409 for an old
+// resourceVersion in it.
+absl::StatusOr<kube::Object> WithScale(const ResourceInfo& info, const kube::Object& object,
+                                       const kube::Object& scale);
+
+}  // namespace sandbox
+
+#endif  // SANDBOX_KINDS_SCALE_H_

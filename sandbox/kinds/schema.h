@@ -1,0 +1,49 @@
+// A structural schema (the OpenAPI v3 schema of one version of a custom resource definition) at
+// work: pruning, defaulting and validation, with the wording of kube-apiserver. CEL rules
+// (x-kubernetes-validations) are not evaluated. Immutable and thread-safe.
+#ifndef SANDBOX_KINDS_SCHEMA_H_
+#define SANDBOX_KINDS_SCHEMA_H_
+
+#include <map>
+#include <memory>
+#include <regex>
+#include <string>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "base/json.h"
+#include "sandbox/kinds/api_errors.h"
+
+namespace sandbox {
+
+class Schema {
+ public:
+  // `root` is an openAPIV3Schema (null: anything goes). Patterns that are no valid expressions
+  // match everything.
+  explicit Schema(json::Value root);
+
+  const json::Value& root() const { return root_; }
+
+  // Removes the fields the schema does not know; returns their paths ("spec.colour") sorted.
+  // apiVersion, kind and metadata of the object itself (and of embedded resources) stay.
+  std::vector<std::string> Prune(json::Value& object) const;
+  // Fills in defaults below the object's top level, and below every object that is present;
+  // replaces nulls of non-nullable fields that have a default.
+  void ApplyDefaults(json::Value& object) const;
+  // The part of the object called `path` ("" is the object).
+  void Validate(const json::Value& object, FieldErrors& errors) const;
+
+ private:
+  void CompilePatterns(const json::Value& schema);
+
+  json::Value root_;
+  std::map<std::string, std::regex, std::less<>> patterns_;
+};
+
+// "spec.hard[pods]", "spec.items[0]" as field paths are written.
+std::string FieldPath(absl::string_view parent, absl::string_view name);
+std::string FieldPath(absl::string_view parent, size_t index);
+
+}  // namespace sandbox
+
+#endif  // SANDBOX_KINDS_SCHEMA_H_

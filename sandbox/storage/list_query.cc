@@ -1,0 +1,140 @@
+#include "sandbox/storage/list_query.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "base/status.h"
+
+namespace sandbox {
+namespace {
+
+// Where the next page starts and which moment it shows.
+struct Continuation {
+  int64_t version = 0;
+  kube::ObjectKey after;
+};
+
+std::string Encode(const Continuation& c) {
+  return absl::WebSafeBase64Escape(json::Write(json::Value::Object(
+      {{"v", "meta.k8s.io/v1"}, {"rv", c.version}, {"ns", c.after.ns}, {"name", c.after.name}})));
+}
+
+absl::StatusOr<Continuation> Decode(absl::string_view token) {
+  std::string text;
+  if (absl::WebSafeBase64Unescape(token, &text)) {
+    const auto v = json::Parse(text);
+    if (v.ok() && (*v)["rv"].is_int()) {
+      return Continuation{(*v)["rv"].AsInt(), {(*v)["ns"].ToString(), (*v)["name"].ToString()}};
+    }
+  }
+  return BadRequest("continue key is not valid");
+}
+
+absl::StatusOr<int64_t> ReadNumber(const base::HttpRequest& request, absl::string_view name) {
+  const absl::string_view text = request.Query(name);
+  int64_t n = 0;
+  if (text.empty()) return n;
+  if (!absl::SimpleAtoi(text, &n) || n < 0) {
+    return BadRequest(absl::StrCat("invalid value for ", name, ": \"", text, "\""));
+  }
+  return n;
+}
+
+absl::Status FutureVersion(int64_t wanted, int64_t current) {
+  const std::string message =
+      absl::StrCat("Too large resource version: ", wanted, ", current: ", current);
+  return ToStatus(
+      {504, "Timeout", absl::StrCat("Timeout: ", message),
+       json::Value::Object({{"retryAfterSeconds", 1},
+                            {"causes", json::Value::Array({json::Value::Object(
+                                           {{"reason", "ResourceVersionTooLarge"},
+                                            {"message", "Too large resource version"}})})}})});
+}
+
+absl::StatusOr<Store::Listing> ContinuedListing(const Store& store, const ResourceInfo& info,
+                                                const std::string& ns, const Continuation& from) {
+  auto listing = store.ListAt(info.table(), ns, from.version);
+  if (listing.ok()) return listing;
+  return Expired(
+      "The provided continue parameter is too old to display a consistent list result. You must "
+      "start a new list without the continue parameter.");
+}
+
+absl::StatusOr<Store::Listing> FirstListing(const Store& store, const ResourceInfo& info,
+                                            const std::string& ns,
+                                            const base::HttpRequest& request) {
+  ASSIGN_OR_RETURN(const int64_t wanted, ReadNumber(request, "resourceVersion"));
+  const int64_t current = store.version();
+  if (wanted > current) return FutureVersion(wanted, current);
+  if (wanted > 0 && request.Query("resourceVersionMatch") == "Exact") {
+    return store.ListAt(info.table(), ns, wanted);
+  }
+  return store.List(info.table(), ns);
+}
+
+}  // namespace
+
+absl::StatusOr<Selection> Selection::Of(const base::HttpRequest& request,
+                                        const kube::ObjectKey& key) {
+  Selection selection;
+  selection.ns = key.ns;
+  selection.name = key.name;
+  auto labels = kube::LabelSelector::Parse(request.Query("labelSelector"));
+  if (!labels.ok()) {
+    return BadRequest(absl::StrCat("unable to parse requirement: ", labels.status().message()));
+  }
+  auto fields = kube::FieldSelector::Parse(request.Query("fieldSelector"));
+  if (!fields.ok()) return BadRequest(fields.status().message());
+  selection.labels = *std::move(labels);
+  selection.fields = *std::move(fields);
+  return selection;
+}
+
+bool Selection::MatchesEverything() const {
+  return labels.MatchesEverything() && fields.terms().empty() && name.empty();
+}
+
+bool Selection::Matches(const kube::Object& object) const {
+  if (!ns.empty() && object.ns() != ns) return false;
+  if (!name.empty() && object.name() != name) return false;
+  return labels.Matches(object.labels()) && fields.Matches(object.root());
+}
+
+json::Value ListPage::Metadata() const {
+  json::Value metadata = json::Value::Object({{"resourceVersion", absl::StrCat(version)}});
+  if (!next.empty()) metadata.Set("continue", next);
+  if (remaining > 0) metadata.Set("remainingItemCount", remaining);
+  return metadata;
+}
+
+absl::StatusOr<ListPage> ListPageOf(const Store& store, const ResourceInfo& info,
+                                    const Selection& selection, const base::HttpRequest& request) {
+  ASSIGN_OR_RETURN(const int64_t limit, ReadNumber(request, "limit"));
+  Continuation from;
+  Store::Listing listing;
+  if (const absl::string_view token = request.Query("continue"); !token.empty()) {
+    ASSIGN_OR_RETURN(from, Decode(token));
+    ASSIGN_OR_RETURN(listing, ContinuedListing(store, info, selection.ns, from));
+  } else {
+    ASSIGN_OR_RETURN(listing, FirstListing(store, info, selection.ns, request));
+  }
+  const auto& all = listing.objects;
+  auto at = std::partition_point(all.begin(), all.end(), [&from](const kube::ObjectPtr& o) {
+    return from.version != 0 && o->key() <= from.after;
+  });
+  ListPage page;
+  page.version = listing.version;
+  for (; at != all.end(); ++at) {
+    if (limit > 0 && static_cast<int64_t>(page.objects.size()) == limit) break;
+    if (selection.Matches(**at)) page.objects.push_back(info.ToServed(*at));
+  }
+  if (at == all.end()) return page;
+  page.next = Encode({listing.version, page.objects.back()->key()});
+  if (selection.MatchesEverything()) page.remaining = std::distance(at, all.end());
+  return page;
+}
+
+}  // namespace sandbox

@@ -1,0 +1,191 @@
+#include "sandbox/storage/store.h"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/status.h"
+
+namespace sandbox {
+
+int64_t Store::version() const {
+  absl::MutexLock lock(&mu_);
+  return version_;
+}
+
+kube::ObjectPtr Store::Get(const GroupName& table, const kube::ObjectKey& key) const {
+  absl::MutexLock lock(&mu_);
+  const auto found = tables_.find(table);
+  if (found == tables_.end()) return nullptr;
+  const auto it = found->second.find(key);
+  return it == found->second.end() ? nullptr : it->second;
+}
+
+bool Store::Empty(const GroupName& table) const {
+  absl::MutexLock lock(&mu_);
+  const auto found = tables_.find(table);
+  return found == tables_.end() || found->second.empty();
+}
+
+std::vector<kube::ObjectPtr> Store::Select(const Table& table, absl::string_view ns) {
+  std::vector<kube::ObjectPtr> out;
+  if (ns.empty()) {
+    out.reserve(table.size());
+    for (const auto& [key, object] : table) out.push_back(object);
+    return out;
+  }
+  const std::string wanted(ns);
+  for (auto it = table.lower_bound({wanted, ""}); it != table.end() && it->first.ns == wanted;
+       ++it) {
+    out.push_back(it->second);
+  }
+  return out;
+}
+
+Store::Listing Store::List(const GroupName& table, absl::string_view ns) const {
+  absl::MutexLock lock(&mu_);
+  const auto found = tables_.find(table);
+  if (found == tables_.end()) return {{}, version_};
+  return {Select(found->second, ns), version_};
+}
+
+absl::Status Store::CheckReach(int64_t version) const {
+  if (version >= history_start_) return absl::OkStatus();
+  return Expired(absl::StrCat("too old resource version: ", version, " (", history_start_, ")"));
+}
+
+absl::StatusOr<Store::Listing> Store::ListAt(const GroupName& table, absl::string_view ns,
+                                             int64_t version) const {
+  absl::MutexLock lock(&mu_);
+  RETURN_IF_ERROR(CheckReach(version));
+  Table contents;
+  if (const auto found = tables_.find(table); found != tables_.end()) contents = found->second;
+  // Undo what came later, newest first.
+  for (auto it = history_.rbegin(); it != history_.rend() && (*it)->version > version; ++it) {
+    const Change& change = **it;
+    if (change.table != table) continue;
+    if (change.type == Event::Type::kAdded) {
+      contents.erase(change.object->key());
+    } else {
+      contents[change.object->key()] = change.previous;
+    }
+  }
+  return Listing{Select(contents, ns), version};
+}
+
+kube::ObjectPtr* Store::FindSlot(const GroupName& table, const kube::ObjectKey& key) {
+  const auto found = tables_.find(table);
+  if (found == tables_.end()) return nullptr;
+  const auto it = found->second.find(key);
+  return it == found->second.end() ? nullptr : &it->second;
+}
+
+kube::ObjectPtr Store::Stamp(kube::Object object) {
+  object.Set({"metadata", "resourceVersion"}, absl::StrCat(++version_));
+  return kube::Share(std::move(object));
+}
+
+void Store::Record(Change change) {
+  change.version = version_;
+  auto shared = std::make_shared<const Change>(std::move(change));
+  history_.push_back(shared);
+  while (history_.size() > history_limit_) {
+    history_start_ = history_.front()->version;
+    history_.pop_front();
+  }
+  hub_.QueueChange(std::move(shared));
+}
+
+kube::ObjectPtr Store::Insert(const GroupName& table, kube::Object object) {
+  kube::ObjectPtr stored;
+  {
+    absl::MutexLock lock(&mu_);
+    kube::ObjectPtr& slot = tables_[table][object.key()];
+    if (slot != nullptr) return nullptr;
+    slot = stored = Stamp(std::move(object));
+    Record({Event::Type::kAdded, table, 0, stored, nullptr});
+  }
+  hub_.Deliver();
+  return stored;
+}
+
+kube::ObjectPtr Store::Replace(const GroupName& table, const kube::ObjectPtr& expected,
+                               kube::Object object) {
+  kube::ObjectPtr stored;
+  {
+    absl::MutexLock lock(&mu_);
+    kube::ObjectPtr* slot = FindSlot(table, expected->key());
+    if (slot == nullptr || *slot != expected) return nullptr;
+    *slot = stored = Stamp(std::move(object));
+    Record({Event::Type::kModified, table, 0, stored, expected});
+  }
+  hub_.Deliver();
+  return stored;
+}
+
+kube::ObjectPtr Store::Remove(const GroupName& table, const kube::ObjectPtr& expected,
+                              kube::Object last) {
+  kube::ObjectPtr stored;
+  {
+    absl::MutexLock lock(&mu_);
+    const kube::ObjectKey key = expected->key();
+    kube::ObjectPtr* slot = FindSlot(table, key);
+    if (slot == nullptr || *slot != expected) return nullptr;
+    stored = Stamp(std::move(last));
+    tables_[table].erase(key);
+    Record({Event::Type::kDeleted, table, 0, stored, expected});
+  }
+  hub_.Deliver();
+  return stored;
+}
+
+std::vector<ChangePtr> Store::Initial(const WatchStart& start) const {
+  std::vector<ChangePtr> out;
+  if (start.initial) {
+    for (const auto& [table, objects] : tables_) {
+      if (!start.table.name.empty() && table != start.table) continue;
+      for (kube::ObjectPtr& object : Select(objects, start.ns)) {
+        const int64_t version = kube::ResourceVersionOf(*object);
+        out.push_back(std::make_shared<const Change>(
+            Change{Event::Type::kAdded, table, version, std::move(object), nullptr}));
+      }
+    }
+    return out;
+  }
+  const auto first =
+      std::partition_point(history_.begin(), history_.end(),
+                           [&](const ChangePtr& change) { return change->version <= start.since; });
+  std::copy_if(first, history_.end(), std::back_inserter(out), [&](const ChangePtr& change) {
+    return start.table.name.empty() || change->table == start.table;
+  });
+  return out;
+}
+
+absl::StatusOr<int64_t> Store::Watch(const WatchStart& start, EventHub::Sink sink) {
+  int64_t id = 0;
+  {
+    absl::MutexLock lock(&mu_);
+    if (!start.initial) RETURN_IF_ERROR(CheckReach(start.since));
+    id = hub_.QueueSubscriber(start.table, Initial(start), version_, std::move(sink));
+  }
+  hub_.Deliver();
+  return id;
+}
+
+void Store::Bookmark(int64_t id) {
+  {
+    absl::MutexLock lock(&mu_);
+    hub_.QueueBookmark(id, version_);
+  }
+  hub_.Deliver();
+}
+
+void Store::ExpireHistory() {
+  absl::MutexLock lock(&mu_);
+  history_.clear();
+  // Even the newest version a client can know of is too old now, as after a compaction.
+  history_start_ = ++version_;
+}
+
+}  // namespace sandbox

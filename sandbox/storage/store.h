@@ -1,0 +1,91 @@
+// Where objects lie: one sorted table per resource, one resourceVersion counter, the recent history
+// that lets a watch resume and a paginated list stay consistent. Knows nothing of what objects
+// mean. Thread-safe.
+#ifndef SANDBOX_STORAGE_STORE_H_
+#define SANDBOX_STORAGE_STORE_H_
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/synchronization/mutex.h"
+#include "kube/meta/object.h"
+#include "sandbox/kinds/api_errors.h"
+#include "sandbox/storage/event_hub.h"
+
+namespace sandbox {
+
+class Store {
+ public:
+  // Keeps the last `history_limit` changes.
+  explicit Store(size_t history_limit) : history_limit_(history_limit) {}
+
+  // Contents of a table (one namespace of it when `ns` is not empty), sorted by namespace and name.
+  struct Listing {
+    std::vector<kube::ObjectPtr> objects;
+    int64_t version = 0;
+  };
+
+  int64_t version() const;
+  kube::ObjectPtr Get(const GroupName& table,
+                      const kube::ObjectKey& key) const;  // nullptr: absent.
+  bool Empty(const GroupName& table) const;
+  Listing List(const GroupName& table, absl::string_view ns) const;
+  // As it was at `version`; Expired when history does not reach back so far.
+  absl::StatusOr<Listing> ListAt(const GroupName& table, absl::string_view ns,
+                                 int64_t version) const;
+
+  // Writes. Each sets metadata.resourceVersion, tells the watchers and returns what is now stored;
+  // nullptr means that somebody else was faster: the key is taken, or no longer holds `expected`.
+  kube::ObjectPtr Insert(const GroupName& table, kube::Object object);
+  kube::ObjectPtr Replace(const GroupName& table, const kube::ObjectPtr& expected,
+                          kube::Object object);
+  // `last` is the final state that watchers see.
+  kube::ObjectPtr Remove(const GroupName& table, const kube::ObjectPtr& expected,
+                         kube::Object last);
+
+  struct WatchStart {
+    GroupName table;      // Name empty: every table.
+    std::string ns;       // Limits the initial objects only.
+    bool initial = true;  // Existing objects come first, as kAdded ...
+    int64_t since = 0;    // ... else the changes after this version.
+  };
+  // Sink: see EventHub; its first bookmark follows the initial objects. Expired when history does
+  // not reach back to `since`.
+  absl::StatusOr<int64_t> Watch(const WatchStart& start, EventHub::Sink sink);
+  // See EventHub::Remove and RemoveSoon.
+  void Unwatch(int64_t id) { hub_.Remove(id); }
+  void UnwatchSoon(int64_t id) { hub_.RemoveSoon(id); }
+  // Sends every watcher (or just one) a bookmark that stands for all it has seen.
+  void Bookmark(int64_t id = 0);
+
+  // Forgets the changes so far: watches from older versions expire.
+  void ExpireHistory();
+
+ private:
+  using Table = std::map<kube::ObjectKey, kube::ObjectPtr>;
+
+  absl::Status CheckReach(int64_t version) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  static std::vector<kube::ObjectPtr> Select(const Table& table, absl::string_view ns);
+  std::vector<ChangePtr> Initial(const WatchStart& start) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  kube::ObjectPtr* FindSlot(const GroupName& table, const kube::ObjectKey& key)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  kube::ObjectPtr Stamp(kube::Object object) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void Record(Change change) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+
+  const size_t history_limit_;
+  EventHub hub_;
+  mutable absl::Mutex mu_;
+  int64_t version_ ABSL_GUARDED_BY(mu_) = 1;
+  int64_t history_start_ ABSL_GUARDED_BY(mu_) = 1;  // Changes after this version are in history_.
+  std::deque<ChangePtr> history_ ABSL_GUARDED_BY(mu_);
+  std::map<GroupName, Table> tables_ ABSL_GUARDED_BY(mu_);
+};
+
+}  // namespace sandbox
+
+#endif  // SANDBOX_STORAGE_STORE_H_

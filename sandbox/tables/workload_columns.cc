@@ -1,0 +1,273 @@
+// Columns of what runs: Deployments, Pods, Jobs and their kin.
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "sandbox/tables/builtin_columns.h"
+#include "sandbox/tables/table_output.h"
+
+namespace sandbox {
+namespace {
+
+using Cells = std::vector<json::Value>;
+
+const json::Value& TemplateSpec(const kube::Object& o) { return o.spec()["template"]["spec"]; }
+
+std::string Ratio(int64_t part, int64_t whole) { return absl::StrCat(part, "/", whole); }
+
+Cells DeploymentRow(const kube::Object& o, absl::Time now) {
+  const json::Value& status = o.status();
+  return {Ratio(status["readyReplicas"].AsInt(), o.spec()["replicas"].AsInt()),
+          status["updatedReplicas"].AsInt(),
+          status["availableReplicas"].AsInt(),
+          AgeCell(o, now),
+          ContainerNames(TemplateSpec(o)),
+          ContainerImages(TemplateSpec(o)),
+          SelectorText(o.spec()["selector"])};
+}
+
+Cells ReplicaSetRow(const kube::Object& o, absl::Time now) {
+  return {o.spec()["replicas"].AsInt(),        o.status()["replicas"].AsInt(),
+          o.status()["readyReplicas"].AsInt(), AgeCell(o, now),
+          ContainerNames(TemplateSpec(o)),     ContainerImages(TemplateSpec(o)),
+          SelectorText(o.spec()["selector"])};
+}
+
+Cells StatefulSetRow(const kube::Object& o, absl::Time now) {
+  return {Ratio(o.status()["readyReplicas"].AsInt(), o.spec()["replicas"].AsInt()), AgeCell(o, now),
+          ContainerNames(TemplateSpec(o)), ContainerImages(TemplateSpec(o))};
+}
+
+Cells DaemonSetRow(const kube::Object& o, absl::Time now) {
+  const json::Value& status = o.status();
+  return {status["desiredNumberScheduled"].AsInt(),
+          status["currentNumberScheduled"].AsInt(),
+          status["numberReady"].AsInt(),
+          status["updatedNumberScheduled"].AsInt(),
+          status["numberAvailable"].AsInt(),
+          LabelsText(TemplateSpec(o)["nodeSelector"]),
+          AgeCell(o, now),
+          ContainerNames(TemplateSpec(o)),
+          ContainerImages(TemplateSpec(o)),
+          SelectorText(o.spec()["selector"])};
+}
+
+std::string JobStatus(const kube::Object& o) {
+  const json::Value& conditions = o.status()["conditions"];
+  if (kube::IsConditionTrue(conditions, "Complete")) return "Complete";
+  if (kube::IsConditionTrue(conditions, "Failed")) return "Failed";
+  if (o.IsDeleting()) return "Terminating";
+  if (kube::IsConditionTrue(conditions, "Suspended")) return "Suspended";
+  if (kube::IsConditionTrue(conditions, "FailureTarget")) return "FailureTarget";
+  return "Running";
+}
+
+std::string JobCompletions(const kube::Object& o) {
+  const int64_t succeeded = o.status()["succeeded"].AsInt();
+  if (o.spec()["completions"].is_int()) return Ratio(succeeded, o.spec()["completions"].AsInt());
+  const int64_t parallelism = o.spec()["parallelism"].AsInt();
+  if (parallelism > 1) return absl::StrCat(succeeded, "/1 of ", parallelism);
+  return absl::StrCat(succeeded, "/1");
+}
+
+Cells JobRow(const kube::Object& o, absl::Time now) {
+  const auto start = kube::ParseTime(o.status()["startTime"].AsString());
+  const auto end = kube::ParseTime(o.status()["completionTime"].AsString());
+  const std::string duration = start.ok() ? HumanDuration((end.ok() ? *end : now) - *start) : "";
+  return {JobStatus(o),
+          JobCompletions(o),
+          duration,
+          AgeCell(o, now),
+          ContainerNames(TemplateSpec(o)),
+          ContainerImages(TemplateSpec(o)),
+          SelectorText(o.spec()["selector"])};
+}
+
+Cells CronJobRow(const kube::Object& o, absl::Time now) {
+  const json::Value& last = o.status()["lastScheduleTime"];
+  const json::Value& pod = o.spec()["jobTemplate"]["spec"]["template"]["spec"];
+  return {o.spec()["schedule"].ToString(),
+          TextOr(o.spec()["timeZone"], "<none>"),
+          o.spec()["suspend"].AsBool() ? "True" : "False",
+          static_cast<int64_t>(o.status()["active"].size()),
+          last.is_null() ? "<none>" : AgeOf(last, now),
+          AgeCell(o, now),
+          ContainerNames(pod),
+          ContainerImages(pod)};
+}
+
+// What keeps a container from running, "" when it runs or nothing is known.
+std::string ContainerTrouble(const json::Value& state) {
+  if (const std::string reason = state["waiting"]["reason"].ToString(); !reason.empty()) {
+    return reason;
+  }
+  const json::Value& terminated = state["terminated"];
+  if (!terminated.is_object()) return "";
+  if (!terminated["reason"].AsString().empty()) return terminated["reason"].ToString();
+  if (terminated["signal"].AsInt() != 0)
+    return absl::StrCat("Signal:", terminated["signal"].AsInt());
+  return absl::StrCat("ExitCode:", terminated["exitCode"].AsInt());
+}
+
+std::string PodInitTrouble(const kube::Object& o) {
+  const json::Value& inits = o.status()["initContainerStatuses"];
+  for (size_t i = 0; i < inits.size(); ++i) {
+    const json::Value& state = inits.At(i)["state"];
+    if (state["terminated"].is_object() && state["terminated"]["exitCode"].AsInt() == 0) continue;
+    const std::string trouble = ContainerTrouble(state);
+    if (!trouble.empty() && trouble != "PodInitializing") return absl::StrCat("Init:", trouble);
+    return absl::StrCat("Init:", i, "/", inits.size());
+  }
+  return "";
+}
+
+std::string PodStatus(const kube::Object& o) {
+  std::string reason = TextOr(o.status()["reason"], "");
+  if (reason.empty()) reason = TextOr(o.status()["phase"], "Unknown");
+  const std::string init = PodInitTrouble(o);
+  if (!init.empty()) {
+    reason = init;
+  } else {
+    bool running = false;
+    for (const json::Value& c : o.status()["containerStatuses"].items()) {
+      const std::string trouble = ContainerTrouble(c["state"]);
+      if (!trouble.empty()) reason = trouble;
+      running = running || (c["ready"].AsBool() && c["state"]["running"].is_object());
+    }
+    if (reason == "Completed" && running) {
+      reason = kube::IsConditionTrue(o.status()["conditions"], "Ready") ? "Running" : "NotReady";
+    }
+  }
+  if (!o.IsDeleting()) return reason;
+  return o.status()["reason"].AsString() == "NodeLost" ? "Unknown" : "Terminating";
+}
+
+Cells PodRow(const kube::Object& o, absl::Time now) {
+  int64_t ready = 0, restarts = 0;
+  for (const json::Value& c : o.status()["containerStatuses"].items()) {
+    ready += c["ready"].AsBool();
+    restarts += c["restartCount"].AsInt();
+  }
+  return {Ratio(ready, static_cast<int64_t>(o.spec()["containers"].size())),
+          PodStatus(o),
+          absl::StrCat(restarts),
+          AgeCell(o, now),
+          TextOr(o.status()["podIP"], "<none>"),
+          TextOr(o.spec()["nodeName"], "<none>"),
+          TextOr(o.status()["nominatedNodeName"], "<none>"),
+          "<none>"};
+}
+
+std::string MetricText(const json::Value& metric) {
+  const json::Value& target = metric["resource"]["target"];
+  if (target["averageUtilization"].is_int()) {
+    return absl::StrCat(metric["resource"]["name"].AsString(), ": <unknown>/",
+                        target["averageUtilization"].AsInt(), "%");
+  }
+  return "<unknown>";
+}
+
+Cells AutoscalerRow(const kube::Object& o, absl::Time now) {
+  const json::Value& target = o.spec()["scaleTargetRef"];
+  std::string metrics;
+  for (const json::Value& metric : o.spec()["metrics"].items()) {
+    absl::StrAppend(&metrics, metrics.empty() ? "" : ", ", MetricText(metric));
+  }
+  return {
+      absl::StrCat(target["kind"].AsString(), "/", target["name"].AsString()),
+      metrics.empty() ? "<none>" : metrics,
+      o.spec()["minReplicas"].is_int() ? absl::StrCat(o.spec()["minReplicas"].AsInt()) : "<unset>",
+      o.spec()["maxReplicas"].AsInt(),
+      o.status()["currentReplicas"].AsInt(),
+      AgeCell(o, now)};
+}
+
+std::string IntOrText(const json::Value& v) {
+  if (v.is_int()) return absl::StrCat(v.AsInt());
+  return TextOr(v, "N/A");
+}
+
+Cells BudgetRow(const kube::Object& o, absl::Time now) {
+  return {IntOrText(o.spec()["minAvailable"]), IntOrText(o.spec()["maxUnavailable"]),
+          o.status()["disruptionsAllowed"].AsInt(), AgeCell(o, now)};
+}
+
+}  // namespace
+
+std::vector<BuiltinColumns> WorkloadColumns() {
+  const BuiltinColumns::Spec containers{"Containers", "string", true};
+  const BuiltinColumns::Spec images{"Images", "string", true};
+  const BuiltinColumns::Spec selector{"Selector", "string", true};
+  const BuiltinColumns::Spec age{"Age"};
+  const BuiltinColumns::Spec ready{"Ready"};
+  const BuiltinColumns::Spec desired{"Desired", "integer"};
+  const BuiltinColumns::Spec current{"Current", "integer"};
+  const BuiltinColumns::Spec ready_count{"Ready", "integer"};
+  const BuiltinColumns::Spec up_to_date{"Up-to-date", "string"};
+  const BuiltinColumns::Spec available{"Available", "string"};
+  return {
+      {"apps",
+       "Deployment",
+       {ready, up_to_date, available, age, containers, images, selector},
+       DeploymentRow},
+      {"apps",
+       "ReplicaSet",
+       {desired, current, ready_count, age, containers, images, selector},
+       ReplicaSetRow},
+      {"",
+       "ReplicationController",
+       {desired, current, ready_count, age, containers, images, selector},
+       ReplicaSetRow},
+      {"apps", "StatefulSet", {ready, age, containers, images}, StatefulSetRow},
+      {"apps",
+       "DaemonSet",
+       {desired,
+        current,
+        ready_count,
+        {"Up-to-date", "integer"},
+        {"Available", "integer"},
+        {"Node Selector"},
+        age,
+        containers,
+        images,
+        selector},
+       DaemonSetRow},
+      {"batch",
+       "Job",
+       {{"Status"}, {"Completions"}, {"Duration"}, age, containers, images, selector},
+       JobRow},
+      {"batch",
+       "CronJob",
+       {{"Schedule"},
+        {"Timezone"},
+        {"Suspend", "boolean"},
+        {"Active", "integer"},
+        {"Last Schedule"},
+        age,
+        containers,
+        images},
+       CronJobRow},
+      {"",
+       "Pod",
+       {ready,
+        {"Status"},
+        {"Restarts"},
+        age,
+        {"IP", "string", true},
+        {"Node", "string", true},
+        {"Nominated Node", "string", true},
+        {"Readiness Gates", "string", true}},
+       PodRow},
+      {"autoscaling",
+       "HorizontalPodAutoscaler",
+       {{"Reference"}, {"Targets"}, {"MinPods"}, {"MaxPods"}, {"Replicas", "integer"}, age},
+       AutoscalerRow},
+      {"policy",
+       "PodDisruptionBudget",
+       {{"Min Available"}, {"Max Unavailable"}, {"Allowed Disruptions", "integer"}, age},
+       BudgetRow},
+  };
+}
+
+}  // namespace sandbox

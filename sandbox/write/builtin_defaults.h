@@ -1,0 +1,23 @@
+// Defaults of built-in kinds that users and controllers notice, as kube-apiserver's SetDefaults_*
+// functions, and what its registry strategies fill in on creation.
+#ifndef SANDBOX_WRITE_BUILTIN_DEFAULTS_H_
+#define SANDBOX_WRITE_BUILTIN_DEFAULTS_H_
+
+#include "kube/meta/object.h"
+#include "sandbox/kinds/resource_info.h"
+
+namespace sandbox {
+
+// Fills absent fields; runs on every write.
+void ApplyBuiltinDefaults(const ResourceInfo& info, kube::Object& object);
+// What only creation sets: initial status, a namespace's finalizer, a Job's selector. REQUIRES: the
+// object has its uid.
+void PrepareBuiltinForCreate(const ResourceInfo& info, kube::Object& object);
+
+// Shared by the workload kinds.
+void DefaultPodTemplate(json::Value& pod_template);
+void DefaultPodSpec(json::Value& spec);
+
+}  // namespace sandbox
+
+#endif  // SANDBOX_WRITE_BUILTIN_DEFAULTS_H_

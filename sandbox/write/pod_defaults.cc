@@ -1,0 +1,102 @@
+// Defaults of pod templates.
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_split.h"
+#include "sandbox/kinds/default_to.h"
+#include "sandbox/write/builtin_defaults.h"
+
+namespace sandbox {
+namespace {
+
+// "Always" for :latest and untagged images, else "IfNotPresent".
+absl::string_view PullPolicyOf(absl::string_view image) {
+  if (absl::StrContains(image, '@')) return "IfNotPresent";
+  const std::vector<absl::string_view> parts = absl::StrSplit(image, '/');
+  const absl::string_view last = parts.back();
+  const size_t colon = last.find(':');
+  const absl::string_view tag =
+      colon == absl::string_view::npos ? "latest" : last.substr(colon + 1);
+  return tag == "latest" ? "Always" : "IfNotPresent";
+}
+
+void DefaultProbe(json::Value& container, absl::string_view name) {
+  if (!container[name].is_object()) return;
+  json::Value& probe = container.Mutable(name);
+  DefaultTo(probe, "timeoutSeconds", 1);
+  DefaultTo(probe, "periodSeconds", 10);
+  DefaultTo(probe, "successThreshold", 1);
+  DefaultTo(probe, "failureThreshold", 3);
+  if (!probe["httpGet"].is_object()) return;
+  json::Value& get = probe.Mutable("httpGet");
+  DefaultTo(get, "path", "/");
+  DefaultTo(get, "scheme", "HTTP");
+}
+
+// Limits without requests are requests too.
+void DefaultRequests(json::Value& resources) {
+  for (const json::Member& limit : json::Value(resources["limits"]).members()) {
+    if (!resources["requests"].Has(limit.name())) {
+      resources.Set({"requests", limit.name()}, limit.value);
+    }
+  }
+}
+
+void DefaultEnv(json::Value& container) {
+  for (size_t i = 0; i < container["env"].size(); ++i) {
+    if (!container["env"].At(i)["valueFrom"]["fieldRef"].is_object()) continue;
+    json::Value& variable = container.Mutable("env").MutableAt(i);
+    DefaultTo(variable.Mutable("valueFrom").Mutable("fieldRef"), "apiVersion", "v1");
+  }
+}
+
+void DefaultContainer(json::Value& container) {
+  DefaultTo(container, "imagePullPolicy", PullPolicyOf(container["image"].AsString()));
+  DefaultTo(container, "terminationMessagePath", "/dev/termination-log");
+  DefaultTo(container, "terminationMessagePolicy", "File");
+  DefaultTo(container, "resources", json::Value::Object());
+  DefaultRequests(container.Mutable("resources"));
+  for (size_t i = 0; i < container["ports"].size(); ++i) {
+    DefaultTo(container.Mutable("ports").MutableAt(i), "protocol", "TCP");
+  }
+  for (absl::string_view probe : {"livenessProbe", "readinessProbe", "startupProbe"}) {
+    DefaultProbe(container, probe);
+  }
+  DefaultEnv(container);
+}
+
+void DefaultVolume(json::Value& volume) {
+  for (absl::string_view source : {"configMap", "secret", "projected", "downwardAPI"}) {
+    if (volume[source].is_object()) DefaultTo(volume.Mutable(source), "defaultMode", 420);
+  }
+  if (volume["hostPath"].is_object()) DefaultTo(volume.Mutable("hostPath"), "type", "");
+}
+
+void ForEach(json::Value& owner, absl::string_view list, void (*apply)(json::Value&)) {
+  for (size_t i = 0; i < owner[list].size(); ++i) {
+    if (owner[list].At(i).is_object()) apply(owner.Mutable(list).MutableAt(i));
+  }
+}
+
+}  // namespace
+
+void DefaultPodSpec(json::Value& spec) {
+  DefaultTo(spec, "restartPolicy", "Always");
+  DefaultTo(spec, "dnsPolicy", "ClusterFirst");
+  DefaultTo(spec, "schedulerName", "default-scheduler");
+  DefaultTo(spec, "terminationGracePeriodSeconds", 30);
+  DefaultTo(spec, "securityContext", json::Value::Object());
+  if (!spec["serviceAccountName"].is_null()) {
+    DefaultTo(spec, "serviceAccount", spec["serviceAccountName"]);
+  }
+  ForEach(spec, "containers", DefaultContainer);
+  ForEach(spec, "initContainers", DefaultContainer);
+  ForEach(spec, "volumes", DefaultVolume);
+}
+
+void DefaultPodTemplate(json::Value& pod_template) {
+  DefaultTo(pod_template, "metadata", json::Value::Object());
+  DefaultPodSpec(pod_template.Mutable("spec"));
+}
+
+}  // namespace sandbox

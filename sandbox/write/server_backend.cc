@@ -1,0 +1,266 @@
+#include "sandbox/write/server_backend.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/status.h"
+#include "kube/meta/patch.h"
+#include "sandbox/kinds/namespace_rules.h"
+#include "sandbox/kinds/scale.h"
+
+namespace sandbox {
+namespace {
+
+constexpr char kUnprocessable[] = "the server rejected our request due to an error in our request";
+
+// The patched form of an object (or of its Scale).
+absl::StatusOr<kube::Object> Patched(const ResourceInfo& info, const kube::Object& current,
+                                     const PatchRequest& request) {
+  switch (request.type) {
+    case PatchRequest::Type::kMerge:
+      if (!request.patch.is_object()) return BadRequest("a merge patch must be a JSON object");
+      return kube::Object(kube::ApplyMergePatch(current.root(), request.patch));
+    case PatchRequest::Type::kJson: {
+      auto patched = kube::ApplyJsonPatch(current.root(), request.patch);
+      if (!patched.ok()) return ToStatus({422, "Invalid", kUnprocessable, json::Value::Object()});
+      return kube::Object(*std::move(patched));
+    }
+    case PatchRequest::Type::kStrategic: {
+      if (info.custom) {
+        return UnsupportedMediaType(
+            "the body of the request was in an unknown format - accepted media types include: "
+            "application/json-patch+json, application/merge-patch+json, "
+            "application/apply-patch+yaml");
+      }
+      if (!request.patch.is_object()) return BadRequest("a strategic patch must be a JSON object");
+      auto patched = kube::ApplyStrategicMergePatch(current.root(), request.patch);
+      if (!patched.ok()) return BadRequest(patched.status().message());
+      return kube::Object(*std::move(patched));
+    }
+    case PatchRequest::Type::kApply:
+      break;
+  }
+  return BadRequest("not a patch of an existing object");
+}
+
+Event EventOf(const ResourceInfo* info, const Change& change) {
+  if (info == nullptr) return {change.type, change.object, change.previous};
+  return {change.type, info->ToServed(change.object), info->ToServed(change.previous)};
+}
+
+}  // namespace
+
+ServerBackend::ServerBackend(size_t history_events)
+    : store_(history_events),
+      writes_(store_, addresses_),
+      definitions_(store_, registry_, writes_) {
+  writes_.SetCommitHook([this](const GroupName& table, const kube::ObjectKey& key) {
+    definitions_.OnCommit(table, key);
+  });
+  Bootstrap();
+}
+
+void ServerBackend::Bootstrap() {
+  for (const char* name : {"default", "kube-node-lease", "kube-public", "kube-system"}) {
+    base::IgnoreError(Create({"", "v1", "namespaces"},
+                             kube::Object::Make({"", "v1", "Namespace"}, {"", name}), false)
+                          .status(),
+                      "an empty server takes its first namespaces");
+  }
+}
+
+absl::StatusOr<ResourceInfoPtr> ServerBackend::Served(const kube::Gvr& r) const {
+  ResourceInfoPtr info = registry_.Find(r);
+  if (info == nullptr) return NoSuchResource();
+  return info;
+}
+
+absl::Status ServerBackend::CheckSubresource(const ResourceInfo& info,
+                                             absl::string_view subresource) const {
+  if (subresource.empty()) return absl::OkStatus();
+  if (subresource == "status" && info.status_subresource) return absl::OkStatus();
+  if (subresource == "scale" && info.scale.has_value()) return absl::OkStatus();
+  if (subresource == "finalize" && IsNamespaceKind(info)) return absl::OkStatus();
+  return NoSuchResource();
+}
+
+absl::StatusOr<kube::ObjectPtr> ServerBackend::Get(const kube::Gvr& r, const kube::ObjectKey& key) {
+  ASSIGN_OR_RETURN(const ResourceInfoPtr info, Served(r));
+  return GetOf(*info, key, "");
+}
+
+absl::StatusOr<kube::ObjectPtr> ServerBackend::GetOf(const ResourceInfo& info,
+                                                     const kube::ObjectKey& key,
+                                                     absl::string_view subresource) const {
+  RETURN_IF_ERROR(CheckSubresource(info, subresource));
+  const kube::ObjectPtr object = info.ToServed(store_.Get(info.table(), key));
+  if (object == nullptr) return NotFound(info.name(), key.name);
+  return subresource == "scale" ? kube::Share(ScaleOf(info, *object)) : object;
+}
+
+absl::StatusOr<std::vector<kube::ObjectPtr>> ServerBackend::List(
+    const kube::Gvr& r, absl::string_view ns, const kube::LabelSelector& selector) {
+  ASSIGN_OR_RETURN(const ResourceInfoPtr info, Served(r));
+  std::vector<kube::ObjectPtr> out;
+  for (const kube::ObjectPtr& object : store_.List(info->table(), ns).objects) {
+    if (selector.Matches(object->labels())) out.push_back(info->ToServed(object));
+  }
+  return out;
+}
+
+absl::StatusOr<kube::ObjectPtr> ServerBackend::Create(const kube::Gvr& r, kube::Object object,
+                                                      bool dry_run) {
+  ASSIGN_OR_RETURN(const ResourceInfoPtr info, Served(r));
+  return CreateOf(*info, std::move(object), {.dry_run = dry_run});
+}
+
+absl::StatusOr<kube::ObjectPtr> ServerBackend::CreateOf(const ResourceInfo& info,
+                                                        kube::Object object,
+                                                        const WriteContext& context) {
+  if (info.review) return MethodNotAllowed("reviews are answered, not stored");
+  return writes_.Create(info, std::move(object), context);
+}
+
+absl::StatusOr<kube::ObjectPtr> ServerBackend::Update(const kube::Gvr& r, kube::Object object,
+                                                      absl::string_view subresource, bool dry_run) {
+  ASSIGN_OR_RETURN(const ResourceInfoPtr info, Served(r));
+  ASSIGN_OR_RETURN(Written written, UpdateOf(*info, {object.key(), std::string(subresource)},
+                                             object, {.dry_run = dry_run}));
+  return written.object;
+}
+
+absl::StatusOr<ServerBackend::Written> ServerBackend::UpdateOf(const ResourceInfo& info,
+                                                               const WritePath::Target& target,
+                                                               const kube::Object& object,
+                                                               const WriteContext& context) {
+  RETURN_IF_ERROR(CheckSubresource(info, target.subresource));
+  const auto whole = [&object](const kube::Object&) -> absl::StatusOr<kube::Object> {
+    return object;
+  };
+  if (target.subresource == "scale") {
+    ASSIGN_OR_RETURN(kube::ObjectPtr scale, UpdateScale(info, target.key, whole, context));
+    return Written{std::move(scale), false};
+  }
+  auto updated = writes_.Update(info, target, whole, context);
+  const bool absent = absl::IsNotFound(updated.status());
+  if (absent && info.create_on_update && target.subresource.empty()) {
+    ASSIGN_OR_RETURN(kube::ObjectPtr created, CreateOf(info, object, context));
+    return Written{std::move(created), true};
+  }
+  if (!updated.ok()) return updated.status();
+  return Written{*std::move(updated), false};
+}
+
+absl::StatusOr<kube::ObjectPtr> ServerBackend::UpdateScale(const ResourceInfo& info,
+                                                           const kube::ObjectKey& key,
+                                                           const WritePath::Change& make_scale,
+                                                           const WriteContext& context) {
+  const auto change = [&](const kube::Object& current) -> absl::StatusOr<kube::Object> {
+    ASSIGN_OR_RETURN(const kube::Object scale, make_scale(ScaleOf(info, current)));
+    return WithScale(info, current, scale);
+  };
+  ASSIGN_OR_RETURN(const kube::ObjectPtr updated, writes_.Update(info, {key, ""}, change, context));
+  return kube::Share(ScaleOf(info, *updated));
+}
+
+absl::StatusOr<kube::ObjectPtr> ServerBackend::Patch(const kube::Gvr& r, const kube::ObjectKey& key,
+                                                     const PatchRequest& request) {
+  ASSIGN_OR_RETURN(const ResourceInfoPtr info, Served(r));
+  ASSIGN_OR_RETURN(Written written, PatchOf(*info, key, request, {.dry_run = request.dry_run}));
+  return written.object;
+}
+
+absl::StatusOr<ServerBackend::Written> ServerBackend::PatchOf(const ResourceInfo& info,
+                                                              const kube::ObjectKey& key,
+                                                              const PatchRequest& request,
+                                                              const WriteContext& context) {
+  RETURN_IF_ERROR(CheckSubresource(info, request.subresource));
+  if (request.type == PatchRequest::Type::kApply && request.subresource != "scale") {
+    return ApplyOf(info, key, request, context);
+  }
+  const auto change = [&](const kube::Object& current) { return Patched(info, current, request); };
+  if (request.subresource == "scale") {
+    ASSIGN_OR_RETURN(kube::ObjectPtr scale, UpdateScale(info, key, change, context));
+    return Written{std::move(scale), false};
+  }
+  ASSIGN_OR_RETURN(kube::ObjectPtr updated,
+                   writes_.Update(info, {key, request.subresource}, change, context));
+  return Written{std::move(updated), false};
+}
+
+absl::StatusOr<ServerBackend::Written> ServerBackend::ApplyOf(const ResourceInfo& info,
+                                                              const kube::ObjectKey& key,
+                                                              const PatchRequest& request,
+                                                              const WriteContext& context) {
+  if (!request.patch.is_object()) return BadRequest("an applied configuration must be an object");
+  if (request.field_manager.empty()) {
+    return BadRequest("fieldManager is required for apply patch");
+  }
+  kube::Object config(request.patch);
+  config.Erase({"metadata", "managedFields"});
+  if (config.name().empty()) config.Set({"metadata", "name"}, key.name);
+  if (info.resource.namespaced) config.Set({"metadata", "namespace"}, key.ns);
+  const FieldOwnership::Request owner{info.table(), key, request.field_manager, request.force};
+  const auto change = [&](const kube::Object& current) {
+    return ownership_.Apply(info, owner, current, config);
+  };
+  Written written;
+  auto updated = writes_.Update(info, {key, request.subresource}, change, context);
+  if (absl::IsNotFound(updated.status()) && request.subresource.empty()) {
+    updated = CreateOf(info, config, context);
+    written.created = updated.ok();
+  }
+  if (!updated.ok()) return updated.status();
+  written.object = *std::move(updated);
+  if (!context.dry_run) ownership_.Remember(owner, *written.object, config);
+  return written;
+}
+
+absl::StatusOr<kube::ObjectPtr> ServerBackend::Delete(const kube::Gvr& r,
+                                                      const kube::ObjectKey& key,
+                                                      const DeleteRequest& request) {
+  ASSIGN_OR_RETURN(const ResourceInfoPtr info, Served(r));
+  return DeleteOf(*info, key, request, {.dry_run = request.dry_run});
+}
+
+absl::StatusOr<kube::ObjectPtr> ServerBackend::DeleteOf(const ResourceInfo& info,
+                                                        const kube::ObjectKey& key,
+                                                        const DeleteRequest& request,
+                                                        const WriteContext& context) {
+  ASSIGN_OR_RETURN(kube::ObjectPtr left, writes_.Delete(info, key, request, context));
+  if (left == nullptr && !context.dry_run) ownership_.Forget(info.table(), key);
+  return left;
+}
+
+int64_t ServerBackend::Subscribe(const kube::Gvr& r, std::function<void(const Event&)> callback) {
+  const bool everything = r.resource.empty();
+  const ResourceInfoPtr info = everything ? nullptr : registry_.Find(r);
+  // A resource that is not served yet may come; until then its table is simply empty.
+  const GroupName table = everything        ? GroupName{}
+                          : info != nullptr ? info->table()
+                                            : GroupName{r.group, r.resource};
+  const auto sink = [info, callback = std::move(callback)](const ChangePtr& change, int64_t) {
+    if (change != nullptr) callback(EventOf(info.get(), *change));
+  };
+  // A watch from the present state cannot expire.
+  return *store_.Watch({.table = table}, sink);
+}
+
+void ServerBackend::Unsubscribe(int64_t id) { store_.Unwatch(id); }
+
+void ServerBackend::AddAdmission(AdmissionHook hook) { writes_.AddAdmission(std::move(hook)); }
+
+std::vector<kube::Resource> ServerBackend::Resources() const {
+  std::vector<kube::Resource> out;
+  for (const ResourceInfoPtr& info : registry_.All()) {
+    if (!info->review) out.push_back(info->resource);
+  }
+  return out;
+}
+
+kube::Resource ServerBackend::Find(const kube::Gvk& gvk) const {
+  const ResourceInfoPtr info = registry_.Find(gvk);
+  return info == nullptr ? kube::Resource{} : info->resource;
+}
+
+}  // namespace sandbox

@@ -1,0 +1,120 @@
+#include "sandbox/write/subresource_rules.h"
+
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/clock.h"
+#include "sandbox/kinds/custom_definitions.h"
+#include "sandbox/kinds/namespace_rules.h"
+
+namespace sandbox {
+namespace {
+
+constexpr char kOrphanFinalizer[] = "orphan";
+constexpr char kForegroundFinalizer[] = "foregroundDeletion";
+
+void CopyMember(const kube::Object& from, json::Path path, kube::Object& to) {
+  const json::Value* v = from.root().FindPath(path);
+  if (v == nullptr) {
+    to.Erase(path);
+  } else {
+    to.Set(path, *v);
+  }
+}
+
+void OnlyStatus(const ResourceInfo& info, const kube::Object& current, kube::Object& wanted) {
+  kube::Object result = current;
+  CopyMember(wanted, {"status"}, result);
+  if (!info.custom) {
+    // Built-in strategies reset the spec but let metadata through; that of Deployments keeps
+    // labels.
+    result.Set({"metadata"}, wanted.metadata());
+    if (info.resource.gvk.kind == "Deployment") {
+      CopyMember(current, {"metadata", "labels"}, result);
+    }
+  }
+  wanted = std::move(result);
+}
+
+void OnlyFinalizers(const kube::Object& current, kube::Object& wanted) {
+  kube::Object result = current;
+  result.Set({"metadata"}, wanted.metadata());
+  CopyMember(wanted, {"spec", "finalizers"}, result);
+  wanted = std::move(result);
+}
+
+}  // namespace
+
+absl::Status CheckWritePreconditions(const ResourceInfo& info, const kube::Object& current,
+                                     const kube::Object& wanted) {
+  if (!wanted.uid().empty() && wanted.uid() != current.uid()) {
+    return Conflict(info.name(), current.name(),
+                    absl::StrCat("Precondition failed: UID in precondition: ", wanted.uid(),
+                                 ", UID in object meta: ", current.uid()));
+  }
+  if (wanted.resource_version().empty() && !info.unconditional_update) {
+    return ToStatus({422, "Invalid",
+                     absl::StrCat(info.name().ToString(), " \"", current.name(),
+                                  "\" is invalid: metadata.resourceVersion: Invalid value: 0x0: "
+                                  "must be specified for an update"),
+                     json::Value::Object({{"name", current.name()},
+                                          {"group", info.resource.gvk.group},
+                                          {"kind", info.resource.plural}})});
+  }
+  if (!wanted.resource_version().empty() &&
+      wanted.resource_version() != current.resource_version()) {
+    return StaleWrite(info.name(), current.name());
+  }
+  return absl::OkStatus();
+}
+
+void RestrictToSubresource(const ResourceInfo& info, absl::string_view subresource,
+                           const kube::Object& current, kube::Object& wanted) {
+  if (subresource == "status") {
+    OnlyStatus(info, current, wanted);
+    return;
+  }
+  if (subresource == "finalize") {
+    OnlyFinalizers(current, wanted);
+    return;
+  }
+  if (info.status_subresource) CopyMember(current, {"status"}, wanted);
+  if (IsNamespaceKind(info)) CopyMember(current, {"spec", "finalizers"}, wanted);
+}
+
+bool IsReadyToGo(const ResourceInfo& info, const kube::Object& object) {
+  return object.IsDeleting() && object.metadata()["finalizers"].empty() &&
+         !HoldsNamespace(info, object);
+}
+
+void SetDeletionFinalizers(const ResourceInfo& info, absl::string_view propagation,
+                           kube::Object& object) {
+  std::string policy(propagation);
+  if (policy.empty() && info.orphans_by_default && !object.IsDeleting()) policy = "Orphan";
+  const auto set = [&object](const char* finalizer, bool wanted) {
+    if (wanted) {
+      object.AddFinalizer(finalizer);
+    } else {
+      object.RemoveFinalizer(finalizer);
+    }
+  };
+  if (!policy.empty()) {
+    set(kOrphanFinalizer, policy == "Orphan");
+    set(kForegroundFinalizer, policy == "Foreground");
+  }
+  if (IsDefinitionKind(info) && !object.IsDeleting()) object.AddFinalizer(kCleanupFinalizer);
+}
+
+void MarkTerminating(const ResourceInfo& info, kube::Object& object) {
+  if (IsNamespaceKind(info)) object.Set({"status", "phase"}, "Terminating");
+  if (!IsDefinitionKind(info)) return;
+  json::Value& conditions = object.mutable_root().Mutable(json::Path({"status", "conditions"}));
+  kube::SetCondition(conditions,
+                     {"Terminating", "True", "InstanceDeletionPending",
+                      "CustomResourceDefinition marked for deletion; CustomResource deletion will "
+                      "begin soon"},
+                     base::RealClock().Now());
+}
+
+}  // namespace sandbox

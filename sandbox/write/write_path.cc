@@ -1,0 +1,264 @@
+#include "sandbox/write/write_path.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/clock.h"
+#include "base/status.h"
+#include "sandbox/kinds/custom_definitions.h"
+#include "sandbox/kinds/namespace_rules.h"
+#include "sandbox/kinds/schema.h"
+#include "sandbox/write/builtin_defaults.h"
+#include "sandbox/write/builtin_validation.h"
+#include "sandbox/write/metadata_rules.h"
+#include "sandbox/write/subresource_rules.h"
+#include "sandbox/write/typed_fields.h"
+
+namespace sandbox {
+namespace {
+
+constexpr int kMaxAttempts = 20;     // Of a write that loses races.
+constexpr int kMaxNameAttempts = 8;  // For generated names that are taken.
+
+absl::Status CheckTypeMeta(const ResourceInfo& info, kube::Object& object) {
+  const kube::Gvk& gvk = info.resource.gvk;
+  if (!object.root().is_object()) return BadRequest("the body must be a JSON object");
+  if (object.api_version().empty()) object.Set({"apiVersion"}, gvk.ApiVersion());
+  if (object.kind().empty()) object.Set({"kind"}, gvk.kind);
+  if (object.api_version() != gvk.ApiVersion()) {
+    return BadRequest(absl::StrCat("the API version in the data (", object.api_version(),
+                                   ") does not match the expected API version (", gvk.ApiVersion(),
+                                   ")"));
+  }
+  if (object.kind() != gvk.kind) {
+    return BadRequest(absl::StrCat("the kind in the data (", object.kind(),
+                                   ") does not match the expected kind (", gvk.kind, ")"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ReportUnknown(const ResourceInfo& info, const std::vector<std::string>& fields,
+                           const WriteContext& context) {
+  if (fields.empty() || context.validation == FieldValidation::kIgnore) return absl::OkStatus();
+  std::string all;
+  for (const std::string& field : fields) {
+    const std::string text = absl::StrCat("unknown field \"", field, "\"");
+    absl::StrAppend(&all, all.empty() ? "" : ", ", text);
+    if (context.validation == FieldValidation::kWarn && context.warnings != nullptr) {
+      context.warnings->push_back(text);
+    }
+  }
+  if (context.validation == FieldValidation::kWarn) return absl::OkStatus();
+  const kube::Gvk& gvk = info.resource.gvk;
+  return BadRequest(absl::StrCat(gvk.kind, " in version \"", gvk.version,
+                                 "\" cannot be handled as a ", gvk.kind,
+                                 ": strict decoding error: ", all));
+}
+
+void Validate(const ResourceInfo& info, const kube::Object& object, FieldErrors& errors) {
+  ValidateMetadata(info, object, errors);
+  if (info.custom) {
+    if (info.schema != nullptr) info.schema->Validate(object.root(), errors);
+    return;
+  }
+  ValidateBuiltin(info, object, errors);
+}
+
+bool IsService(const ResourceInfo& info) {
+  return info.resource.gvk.group.empty() && info.resource.gvk.kind == "Service";
+}
+
+}  // namespace
+
+void WritePath::AddAdmission(AdmissionHook hook) {
+  absl::MutexLock lock(&mu_);
+  admission_.push_back(std::move(hook));
+}
+
+absl::Status WritePath::Admit(const AdmissionRequest& request, kube::Object& object) {
+  std::vector<AdmissionHook> hooks;
+  {
+    absl::MutexLock lock(&mu_);
+    hooks = admission_;
+  }
+  for (const AdmissionHook& hook : hooks) RETURN_IF_ERROR(hook(request, object));
+  return absl::OkStatus();
+}
+
+absl::Status WritePath::Decode(const ResourceInfo& info, kube::Object& object,
+                               const WriteContext& context) {
+  RETURN_IF_ERROR(CheckTypeMeta(info, object));
+  RETURN_IF_ERROR(NormalizeMetadata(info, object));
+  if (info.custom) {
+    if (info.schema == nullptr) return absl::OkStatus();
+    RETURN_IF_ERROR(ReportUnknown(info, info.schema->Prune(object.mutable_root()), context));
+    info.schema->ApplyDefaults(object.mutable_root());
+    return absl::OkStatus();
+  }
+  std::vector<std::string> unknown;
+  RETURN_IF_ERROR(DecodeTypedFields(info, object, unknown));
+  RETURN_IF_ERROR(ReportUnknown(info, unknown, context));
+  ApplyBuiltinDefaults(info, object);
+  return absl::OkStatus();
+}
+
+absl::Status WritePath::CheckNamespace(const ResourceInfo& info, const kube::Object& object) const {
+  if (!info.resource.namespaced || object.ns().empty()) return absl::OkStatus();
+  const kube::ObjectPtr ns = store_.Get(NamespaceTable(), {"", std::string(object.ns())});
+  return CheckCreateInNamespace(info, object, ns);
+}
+
+absl::StatusOr<kube::ObjectPtr> WritePath::Create(const ResourceInfo& info, kube::Object object,
+                                                  const WriteContext& context) {
+  if (info.terminating) {
+    return MethodNotAllowed("create not allowed while custom resource definition is terminating");
+  }
+  if (!object.resource_version().empty()) {
+    return ToStatus({500, "", "resourceVersion should not be set on objects to be created", {}});
+  }
+  RETURN_IF_ERROR(Decode(info, object, context));
+  SetNewIdentity(info, object, base::RealClock().Now());
+  if (info.custom) {
+    if (info.status_subresource) object.Erase({"status"});
+  } else {
+    PrepareBuiltinForCreate(info, object);
+    ApplyBuiltinDefaults(info, object);
+  }
+  AdmissionRequest request{Verbs::kCreate, info.resource, "", context.user, context.dry_run, {}};
+  RETURN_IF_ERROR(Admit(request, object));
+  RETURN_IF_ERROR(CheckNamespace(info, object));
+  if (IsService(info)) addresses_.Fill({}, object);
+  PrepareDefinition(info, {}, object);
+  FieldErrors errors;
+  Validate(info, object, errors);
+  ValidateDefinition(info, object, errors);
+  RETURN_IF_ERROR(errors.ToStatus(info.kind(), object.name()));
+  return Insert(info, std::move(object), context);
+}
+
+absl::StatusOr<kube::ObjectPtr> WritePath::Insert(const ResourceInfo& info, kube::Object object,
+                                                  const WriteContext& context) {
+  object = info.ToStored(std::move(object));
+  const bool generated = !object.metadata()["generateName"].AsString().empty();
+  for (int attempt = 0; attempt < kMaxNameAttempts; ++attempt) {
+    const kube::ObjectKey key = object.key();
+    if (context.dry_run) {
+      if (store_.Get(info.table(), key) == nullptr) return info.ToServed(kube::Share(object));
+    } else if (const auto stored = store_.Insert(info.table(), object)) {
+      Committed(info, key);
+      return info.ToServed(stored);
+    }
+    if (!generated) break;
+    GenerateName(object);
+  }
+  return AlreadyExists(info.name(), object.name());
+}
+
+absl::StatusOr<kube::Object> WritePath::Prepare(const ResourceInfo& info, const Target& target,
+                                                const kube::Object& current, kube::Object wanted,
+                                                const WriteContext& context) {
+  RETURN_IF_ERROR(CheckTypeMeta(info, wanted));
+  RETURN_IF_ERROR(CheckWritePreconditions(info, current, wanted));
+  RETURN_IF_ERROR(Decode(info, wanted, context));
+  KeepServerMetadata(current, wanted);
+  RestrictToSubresource(info, target.subresource, current, wanted);
+  AdmissionRequest request{Verbs::kUpdate, info.resource,   target.subresource,
+                           context.user,   context.dry_run, current};
+  RETURN_IF_ERROR(Admit(request, wanted));
+  if (IsService(info)) addresses_.Fill(current, wanted);
+  PrepareDefinition(info, current, wanted);
+  UpdateGeneration(info, current, wanted);
+  FieldErrors errors;
+  ValidateMetadataUpdate(current, wanted, errors);
+  // A status may be written whatever the state of an older, less valid spec.
+  if (target.subresource.empty() || info.custom) Validate(info, wanted, errors);
+  if (!info.custom) ValidateBuiltinUpdate(info, current, wanted, errors);
+  ValidateDefinition(info, wanted, errors);
+  RETURN_IF_ERROR(errors.ToStatus(info.kind(), current.name()));
+  return wanted;
+}
+
+kube::ObjectPtr WritePath::Commit(const ResourceInfo& info, const kube::ObjectPtr& current,
+                                  kube::Object object) {
+  if (IsReadyToGo(info, object)) return store_.Remove(info.table(), current, std::move(object));
+  return store_.Replace(info.table(), current, std::move(object));
+}
+
+absl::StatusOr<kube::ObjectPtr> WritePath::Update(const ResourceInfo& info, const Target& target,
+                                                  const Change& change,
+                                                  const WriteContext& context) {
+  for (int attempt = 0; attempt < kMaxAttempts; ++attempt) {
+    const kube::ObjectPtr current = store_.Get(info.table(), target.key);
+    if (current == nullptr) return NotFound(info.name(), target.key.name);
+    const kube::ObjectPtr served = info.ToServed(current);
+    ASSIGN_OR_RETURN(kube::Object wanted, change(*served));
+    ASSIGN_OR_RETURN(wanted, Prepare(info, target, *served, std::move(wanted), context));
+    const bool is_final = IsReadyToGo(info, wanted);
+    if (!is_final && wanted == *served) return served;
+    wanted = info.ToStored(std::move(wanted));
+    if (context.dry_run) return info.ToServed(kube::Share(std::move(wanted)));
+    if (const auto stored = Commit(info, current, std::move(wanted))) {
+      Committed(info, target.key);
+      return info.ToServed(stored);
+    }
+  }
+  return StaleWrite(info.name(), target.key.name);
+}
+
+absl::Status WritePath::CheckDeletable(const ResourceInfo& info, const kube::Object& current,
+                                       const DeleteRequest& request) const {
+  const GroupName name{info.resource.gvk.group, info.resource.gvk.kind};
+  if (!request.uid.empty() && request.uid != current.uid()) {
+    return Conflict(name, current.name(),
+                    absl::StrCat("the UID in the precondition (", request.uid,
+                                 ") does not match the UID in record (", current.uid(),
+                                 "). The object might have been deleted and then recreated"));
+  }
+  if (!request.resource_version.empty() && request.resource_version != current.resource_version()) {
+    return Conflict(
+        name, current.name(),
+        absl::StrCat("the ResourceVersion in the precondition (", request.resource_version,
+                     ") does not match the ResourceVersion in record (", current.resource_version(),
+                     "). The object might have been modified"));
+  }
+  return CheckNamespaceDeletable(info, current);
+}
+
+absl::StatusOr<kube::ObjectPtr> WritePath::Delete(const ResourceInfo& info,
+                                                  const kube::ObjectKey& key,
+                                                  const DeleteRequest& request,
+                                                  const WriteContext& context) {
+  for (int attempt = 0; attempt < kMaxAttempts; ++attempt) {
+    const kube::ObjectPtr current = store_.Get(info.table(), key);
+    if (current == nullptr) return NotFound(info.name(), key.name);
+    RETURN_IF_ERROR(CheckDeletable(info, *current, request));
+    kube::Object last = *info.ToServed(current);
+    AdmissionRequest admission{Verbs::kDelete, info.resource,   "",
+                               context.user,   context.dry_run, last};
+    RETURN_IF_ERROR(Admit(admission, last));
+    last = *info.ToServed(current);
+    SetDeletionFinalizers(info, request.propagation, last);
+    const bool at_once = last.metadata()["finalizers"].empty() && !HoldsNamespace(info, last);
+    if (!at_once) {
+      MarkDeleted(last, base::RealClock().Now());
+      MarkTerminating(info, last);
+    }
+    if (request.dry_run || context.dry_run) return at_once ? nullptr : kube::Share(last);
+    if (!at_once && last == *info.ToServed(current)) return info.ToServed(current);
+    last = info.ToStored(std::move(last));
+    const kube::ObjectPtr stored = at_once ? store_.Remove(info.table(), current, std::move(last))
+                                           : store_.Replace(info.table(), current, std::move(last));
+    if (stored == nullptr) continue;
+    Committed(info, key);
+    // What was left to do may already have been done on commit.
+    if (at_once || store_.Get(info.table(), key) == nullptr) return nullptr;
+    return info.ToServed(stored);
+  }
+  return Conflict(info.name(), key.name, "the object changes too fast to be deleted");
+}
+
+void WritePath::Committed(const ResourceInfo& info, const kube::ObjectKey& key) {
+  if (commit_hook_) commit_hook_(info.table(), key);
+}
+
+}  // namespace sandbox

@@ -1,0 +1,83 @@
+// Every change of an object goes through here: decoding, defaulting, admission, validation, the
+// rules of subresources, and the optimistic commit to the store.
+#ifndef SANDBOX_WRITE_WRITE_PATH_H_
+#define SANDBOX_WRITE_WRITE_PATH_H_
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
+#include "sandbox/kinds/registry.h"
+#include "sandbox/storage/backend.h"
+#include "sandbox/storage/store.h"
+#include "sandbox/write/service_addresses.h"
+
+namespace sandbox {
+
+// What to do with fields that the schema of a custom resource does not know.
+enum class FieldValidation { kIgnore, kWarn, kStrict };
+
+struct WriteContext {
+  bool dry_run = false;
+  std::string user;
+  FieldValidation validation = FieldValidation::kIgnore;
+  // Texts for Warning headers are appended here when not null.
+  std::vector<std::string>* warnings = nullptr;
+};
+
+// Thread-safe.
+class WritePath {
+ public:
+  // Told after a change of a stored object (null: it is gone), before the writer gets its answer.
+  using CommitHook = std::function<void(const GroupName& table, const kube::ObjectKey& key)>;
+
+  WritePath(Store& store, ServiceAddresses& addresses) : store_(store), addresses_(addresses) {}
+  void SetCommitHook(CommitHook hook) { commit_hook_ = std::move(hook); }
+  void AddAdmission(AdmissionHook hook);
+
+  absl::StatusOr<kube::ObjectPtr> Create(const ResourceInfo& info, kube::Object object,
+                                         const WriteContext& context);
+
+  struct Target {
+    kube::ObjectKey key;
+    std::string subresource;  // "", "status", "finalize" (namespaces).
+  };
+  // Makes the wanted state from the current one (as served); called again after a lost race.
+  using Change = std::function<absl::StatusOr<kube::Object>(const kube::Object& current)>;
+  // Returns the stored object; the last state of an object whose final finalizer this removed.
+  absl::StatusOr<kube::ObjectPtr> Update(const ResourceInfo& info, const Target& target,
+                                         const Change& change, const WriteContext& context);
+
+  // The object when it waits for finalizers, null when it is gone.
+  absl::StatusOr<kube::ObjectPtr> Delete(const ResourceInfo& info, const kube::ObjectKey& key,
+                                         const DeleteRequest& request, const WriteContext& context);
+
+ private:
+  absl::Status Decode(const ResourceInfo& info, kube::Object& object, const WriteContext& context);
+  absl::Status Admit(const AdmissionRequest& request, kube::Object& object);
+  absl::Status CheckNamespace(const ResourceInfo& info, const kube::Object& object) const;
+  absl::StatusOr<kube::ObjectPtr> Insert(const ResourceInfo& info, kube::Object object,
+                                         const WriteContext& context);
+  absl::StatusOr<kube::Object> Prepare(const ResourceInfo& info, const Target& target,
+                                       const kube::Object& current, kube::Object wanted,
+                                       const WriteContext& context);
+  // nullptr: lost a race.
+  kube::ObjectPtr Commit(const ResourceInfo& info, const kube::ObjectPtr& current,
+                         kube::Object object);
+  absl::Status CheckDeletable(const ResourceInfo& info, const kube::Object& current,
+                              const DeleteRequest& request) const;
+  void Committed(const ResourceInfo& info, const kube::ObjectKey& key);
+
+  Store& store_;
+  ServiceAddresses& addresses_;
+  CommitHook commit_hook_;
+  absl::Mutex mu_;
+  std::vector<AdmissionHook> admission_ ABSL_GUARDED_BY(mu_);
+};
+
+}  // namespace sandbox
+
+#endif  // SANDBOX_WRITE_WRITE_PATH_H_

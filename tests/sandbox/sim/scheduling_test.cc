@@ -1,0 +1,243 @@
+#include <catch2/catch.hpp>
+
+#include "sandbox/sim/cluster_selection.h"
+#include "sandbox/sim/replica_division.h"
+#include "tests/sandbox/sim/sim_cluster.h"
+
+namespace sandbox {
+namespace {
+
+using Outcome = Placement::Outcome;
+
+std::string Text(const std::vector<api::TargetCluster>& targets) {
+  std::string out;
+  for (const auto& t : targets)
+    absl::StrAppend(&out, out.empty() ? "" : " ", t.name, "=", t.replicas);
+  return out;
+}
+
+TEST_CASE("Webster's method divides seats by weight") {
+  struct Case {
+    int64_t seats;
+    std::vector<int64_t> weights;
+    const char* uid;  // "b" hashes to an even number, "a" to an odd one.
+    const char* result;
+  };
+  const Case cases[] = {
+      {9, {1, 2}, "", "a=3 b=6"},
+      {9, {1, 3}, "", "a=2 b=7"},
+      {7, {2, 1, 1}, "", "a=3 b=2 c=2"},
+      {10, {1, 1, 1}, "", "a=4 b=3 c=3"},
+      {10, {1, 1, 1}, "odd", "a=3 b=3 c=4"},
+      {12, {18, 12, 6}, "", "a=6 b=4 c=2"},
+      {1, {1, 1}, "", "a=1"},
+      {3, {0, 1}, "", "b=3"},
+      {0, {1, 1}, "", ""},
+      {5, {0, 0}, "", ""},
+  };
+  // A uid whose hash is odd.
+  std::string odd = "x";
+  while (DivideByWeight(1, {Party{"a", 1}, Party{"b", 1}}, odd)[0].name == "a") odd += "x";
+  for (const Case& c : cases) {
+    std::vector<Party> parties;
+    for (size_t i = 0; i < c.weights.size(); ++i) {
+      parties.push_back({std::string(1, static_cast<char>('a' + i)), c.weights[i]});
+    }
+    INFO(c.seats << " seats, wanted " << c.result);
+    CHECK(Text(DivideByWeight(c.seats, parties, *c.uid == '\0' ? "" : odd)) == c.result);
+  }
+}
+
+TEST_CASE("replicas follow the room that clusters have") {
+  struct Case {
+    const char* name;
+    std::vector<Capacity> clusters;
+    DynamicDivision how;
+    const char* result;
+  };
+  const Case cases[] = {
+      {"first time", {{"a", 6, 0}, {"b", 3, 0}}, {9}, "a=6 b=3"},
+      {"scale up adds to what is there", {{"a", 4, 2}, {"b", 4, 0}}, {4}, "a=3 b=1"},
+      {"scale down takes in proportion", {{"a", 0, 6}, {"b", 9, 3}}, {3}, "a=2 b=1"},
+      {"nothing to do", {{"a", 9, 1}, {"b", 9, 5}}, {6}, "a=1 b=5"},
+      {"fresh start", {{"a", 2, 4}, {"b", 3, 0}}, {3, false, true}, "a=2 b=1"},
+      {"aggregated takes the fewest clusters", {{"a", 3, 0}, {"b", 9, 0}}, {8, true}, "b=8"},
+      {"aggregated stays where it is", {{"a", 5, 1}, {"b", 9, 0}}, {4, true}, "a=4"},
+  };
+  for (const Case& c : cases) {
+    INFO(c.name);
+    const auto result = DivideByRoom(c.clusters, c.how);
+    REQUIRE(result.ok());
+    CHECK(Text(*result) == c.result);
+  }
+  const auto full = DivideByRoom({{"a", 1, 0}}, {2});
+  CHECK(absl::IsResourceExhausted(full.status()));
+  CHECK(full.status().message() == "Clusters available replicas 1 are not enough to schedule.");
+}
+
+kube::ObjectPtr Cluster(const std::string& name, const std::string& spec = "{}",
+                        const std::string& labels = "{}", int64_t pods = 100) {
+  kube::Object cluster =
+      kube::Object::Make({"cluster.karmada.io", "v1alpha1", "Cluster"}, {"", name});
+  cluster.Set({"spec"}, Json(spec));
+  cluster.Set({"metadata", "labels"}, Json(labels));
+  cluster.Set({"status"}, Json(R"({"apiEnablements": [
+      {"groupVersion": "apps/v1", "resources": [{"name": "deployments", "kind": "Deployment"}]}]})"));
+  cluster.Set({"status", "resourceSummary", "allocatable"},
+              json::Value::Object({{"pods", absl::StrCat(pods)}, {"cpu", "10"}}));
+  return kube::Share(cluster);
+}
+
+kube::Object Binding(const std::string& placement, int64_t replicas = 3,
+                     const std::string& rest = "{}") {
+  kube::Object binding =
+      kube::Object::Make({"work.karmada.io", "v1alpha2", "ResourceBinding"}, {"default", "b"});
+  binding.Set({"spec", "placement"}, Json(placement));
+  binding.Set({"spec", "resource"}, Json(R"({"apiVersion": "apps/v1", "kind": "Deployment"})"));
+  if (replicas > 0) binding.Set({"spec", "replicas"}, replicas);
+  const json::Value members = Json(rest);
+  for (const json::Member& member : members.members()) {
+    binding.Set({"spec", member.name()}, member.value);
+  }
+  return binding;
+}
+
+TEST_CASE("placements choose clusters and replicas") {
+  const std::vector<kube::ObjectPtr> clusters = {
+      Cluster("m1", "{}", R"({"tier": "gold"})", 20),
+      Cluster("m2", R"({"region": "eu", "taints": [{"key": "k", "effect": "NoSchedule"}]})"),
+      Cluster("m3", R"({"region": "us", "zones": ["z"]})", "{}", 5)};
+  struct Case {
+    const char* name;
+    const char* placement;
+    int64_t replicas;
+    const char* result;
+  };
+  const Case cases[] = {
+      {"everywhere but where tainted", "{}", 3, "m1=3 m3=3"},
+      {"tolerated taint", R"({"clusterTolerations": [{"key": "k", "operator": "Exists"}]})", 3,
+       "m1=3 m2=3 m3=3"},
+      {"by name", R"({"clusterAffinity": {"clusterNames": ["m3"]}})", 3, "m3=3"},
+      {"excluded", R"({"clusterAffinity": {"exclude": ["m3"]}})", 3, "m1=3"},
+      {"by label", R"({"clusterAffinity": {"labelSelector": {"matchLabels": {"tier": "gold"}}}})",
+       3, "m1=3"},
+      {"by field", R"({"clusterAffinity": {"fieldSelector": {"matchExpressions": [
+          {"key": "region", "operator": "In", "values": ["us"]}]}}})",
+       3, "m3=3"},
+      {"no workload", "{}", 0, "m1=0 m3=0"},
+      {"divided equally",
+       R"({"replicaScheduling": {"replicaSchedulingType": "Divided",
+           "replicaDivisionPreference": "Weighted"}})",
+       4, "m1=2 m3=2"},
+      {"divided by weight, the largest rule counts",
+       R"({"replicaScheduling": {"replicaSchedulingType": "Divided",
+           "replicaDivisionPreference": "Weighted", "weightPreference": {"staticWeightList": [
+             {"targetCluster": {"clusterNames": ["m1"]}, "weight": 1},
+             {"targetCluster": {"clusterNames": ["m1"]}, "weight": 2},
+             {"targetCluster": {"clusterNames": ["m3"]}, "weight": 1}]}}})",
+       6, "m1=4 m3=2"},
+      {"a cluster without weight gets nothing",
+       R"({"replicaScheduling": {"replicaSchedulingType": "Divided",
+           "replicaDivisionPreference": "Weighted", "weightPreference": {"staticWeightList": [
+             {"targetCluster": {"clusterNames": ["m3"]}, "weight": 1}]}}})",
+       6, "m3=6"},
+      {"divided by room",
+       R"({"replicaScheduling": {"replicaSchedulingType": "Divided",
+           "replicaDivisionPreference": "Weighted",
+           "weightPreference": {"dynamicWeight": "AvailableReplicas"}}})",
+       10, "m1=8 m3=2"},
+      {"aggregated",
+       R"({"replicaScheduling": {"replicaSchedulingType": "Divided",
+           "replicaDivisionPreference": "Aggregated"}})",
+       10, "m1=10"},
+      {"at most one cluster",
+       R"({"spreadConstraints": [{"spreadByField": "cluster", "minGroups": 1, "maxGroups": 1}]})",
+       3, "m1=3"},
+      {"second affinity when the first fits nowhere",
+       R"({"clusterAffinities": [{"affinityName": "a", "clusterNames": ["nowhere"]},
+                                 {"affinityName": "b", "clusterNames": ["m3"]}]})",
+       3, "m3=3"},
+  };
+  for (const Case& c : cases) {
+    INFO(c.name);
+    const Placement result = Place(Binding(c.placement, c.replicas), clusters, false);
+    INFO(result.message);
+    CHECK(result.outcome == Outcome::kSuccess);
+    CHECK(Text(result.clusters) == c.result);
+  }
+}
+
+TEST_CASE("a binding that fits nowhere learns why") {
+  const Placement result =
+      Place(Binding(R"({"clusterAffinity": {"clusterNames": ["m9"]}})"),
+            {Cluster("m1"), Cluster("m2", R"({"taints": [{"key": "k", "effect": "NoExecute"}]})")},
+            false);
+  CHECK(result.outcome == Outcome::kNoClusterFit);
+  CHECK(result.message ==
+        "0/2 clusters are available: 1 cluster(s) did not match the placement cluster affinity "
+        "constraint, 1 cluster(s) had untolerated taint {k: }.");
+}
+
+TEST_CASE("present targets keep their place despite new taints and missing APIs") {
+  const auto tainted = Cluster("m1", R"({"taints": [{"key": "k", "effect": "NoSchedule"}]})");
+  const std::string here = R"({"clusters": [{"name": "m1", "replicas": 3}]})";
+  CHECK(Text(Place(Binding("{}", 3, here), {tainted}, false).clusters) == "m1=3");
+  CHECK(Place(Binding("{}"), {tainted}, false).outcome == Outcome::kNoClusterFit);
+}
+
+TEST_CASE("clusters being evicted or deleted are no candidates") {
+  kube::Object deleting = *Cluster("m1");
+  deleting.Set({"metadata", "deletionTimestamp"}, "2024-01-01T00:00:00Z");
+  const std::string evicted = R"({"gracefulEvictionTasks": [{"fromCluster": "m2"}]})";
+  const Placement result = Place(Binding("{}", 3, evicted),
+                                 {kube::Share(deleting), Cluster("m2"), Cluster("m3")}, false);
+  CHECK(Text(result.clusters) == "m3=3");
+}
+
+TEST_CASE("the affinity in force is not left for an earlier one") {
+  kube::Object binding = Binding(R"({"clusterAffinities": [
+      {"affinityName": "a", "clusterNames": ["m1"]}, {"affinityName": "b", "clusterNames": ["m2"]}]})");
+  binding.Set({"status", "schedulerObservingAffinityName"}, "b");
+  const Placement result = Place(binding, {Cluster("m1"), Cluster("m2")}, false);
+  CHECK(Text(result.clusters) == "m2=3");
+  CHECK(result.affinity_name == "b");
+}
+
+TEST_CASE("too little room and unmet spread constraints are different failures") {
+  const std::string dynamic = R"({"replicaScheduling": {"replicaSchedulingType": "Divided",
+      "replicaDivisionPreference": "Aggregated"}})";
+  CHECK(Place(Binding(dynamic, 500), {Cluster("m1")}, false).outcome == Outcome::kUnschedulable);
+  const std::string spread =
+      R"({"spreadConstraints": [{"spreadByField": "cluster", "minGroups": 2, "maxGroups": 3}]})";
+  CHECK(Place(Binding(spread), {Cluster("m1")}, false).outcome == Outcome::kSchedulerError);
+}
+
+TEST_CASE("room is what the scarcest requested resource allows") {
+  kube::Object cluster = *Cluster("m1");
+  cluster.Set({"status", "resourceSummary"}, Json(R"({
+      "allocatable": {"cpu": "10", "memory": "8Gi", "pods": "110"},
+      "allocated": {"cpu": "2", "pods": "10"}, "allocating": {"cpu": "500m"}})"));
+  CHECK(RoomIn(cluster, Json("null")) == 100);
+  CHECK(RoomIn(cluster, Json(R"({"resourceRequest": {"cpu": "1", "memory": "1Gi"}})")) == 7);
+  CHECK(RoomIn(cluster, Json(R"({"resourceRequest": {"memory": "3Gi"}})")) == 2);
+  CHECK(RoomIn(cluster, Json(R"({"resourceRequest": {"nvidia.com/gpu": "1"}})")) == 0);
+  cluster.Erase({"status", "resourceSummary"});
+  CHECK(RoomIn(cluster, Json("null")) == 0);
+}
+
+TEST_CASE("tolerations match by key, value and effect") {
+  const json::Value taint = Json(R"({"key": "k", "value": "v", "effect": "NoSchedule"})");
+  const auto tolerated = [&](const char* toleration) {
+    return Tolerates(json::Value::Array({Json(toleration)}), taint);
+  };
+  CHECK(tolerated(R"({"operator": "Exists"})"));
+  CHECK(tolerated(R"({"key": "k", "operator": "Exists", "effect": "NoSchedule"})"));
+  CHECK(tolerated(R"({"key": "k", "value": "v"})"));
+  CHECK(tolerated(R"({"key": "k", "operator": "Equal", "value": "v"})"));
+  CHECK_FALSE(tolerated(R"({"key": "k", "value": "w"})"));
+  CHECK_FALSE(tolerated(R"({"key": "k", "operator": "Exists", "effect": "NoExecute"})"));
+  CHECK_FALSE(tolerated(R"({"key": "other", "operator": "Exists"})"));
+}
+
+}  // namespace
+}  // namespace sandbox

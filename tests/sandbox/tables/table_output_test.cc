@@ -1,0 +1,64 @@
+// Printer paths and the ages in tables.
+#include <catch2/catch.hpp>
+
+#include "base/json.h"
+#include "sandbox/tables/json_path.h"
+#include "sandbox/tables/table_output.h"
+
+namespace sandbox {
+namespace {
+
+TEST_CASE("JSON paths find what printer columns ask for") {
+  const json::Value v = *json::Parse(R"({"spec":{"a.b":"dotted","list":[{"n":1},{"n":2}]},
+      "status":{"conditions":[{"type":"Ready","status":"True"},{"type":"Other","status":"False"}]}})");
+  struct Case {
+    const char* path;
+    const char* found;
+  };
+  const Case cases[] = {
+      {".spec.list[0].n", "1;"},
+      {".spec.list[-1].n", "2;"},
+      {".spec.list[*].n", "1;2;"},
+      {".spec['a.b']", "\"dotted\";"},
+      {".spec.a\\.b", "\"dotted\";"},
+      {"{.spec.list[1].n}", "2;"},
+      {".status.conditions[?(@.type==\"Ready\")].status", "\"True\";"},
+      {".status.conditions[?(@.type=='Other')].status", "\"False\";"},
+      {".status.conditions[?(@.type!=\"Ready\")].type", "\"Other\";"},
+      {".spec.missing.deeper", ""},
+  };
+  for (const Case& c : cases) {
+    const auto path = JsonPath::Parse(c.path);
+    INFO(c.path);
+    REQUIRE(path.ok());
+    std::string found;
+    for (const json::Value& each : path->Find(v)) found += json::Write(each) + ";";
+    CHECK(found == c.found);
+  }
+  for (const char* bad : {"spec", ".a[", ".a[?(x)]", "..a"}) {
+    INFO(bad);
+    CHECK_FALSE(JsonPath::Parse(bad).ok());
+  }
+}
+
+TEST_CASE("ages are written as kubectl writes them") {
+  struct Case {
+    absl::Duration d;
+    const char* text;
+  };
+  const Case cases[] = {{absl::Seconds(5), "5s"},
+                        {absl::Seconds(119), "119s"},
+                        {absl::Seconds(125), "2m5s"},
+                        {absl::Minutes(9), "9m"},
+                        {absl::Minutes(10) + absl::Seconds(5), "10m"},
+                        {absl::Minutes(179), "179m"},
+                        {absl::Hours(3) + absl::Minutes(4), "3h4m"},
+                        {absl::Hours(12), "12h"},
+                        {absl::Hours(49), "2d1h"},
+                        {absl::Hours(24 * 30), "30d"},
+                        {absl::Hours(24 * 800), "2y70d"}};
+  for (const Case& c : cases) CHECK(HumanDuration(c.d) == c.text);
+}
+
+}  // namespace
+}  // namespace sandbox
