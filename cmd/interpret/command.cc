@@ -11,7 +11,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/strip.h"
-#include "cmd/interpret/spelling.h"
+#include "base/spelling.h"
 #include "config/version.h"
 
 namespace cmd::interpret {
@@ -49,7 +49,7 @@ std::string UnknownCommand(const CLI::App& app, int argc, const char* const* arg
   std::vector<std::string> names;
   for (const CLI::App* known : app.get_subcommands({})) names.push_back(known->get_name());
   if (std::find(names.begin(), names.end(), argv[1]) != names.end()) return "";
-  const std::optional<size_t> nearest = NearestName(argv[1], names);
+  const std::optional<size_t> nearest = base::NearestName(argv[1], names);
   return absl::StrCat("there is no command \"", argv[1], "\"",
                       nearest ? absl::StrCat(": did you mean ", names[*nearest], "?") : "",
                       nearest ? "" : absl::StrCat("; there are ", absl::StrJoin(names, ", ")));

@@ -13,9 +13,9 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
+#include "base/spelling.h"
 #include "cmd/interpret/findings.h"
 #include "cmd/interpret/script_probe.h"
-#include "cmd/interpret/spelling.h"
 #include "interpreter/customized/kube_library.h"
 
 namespace cmd::interpret {
@@ -144,7 +144,7 @@ class ScriptCheck {
     }
     std::vector<std::string> names;
     for (const auto& function : facts_.functions) names.push_back(function.name);
-    const auto nearest = NearestName(field_.function, names);
+    const auto nearest = base::NearestName(field_.function, names);
     if (!nearest) return Report(Severity::kError, 0, "", missing);
     const ScriptFacts::Function& function = facts_.functions[*nearest];
     Report(Severity::kError, function.line, function.name,
@@ -208,7 +208,8 @@ class ScriptCheck {
     std::vector<std::string> names;
     const lua::Library library = interpreter::customized::KubeLibrary();
     for (const auto& entry : library.functions) names.push_back(entry.name);
-    const auto nearest = use.module == library.name ? NearestName(use.member, names) : std::nullopt;
+    const auto nearest =
+        use.module == library.name ? base::NearestName(use.member, names) : std::nullopt;
     return absl::StrCat(use.module, " has no ", use.member, ": it is nil",
                         nearest ? absl::StrCat("; is it ", names[*nearest], "?") : "");
   }

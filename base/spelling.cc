@@ -1,4 +1,4 @@
-#include "cmd/interpret/spelling.h"
+#include "base/spelling.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -6,7 +6,7 @@
 
 #include "absl/strings/ascii.h"
 
-namespace cmd::interpret {
+namespace base {
 namespace {
 
 // How many letters have to change to make one name the other, in any case (Levenshtein).
@@ -38,4 +38,4 @@ std::optional<size_t> NearestName(absl::string_view name,
   return nearest;
 }
 
-}  // namespace cmd::interpret
+}  // namespace base

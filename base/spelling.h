@@ -1,0 +1,21 @@
+// Finds the name that was probably meant by one that does not exist.
+#ifndef BASE_SPELLING_H_
+#define BASE_SPELLING_H_
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+
+namespace base {
+
+// Returns the position of the candidate that needs the fewest changed letters to become `name`, in
+// any case; nullopt when all of them are other names (more than a third of the letters and one
+// differ).
+std::optional<size_t> NearestName(absl::string_view name,
+                                  const std::vector<std::string>& candidates);
+
+}  // namespace base
+
+#endif  // BASE_SPELLING_H_

@@ -1,0 +1,23 @@
+#include "base/spelling.h"
+
+#include <catch2/catch.hpp>
+
+namespace {
+
+const std::vector<std::string> kNames = {"binding", "bindingStatus", "execution", "workStatus"};
+
+TEST_CASE("the nearest name is found in any case, with letters missing, added or changed") {
+  CHECK(base::NearestName("Binding", kNames) == 0);
+  CHECK(base::NearestName("bindingstatus", kNames) == 1);
+  CHECK(base::NearestName("exection", kNames) == 2);
+  CHECK(base::NearestName("executoin", kNames) == 2);
+  CHECK(base::NearestName("workStatuss", kNames) == 3);
+}
+
+TEST_CASE("a name that resembles none gets no suggestion") {
+  CHECK(base::NearestName("hpa", kNames) == std::nullopt);
+  CHECK(base::NearestName("schedulerEstimator", kNames) == std::nullopt);
+  CHECK(base::NearestName("any", {}) == std::nullopt);
+}
+
+}  // namespace
