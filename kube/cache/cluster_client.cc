@@ -39,14 +39,15 @@ json::Value OwnPatch(const Object& before, const Object& after, const std::strin
   return patch.empty() ? json::Value() : patch;
 }
 
-bool NeedsPrecondition(const json::Value& patch, UpdateOptions::Precondition precondition) {
+bool NeedsPrecondition(const Object& before, const json::Value& patch,
+                       UpdateOptions::Precondition precondition) {
   switch (precondition) {
     case UpdateOptions::Precondition::kAlways:
       return true;
     case UpdateOptions::Precondition::kNever:
       return false;
     case UpdateOptions::Precondition::kWhenListsChange:
-      return PatchTouchesList(patch);
+      return PatchTouchesList(before.root(), patch);
   }
   return true;
 }
@@ -86,7 +87,7 @@ absl::StatusOr<ObjectPtr> ClusterClient::Update(const Resource& r, const ObjectP
                                                 const base::StopToken& stop) {
   json::Value patch = OwnPatch(*before, after, options.subresource);
   if (patch.is_null()) return before;
-  if (NeedsPrecondition(patch, options.precondition)) {
+  if (NeedsPrecondition(*before, patch, options.precondition)) {
     patch.Set({"metadata", "resourceVersion"}, before->resource_version());
   }
   const WriteOptions write{.subresource = options.status_on_object ? "" : options.subresource};

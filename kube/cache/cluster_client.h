@@ -30,8 +30,8 @@ struct UpdateOptions {
   // (The server then counts it as a change: metadata.generation moves.)
   bool status_on_object = false;
   // Whether the server must refuse the patch when the object changed since `before` (kAborted).
-  // kWhenListsChange: only if the patch replaces a list (merge patches carry lists whole, so that
-  // another writer's items would be lost).
+  // kWhenListsChange: only if the patch sets, changes or removes a list (merge patches carry lists
+  // whole, so that another writer's items would be lost).
   enum class Precondition {
     kWhenListsChange,
     kAlways,

@@ -17,6 +17,13 @@ bool HasNullMember(const json::Value& value) {
          });
 }
 
+bool HasList(const json::Value& value) {
+  const auto members = value.members();
+  return value.is_array() || std::any_of(members.begin(), members.end(), [](const json::Member& m) {
+           return HasList(m.value);
+         });
+}
+
 // A value as merge patches can express it: no object in it, at any depth, has null members.
 json::Value WithoutNulls(const json::Value& value) {
   if (!HasNullMember(value)) return value;  // Usual, and keeps what copies share.
@@ -79,11 +86,15 @@ json::Value DiffMergePatch(const json::Value& before, const json::Value& after) 
   return DiffMember(before, after).value_or(nullptr);
 }
 
-bool PatchTouchesList(const json::Value& patch) {
+bool PatchTouchesList(const json::Value& before, const json::Value& patch) {
   if (patch.is_array()) return true;
+  // A value that is removed or replaced takes the lists inside it along.
+  if (!patch.is_object()) return HasList(before);
+  if (!before.is_object() && HasList(before)) return true;
   const auto members = patch.members();
-  return std::any_of(members.begin(), members.end(),
-                     [](const json::Member& m) { return PatchTouchesList(m.value); });
+  return std::any_of(members.begin(), members.end(), [&](const json::Member& m) {
+    return PatchTouchesList(before[m.name()], m.value);
+  });
 }
 
 }  // namespace kube

@@ -129,6 +129,21 @@ TEST_CASE_METHOD(Fixture, "a cluster that has recovered loses its taint, with an
   CHECK(Stored().spec()["taints"] == Json(absl::StrCat("[", kTheirs, "]")));
 }
 
+TEST_CASE_METHOD(Fixture, "taking the last taint away does not erase one that was just added") {
+  PutCached(api::Clusters(), Cluster("True"));
+  REQUIRE(Reconcile().ok());  // Namespace and finalizer.
+  server->Block("WATCH");
+  kube::Object cluster = Stored();
+  cluster.Set({"spec", "taints"}, Json(absl::StrCat("[", kNotReady, "]")));
+  PutCached(api::Clusters(), cluster);
+  server->EndWatches(absl::OkStatus());  // From here on the cache is behind.
+  cluster.Set({"spec", "taints"}, Json(absl::StrCat("[", kNotReady, ",", kTheirs, "]")));
+  server->Put(api::Clusters(), cluster);
+
+  CHECK(absl::IsAborted(Reconcile().status()));
+  CHECK(Stored().spec()["taints"].size() == 2);
+}
+
 TEST_CASE_METHOD(Fixture, "an unjoined cluster waits for its namespace and its bindings") {
   PutCached(api::Namespaces(), kube::Object::Make(api::Namespaces().gvk, {"", "karmada-es-m1"}));
   kube::Object binding = kube::Object::Make(api::ResourceBindings().gvk, {"ns", "b"});

@@ -35,6 +35,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   CheckResult(*document, kube::ApplyMergePatch(*document, *patch));
   CheckResult(*document, kube::ApplyJsonPatch(*document, *patch));
   CheckResult(*document, kube::ApplyStrategicMergePatch(*document, *patch));
-  kube::PatchTouchesList(*patch);
+  kube::PatchTouchesList(*document, *patch);
   return 0;
 }

@@ -61,11 +61,28 @@ TEST_CASE("nulls count as absent when a merge patch is computed") {
   }
 }
 
-TEST_CASE("patches that carry a list are told from those that do not") {
-  CHECK(kube::PatchTouchesList(Json(R"({"metadata":{"finalizers":[]}})")));
-  CHECK(kube::PatchTouchesList(Json("[]")));
-  CHECK_FALSE(kube::PatchTouchesList(Json(R"({"metadata":{"finalizers":null},"a":{"b":"c"}})")));
-  CHECK_FALSE(kube::PatchTouchesList(nullptr));
+TEST_CASE("patches that set, change or remove a list are told from those that do not") {
+  struct Case {
+    const char* before;
+    const char* patch;
+    bool touches;
+  };
+  const Case cases[] = {
+      {"{}", R"({"metadata":{"finalizers":[]}})", true},
+      {"null", "[]", true},
+      {R"({"metadata":{"finalizers":["f"]}})", R"({"metadata":{"finalizers":null}})", true},
+      {R"({"spec":{"placement":{"tolerations":[1]}}})", R"({"spec":{"placement":null}})", true},
+      {R"({"a":[1]})", R"({"a":"text"})", true},
+      {R"({"a":[1]})", R"({"a":{"b":"c"}})", true},
+      {"{}", R"({"metadata":{"finalizers":null},"a":{"b":"c"}})", false},
+      {R"({"taints":[1],"a":{"b":"c"}})", R"({"a":{"b":null}})", false},
+      {"[1]", "null", true},
+      {"{}", "null", false},
+  };
+  for (const Case& c : cases) {
+    INFO(c.before << " patched with " << c.patch);
+    CHECK(kube::PatchTouchesList(Json(c.before), Json(c.patch)) == c.touches);
+  }
 }
 
 TEST_CASE("applying a merge patch leaves the target as it was") {
