@@ -178,7 +178,6 @@ void RegisterBinding(kube::Manager& manager, const interpreter::Interpreter& int
   });
   kube::Predicates on_binding;
   on_binding.update = kube::GenerationChanged;
-  on_binding.remove = kube::Never;
   kube::Controller& controller =
       kube::ControllerBuilder(manager)
           .Named(std::string(Scope::kBindingController))

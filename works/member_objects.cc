@@ -160,10 +160,7 @@ absl::StatusOr<kube::Object> MemberObjects::Retained(const kube::Object& manifes
 absl::Status MemberObjects::Delete(const std::string& cluster, const kube::Object& manifest,
                                    const base::StopToken& stop) {
   ASSIGN_OR_RETURN(const kube::ObjectPtr observed, Find(cluster, manifest, stop));
-  {
-    absl::MutexLock lock(&mu_);
-    versions_.erase({cluster, manifest.gvk(), manifest.key()});
-  }
+  Forget(cluster, manifest.gvk(), manifest.key());
   if (observed == nullptr || !IsManaged(*observed)) return absl::OkStatus();
   ASSIGN_OR_RETURN(const kube::Resource resource, deps_.mapper.ForKind(manifest.gvk(), stop));
   ASSIGN_OR_RETURN(const std::shared_ptr<kube::MemberCluster> member, deps_.clusters.Get(cluster));
@@ -190,6 +187,12 @@ bool MemberObjects::NeedsUpdate(const std::string& cluster, const kube::Object& 
 void MemberObjects::Forget(const std::string& cluster) {
   absl::MutexLock lock(&mu_);
   absl::erase_if(versions_, [&](const auto& entry) { return std::get<0>(entry.first) == cluster; });
+}
+
+void MemberObjects::Forget(const std::string& cluster, const kube::Gvk& gvk,
+                           const kube::ObjectKey& key) {
+  absl::MutexLock lock(&mu_);
+  versions_.erase({cluster, gvk, key});
 }
 
 void MemberObjects::Record(const std::string& cluster, const kube::Object& written) {

@@ -66,8 +66,9 @@ class MemberObjects {
   // Whether somebody else changed `observed` since our last write to it.
   bool NeedsUpdate(const std::string& cluster, const kube::Object& manifest,
                    const kube::Object& observed) const;
-  // Forgets a cluster that left.
+  // Forgets a cluster that left, or one object that does not exist in its cluster any more.
   void Forget(const std::string& cluster);
+  void Forget(const std::string& cluster, const kube::Gvk& gvk, const kube::ObjectKey& key);
 
  private:
   using VersionKey = std::tuple<std::string, kube::Gvk, kube::ObjectKey>;

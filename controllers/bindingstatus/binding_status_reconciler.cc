@@ -15,6 +15,14 @@
 #include "works/work_status_writer.h"
 
 namespace controllers {
+namespace {
+
+// What the failures of a binding and of its template are remembered under.
+std::string FailurePrefix(const kube::ObjectKey& binding) {
+  return absl::StrCat(binding.ToString(), ": ");
+}
+
+}  // namespace
 
 template <class Scope>
 BindingStatusReconciler<Scope>::BindingStatusReconciler(kube::Manager& manager,
@@ -26,6 +34,7 @@ absl::StatusOr<kube::Action> BindingStatusReconciler<Scope>::Reconcile(
     const kube::Request& request, const base::StopToken& stop) {
   const kube::ObjectPtr object = manager_.cluster().Find(Scope::Bindings(), request.key);
   if (object == nullptr || object->IsDeleting()) {
+    failing_.ForgetAll(FailurePrefix(request.key));
     absl::MutexLock lock(&mu_);
     held_.erase(request.key);
     return kube::Action::Done();
@@ -43,7 +52,7 @@ absl::StatusOr<kube::Action> BindingStatusReconciler<Scope>::Reconcile(
   if (hold > absl::ZeroDuration()) return kube::Action::After(hold);
 
   RETURN_IF_ERROR(WriteBinding(object, items, stop));
-  RETURN_IF_ERROR(WriteTemplate(binding.Resource(), items, stop));
+  RETURN_IF_ERROR(WriteTemplate(binding, items, stop));
   return kube::Action::Done();
 }
 
@@ -82,15 +91,16 @@ absl::Status BindingStatusReconciler<Scope>::WriteBinding(
       manager_.cluster().Update(Scope::Bindings(), object, after, options, stop);
   if (absl::IsNotFound(now.status())) return absl::OkStatus();
   if (absl::IsAborted(now.status()) || absl::IsCancelled(now.status())) return now.status();
-  Tell(*object, now.status(),
+  Tell({*object, FailurePrefix(object->key())}, now.status(),
        api::message::BindingStatusAggregated(Scope::Describe(object->key())));
   return now.status();
 }
 
 template <class Scope>
 absl::Status BindingStatusReconciler<Scope>::WriteTemplate(
-    const api::ObjectReference& reference, const std::vector<api::AggregatedStatusItem>& items,
+    const api::BindingView& binding, const std::vector<api::AggregatedStatusItem>& items,
     const base::StopToken& stop) {
+  const api::ObjectReference reference = binding.Resource();
   const kube::Gvk gvk = reference.gvk();
   if (!interpreter_.HookEnabled(gvk, interpreter::Operation::kAggregateStatus)) {
     return absl::OkStatus();
@@ -108,21 +118,21 @@ absl::Status BindingStatusReconciler<Scope>::WriteTemplate(
                       : aggregated.status();
   if (absl::IsNotFound(done)) return absl::OkStatus();  // It went meanwhile.
   if (absl::IsAborted(done) || absl::IsCancelled(done)) return done;
-  Tell(**object, done, api::message::kTemplateStatusAggregated);
+  Tell({**object, absl::StrCat(FailurePrefix(binding.object().key()), "template")}, done,
+       api::message::kTemplateStatusAggregated);
   return base::Annotate(done, "aggregating status of ", reference.Describe());
 }
 
 template <class Scope>
-void BindingStatusReconciler<Scope>::Tell(const kube::Object& about, const absl::Status& result,
+void BindingStatusReconciler<Scope>::Tell(const Subject& subject, const absl::Status& result,
                                           absl::string_view success) {
-  const std::string what = absl::StrCat(about.kind(), "/", about.key().ToString());
-  const bool recovered = failing_.Recovered(what, result.ok());
+  const bool recovered = failing_.Recovered(subject.failure_name, result.ok());
   if (!result.ok()) {
-    manager_.events().Record(Scope::kStatusController, kube::ObjectReference::Of(about),
+    manager_.events().Record(Scope::kStatusController, kube::ObjectReference::Of(subject.object),
                              kube::EventType::kWarning, api::reason::kAggregateStatusFailed,
                              result.message());
   } else if (recovered) {
-    manager_.events().Record(Scope::kStatusController, kube::ObjectReference::Of(about),
+    manager_.events().Record(Scope::kStatusController, kube::ObjectReference::Of(subject.object),
                              kube::EventType::kNormal, api::reason::kAggregateStatusSucceed,
                              success);
   }
@@ -162,7 +172,6 @@ void RegisterBindingStatus(kube::Manager& manager, const interpreter::Interprete
            api::BindingView(before).Resource().resource_version !=
                api::BindingView(after).Resource().resource_version;
   };
-  on_binding.remove = kube::Never;
   kube::InformerSet& informers = manager.cluster().informers();
   const std::shared_ptr<kube::Informer> works = informers.Get(api::Works());
   kube::Controller& controller =

@@ -40,16 +40,22 @@ class BindingStatusReconciler : public kube::Reconciler {
   absl::Status WriteBinding(const kube::ObjectPtr& binding,
                             const std::vector<api::AggregatedStatusItem>& items,
                             const base::StopToken& stop);
-  absl::Status WriteTemplate(const api::ObjectReference& reference,
+  absl::Status WriteTemplate(const api::BindingView& binding,
                              const std::vector<api::AggregatedStatusItem>& items,
                              const base::StopToken& stop);
-  // Events: of failures, and of a success that ends them; the status itself tells of plain success.
-  void Tell(const kube::Object& about, const absl::Status& result, absl::string_view success);
+  // What an event is about, and the name its failures are remembered under.
+  struct Subject {
+    const kube::Object& object;
+    std::string failure_name;
+  };
+  // Records failures as events, and a success that ends them; the status itself shows plain
+  // success.
+  void Tell(const Subject& subject, const absl::Status& result, absl::string_view success);
 
   kube::Manager& manager_;
   const interpreter::Interpreter& interpreter_;
   TemplateStatus template_status_;
-  kube::FailingSet failing_;  // Bindings and templates.
+  kube::FailingSet failing_;  // Bindings, and templates under the prefix of their binding.
   absl::Mutex mu_;
   // When unwritten intermediate news of a binding was first seen.
   absl::flat_hash_map<kube::ObjectKey, absl::Time> held_ ABSL_GUARDED_BY(mu_);

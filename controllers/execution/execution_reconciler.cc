@@ -27,6 +27,11 @@ std::vector<kube::Object> ManifestsOf(const kube::Object& work) {
   return manifests;
 }
 
+// What the failures of a Work and of its manifests are remembered under.
+std::string FailurePrefix(const kube::ObjectKey& work) {
+  return absl::StrCat(work.ToString(), ": ");
+}
+
 // Takes away what marks an object as Karmada's (upstream's preserveResourcesOnDeletion clean-up).
 void Release(kube::Object& manifest) {
   const bool namespaced = !manifest.ns().empty();
@@ -61,20 +66,19 @@ absl::StatusOr<kube::Action> ExecutionReconciler::Reconcile(const kube::Request&
   const absl::StatusOr<std::string> cluster = api::ClusterOfExecutionNamespace(request.key.ns);
   if (!cluster.ok()) return kube::Action::Done();  // Not a Work of a member.
   Target target{*cluster, nullptr, manager_.cluster().Find(api::Works(), request.key)};
-  if (target.work == nullptr) return kube::Action::Done();
-  target.object = manager_.cluster().Find(api::Clusters(), {"", target.cluster});
-  if (target.object == nullptr) {
-    return absl::NotFoundError(absl::StrCat("cluster(", target.cluster, ") not found"));
+  if (target.work == nullptr) {
+    failing_.ForgetAll(FailurePrefix(request.key));
+    return kube::Action::Done();
   }
+  target.object = manager_.cluster().Find(api::Clusters(), {"", target.cluster});
+  if (target.object == nullptr) return kube::Action::Done();  // Its coming queues the Work again.
   const api::ClusterView view(*target.object);
   if (!view.IsPush()) return kube::Action::Done();
   if (target.work->IsDeleting()) return Finalize(target, stop);
 
   const bool suspended = target.work->Get({"spec", "suspendDispatching"}).AsBool();
-  if (suspended) {
-    ReportDispatching(target, true);
-    return kube::Action::Done();
-  }
+  ReportDispatching(target, suspended);
+  if (suspended) return kube::Action::Done();
   if (!view.IsReady()) {
     if (base::VlogOn(1)) {
       base::LogInfo("work waits for its cluster",
@@ -82,7 +86,6 @@ absl::StatusOr<kube::Action> ExecutionReconciler::Reconcile(const kube::Request&
     }
     return kube::Action::Done();
   }
-  ReportDispatching(target, false);
   RETURN_IF_ERROR(Dispatch(target, stop));
   return kube::Action::Done();
 }
@@ -109,9 +112,10 @@ absl::Status ExecutionReconciler::ApplyManifest(const Target& target, const kube
   const absl::Status& applied = result.status();
   const kube::ObjectReference about = works::TemplateOf(manifest);
   if (about.uid.empty() || absl::IsAborted(applied) || absl::IsCancelled(applied)) return applied;
-  const bool recovered = failing_.Recovered(
-      absl::StrCat(target.cluster, "/", manifest.kind(), "/", manifest.key().ToString()),
-      applied.ok());
+  const bool recovered =
+      failing_.Recovered(absl::StrCat(FailurePrefix(target.work->key()), manifest.kind(), "/",
+                                      manifest.key().ToString()),
+                         applied.ok());
   if (!applied.ok()) {
     manager_.events().Record(
         api::kExecutionController, about, kube::EventType::kWarning, api::reason::kSyncFailed,
@@ -131,17 +135,18 @@ void ExecutionReconciler::ReportDispatching(const Target& target, bool suspended
   condition.status = suspended ? "False" : "True";
   condition.reason = suspended ? api::reason::kSuspendDispatching : api::reason::kDispatching;
   condition.message = suspended ? api::message::kWorkSuspended : api::message::kWorkDispatching;
+  // The condition is submitted although it seems to be right already: an earlier one may be on its
+  // way still, and the writer sends nothing that is so.
+  status_.Submit(target.work->key(), {{condition}, {}},
+                 suspended ? works::News::kSettled : works::News::kProgress);
   const json::Value* current =
       kube::FindCondition(target.work->status()["conditions"], condition.type);
   if (current != nullptr && (*current)["status"].AsString() == condition.status) return;
   // That a new Work is dispatched goes without saying.
-  if (suspended || current != nullptr) {
-    manager_.events().Record(api::kExecutionController, kube::ObjectReference::Of(*target.work),
-                             kube::EventType::kNormal, api::reason::kWorkDispatching,
-                             condition.message);
-  }
-  status_.Submit(target.work->key(), {{condition}, {}},
-                 suspended ? works::News::kSettled : works::News::kProgress);
+  if (!suspended && current == nullptr) return;
+  manager_.events().Record(api::kExecutionController, kube::ObjectReference::Of(*target.work),
+                           kube::EventType::kNormal, api::reason::kWorkDispatching,
+                           condition.message);
 }
 
 void ExecutionReconciler::ReportApplied(const Target& target, const absl::Status& result, size_t ok,
@@ -161,7 +166,7 @@ void ExecutionReconciler::ReportApplied(const Target& target, const absl::Status
 void ExecutionReconciler::ReportSync(const Target& target, const absl::Status& result) {
   const kube::ObjectKey key = target.work->key();
   const auto about = kube::ObjectReference::Of(*target.work);
-  const bool recovered = failing_.Recovered(key.ToString(), result.ok());
+  const bool recovered = failing_.Recovered(FailurePrefix(key), result.ok());
   if (!result.ok()) {
     manager_.events().Record(api::kExecutionController, about, kube::EventType::kWarning,
                              api::reason::kSyncFailed,
@@ -211,6 +216,7 @@ absl::Status ExecutionReconciler::ReleaseManifests(const Target& target,
     if (!observed.ok() || *observed == nullptr) continue;  // Nothing left to release.
     Release(manifest);
     errors.Add(objects_.Update(target.cluster, manifest, *observed, stop).status());
+    objects_.Forget(target.cluster, manifest.gvk(), manifest.key());
   }
   return errors.Join();
 }
@@ -221,10 +227,8 @@ void RegisterExecution(const ExecutionDeps& deps, const ExecutionOptions& option
   const std::shared_ptr<kube::Informer> works = informers.Get(api::Works());
   kube::Predicates on_work;
   on_work.update = kube::GenerationChanged;
-  on_work.remove = kube::Never;
-  // A cluster that comes back (or is being removed) has its Works done again.
+  // A cluster that comes, comes back or is being removed has its Works done again.
   kube::Predicates on_cluster;
-  on_cluster.add = kube::Never;
   on_cluster.remove = kube::Never;
   on_cluster.update = [](const kube::Object& before, const kube::Object& after) {
     return works::BecameReady(before, after) || (after.IsDeleting() && !before.IsDeleting());

@@ -24,7 +24,8 @@ class ExecutionReconciler : public kube::Reconciler {
                       works::WorkStatusWriter& status);
 
   // The request's key is a Work. Works of pull clusters are left to their agents; Works of a
-  // cluster that is not ready wait for its Ready condition, which queues them again.
+  // cluster that is unknown or not ready wait for the cluster's next event, which queues them
+  // again.
   absl::StatusOr<kube::Action> Reconcile(const kube::Request& request,
                                          const base::StopToken& stop) override;
 
@@ -49,7 +50,7 @@ class ExecutionReconciler : public kube::Reconciler {
   kube::Manager& manager_;
   works::MemberObjects& objects_;
   works::WorkStatusWriter& status_;
-  kube::FailingSet failing_;  // "<cluster>/<object>" of manifests, keys of Works.
+  kube::FailingSet failing_;  // Works, and manifests under the prefix of their Work.
 };
 
 struct ExecutionDeps {

@@ -78,7 +78,7 @@ struct Fixture : tests::MembersFixture {
   }
   // Runs the status writer's loop until the condition is written; its JSON.
   json::Value Condition(const char* type) {
-    Start();
+    if (!runner.joinable()) Start();
     json::Value found;
     REQUIRE(Eventually([&] {
       clock.Advance(works::kProgressHold);
@@ -169,11 +169,48 @@ TEST_CASE_METHOD(Fixture, "Works of other clusters than ready push clusters wait
 }
 
 TEST_CASE_METHOD(Fixture,
-                 "a Work of an unknown cluster is an error, one of no cluster is nothing") {
+                 "a Work of an unknown cluster waits for it, one of no cluster is nothing") {
   CHECK(reconciler->Reconcile({.key = {"default", "w"}}, {}).ok());
   CHECK(reconciler->Reconcile({.key = {"karmada-es-m1", "never"}}, {}).ok());
   PutCached(api::Works(), kube::Object::Make(api::Works().gvk, {"karmada-es-m9", "w"}));
-  CHECK(absl::IsNotFound(reconciler->Reconcile({.key = {"karmada-es-m9", "w"}}, {}).status()));
+  CHECK(reconciler->Reconcile({.key = {"karmada-es-m9", "w"}}, {}).ok());
+}
+
+TEST_CASE_METHOD(Fixture, "a Work that is suspended and resumed at once ends as dispatched") {
+  works::WorkTemplate wanted = Template();
+  kube::Object work = works::NewWork(wanted);
+  work.Set({"status", "conditions"},
+           Parse(R"({"c": [{"type": "Dispatching", "status": "True"}]})").Get({"c"}));
+  for (const bool suspended : {true, false}) {
+    work.Set({"spec", "suspendDispatching"}, suspended);
+    PutCached(api::Works(), work);
+    REQUIRE(Reconcile().ok());
+  }
+  CHECK(Condition("Applied")["status"].AsString() == "True");
+  CHECK(Condition("Dispatching")["status"].AsString() == "True");
+}
+
+TEST_CASE_METHOD(Fixture, "a Work of a cluster that is not ready says whether it is dispatched") {
+  PutCluster("Push", "False");
+  PutWork(Template());
+  REQUIRE(Reconcile().ok());
+  CHECK(Condition("Dispatching")["status"].AsString() == "True");
+  CHECK(recorded->All().empty());
+}
+
+TEST_CASE_METHOD(Fixture, "what is remembered of a failing Work goes with it") {
+  PutWork(Template());
+  m1.FailNext("POST", 500, "InternalError");
+  CHECK_FALSE(Reconcile().ok());
+  server->Erase(api::Works(), kWork);
+  REQUIRE(Eventually([&] { return cluster.Find(api::Works(), kWork) == nullptr; }));
+  REQUIRE(Reconcile().ok());
+  const size_t before = recorded->All().size();
+  m1.Put(kConfigMaps,
+         kube::Object(works::NewWork(Template()).Get({"spec", "workload", "manifests"}).At(0)));
+  PutWork(Template());
+  REQUIRE(Reconcile().ok());
+  CHECK(recorded->All().size() == before);  // No success that would end somebody else's failure.
 }
 
 TEST_CASE_METHOD(Fixture, "a deleted Work takes its object with it") {
