@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "api/binding.h"
+#include "api/cluster.h"
 #include "api/keys.h"
 #include "api/names.h"
 #include "api/reasons.h"
@@ -21,7 +22,10 @@ kube::ObjectKey WorkOf(const kube::Object& member_object) {
           std::string(member_object.Annotation(api::kWorkNameAnnotation))};
 }
 
-// The health that the Work tells of this manifest; "" when it tells none.
+// What the failures of a member's object are remembered under.
+std::string FailureName(const kube::Request& request) { return request.ToString(); }
+
+// The health that the Work has for this manifest; "" when it has none.
 std::string KnownHealth(const kube::Object& work, const api::ManifestIdentifier& identifier) {
   for (const api::ManifestStatus& status : api::WorkView(work).ManifestStatuses()) {
     if (status.identifier == identifier) return status.health;
@@ -35,6 +39,13 @@ WorkStatusReconciler::WorkStatusReconciler(WorkStatusDeps deps) : deps_(deps) {}
 
 absl::StatusOr<kube::Action> WorkStatusReconciler::Reconcile(const kube::Request& request,
                                                              const base::StopToken& stop) {
+  const kube::ObjectPtr cluster =
+      deps_.manager.cluster().Find(api::Clusters(), {"", request.cluster});
+  // Nothing to do for a cluster that has left; the agent of a pull cluster does this loop's work.
+  if (cluster == nullptr || !api::ClusterView(*cluster).IsPush()) {
+    failing_.Forget(FailureName(request));
+    return kube::Action::Done();
+  }
   ASSIGN_OR_RETURN(const std::shared_ptr<kube::Informer> informer,
                    deps_.objects.InformerFor(request.cluster, request.gvk, stop));
   Observed observed;
@@ -47,6 +58,8 @@ absl::StatusOr<kube::Action> WorkStatusReconciler::Reconcile(const kube::Request
         deps_.objects.Find(request.cluster, kube::Object::Make(request.gvk, request.key), stop));
   }
   if (observed.object == nullptr) {
+    failing_.Forget(FailureName(request));
+    deps_.objects.Forget(request.cluster, request.gvk, request.key);
     RETURN_IF_ERROR(Recreate(request, stop));
     return kube::Action::Done();
   }
@@ -105,7 +118,8 @@ absl::StatusOr<json::Value> WorkStatusReconciler::ReflectStatus(const Observed& 
   const kube::ObjectKey key = observed.object->key();
   absl::StatusOr<json::Value> status = deps_.interpreter.ReflectStatus(*observed.object);
   const bool recovered = failing_.Recovered(
-      absl::StrCat(observed.cluster, "/", kind, "/", key.ToString()), status.ok());
+      FailureName({.key = key, .gvk = observed.object->gvk(), .cluster = observed.cluster}),
+      status.ok());
   if (!status.ok()) {
     TellWork(observed, kube::EventType::kWarning, api::reason::kReflectStatusFailed,
              api::message::StatusNotReflected(kind, key, status.status()));

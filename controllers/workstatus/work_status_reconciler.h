@@ -32,7 +32,8 @@ class WorkStatusReconciler : public kube::Reconciler {
   // REQUIRES: everything in `deps` outlives the reconciler.
   explicit WorkStatusReconciler(WorkStatusDeps deps);
 
-  // The request names an object in a member: cluster, gvk and key.
+  // The request names an object in a member: cluster, gvk and key. Objects of pull clusters are
+  // left to their agents, whatever queued them.
   absl::StatusOr<kube::Action> Reconcile(const kube::Request& request,
                                          const base::StopToken& stop) override;
 
@@ -57,7 +58,7 @@ class WorkStatusReconciler : public kube::Reconciler {
                     const absl::Status& created);
 
   const WorkStatusDeps deps_;
-  kube::FailingSet failing_;  // "<cluster>/<object>" whose status could not be read.
+  kube::FailingSet failing_;  // Requests for objects whose status could not be read.
 };
 
 struct WorkStatusOptions {

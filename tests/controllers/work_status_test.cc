@@ -39,12 +39,18 @@ struct Fixture : tests::MembersFixture {
   std::optional<controllers::WorkStatusReconciler> reconciler;
 
   Fixture() {
-    Sync({api::Works()});
+    Sync({api::Works(), api::Clusters()});
+    PutCluster("Push");
     status.emplace(Make());
     reconciler.emplace(controllers::WorkStatusDeps{*manager, objects, *status, *chain});
   }
   ~Fixture() override { base::IgnoreError(Finish(), "ends the loops before the writer goes"); }
 
+  void PutCluster(const char* mode) {
+    kube::Object c = kube::Object::Make(api::Clusters().gvk, {"", "m1"});
+    c.Set({"spec", "syncMode"}, mode);
+    PutCached(api::Clusters(), c);
+  }
   // A Work whose object is in the member, as the execution loop leaves them.
   void PutApplied(const kube::Resource& kind, works::WorkTemplate wanted) {
     const kube::Object work = PutCached(api::Works(), works::NewWork(wanted));
@@ -114,6 +120,19 @@ TEST_CASE_METHOD(Fixture, "a kind without a health rule is healthy as soon as it
   const json::Value item = Written(kConfigMaps)["manifestStatuses"].At(0);
   CHECK(item["health"].AsString() == "Healthy");
   CHECK(item["status"].is_null());
+}
+
+TEST_CASE_METHOD(Fixture, "objects of pull clusters and of clusters that left are not touched") {
+  PutApplied(kConfigMaps);
+  ChangeThere(kConfigMaps, {"data", "k"}, "theirs");
+  const size_t before = m1.Requests().size();
+  SECTION("pull") { PutCluster("Pull"); }
+  SECTION("left") {
+    server->Erase(api::Clusters(), {"", "m1"});
+    REQUIRE(Eventually([&] { return cluster.Find(api::Clusters(), {"", "m1"}) == nullptr; }));
+  }
+  REQUIRE(Reconcile(kConfigMaps).ok());
+  CHECK(m1.Requests().size() == before);
 }
 
 TEST_CASE_METHOD(Fixture, "what somebody changed in the member is put back") {
