@@ -10,7 +10,8 @@
 namespace detector {
 namespace {
 
-// A release takes away what it has seen; a claim that came since is another policy's.
+// A release takes away what it has seen, and a claim is made on what it has seen: a claim that came
+// since is another policy's.
 const kube::UpdateOptions kSeen = {.precondition = kube::UpdateOptions::Precondition::kAlways};
 
 absl::Status IgnoreGone(const absl::Status& status) {
@@ -25,7 +26,7 @@ absl::StatusOr<kube::ObjectPtr> Claim(kube::ClusterClient& client, const kube::R
   kube::Object after = *request.object;
   PolicyScope::Claim(*request.policy, after);
   if (PolicyScope::kNamespaced) api::policy_scope::Cluster::Unclaim(after);
-  return client.Update(resource, request.object, after, {}, stop);
+  return client.Update(resource, request.object, after, kSeen, stop);
 }
 
 template <class PolicyScope>

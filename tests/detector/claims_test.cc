@@ -65,6 +65,17 @@ TEST_CASE_METHOD(Fixture, "a claim that is there already is not written") {
   CHECK(server->Requests("PATCH").empty());
 }
 
+TEST_CASE_METHOD(Fixture, "a claim that another policy made meanwhile is not overwritten") {
+  PutCached(kDeployments, kube::Object::Make(kDeployments.gvk, kWeb));
+  const kube::ObjectPtr seen = Seen();
+  kube::Object claimed = *seen;
+  Namespaced::Claim(Policy("theirs"), claimed);
+  PutCached(kDeployments, claimed);
+  const kube::Object policy = Policy("p-id");
+  CHECK(absl::IsAborted(Claim<Namespaced>(cluster, kDeployments, {seen, &policy}, {}).status()));
+  CHECK(Web().Label(api::kPropagationPolicyIdLabel) == "theirs");
+}
+
 TEST_CASE_METHOD(Fixture, "a namespaced policy replaces the claim of a cluster policy") {
   kube::Object web = kube::Object::Make(kDeployments.gvk, kWeb);
   Cluster::Claim(ClusterPolicy(), web);
