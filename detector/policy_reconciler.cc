@@ -17,9 +17,10 @@
 namespace detector {
 namespace {
 
-bool Matches(const kube::Object& policy, const kube::Object& object) {
-  return api::BestMatch(api::PolicyView(policy).ResourceSelectors(), object) !=
-         api::SelectorMatch::kNone;
+using Selectors = std::vector<api::ResourceSelector>;
+
+bool Matches(const Selectors& selectors, const kube::Object& object) {
+  return api::BestMatch(selectors, object) != api::SelectorMatch::kNone;
 }
 
 }  // namespace
@@ -31,8 +32,10 @@ absl::StatusOr<kube::Action> PolicyReconciler<PolicyScope>::Reconcile(const kube
   if (policy == nullptr) return kube::Action::Done();
   if (policy->IsDeleting()) return Finalize(policy, stop);
 
-  RETURN_IF_ERROR(base::Annotate(ReleaseUnmatched(*policy, stop), "releasing templates that ",
-                                 PolicyScope::Describe(request.key), " no longer selects"));
+  // A template that cannot be dealt with does not keep the others from it.
+  base::ErrorList errors;
+  errors.Add(base::Annotate(ReleaseUnmatched(*policy, stop), "releasing templates that ",
+                            PolicyScope::Describe(request.key), " no longer selects"));
   const bool lazy = api::PolicyView(*policy).IsLazy();
   for (const kube::ObjectPtr& binding : BindingsOf(*policy)) {
     const api::ObjectReference reference = api::BindingView(*binding).Resource();
@@ -42,8 +45,10 @@ absl::StatusOr<kube::Action> PolicyReconciler<PolicyScope>::Reconcile(const kube
     item.changed_by_karmada = lazy;
     templates_.Add(item, kube::kInitialListPriority);
   }
-  RETURN_IF_ERROR(QueueWaiting(*policy, stop));
+  errors.Add(base::Annotate(QueueWaiting(*policy, stop), "looking for templates that wait for ",
+                            PolicyScope::Describe(request.key)));
   // Preemption of templates that other policies have claimed will be the last step here.
+  RETURN_IF_ERROR(errors.Join());
   return kube::Action::Done();
 }
 
@@ -67,11 +72,12 @@ template <class PolicyScope>
 absl::StatusOr<kube::ObjectPtr> PolicyReconciler<PolicyScope>::TemplateOf(
     const kube::Object& binding, const base::StopToken& stop) {
   const api::ObjectReference reference = api::BindingView(binding).Resource();
-  ASSIGN_OR_RETURN(const kube::Resource resource,
-                   deps_.manager.cluster().mapper().ForKind(reference.gvk(), stop));
+  const absl::StatusOr<kube::Resource> resource =
+      deps_.manager.cluster().mapper().ForKind(reference.gvk(), stop);
   absl::StatusOr<kube::ObjectPtr> object =
-      deps_.manager.cluster().Get(resource, reference.key(), stop);
-  if (absl::IsNotFound(object.status())) return kube::ObjectPtr();
+      resource.ok() ? deps_.manager.cluster().Get(*resource, reference.key(), stop)
+                    : resource.status();
+  if (absl::IsNotFound(object.status())) return kube::ObjectPtr();  // Or its kind is gone.
   return object;
 }
 
@@ -79,10 +85,11 @@ template <class PolicyScope>
 absl::Status PolicyReconciler<PolicyScope>::ReleaseUnmatched(const kube::Object& policy,
                                                              const base::StopToken& stop) {
   base::ErrorList errors;
+  const Selectors selectors = api::PolicyView(policy).ResourceSelectors();
   for (const kube::ObjectPtr& binding : BindingsOf(policy)) {
     const absl::StatusOr<kube::ObjectPtr> object = TemplateOf(*binding, stop);
     errors.Add(object.status());
-    if (!object.ok() || *object == nullptr || Matches(policy, **object)) continue;
+    if (!object.ok() || *object == nullptr || Matches(selectors, **object)) continue;
     const absl::StatusOr<kube::Resource> resource =
         deps_.manager.cluster().mapper().ForKind((*object)->gvk(), stop);
     errors.Add(resource.ok()
@@ -96,18 +103,28 @@ template <class PolicyScope>
 absl::Status PolicyReconciler<PolicyScope>::QueueWaiting(const kube::Object& policy,
                                                          const base::StopToken& stop) {
   const bool lazy = api::PolicyView(policy).IsLazy();
-  for (const kube::Request& waiting : deps_.waiting.All()) {
-    if (PolicyScope::kNamespaced && waiting.key.ns != policy.ns()) continue;
-    ASSIGN_OR_RETURN(const kube::Resource resource,
-                     deps_.manager.cluster().mapper().ForKind(waiting.gvk, stop));
-    const kube::ObjectPtr object = deps_.manager.cluster().Find(resource, waiting.key);
-    if (object == nullptr || !Matches(policy, *object)) continue;
-    // The template's own reconcile takes it off the waiting set once a policy has been applied.
-    kube::Request item = waiting;
-    item.changed_by_karmada = lazy;
-    templates_.Add(item, kube::kInitialListPriority);
+  const Selectors selectors = api::PolicyView(policy).ResourceSelectors();
+  base::ErrorList errors;
+  for (const api::ResourceSelector& selector : selectors) {
+    const absl::StatusOr<kube::Gvk> gvk = kube::ParseGvk(selector.api_version(), selector.kind());
+    if (!gvk.ok()) continue;
+    const std::vector<kube::Request> waiting = deps_.waiting.Matching(
+        *gvk, PolicyScope::kNamespaced ? policy.ns() : selector.ns(), selector.name());
+    if (waiting.empty()) continue;
+    const absl::StatusOr<kube::Resource> resource =
+        deps_.manager.cluster().mapper().ForKind(*gvk, stop);
+    if (absl::IsNotFound(resource.status())) continue;  // A kind that is not served any more.
+    errors.Add(resource.status());
+    if (!resource.ok()) continue;
+    for (kube::Request item : waiting) {
+      const kube::ObjectPtr object = deps_.manager.cluster().Find(*resource, item.key);
+      if (object == nullptr || !Matches(selectors, *object)) continue;
+      // The template's own reconcile takes it off the waiting set once a policy has been applied.
+      item.changed_by_karmada = lazy;
+      templates_.Add(item, kube::kInitialListPriority);
+    }
   }
-  return absl::OkStatus();
+  return errors.Join();
 }
 
 template <class PolicyScope>

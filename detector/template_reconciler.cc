@@ -30,31 +30,29 @@ metrics::Labels ResultLabel(bool ok) { return {{"result", ok ? "success" : "erro
 void RequeueUncounted(const interpreter::Interpreter& interpreter, const WaitingSet& uncounted,
                       kube::WorkQueue& templates) {
   interpreter.rule_changes().Subscribe([&](const interpreter::RuleChange& change) {
-    for (const kube::Request& request : uncounted.All()) {
-      if (change(request.gvk, interpreter::Operation::kInterpretReplica) ||
-          change(request.gvk, interpreter::Operation::kInterpretComponent)) {
-        templates.Add(request);
+    for (const kube::Gvk& gvk : uncounted.Kinds()) {
+      if (!change(gvk, interpreter::Operation::kInterpretReplica) &&
+          !change(gvk, interpreter::Operation::kInterpretComponent)) {
+        continue;
       }
+      for (const kube::Request& request : uncounted.Matching(gvk, "", "")) templates.Add(request);
     }
   });
 }
 
 absl::StatusOr<kube::Action> TemplateReconciler::Reconcile(const kube::Request& request,
                                                            const base::StopToken& stop) {
-  ASSIGN_OR_RETURN(const kube::Resource resource,
-                   deps_.manager.cluster().mapper().ForKind(request.gvk, stop));
+  const absl::StatusOr<kube::Resource> resource =
+      deps_.manager.cluster().mapper().ForKind(request.gvk, stop);
   const absl::StatusOr<kube::ObjectPtr> object =
-      deps_.manager.cluster().Get(resource, request.key, stop);
-  if (absl::IsNotFound(object.status())) {  // The binding is the garbage collector's business.
-    deps_.waiting.Remove(request);
-    deps_.uncounted.Remove(request);
-    deps_.edits.Take(request);
-    uninterpreted_.Forget(NameOf(request.gvk, request.key));
-    unapplied_.Forget(NameOf(request.gvk, request.key));
-    return kube::Action::Done();
+      resource.ok() ? deps_.manager.cluster().Get(*resource, request.key, stop) : resource.status();
+  // A kind that is not served has no templates; when it is served again, each of them is looked at.
+  if (absl::IsNotFound(object.status())) {
+    Forget(request);
+    return kube::Action::Done();  // The binding is left to the garbage collector.
   }
   RETURN_IF_ERROR(object.status());
-  const Template t{request, resource, *object};
+  const Template t{request, *resource, *object};
   if (!t.object->Label(api::kClaimedByLabel).empty() || t.object->IsDeleting()) {
     deps_.waiting.Remove(request);
     deps_.uncounted.Remove(request);
@@ -73,6 +71,14 @@ absl::StatusOr<kube::Action> TemplateReconciler::Reconcile(const kube::Request& 
   }
   if (!applied.ok()) return applied;
   return kube::Action::Done();
+}
+
+void TemplateReconciler::Forget(const kube::Request& request) {
+  deps_.waiting.Remove(request);
+  deps_.uncounted.Remove(request);
+  deps_.edits.Take(request);
+  uninterpreted_.Forget(NameOf(request.gvk, request.key));
+  unapplied_.Forget(NameOf(request.gvk, request.key));
 }
 
 template <class PolicyScope>
@@ -107,12 +113,12 @@ absl::Status TemplateReconciler::MatchAndApply(const Template& t, const base::St
                     metrics::ExponentialBuckets(0.001, 2, 12))
       .Observe(absl::ToDoubleSeconds(deps_.manager.clock().Now() - start));
   if (policy != nullptr) {
-    RETURN_IF_ERROR(CheckDependentOverrides(*policy));
+    RETURN_IF_ERROR(CheckDependentOverrides(*policy, stop));
     deps_.waiting.Remove(t.request);
     return Apply<api::policy_scope::Namespaced>(t, *policy, stop);
   }
   if (cluster_policy != nullptr) {
-    RETURN_IF_ERROR(CheckDependentOverrides(*cluster_policy));
+    RETURN_IF_ERROR(CheckDependentOverrides(*cluster_policy, stop));
     deps_.waiting.Remove(t.request);
     return Apply<api::policy_scope::Cluster>(t, *cluster_policy, stop);
   }
@@ -157,7 +163,7 @@ absl::Status TemplateReconciler::Apply(const Template& t, const kube::Object& po
 template <class PolicyScope>
 absl::StatusOr<bool> TemplateReconciler::ClaimAndBind(const Template& t, const kube::Object& policy,
                                                       const base::StopToken& stop) {
-  RETURN_IF_ERROR(CheckDependentOverrides(policy));
+  RETURN_IF_ERROR(CheckDependentOverrides(policy, stop));
   ASSIGN_OR_RETURN(
       const kube::ObjectPtr object,
       Claim<PolicyScope>(deps_.manager.cluster(), t.resource, {t.object, &policy}, stop));
@@ -242,16 +248,21 @@ absl::StatusOr<bool> TemplateReconciler::WriteBinding(const Template& t, const k
   return *written != existing;
 }
 
-absl::Status TemplateReconciler::CheckDependentOverrides(const kube::Object& policy) const {
+absl::Status TemplateReconciler::CheckDependentOverrides(const kube::Object& policy,
+                                                         const base::StopToken& stop) const {
   const bool namespaced = !policy.ns().empty();
+  const kube::Resource& overrides =
+      namespaced ? api::OverridePolicies() : api::ClusterOverridePolicies();
+  kube::ClusterClient& client = deps_.manager.cluster();
   for (const std::string& name : api::PolicyView(policy).DependentOverrides()) {
     const kube::ObjectKey key{std::string(policy.ns()), name};
-    const kube::Resource& overrides =
-        namespaced ? api::OverridePolicies() : api::ClusterOverridePolicies();
-    if (deps_.manager.cluster().Find(overrides, key) == nullptr) {
+    client.informers().Get(overrides);  // Until it has synced, the server is asked instead.
+    const absl::Status found = client.Get(overrides, key, stop).status();
+    if (absl::IsNotFound(found)) {
       return absl::FailedPreconditionError(
           absl::StrCat("waiting for dependent overrides: ", key.ToString()));
     }
+    RETURN_IF_ERROR(base::Annotate(found, "looking for dependent override ", key.ToString()));
   }
   return absl::OkStatus();
 }

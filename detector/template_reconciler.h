@@ -30,7 +30,7 @@ struct Deps {
   const PolicyIndex& policies;
   const PolicyIndex& cluster_policies;
   WaitingSet& waiting;
-  WaitingSet& uncounted;  // Templates whose pods could not be told when they were asked for last.
+  WaitingSet& uncounted;  // Templates whose pods could not be counted the last time.
   TemplateEdits& edits;
   DetectorGates gates;
 };
@@ -57,6 +57,8 @@ class TemplateReconciler : public kube::Reconciler {
     kube::ObjectPtr object;
   };
 
+  // Drops all memory of a template that does not exist (any more).
+  void Forget(const kube::Request& request);
   // By the policy that has claimed it.
   template <class PolicyScope>
   absl::Status ApplyClaimed(const Template& t, const PolicyIndex& policies,
@@ -84,7 +86,9 @@ class TemplateReconciler : public kube::Reconciler {
   template <class PolicyScope>
   absl::StatusOr<bool> WriteBinding(const Template& t, const kube::Object& built,
                                     const base::StopToken& stop);
-  absl::Status CheckDependentOverrides(const kube::Object& policy) const;
+  // kFailedPrecondition names the first override that the policy waits for.
+  absl::Status CheckDependentOverrides(const kube::Object& policy,
+                                       const base::StopToken& stop) const;
 
   const Deps deps_;
   // Templates whose pods could not be told, and those that no policy could be applied to.

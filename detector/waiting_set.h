@@ -1,27 +1,41 @@
 // Templates that wait for something: those that no policy has matched yet, which a new policy looks
-// through; those whose pods could not be told, which changed rules bring back.
+// through; those whose pods could not be counted, which changed rules bring back.
 #ifndef DETECTOR_WAITING_SET_H_
 #define DETECTOR_WAITING_SET_H_
 
+#include <map>
+#include <string>
 #include <vector>
 
-#include "absl/container/flat_hash_set.h"
+#include "absl/base/thread_annotations.h"
+#include "absl/container/btree_set.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/string_view.h"
 #include "absl/synchronization/mutex.h"
 #include "kube/runtime/reconciler.h"
 
 namespace detector {
 
-// Thread-safe. Requests are kept without their changed_by_karmada mark.
+// Filed by kind and namespace, so that a policy looks only at what its selectors can mean.
+// Thread-safe. Of a request only kind and key are kept.
 class WaitingSet {
  public:
-  // Whether it was not waiting before.
-  bool Add(kube::Request request);
-  void Remove(kube::Request request);
-  std::vector<kube::Request> All() const;
+  // Returns whether the template was not waiting before.
+  bool Add(const kube::Request& request);
+  void Remove(const kube::Request& request);
+
+  // The waiting templates of a kind; an empty `ns` or `name` means any.
+  std::vector<kube::Request> Matching(const kube::Gvk& gvk, absl::string_view ns,
+                                      absl::string_view name) const;
+  // The kinds of which a template waits.
+  std::vector<kube::Gvk> Kinds() const;
 
  private:
+  using Names = absl::btree_set<std::string>;
+  using Namespaces = std::map<std::string, Names, std::less<>>;
+
   mutable absl::Mutex mu_;
-  absl::flat_hash_set<kube::Request> requests_ ABSL_GUARDED_BY(mu_);
+  absl::flat_hash_map<kube::Gvk, Namespaces> kinds_ ABSL_GUARDED_BY(mu_);
 };
 
 }  // namespace detector

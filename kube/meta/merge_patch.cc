@@ -19,9 +19,8 @@ bool HasNullMember(const json::Value& value) {
 
 bool HasList(const json::Value& value) {
   const auto members = value.members();
-  return value.is_array() || std::any_of(members.begin(), members.end(), [](const json::Member& m) {
-           return HasList(m.value);
-         });
+  return value.is_array() || std::any_of(members.begin(), members.end(),
+                                         [](const json::Member& m) { return HasList(m.value); });
 }
 
 // A value as merge patches can express it: no object in it, at any depth, has null members.

@@ -152,15 +152,34 @@ TEST_CASE_METHOD(Fixture,
   CHECK(queue.size() == 0);
 }
 
+TEST_CASE_METHOD(Fixture, "an override that is there is found though nobody listed overrides yet") {
+  kube::Object policy = server->Find(api::PropagationPolicies(), {"ns", "p"});
+  policy.Set({"spec", "dependentOverrides"}, Json(R"(["o"])"));
+  PutCached(api::PropagationPolicies(), policy);
+  CHECK_THAT(std::string(Reconcile().message()),
+             Catch::Contains("waiting for dependent overrides: ns/o"));
+  server->Put(api::OverridePolicies(),
+              kube::Object::Make(api::OverridePolicies().gvk, {"ns", "o"}));
+  informers.Remove(api::OverridePolicies());
+  REQUIRE(Reconcile().ok());
+}
+
+TEST_CASE_METHOD(Fixture, "a template of a kind that is not served any more is dropped") {
+  const kube::Request gone{.key = {"ns", "r"}, .gvk = {"example.io", "v1", "Robot"}};
+  waiting.Add(gone);
+  CHECK(reconciler->Reconcile(gone, {}).ok());
+  CHECK(waiting.Kinds().empty());
+}
+
 TEST_CASE_METHOD(Fixture, "a template that went is not waited for") {
   scripted.Enable(Operation::kInterpretReplica);
   scripted.replicas = absl::UnavailableError("hook is down");
   CHECK_FALSE(Reconcile().ok());
-  CHECK(uncounted.All().size() == 1);
+  CHECK(uncounted.Kinds().size() == 1);
   server->Erase(kDeployments, kWeb);
   REQUIRE(tests::Eventually([&] { return cluster.Find(kDeployments, kWeb) == nullptr; }));
   REQUIRE(Reconcile().ok());
-  CHECK(uncounted.All().empty());
+  CHECK(uncounted.Kinds().empty());
 }
 
 }  // namespace

@@ -1,0 +1,114 @@
+// What a policy does with templates that it finds.
+#include "detector/policy_reconciler.h"
+
+#include <catch2/catch.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "api/keys.h"
+#include "api/policy_scope.h"
+#include "tests/support/members_fixture.h"
+#include "tests/support/scripted_interpreter.h"
+
+namespace {
+
+using tests::Json;
+using tests::kConfigMaps;
+using tests::kDeployments;
+using Scope = api::policy_scope::Namespaced;
+
+const kube::Gvk kRobot{"example.io", "v1", "Robot"};
+
+struct Fixture : tests::MembersFixture {
+  tests::ScriptedInterpreter scripted;
+  kube::WorkQueue templates{{.name = "templates"}, clock};
+  detector::WaitingSet waiting, uncounted;
+  detector::TemplateEdits edits;
+  std::optional<detector::PolicyIndex> policies, cluster_policies;
+  std::optional<detector::PolicyReconciler<Scope>> reconciler;
+
+  Fixture() {
+    for (const kube::Resource* bindings :
+         {&api::ResourceBindings(), &api::ClusterResourceBindings()}) {
+      informers.Get(*bindings)->AddIndex(Scope::kIdLabel, [](const kube::Object& o) {
+        return std::vector<std::string>{std::string(o.Label(Scope::kIdLabel))};
+      });
+    }
+    Sync({kDeployments, kConfigMaps, api::ResourceBindings(), api::PropagationPolicies(),
+          api::ClusterPropagationPolicies()});
+    policies.emplace(informers.Get(api::PropagationPolicies()));
+    cluster_policies.emplace(informers.Get(api::ClusterPropagationPolicies()));
+    reconciler.emplace(
+        detector::Deps{
+            Make(), scripted, *policies, *cluster_policies, waiting, uncounted, edits, {}},
+        templates);
+  }
+  // A policy for Robots, ConfigMaps named "settings" and all Deployments.
+  void PutPolicy() {
+    kube::Object policy = kube::Object::Make(api::PropagationPolicies().gvk, {"ns", "p"});
+    policy.SetLabel(api::kPropagationPolicyIdLabel, "p-id");
+    policy.Set({"spec", "resourceSelectors"}, Json(R"([
+        {"apiVersion": "example.io/v1", "kind": "Robot", "namespace": "ns"},
+        {"apiVersion": "v1", "kind": "ConfigMap", "namespace": "ns", "name": "settings"},
+        {"apiVersion": "apps/v1", "kind": "Deployment", "namespace": "ns"}])"));
+    PutCached(api::PropagationPolicies(), policy);
+  }
+  void Wait(const kube::Resource& r, const kube::ObjectKey& key) {
+    PutCached(r, kube::Object::Make(r.gvk, key));
+    waiting.Add({.key = key, .gvk = r.gvk});
+  }
+  // A binding that the policy claims.
+  void PutBinding(const kube::Gvk& gvk, const std::string& name) {
+    kube::Object binding = kube::Object::Make(api::ResourceBindings().gvk, {"ns", name});
+    binding.SetLabel(Scope::kIdLabel, "p-id");
+    binding.Set({"spec", "resource"}, json::Value::Object({{"apiVersion", gvk.ApiVersion()},
+                                                           {"kind", gvk.kind},
+                                                           {"namespace", "ns"},
+                                                           {"name", name}}));
+    PutCached(api::ResourceBindings(), binding);
+  }
+  // Nothing can be learned about kinds that the mapper does not know.
+  void RefuseDiscovery() { server->FailNext("GET", 403, "Forbidden", 100); }
+  absl::Status Reconcile() { return reconciler->Reconcile({.key = {"ns", "p"}}, {}).status(); }
+  std::vector<std::string> Queued() {
+    std::vector<std::string> queued;
+    while (templates.size() > 0) {
+      const auto taken = templates.Get();
+      queued.push_back(taken->request.ToString());
+      templates.Done(taken->request);
+    }
+    std::sort(queued.begin(), queued.end());
+    return queued;
+  }
+};
+
+TEST_CASE_METHOD(Fixture, "a policy adopts the waiting templates that it selects, and no others") {
+  Wait(kDeployments, {"ns", "web"});
+  Wait(kDeployments, {"other", "web"});
+  Wait(kConfigMaps, {"ns", "settings"});
+  Wait(kConfigMaps, {"ns", "other"});
+  PutPolicy();
+  REQUIRE(Reconcile().ok());
+  CHECK(Queued() == std::vector<std::string>{"ConfigMap ns/settings", "Deployment ns/web"});
+}
+
+TEST_CASE_METHOD(Fixture, "a template of an unknown kind keeps no other from a policy") {
+  RefuseDiscovery();
+  waiting.Add({.key = {"ns", "r"}, .gvk = kRobot});
+  Wait(kDeployments, {"ns", "web"});
+  PutPolicy();
+  CHECK_FALSE(Reconcile().ok());  // And so tried again.
+  CHECK(Queued() == std::vector<std::string>{"Deployment ns/web"});
+}
+
+TEST_CASE_METHOD(Fixture, "a binding of an unknown kind keeps no other from a policy") {
+  RefuseDiscovery();
+  PutBinding(kRobot, "r");
+  Wait(kDeployments, {"ns", "web"});
+  PutPolicy();
+  CHECK_FALSE(Reconcile().ok());
+  CHECK(Queued() == std::vector<std::string>{"Deployment ns/web", "Robot ns/r"});
+}
+
+}  // namespace
