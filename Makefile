@@ -77,6 +77,12 @@ bench-interpreter: setup ## Measure the interpreter alone against upstream's (ne
 	@echo "== bench-interpreter"
 	@$(PYTHON) -u tests/bench/interpreter.py $(if $(ROUNDS),--rounds $(ROUNDS))
 
+.PHONY: bench-scale
+bench-scale: setup ## Measure with a hundred members and thousands of apps on the sandbox (no Go; 5 minutes; QUICK=1 for a look)
+	$(call build,release,$(BINARIES))
+	@echo "== bench-scale"
+	@$(PYTHON) -u tests/bench/scale.py $(if $(QUICK),--quick,--svg docs/cost-per-app.svg) $(if $(OUTPUT),--output $(OUTPUT))
+
 .PHONY: asan
 asan: setup ## Run the unit and sandbox tests under AddressSanitizer and UBSan
 	$(call build,asan)

@@ -7,6 +7,7 @@ import os
 import pathlib
 import ssl
 import tempfile
+import time
 import urllib.parse
 
 import yaml
@@ -59,6 +60,17 @@ class Kube:
             raise ApiError(method, path, response.status, text)
         is_json = response.headers.get("Content-Type", "").startswith("application/json")
         return json.loads(text) if is_json else text
+
+    def stream(self, path):
+        """The lines of an answer that goes on, each with the time (time.monotonic) at which it was here; on a connection
+        of its own."""
+        connection = http.client.HTTPSConnection(self._address, context=self._tls)
+        connection.request("GET", path, headers={"Accept": "application/json", "User-Agent": "rig"})
+        response = connection.getresponse()
+        if response.status >= 400:
+            raise ApiError("GET", path, response.status, response.read().decode())
+        while line := response.readline():
+            yield line, time.monotonic()
 
     def get(self, path):
         return self.request("GET", path)

@@ -1,0 +1,1 @@
+"""The scale bench: many members and many apps on the sandbox."""
