@@ -5,6 +5,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "base/log.h"
 #include "base/status.h"
@@ -20,8 +21,8 @@ constexpr absl::Duration kPluginTimeout = absl::Seconds(30);
 constexpr absl::Duration kFailureKept = absl::Seconds(2);
 constexpr absl::Duration kRejectInterval = absl::Seconds(5);
 
-std::string StaticAuthorization(const ConnectionConfig& config) {
-  if (!config.token.empty()) return absl::StrCat("Bearer ", config.token);
+std::string StaticAuthorization(const ConnectionConfig& config, const std::string& token) {
+  if (!token.empty()) return absl::StrCat("Bearer ", token);
   if (config.username.empty() && config.password.empty()) return "";
   return absl::StrCat("Basic ",
                       absl::Base64Escape(absl::StrCat(config.username, ":", config.password)));
@@ -35,10 +36,43 @@ absl::Status Unobtainable(const absl::Status& why) {
   return absl::UnauthenticatedError(why.message());
 }
 
+// A key of the extra fields as a part of a header's name: what may not stand there is
+// percent-encoded, which the server undoes.
+std::string EscapeHeaderKey(absl::string_view key) {
+  constexpr absl::string_view kTokenCharacters = "!#$&'*+-.^_`|~";  // Beside letters and digits.
+  std::string out;
+  for (const char c : key) {
+    if (absl::ascii_isalnum(c) || absl::StrContains(kTokenCharacters, c)) {
+      out.push_back(c);
+    } else {
+      absl::StrAppend(&out, "%", absl::BytesToHexString(absl::string_view(&c, 1)));
+    }
+  }
+  return out;
+}
+
 }  // namespace
 
+std::vector<std::pair<std::string, std::string>> ImpersonationHeaders(
+    const ConnectionConfig& config) {
+  std::vector<std::pair<std::string, std::string>> headers;
+  if (config.impersonate_user.empty()) return headers;
+  headers.emplace_back("Impersonate-User", config.impersonate_user);
+  if (!config.impersonate_uid.empty()) {
+    headers.emplace_back("Impersonate-Uid", config.impersonate_uid);
+  }
+  for (const std::string& group : config.impersonate_groups) {
+    headers.emplace_back("Impersonate-Group", group);
+  }
+  for (const auto& [key, values] : config.impersonate_extra) {
+    const std::string name = absl::StrCat("Impersonate-Extra-", EscapeHeaderKey(key));
+    for (const std::string& value : values) headers.emplace_back(name, value);
+  }
+  return headers;
+}
+
 CredentialSource::CredentialSource(const ConnectionConfig& config, const base::Clock& clock)
-    : config_(config), clock_(clock) {}
+    : config_(config), clock_(clock), token_(config.token) {}
 
 absl::StatusOr<std::unique_ptr<CredentialSource>> CredentialSource::Create(
     const ConnectionConfig& config, const base::Clock& clock) {
@@ -70,10 +104,11 @@ absl::Status CredentialSource::LoadFiles(Loaded& loaded) const {
   return absl::OkStatus();
 }
 
-absl::StatusOr<CredentialSource::Loaded> CredentialSource::Load(absl::Time deadline,
+absl::StatusOr<CredentialSource::Loaded> CredentialSource::Load(const std::string& token,
+                                                                absl::Time deadline,
                                                                 const base::StopToken& stop) const {
   Loaded loaded;
-  loaded.authorization = StaticAuthorization(config_);
+  loaded.authorization = StaticAuthorization(config_, token);
   loaded.certificate = config_.client_certificate;
   RETURN_IF_ERROR(LoadFiles(loaded));
   if (config_.exec == nullptr || !loaded.authorization.empty()) return loaded;
@@ -107,11 +142,13 @@ absl::StatusOr<CredentialsPtr> CredentialSource::MakeCredentials(
 
 void CredentialSource::Refresh(absl::Time deadline, const base::StopToken& stop) {
   CredentialsPtr before;
+  std::string token;
   {
     absl::MutexLock lock(&mu_);
     before = current_;
+    token = token_;
   }
-  auto loaded = Load(deadline, stop);
+  auto loaded = Load(token, deadline, stop);
   const absl::Time fresh_until = loaded.ok() ? loaded->fresh_until : absl::InfinitePast();
   absl::StatusOr<CredentialsPtr> made = loaded.ok()
                                             ? MakeCredentials(std::move(*loaded), before)
@@ -121,7 +158,8 @@ void CredentialSource::Refresh(absl::Time deadline, const base::StopToken& stop)
   failure_ = made.status();
   if (made.ok()) {
     current_ = *std::move(made);
-    fresh_until_ = fresh_until;
+    // The token may have been replaced while this one was being loaded.
+    fresh_until_ = token == token_ ? fresh_until : absl::InfinitePast();
     loaded_before_ = true;
     return;
   }
@@ -174,6 +212,15 @@ absl::StatusOr<CredentialsPtr> CredentialSource::Get(absl::Time deadline,
     if (failure_.ok()) return current_;
     return absl::IsCancelled(failure_) ? failure_ : Unobtainable(failure_);
   }
+}
+
+bool CredentialSource::ReplaceToken(const std::string& token) {
+  absl::MutexLock lock(&mu_);
+  if (token_.empty() || token.empty() || !config_.token_file.empty()) return false;
+  if (token_ == token) return true;
+  token_ = token;
+  fresh_until_ = absl::InfinitePast();
+  return true;
 }
 
 void CredentialSource::Reject(const CredentialsPtr& rejected) {

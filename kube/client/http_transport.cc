@@ -89,6 +89,7 @@ class CpprestTransport : public Transport {
   absl::StatusOr<HttpResponse> Send(const HttpRequest& request,
                                     const base::StopToken& stop) override;
   std::unique_ptr<HttpStream> Open(const HttpRequest& request, StreamCallbacks callbacks) override;
+  bool ReplaceToken(const std::string& token) override { return credentials_->ReplaceToken(token); }
 
  private:
   // Connections made with one set of TLS credentials. Watches keep theirs for minutes; apart, they
@@ -113,8 +114,8 @@ class CpprestTransport : public Transport {
 
   const std::string server_;
   const web::uri uri_;
-  const std::string host_header_;  // "": the library's.
-  const std::string impersonate_user_;
+  const std::string host_header_;                                         // "": the library's.
+  const std::vector<std::pair<std::string, std::string>> impersonation_;  // Headers.
   const bool verify_;
   const size_t max_answer_bytes_;
   web::web_proxy proxy_;  // Set once, before the first request.
@@ -141,7 +142,7 @@ CpprestTransport::CpprestTransport(const ConnectionConfig& config, web::uri uri,
       uri_(std::move(uri)),
       // The library checks the certificate against this header when there is one.
       host_header_(absl::StartsWith(config.server, "https:") ? config.tls_server_name : ""),
-      impersonate_user_(config.impersonate_user),
+      impersonation_(ImpersonationHeaders(config)),
       verify_(!config.insecure_skip_tls_verify),
       max_answer_bytes_(config.max_answer_bytes),
       credentials_(std::move(credentials)) {}
@@ -149,6 +150,10 @@ CpprestTransport::CpprestTransport(const ConnectionConfig& config, web::uri uri,
 absl::StatusOr<std::shared_ptr<Transport>> CpprestTransport::Create(
     const ConnectionConfig& config) {
   InitializeHttp();
+  // The library keeps one value for each header name.
+  if (config.impersonate_groups.size() > 1) {
+    return absl::InvalidArgumentError("this transport can impersonate one group only");
+  }
   ASSIGN_OR_RETURN(auto credentials, CredentialSource::Create(config, base::RealClock()));
   ASSIGN_OR_RETURN(ProxySettings proxy, ProxySettingsOf(config, [](const char* name) {
                      const char* value = std::getenv(name);
@@ -210,7 +215,7 @@ absl::StatusOr<web::http::http_request> CpprestTransport::MakeRequest(
     if (!credentials.authorization.empty()) {
       headers.add("Authorization", credentials.authorization);
     }
-    if (!impersonate_user_.empty()) headers.add("Impersonate-User", impersonate_user_);
+    for (const auto& [name, value] : impersonation_) headers.add(name, value);
     if (!host_header_.empty()) headers.add("Host", host_header_);
     if (!request.body.empty()) out.set_body(std::string(request.body), request.content_type);
     return out;

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <tuple>
 
 #include "absl/status/status.h"
 #include "absl/strings/match.h"
@@ -54,6 +55,29 @@ absl::StatusOr<ConnectionConfig> LoadList(const std::string& list, const std::st
   return config;
 }
 
+auto PartsOf(const ExecPlugin& p) {
+  return std::tie(p.api_version, p.command, p.args, p.env, p.install_hint, p.provide_cluster_info,
+                  p.cluster_config);
+}
+
+bool SamePlugin(const std::unique_ptr<ExecPlugin>& a, const std::unique_ptr<ExecPlugin>& b) {
+  if (a == nullptr || b == nullptr) return a == b;
+  return PartsOf(*a) == PartsOf(*b);
+}
+
+auto PartsButForToken(const ConnectionConfig& c) {
+  return std::tie(c.server, c.ca_pem, c.insecure_skip_tls_verify, c.tls_server_name, c.proxy_url,
+                  c.proxy_headers, c.ignore_proxy_environment, c.max_answer_bytes,
+                  c.client_certificate.cert_pem, c.client_certificate.key_pem, c.token_file,
+                  c.username, c.password, c.impersonate_user, c.impersonate_uid,
+                  c.impersonate_groups, c.impersonate_extra, c.client_certificate_file,
+                  c.client_key_file);
+}
+
+bool SameButForToken(const ConnectionConfig& a, const ConnectionConfig& b) {
+  return PartsButForToken(a) == PartsButForToken(b) && SamePlugin(a.exec, b.exec);
+}
+
 absl::StatusOr<ConnectionConfig> InCluster(const ConfigEnvironment& environment) {
   const std::string host = environment.variable("KUBERNETES_SERVICE_HOST");
   const std::string port = environment.variable("KUBERNETES_SERVICE_PORT");
@@ -89,10 +113,24 @@ ConnectionConfig& ConnectionConfig::operator=(const ConnectionConfig& other) {
   password = other.password;
   exec = other.exec == nullptr ? nullptr : std::make_unique<ExecPlugin>(*other.exec);
   impersonate_user = other.impersonate_user;
+  impersonate_uid = other.impersonate_uid;
+  impersonate_groups = other.impersonate_groups;
+  impersonate_extra = other.impersonate_extra;
   default_namespace = other.default_namespace;
   client_certificate_file = other.client_certificate_file;
   client_key_file = other.client_key_file;
   return *this;
+}
+
+bool DifferOnlyInToken(const ConnectionConfig& a, const ConnectionConfig& b) {
+  const auto by_token = [](const ConnectionConfig& c) {
+    return !c.token.empty() && c.token_file.empty();
+  };
+  return by_token(a) && by_token(b) && a.token != b.token && SameButForToken(a, b);
+}
+
+bool SameConnection(const ConnectionConfig& a, const ConnectionConfig& b) {
+  return a.token == b.token && SameButForToken(a, b);
 }
 
 absl::StatusOr<std::string> ReadFile(const std::string& path) {

@@ -49,7 +49,11 @@ struct ConnectionConfig {
   std::string token_file;  // Wins over token; re-read when it changes.
   std::string username, password;
   std::unique_ptr<ExecPlugin> exec;
+  // Whom to act as: headers Impersonate-User, -Uid, -Group (one for each) and -Extra-<key>.
   std::string impersonate_user;
+  std::string impersonate_uid;
+  std::vector<std::string> impersonate_groups;
+  std::vector<std::pair<std::string, std::vector<std::string>>> impersonate_extra;
   std::string default_namespace;  // The context's; "" when it has none. For command lines.
   // Set together: the pair is read from these files, again whenever they change, instead of taken
   // from client_certificate.
@@ -61,6 +65,13 @@ struct ConnectionConfig {
   ConnectionConfig(ConnectionConfig&&) = default;
   ConnectionConfig& operator=(ConnectionConfig&&) = default;
 };
+
+// Whether both stand for the same server, reached in the same way, with the same credentials. Every
+// field counts but default_namespace, which is no part of a connection.
+bool SameConnection(const ConnectionConfig& a, const ConnectionConfig& b);
+// Whether Transport::ReplaceToken(b.token) makes a transport for `a` one for `b`: both authenticate
+// by a token that stands in the configuration, and nothing else is different.
+bool DifferOnlyInToken(const ConnectionConfig& a, const ConnectionConfig& b);
 
 struct KubeconfigOptions {
   std::string path;  // --kubeconfig; empty: $KUBECONFIG, in-cluster, ~/.kube/config, in this order.

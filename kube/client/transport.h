@@ -41,8 +41,9 @@ struct HttpResponse {
 absl::Status NotProcessed(absl::Status error);
 bool WasNotProcessed(const absl::Status& error);
 
-// A response whose body is handed over as it arrives. Destroying it cancels the request and waits
-// until no callback runs any more. REQUIRES: not destroyed from inside a callback.
+// A response whose body is handed over as it arrives. Destroying it cancels the request, at any
+// moment from the call of Open() on. It waits for a callback that is running in another thread, for
+// nothing else, and no callback runs afterwards. REQUIRES: not destroyed from inside a callback.
 class HttpStream {
  public:
   virtual ~HttpStream() = default;
@@ -69,6 +70,12 @@ class Transport {
   // May block while credentials are obtained (an exec plugin); every failure is reported by on_end.
   virtual std::unique_ptr<HttpStream> Open(const HttpRequest& request,
                                            StreamCallbacks callbacks) = 0;
+  // Replaces ConnectionConfig::token. Requests that start from now on carry the new token;
+  // connections and streams stay as they are, because an API server looks at a token only when a
+  // request begins. False when this transport cannot do it, because its credentials come from
+  // elsewhere (a token file, a password, a plugin): the caller then makes a new transport.
+  // Thread-safe. See DifferOnlyInToken() in kubeconfig.h.
+  virtual bool ReplaceToken(const std::string& /*token*/) { return false; }
 };
 
 }  // namespace kube

@@ -13,25 +13,6 @@
 namespace kube {
 namespace {
 
-bool SameExec(const std::unique_ptr<ExecPlugin>& a, const std::unique_ptr<ExecPlugin>& b) {
-  if (a == nullptr || b == nullptr) return a == b;
-  const auto parts = [](const ExecPlugin& p) {
-    return std::tie(p.api_version, p.command, p.args, p.env, p.install_hint,
-                    p.provide_cluster_info);
-  };
-  return parts(*a) == parts(*b);
-}
-
-// Whether both lead to the same server in the same way.
-bool SameConnection(const ConnectionConfig& a, const ConnectionConfig& b) {
-  const auto parts = [](const ConnectionConfig& c) {
-    return std::tie(c.server, c.ca_pem, c.insecure_skip_tls_verify, c.tls_server_name, c.proxy_url,
-                    c.proxy_headers, c.client_certificate.cert_pem, c.client_certificate.key_pem,
-                    c.token, c.token_file, c.username, c.password, c.impersonate_user);
-  };
-  return parts(a) == parts(b) && SameExec(a.exec, b.exec);
-}
-
 // "host:port" of "https://host:port/prefix", as rest_client_requests_total has it.
 std::string HostOf(const std::string& server) {
   const size_t scheme = server.find("://");

@@ -4,6 +4,8 @@
 
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
@@ -27,6 +29,10 @@ struct Credentials {
 };
 using CredentialsPtr = std::shared_ptr<const Credentials>;
 
+// The headers that ask a server to let us act as the configuration's impersonate_... fields say.
+std::vector<std::pair<std::string, std::string>> ImpersonationHeaders(
+    const ConnectionConfig& config);
+
 // Thread-safe.
 class CredentialSource {
  public:
@@ -40,6 +46,10 @@ class CredentialSource {
   // to be had, kDeadlineExceeded, kCancelled.
   absl::StatusOr<CredentialsPtr> Get(absl::Time deadline, const base::StopToken& stop);
 
+  // Replaces the configuration's token; the next Get() has the new one. False, and nothing changes,
+  // when the authorization does not come from a token in the configuration.
+  bool ReplaceToken(const std::string& token);
+
   // The server answered 401 to these: the next Get() loads anew.
   void Reject(const CredentialsPtr& rejected);
 
@@ -51,7 +61,8 @@ class CredentialSource {
   };
 
   CredentialSource(const ConnectionConfig& config, const base::Clock& clock);
-  absl::StatusOr<Loaded> Load(absl::Time deadline, const base::StopToken& stop) const;
+  absl::StatusOr<Loaded> Load(const std::string& token, absl::Time deadline,
+                              const base::StopToken& stop) const;
   absl::Status LoadFiles(Loaded& loaded) const;
   absl::StatusOr<CredentialsPtr> MakeCredentials(Loaded loaded, const CredentialsPtr& before) const;
   // Loads, with mu_ released, and stores the result or the failure.
@@ -61,6 +72,7 @@ class CredentialSource {
   const ConnectionConfig config_;
   const base::Clock& clock_;
   absl::Mutex mu_;
+  std::string token_ ABSL_GUARDED_BY(mu_);  // Of the configuration, or what replaced it.
   bool refreshing_ ABSL_GUARDED_BY(mu_) = false;
   bool loaded_before_ ABSL_GUARDED_BY(mu_) = false;
   CredentialsPtr current_ ABSL_GUARDED_BY(mu_);

@@ -64,6 +64,39 @@ TEST_CASE("Static credentials become the Authorization header") {
   CHECK(Fixture(config).Header() == "Bearer t");
 }
 
+TEST_CASE("A token of the configuration can be replaced, one that comes from elsewhere cannot") {
+  ConnectionConfig config;
+  CHECK_FALSE(Fixture(config).source->ReplaceToken("t"));
+  config.token = "one";
+  {
+    Fixture f(config);
+    CHECK(f.Header() == "Bearer one");
+    const auto before = *f.Get();
+    CHECK(f.source->ReplaceToken("two"));
+    CHECK(f.Header() == "Bearer two");
+    CHECK((*f.Get())->tls == before->tls);  // Connections stay.
+    f.source->Reject(*f.Get());
+    CHECK(f.Header() == "Bearer two");
+    CHECK_FALSE(f.source->ReplaceToken(""));
+  }
+  config.token_file = "/nonexistent";
+  CHECK_FALSE(Fixture(config).source->ReplaceToken("two"));
+}
+
+TEST_CASE("Impersonation becomes headers, one for each value") {
+  ConnectionConfig config;
+  config.impersonate_user = "u";
+  config.impersonate_uid = "7";
+  config.impersonate_groups = {"a", "b"};
+  config.impersonate_extra = {{"example.org/k", {"v"}}};
+  using Headers = std::vector<std::pair<std::string, std::string>>;
+  CHECK(ImpersonationHeaders(config) == Headers{{"Impersonate-User", "u"},
+                                                {"Impersonate-Uid", "7"},
+                                                {"Impersonate-Group", "a"},
+                                                {"Impersonate-Group", "b"},
+                                                {"Impersonate-Extra-example.org%2fk", "v"}});
+}
+
 TEST_CASE("A token file is read again after ten seconds, or at once when the token is refused") {
   const tests::TempDirectory dir;
   ConnectionConfig config;

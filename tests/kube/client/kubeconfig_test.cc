@@ -53,6 +53,41 @@ TEST_CASE("A kubeconfig's cluster fields all arrive") {
   CHECK(config->impersonate_user == "somebody");
 }
 
+TEST_CASE("A kubeconfig says whom to impersonate") {
+  const auto config = ParseKubeconfig(
+      Kubeconfig(kServer,
+                 "as: somebody, as-uid: '7', as-groups: [a, 'b,c'], as-user-extra: {k/1: [v, w]}"),
+      "", "");
+  INFO(config.status());
+  REQUIRE(config.ok());
+  CHECK(config->impersonate_uid == "7");
+  CHECK(config->impersonate_groups == std::vector<std::string>{"a", "b,c"});
+  REQUIRE(config->impersonate_extra.size() == 1);
+  CHECK(config->impersonate_extra[0].first == "k/1");
+  CHECK(config->impersonate_extra[0].second == std::vector<std::string>{"v", "w"});
+
+  const auto refused = ParseKubeconfig(Kubeconfig(kServer, "as-groups: [a]"), "", "");
+  CHECK(absl::IsInvalidArgument(refused.status()));
+  CHECK_THAT(std::string(refused.status().message()), Catch::Contains("as is missing"));
+}
+
+TEST_CASE("Connections that differ in their token alone are known as such") {
+  ConnectionConfig a;
+  a.server = "https://h";
+  a.token = "one";
+  ConnectionConfig b = a;
+  b.default_namespace = "shop";
+  CHECK(SameConnection(a, b));
+  CHECK_FALSE(DifferOnlyInToken(a, b));
+  b.token = "two";
+  CHECK_FALSE(SameConnection(a, b));
+  CHECK(DifferOnlyInToken(a, b));
+  SECTION("but not when anything else differs") { b.ca_pem = "other"; }
+  SECTION("but not when there is no token any more") { b.token.clear(); }
+  SECTION("but not when a file gives the token") { a.token_file = b.token_file = "/f"; }
+  CHECK_FALSE(DifferOnlyInToken(a, b));
+}
+
 TEST_CASE("A context's namespace is told, and copied") {
   const auto config = ParseKubeconfig(
       "contexts:\n- name: main\n  context: {cluster: c, namespace: shop}\n"
