@@ -1,17 +1,20 @@
 #include "config/feature_gates.h"
 
-#include <array>
 #include <optional>
 #include <string>
 #include <utility>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
+#include "config/support.h"
 
 namespace config {
 namespace {
+
+using enum State;
 
 enum class Stage { kAlpha, kBeta };
 
@@ -20,31 +23,70 @@ struct Spec {
   absl::string_view name;
   bool on;
   Stage stage;
+  State state = kHere;
+  absl::string_view note = "";
+
+  absl::string_view StageSwitch() const { return stage == Stage::kAlpha ? "AllAlpha" : "AllBeta"; }
 };
 
 // Upstream's pkg/features; Failover is beta and off by default all the same.
-constexpr std::array kSpecs = {
-    Spec{Gate::kFailover, "Failover", false, Stage::kBeta},
-    Spec{Gate::kGracefulEviction, "GracefulEviction", true, Stage::kBeta},
-    Spec{Gate::kPropagateDeps, "PropagateDeps", true, Stage::kBeta},
-    Spec{Gate::kCustomizedClusterResourceModeling, "CustomizedClusterResourceModeling", true,
-         Stage::kBeta},
-    Spec{Gate::kControllerPriorityQueue, "ControllerPriorityQueue", true, Stage::kBeta},
-    Spec{Gate::kLoggingBetaOptions, "LoggingBetaOptions", true, Stage::kBeta},
-    Spec{Gate::kContextualLogging, "ContextualLogging", true, Stage::kBeta},
-    Spec{Gate::kLoggingAlphaOptions, "LoggingAlphaOptions", false, Stage::kAlpha},
-    Spec{Gate::kPropagationPolicyPreemption, "PropagationPolicyPreemption", false, Stage::kAlpha},
-    Spec{Gate::kMultiClusterService, "MultiClusterService", false, Stage::kAlpha},
-    Spec{Gate::kStatefulFailoverInjection, "StatefulFailoverInjection", false, Stage::kAlpha},
-    Spec{Gate::kFederatedQuotaEnforcement, "FederatedQuotaEnforcement", false, Stage::kAlpha},
-    Spec{Gate::kMultiplePodTemplatesScheduling, "MultiplePodTemplatesScheduling", false,
-         Stage::kAlpha},
-    Spec{Gate::kPriorityBasedScheduling, "PriorityBasedScheduling", false, Stage::kAlpha},
-    Spec{Gate::kResourceQuotaEstimate, "ResourceQuotaEstimate", false, Stage::kAlpha},
-    Spec{Gate::kWorkloadAffinity, "WorkloadAffinity", false, Stage::kAlpha},
-    Spec{Gate::kSchedulingOvercommitProtection, "SchedulingOvercommitProtection", false,
-         Stage::kAlpha},
+constexpr Spec kSpecs[] = {
+    {Gate::kFailover, "Failover", false, Stage::kBeta, kNotYet,
+     "evict from clusters with NoExecute taints, and taint clusters by ClusterTaintPolicies"},
+    {Gate::kGracefulEviction, "GracefulEviction", true, Stage::kBeta, kNotYet,
+     "let application failover keep the old replicas until the new ones are ready"},
+    {Gate::kPropagateDeps, "PropagateDeps", true, Stage::kBeta, kPartly,
+     "dependencies are recorded on bindings and not brought to clusters yet"},
+    {Gate::kCustomizedClusterResourceModeling, "CustomizedClusterResourceModeling", true,
+     Stage::kBeta},
+    {Gate::kControllerPriorityQueue, "ControllerPriorityQueue", true, Stage::kBeta, kFixed,
+     "queues always have priorities"},
+    {Gate::kLoggingBetaOptions, "LoggingBetaOptions", true, Stage::kBeta, kFixed,
+     "--logging-format=json needs no gate"},
+    {Gate::kContextualLogging, "ContextualLogging", true, Stage::kBeta, kNoSense,
+     "it belongs to a Go library"},
+    {Gate::kLoggingAlphaOptions, "LoggingAlphaOptions", false, Stage::kAlpha, kNoSense,
+     "it belongs to a Go library"},
+    {Gate::kPropagationPolicyPreemption, "PropagationPolicyPreemption", false, Stage::kAlpha,
+     kNotYet, "let a policy take over what one of lower priority holds"},
+    {Gate::kMultiClusterService, "MultiClusterService", false, Stage::kAlpha, kNotYet,
+     "bring Services and their EndpointSlices to other clusters"},
+    {Gate::kStatefulFailoverInjection, "StatefulFailoverInjection", false, Stage::kAlpha, kNotYet,
+     "carry state of a failed application over to its next cluster"},
+    {Gate::kFederatedQuotaEnforcement, "FederatedQuotaEnforcement", false, Stage::kAlpha, kNotYet,
+     "add up what FederatedResourceQuotas count"},
+    {Gate::kMultiplePodTemplatesScheduling, "MultiplePodTemplatesScheduling", false, Stage::kAlpha},
+    {Gate::kPriorityBasedScheduling, "PriorityBasedScheduling", false, Stage::kAlpha, kNotYet,
+     "write spec.schedulePriority of bindings"},
+    {Gate::kResourceQuotaEstimate, "ResourceQuotaEstimate", false, Stage::kAlpha},
+    {Gate::kWorkloadAffinity, "WorkloadAffinity", false, Stage::kAlpha, kNotYet,
+     "write spec.workloadAffinityGroups of bindings"},
+    {Gate::kSchedulingOvercommitProtection, "SchedulingOvercommitProtection", false, Stage::kAlpha,
+     kOutside, "scheduler and estimator read it"},
 };
+
+std::string Assignment(absl::string_view name, bool value) {
+  return absl::StrCat(name, value ? "=true" : "=false");
+}
+
+// A sentence when giving the gate this value does not do what it does upstream, else "".
+std::string WarningOf(const Spec& s, bool value) {
+  const std::string what = absl::StrCat("--feature-gates=", Assignment(s.name, value));
+  switch (s.state) {
+    case kPartly:
+      return value ? absl::StrCat(what, " has a part of its effect only: ", s.note) : "";
+    case kNotYet:
+      return value ? absl::StrCat(what, " has no effect yet; it would ", s.note) : "";
+    case kFixed:
+      return value == s.on ? "" : absl::StrCat(what, " has no effect: ", s.note);
+    case kNoSense:
+      return value == s.on ? "" : absl::StrCat(what, " has no effect: ", s.note);
+    case kHere:
+    case kOutside:
+      return "";
+  }
+  return "";
+}
 
 std::optional<bool> ParseBool(absl::string_view text) {
   const std::string lower = absl::AsciiStrToLower(text);
@@ -79,7 +121,10 @@ absl::Status FeatureGates::Set(absl::string_view text) {
     for (const Spec& s : kSpecs) {
       const bool bulk = (name == "AllAlpha" && s.stage == Stage::kAlpha) ||
                         (name == "AllBeta" && s.stage == Stage::kBeta);
-      if (bulk) values_[s.gate] = *on;
+      if (bulk) {
+        values_[s.gate] = *on;
+        stages_[std::string(name)] = *on;
+      }
       if (name == s.name) named_[s.gate] = *on;
       known = known || bulk || name == s.name;
     }
@@ -97,6 +142,41 @@ std::string FeatureGates::Describe() {
                     s.stage == Stage::kAlpha ? "ALPHA" : "BETA",
                     " - default=", s.on ? "true" : "false", ")");
   }
+  return out;
+}
+
+std::vector<std::string> FeatureGates::Warnings() const {
+  std::vector<std::string> out;
+  std::map<std::string, std::vector<std::string>> by_stage;
+  for (const Spec& s : kSpecs) {
+    const auto named = named_.find(s.gate);
+    const auto stage = stages_.find(std::string(s.StageSwitch()));
+    if (named != named_.end()) {
+      std::string warning = WarningOf(s, named->second);
+      if (!warning.empty()) out.push_back(std::move(warning));
+    } else if (stage != stages_.end() && !WarningOf(s, stage->second).empty()) {
+      by_stage[Assignment(stage->first, stage->second)].emplace_back(s.name);
+    }
+  }
+  for (const auto& [stage, gates] : by_stage) {
+    out.push_back(absl::StrCat("--feature-gates=", stage,
+                               " has no effect, or not the whole one, on ",
+                               absl::StrJoin(gates, ", "), " (docs/support.md)"));
+  }
+  return out;
+}
+
+std::string FeatureGates::Changed() const {
+  std::vector<std::string> changed;
+  for (const Spec& s : kSpecs) {
+    if (Enabled(s.gate) != s.on) changed.push_back(Assignment(s.name, Enabled(s.gate)));
+  }
+  return absl::StrJoin(changed, ",");
+}
+
+std::vector<Support> GateSupport() {
+  std::vector<Support> out;
+  for (const Spec& s : kSpecs) out.push_back({s.name, s.state, s.note});
   return out;
 }
 

@@ -4,6 +4,7 @@
 
 #include <map>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
@@ -40,10 +41,16 @@ class FeatureGates {
   absl::Status Set(absl::string_view text);
   // One line per gate for --help: "Failover=true|false (BETA - default=false)".
   static std::string Describe();
+  // Sentences about values that were given and do not have the effect, or not the whole effect,
+  // that they have upstream.
+  std::vector<std::string> Warnings() const;
+  // The gates that differ from their default: "Failover=true,...".
+  std::string Changed() const;
 
  private:
   std::map<Gate, bool> values_;
   std::map<Gate, bool> named_;
+  std::map<std::string, bool> stages_;  // "AllAlpha" and "AllBeta" as given.
 };
 
 }  // namespace config

@@ -7,6 +7,7 @@
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
+#include "config/duration.h"
 #include "config/feature_gates.h"
 
 namespace config {
@@ -29,7 +30,6 @@ struct Concurrency {
   int resource_template = 5;
   int propagation_policy = 1;
   int cluster_propagation_policy = 1;
-  int dependent_resource = 2;
 };
 
 struct ClusterMonitoring {
@@ -82,7 +82,13 @@ struct Options {
   Scripts scripts;
   Logging logging;
 
-  // Whether the controller of this name runs: the first token "name" or "-name" decides, else "*".
+  // What was given and does not do what it does upstream: a sentence each, for the log.
+  std::vector<std::string> warnings;
+  // The given flags that differ from their defaults: "--v=2 --controllers=*,-binding".
+  std::string changed_flags;
+
+  // Reports whether the controller of this name runs: the first token "name" or "-name" decides,
+  // else "*".
   bool ControllerEnabled(const std::string& name, bool on_by_default = true) const;
 };
 
@@ -94,13 +100,13 @@ struct Parsed {
   Options options;
 };
 
-// Underscores in flag names count as dashes; lists are comma separated and may be repeated.
-// `version` and
-// `--help` give kExit with code 0, an unknown flag or a value that fails validation code 1.
-Parsed ParseCommandLine(int argc, const char* const* argv);
+// The exit code of every program of this project when its arguments make no sense.
+inline constexpr int kUsageExitCode = 2;
 
-// "1h0m5s", "10s", "0" as Go writes durations.
-absl::Status ParseGoDuration(const std::string& text, absl::Duration& out);
+// Underscores in flag names count as dashes; lists are comma separated and may be repeated.
+// `version` and `--help` give kExit with code 0, an unknown flag or a value that fails validation
+// kUsageExitCode.
+Parsed ParseCommandLine(int argc, const char* const* argv);
 
 }  // namespace config
 

@@ -3,19 +3,33 @@
 #include "absl/strings/str_cat.h"
 
 namespace config {
+namespace {
+
+#if defined(__aarch64__)
+constexpr char kPlatform[] = "linux/arm64";
+#else
+constexpr char kPlatform[] = "linux/amd64";
+#endif
+
+}  // namespace
 
 std::string Version() { return KM_VERSION; }
 
+BuildInfo Build() {
+  const std::string commit = KM_GIT_COMMIT;
+  return {.version = Version(),
+          .commit = commit,
+          .short_commit = commit.substr(0, 9),
+          .compiler = absl::StrCat("gcc ", __VERSION__),
+          .platform = kPlatform};
+}
+
 std::string VersionText() {
-  return absl::StrCat("karmada-controller-manager version: version.Info{GitVersion:\"", Version(),
-                      "\", GitCommit:\"", KM_GIT_COMMIT, "\", GitTreeState:\"\", BuildDate:\"\", ",
-                      "GoVersion:\"\", Compiler:\"gcc ", __VERSION__, "\", Platform:\"linux/",
-#if defined(__aarch64__)
-                      "arm64",
-#else
-                      "amd64",
-#endif
-                      "\"}\n");
+  const BuildInfo build = Build();
+  return absl::StrCat("karmada-controller-manager version: version.Info{GitVersion:\"",
+                      build.version, "\", GitCommit:\"", build.commit, "\", GitShortCommit:\"",
+                      build.short_commit, "\", GitTreeState:\"\", BuildDate:\"\", GoVersion:\"\", ",
+                      "Compiler:\"", build.compiler, "\", Platform:\"", build.platform, "\"}\n");
 }
 
 }  // namespace config

@@ -8,7 +8,18 @@ namespace config {
 
 // "v0.1.0"
 std::string Version();
-// The line `karmada-controller-manager version` prints, in upstream's form.
+
+// What is known of the build; what is not known is "".
+struct BuildInfo {
+  std::string version;
+  std::string commit;        // Full hash; that of the last time CMake configured the build.
+  std::string short_commit;  // Its first 9 digits.
+  std::string compiler;      // "gcc 12.2.0"
+  std::string platform;      // "linux/amd64"
+};
+BuildInfo Build();
+
+// The line that `karmada-controller-manager version` prints, in upstream's form.
 std::string VersionText();
 
 }  // namespace config

@@ -5,6 +5,7 @@
 
 #include <cstdlib>
 #include <iostream>
+#include <string>
 #include <thread>
 
 #include "absl/synchronization/mutex.h"
@@ -32,6 +33,15 @@ void WatchSignals(sigset_t signals, base::StopSource source) {
   source.request_stop();
   sigwait(&signals, &signal);
   _exit(kFailed);
+}
+
+void LogStart(const config::Options& options) {
+  const config::BuildInfo build = config::Build();
+  base::LogInfo("karmada-controller-manager starts", {{"version", build.version},
+                                                      {"commit", build.commit},
+                                                      {"flags", options.changed_flags},
+                                                      {"gates", options.gates.Changed()}});
+  for (const std::string& warning : options.warnings) base::LogWarning(warning);
 }
 
 int ExitCode(const absl::Status& result) {
@@ -62,7 +72,7 @@ int main(int argc, char** argv) {
   base::InitLogging("karmada-controller-manager",
                     {logging.verbosity, logging.vmodule, logging.format == "json"});
   kube::InitializeHttp();
-  base::LogInfo("karmada-controller-manager starts", {{"version", config::Version()}});
+  LogStart(parsed.options);
   base::StopSource source;
   std::thread(WatchSignals, signals, source).detach();
   const absl::Status result = cmd::RunDaemon(parsed.options, source.get_token());

@@ -1,0 +1,164 @@
+#include "config/internal/used_flags.h"
+
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "absl/strings/str_cat.h"
+#include "config/duration.h"
+
+namespace config::internal {
+namespace {
+
+void AddDuration(CLI::App& app, const std::string& name, absl::Duration& target,
+                 const std::string& help) {
+  app.add_option_function<std::string>(
+         name,
+         [&target, name](const std::string& text) {
+           const absl::Status parsed = ParseGoDuration(text, target);
+           if (!parsed.ok()) throw CLI::ValidationError(name, std::string(parsed.message()));
+         },
+         help)
+      ->type_name("duration")
+      ->default_str(absl::FormatDuration(target));
+}
+
+template <class T>
+void AddValue(CLI::App& app, const std::string& name, T& target, const std::string& help) {
+  app.add_option(name, target, help)->capture_default_str();
+}
+
+void AddList(CLI::App& app, const std::string& name, std::vector<std::string>& target,
+             const std::string& help) {
+  app.add_option(name, target, help)
+      ->delimiter(',')
+      ->expected(1)
+      ->allow_extra_args(false)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+      ->capture_default_str();
+}
+
+void AddSwitch(CLI::App& app, const std::string& name, bool& target, const std::string& help) {
+  app.add_flag(name, target, help)->capture_default_str();
+}
+
+void AddServerFlags(CLI::App& app, Options& o) {
+  AddValue(app, "--kubeconfig", o.kubeconfig, "kubeconfig of the Karmada control plane");
+  AddList(app, "--controllers", o.controllers,
+          "controllers to run: * (all that are on by default), name, -name");
+  app.add_option_function<std::vector<std::string>>(
+         "--feature-gates",
+         [&o](const std::vector<std::string>& texts) {
+           for (const std::string& text : texts) {
+             const absl::Status set = o.gates.Set(text);
+             if (!set.ok())
+               throw CLI::ValidationError("--feature-gates", std::string(set.message()));
+           }
+         },
+         absl::StrCat("Name=true|false pairs:\n", FeatureGates::Describe()))
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+      ->type_name("pairs");
+  AddValue(app, "--metrics-bind-address", o.metrics_bind_address,
+           "address of /metrics; 0 for none");
+  AddValue(app, "--health-probe-bind-address", o.health_probe_bind_address,
+           "address of /healthz and /readyz; 0 for none");
+  LeaderElection& l = o.leader_election;
+  AddSwitch(app, "--leader-elect", l.enabled, "run only while holding the leader lease");
+  AddValue(app, "--leader-elect-resource-namespace", l.resource_namespace,
+           "namespace of the lease");
+  AddDuration(app, "--leader-elect-lease-duration", l.lease_duration,
+              "how long others wait before they take a silent leader's lease");
+  AddDuration(app, "--leader-elect-renew-deadline", l.renew_deadline,
+              "how long the leader tries to renew before it gives up");
+  AddDuration(app, "--leader-elect-retry-period", l.retry_period, "wait between attempts");
+}
+
+void AddLimitFlags(CLI::App& app, Options& o) {
+  AddValue(app, "--kube-api-qps", o.kube_api_qps,
+           "requests per second to the control plane; 0: as fast as it answers");
+  AddValue(app, "--kube-api-burst", o.kube_api_burst, "burst of --kube-api-qps");
+  AddValue(app, "--cluster-api-qps", o.cluster_api_qps,
+           "requests per second to each member cluster; 0: as fast as it answers");
+  AddValue(app, "--cluster-api-burst", o.cluster_api_burst, "burst of --cluster-api-qps");
+  AddDuration(app, "--rate-limiter-base-delay", o.rate_limits.base_delay,
+              "first back-off of a failing key");
+  AddDuration(app, "--rate-limiter-max-delay", o.rate_limits.max_delay,
+              "longest back-off of a failing key");
+  AddValue(app, "--rate-limiter-qps", o.rate_limits.qps, "re-queues per second of one queue");
+  AddValue(app, "--rate-limiter-bucket-size", o.rate_limits.bucket_size,
+           "burst of --rate-limiter-qps");
+  AddDuration(app, "--lua-timeout", o.scripts.timeout,
+              "how long one run of a customization's script may take");
+  AddValue(app, "--lua-memory-mib", o.scripts.memory_mib,
+           "MiB that one run of a customization's script may hold");
+  Concurrency& c = o.concurrency;
+  AddValue(app, "--concurrent-work-syncs", c.work, "workers for Works");
+  AddValue(app, "--concurrent-resourcebinding-syncs", c.resource_binding,
+           "workers for ResourceBindings");
+  AddValue(app, "--concurrent-clusterresourcebinding-syncs", c.cluster_resource_binding,
+           "workers for ClusterResourceBindings");
+  AddValue(app, "--concurrent-cluster-syncs", c.cluster, "workers for Clusters");
+  AddValue(app, "--concurrent-namespace-syncs", c.namespace_, "workers for Namespaces");
+  AddValue(app, "--concurrent-resource-template-syncs", c.resource_template,
+           "workers for templates");
+  AddValue(app, "--concurrent-propagation-policy-syncs", c.propagation_policy,
+           "workers for PropagationPolicies");
+  AddValue(app, "--concurrent-cluster-propagation-policy-syncs", c.cluster_propagation_policy,
+           "workers for ClusterPropagationPolicies");
+}
+
+void AddClusterFlags(CLI::App& app, Options& o) {
+  ClusterMonitoring& c = o.clusters;
+  AddDuration(app, "--cluster-status-update-frequency", c.status_update_frequency,
+              "how often a cluster's status is collected");
+  AddDuration(app, "--cluster-success-threshold", c.success_threshold,
+              "how long a cluster must be healthy again before it counts as ready");
+  AddDuration(app, "--cluster-failure-threshold", c.failure_threshold,
+              "how long a cluster must be unhealthy before it counts as not ready");
+  AddDuration(app, "--cluster-monitor-period", c.monitor_period, "period of the health monitor");
+  AddDuration(app, "--cluster-monitor-grace-period", c.monitor_grace_period,
+              "silence after which a pull cluster becomes Unknown");
+  AddDuration(app, "--cluster-startup-grace-period", c.startup_grace_period,
+              "the same while the cluster never reported");
+  AddDuration(app, "--cluster-cache-sync-timeout", c.cache_sync_timeout,
+              "how long informers may take to sync");
+  AddSwitch(app, "--enable-cluster-resource-modeling", c.resource_modeling,
+            "collect members' nodes and pods into Cluster.status");
+  AddValue(app, "--skipped-propagating-apis", o.skipped_propagating_apis,
+           "semicolon separated: group, group/version or group/version/Kind,Kind");
+  AddList(app, "--skipped-propagating-namespaces", o.skipped_propagating_namespaces,
+          "regular expressions of namespaces that are never propagated");
+}
+
+void AddLoggingFlags(CLI::App& app, Options& o) {
+  AddValue(app, "-v,--v", o.logging.verbosity, "log verbosity");
+  AddValue(app, "--vmodule", o.logging.vmodule, "verbosity per file: pattern=N,...");
+  app.add_option("--logging-format", o.logging.format, "text or json")
+      ->check(CLI::IsMember({"text", "json"}))
+      ->capture_default_str();
+}
+
+}  // namespace
+
+void AddUsedFlags(CLI::App& app, Options& options) {
+  AddServerFlags(app, options);
+  AddLimitFlags(app, options);
+  AddClusterFlags(app, options);
+  AddLoggingFlags(app, options);
+}
+
+absl::Span<const Support> UsedFlagNotes() {
+  static constexpr Support kNotes[] = {
+      {"--cluster-api-burst", State::kHere, "only with --cluster-api-qps"},
+      {"--cluster-api-qps", State::kHere, "the default is 0: as fast as the server answers"},
+      {"--health-probe-bind-address", State::kHere, "serves /livez and /readyz as well"},
+      {"--kube-api-burst", State::kHere, "only with --kube-api-qps"},
+      {"--kube-api-qps", State::kHere, "the default is 0: as fast as the server answers"},
+      {"--lua-memory-mib", State::kHere, "of this program only"},
+      {"--lua-timeout", State::kHere, "of this program only"},
+  };
+  return kNotes;
+}
+
+}  // namespace config::internal

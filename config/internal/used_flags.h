@@ -1,0 +1,23 @@
+// The flags that have an effect in this program.
+#ifndef CONFIG_INTERNAL_USED_FLAGS_H_
+#define CONFIG_INTERNAL_USED_FLAGS_H_
+
+#include "absl/types/span.h"
+#include "config/options.h"
+#include "config/support.h"
+
+namespace CLI {
+class App;
+}
+
+namespace config::internal {
+
+// Parsing `app` then fills `options`. REQUIRES: options outlives the parsing.
+void AddUsedFlags(CLI::App& app, Options& options);
+
+// Remarks on some of them for docs/support.md.
+absl::Span<const Support> UsedFlagNotes();
+
+}  // namespace config::internal
+
+#endif  // CONFIG_INTERNAL_USED_FLAGS_H_

@@ -1,0 +1,135 @@
+#include "config/support.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/strip.h"
+#include "base/spelling.h"
+
+namespace config {
+namespace {
+
+using enum State;
+
+constexpr ControllerSupport kControllers[] = {
+    {"agentcsrapproving", true, kNotYet, "approve the certificate requests of agents"},
+    {"applicationFailover", true, kNotYet, "move applications that stay unhealthy in a cluster"},
+    {"binding", true, kPartly, "override policies are not applied yet"},
+    {"bindingStatus", true, kHere},
+    {"cluster", true, kPartly, "the taint manager is not there yet"},
+    {"clusterStatus", true, kHere},
+    {"clustertaintpolicy", true, kNotYet, "taint clusters by their conditions"},
+    {"cronFederatedHorizontalPodAutoscaler", true, kNotYet, "scale at given times"},
+    {"deploymentReplicasSyncer", false, kNotYet,
+     "take the replicas that autoscalers of member clusters set into the template"},
+    {"endpointSlice", true, kNotYet,
+     "bring EndpointSlices of exported Services to clusters that import them"},
+    {"endpointsliceCollect", true, kNotYet, "collect EndpointSlices of MultiClusterServices"},
+    {"endpointsliceDispatch", true, kNotYet,
+     "bring EndpointSlices of MultiClusterServices to their consumers"},
+    {"execution", true, kHere},
+    {"federatedHorizontalPodAutoscaler", true, kNotYet, "scale by metrics of all clusters"},
+    {"federatedResourceQuotaEnforcement", true, kNotYet, "add up what a quota counts"},
+    {"federatedResourceQuotaStatus", true, kNotYet, "collect the use of quotas from clusters"},
+    {"federatedResourceQuotaSync", true, kNotYet, "make ResourceQuotas in clusters"},
+    {"gracefulEviction", true, kNotYet,
+     "end graceful eviction tasks; until then they stay in their bindings, and the Works of "
+     "their clusters with them"},
+    {"hpaScaleTargetMarker", false, kNotYet, "mark what autoscalers of member clusters scale"},
+    {"multiclusterservice", true, kNotYet, "bring Services to the clusters that consume them"},
+    {"namespace", true, kPartly, "override policies are not applied yet"},
+    {"remedy", true, kNotYet, "set a cluster's remedy actions by its conditions"},
+    {"serviceExport", true, kNotYet, "collect EndpointSlices that clusters export"},
+    {"serviceImport", true, kNotYet, "make a Service of a ServiceImport"},
+    {"unifiedAuth", true, kNotYet,
+     "give the control plane's users access to clusters through cluster/proxy"},
+    {"workStatus", true, kHere},
+    {"workloadRebalancer", true, kNotYet, "ask the scheduler to place workloads anew"},
+};
+
+constexpr Support kLoopsWithoutSwitch[] = {
+    {"resource detector", kPartly, "policies do not preempt one another yet"},
+    {"dependencies distributor", kPartly,
+     "it records dependencies on bindings and makes no bindings for them yet"},
+    {"taint manager", kNotYet, "evict from clusters with NoExecute taints"},
+    {"Cluster API detector", kNotYet, "join clusters that Cluster API provisions"},
+};
+
+constexpr KindSupport kKinds[] = {
+    {"apps.karmada.io", "v1alpha1", "workloadrebalancers", kNotYet,
+     "workloads are not placed anew"},
+    {"autoscaling.karmada.io", "v1alpha1", "cronfederatedhpas", kNotYet, "nothing is scaled"},
+    {"autoscaling.karmada.io", "v1alpha1", "federatedhpas", kNotYet, "nothing is scaled"},
+    {"cluster.karmada.io", "v1alpha1", "clusters", kPartly,
+     "NoExecute taints evict nothing; impersonation rules are not brought to clusters"},
+    {"config.karmada.io", "v1alpha1", "resourceinterpretercustomizations", kHere},
+    {"config.karmada.io", "v1alpha1", "resourceinterpreterwebhookconfigurations", kHere},
+    {"multicluster.x-k8s.io", "v1alpha1", "serviceexports", kNotYet, "nothing is exported"},
+    {"multicluster.x-k8s.io", "v1alpha1", "serviceimports", kNotYet, "nothing is imported"},
+    {"networking.karmada.io", "v1alpha1", "multiclusteringresses", kOutside,
+     "a controller of its own reads them"},
+    {"networking.karmada.io", "v1alpha1", "multiclusterservices", kNotYet,
+     "Services are not brought to other clusters"},
+    {"policy.karmada.io", "v1alpha1", "clusteroverridepolicies", kNotYet,
+     "manifests go to clusters without these overrides"},
+    {"policy.karmada.io", "v1alpha1", "clusterpropagationpolicies", kPartly,
+     "spec.preemption has no effect, nor has spec.failover"},
+    {"policy.karmada.io", "v1alpha1", "clustertaintpolicies", kNotYet, "clusters are not tainted"},
+    {"policy.karmada.io", "v1alpha1", "federatedresourcequotas", kNotYet,
+     "quotas are neither brought to clusters nor added up"},
+    {"policy.karmada.io", "v1alpha1", "overridepolicies", kNotYet,
+     "manifests go to clusters without these overrides"},
+    {"policy.karmada.io", "v1alpha1", "propagationpolicies", kPartly,
+     "spec.preemption has no effect, nor has spec.failover"},
+    {"remedy.karmada.io", "v1alpha1", "remedies", kNotYet, "clusters get no remedy actions"},
+    {"work.karmada.io", "v1alpha2", "clusterresourcebindings", kPartly,
+     "graceful eviction tasks do not end"},
+    {"work.karmada.io", "v1alpha2", "resourcebindings", kPartly,
+     "graceful eviction tasks do not end"},
+    {"work.karmada.io", "v1alpha1", "works", kHere},
+};
+
+}  // namespace
+
+absl::string_view StateText(State state) {
+  switch (state) {
+    case kHere:
+      return "yes";
+    case kPartly:
+      return "partly";
+    case kNotYet:
+      return "not yet";
+    case kFixed:
+      return "fixed";
+    case kNoSense:
+      return "ignored";
+    case kOutside:
+      return "elsewhere";
+  }
+  return "";
+}
+
+absl::Span<const ControllerSupport> Controllers() { return kControllers; }
+absl::Span<const Support> LoopsWithoutSwitch() { return kLoopsWithoutSwitch; }
+absl::Span<const KindSupport> Kinds() { return kKinds; }
+
+absl::Status CheckControllers(const std::vector<std::string>& tokens) {
+  std::vector<std::string> names;
+  for (const ControllerSupport& c : kControllers) names.emplace_back(c.name);
+  for (const std::string& token : tokens) {
+    const std::string name(absl::StripPrefix(token, "-"));
+    if (token.empty() || token == "*" || std::find(names.begin(), names.end(), name) != names.end())
+      continue;
+    const std::optional<size_t> meant = base::NearestName(name, names);
+    return absl::InvalidArgumentError(
+        absl::StrCat("--controllers: there is no controller \"", name, "\"",
+                     meant.has_value() ? absl::StrCat("; did you mean ", names[*meant], "?") : "",
+                     "\nThe controllers are ", absl::StrJoin(names, ", "),
+                     "; * stands for all that are on by default, -NAME turns one off."));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace config

@@ -1,0 +1,216 @@
+// What is accepted without effect is said, and docs/support.md says the same.
+#include "config/support.h"
+
+#include <catch2/catch.hpp>
+#include <cstdlib>
+#include <fstream>
+#include <set>
+#include <sstream>
+#include <string>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "config/feature_gates.h"
+#include "config/options.h"
+
+namespace {
+
+using config::Parsed;
+using config::State;
+
+Parsed Parse(const std::vector<std::string>& arguments) {
+  std::vector<const char*> argv = {"karmada-controller-manager"};
+  for (const std::string& argument : arguments) argv.push_back(argument.c_str());
+  return config::ParseCommandLine(static_cast<int>(argv.size()), argv.data());
+}
+
+std::vector<std::string> Warnings(const std::vector<std::string>& arguments) {
+  const Parsed parsed = Parse(arguments);
+  INFO(parsed.output);
+  REQUIRE(parsed.outcome == Parsed::Outcome::kRun);
+  return parsed.options.warnings;
+}
+
+std::string Refusal(const std::vector<std::string>& arguments) {
+  const Parsed parsed = Parse(arguments);
+  INFO(absl::StrJoin(arguments, " "));
+  REQUIRE(parsed.outcome == Parsed::Outcome::kExit);
+  CHECK(parsed.exit_code == config::kUsageExitCode);
+  return parsed.output;
+}
+
+std::string Read(const std::string& path) {
+  std::ifstream file(path);
+  REQUIRE(file);
+  std::stringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+TEST_CASE("a flag without effect is accepted with one warning that says what it would do") {
+  CHECK(Warnings({"--graceful-eviction-timeout=5m"}) ==
+        std::vector<std::string>{"--graceful-eviction-timeout=5m has no effect yet; it would end "
+                                 "graceful eviction tasks after this time"});
+  CHECK(Warnings({"--log-flush-frequency", "3s"}) ==
+        std::vector<std::string>{"--log-flush-frequency=3s has no effect: every line is written "
+                                 "to standard error at once"});
+  CHECK(Warnings({"--enable-pprof", "--v=2", "--resync-period=10m",
+                  "--enable-no-execute-taint-eviction=true"})
+            .size() == 3);
+}
+
+TEST_CASE("what asks for what happens anyway needs no warning") {
+  CHECK(Warnings({}).empty());
+  CHECK(Warnings({"--enable-taint-manager=false", "--logtostderr", "--enable-pprof=false",
+                  "--resync-period=0", "--feature-gates=Failover=false,ContextualLogging=true",
+                  "--controllers=*,-remedy", "--cluster-api-kubeconfig="})
+            .empty());
+  CHECK(Warnings({"--concurrent-work-syncs=20", "--kube-api-qps=100", "--kube-api-burst=200"})
+            .empty());
+}
+
+TEST_CASE("values of flags without effect are checked as upstream checks them") {
+  CHECK(absl::StrContains(Refusal({"--resource-eviction-rate=-1"}), "--resource-eviction-rate"));
+  CHECK(absl::StrContains(Refusal({"--resource-eviction-rate=much"}), "not a number"));
+  CHECK(absl::StrContains(Refusal({"--federated-resource-quota-sync-period=0s"}), "greater than"));
+  CHECK(absl::StrContains(Refusal({"--graceful-eviction-timeout=5"}), "is not a duration"));
+  CHECK(absl::StrContains(Refusal({"--concurrent-dependent-resource-syncs=x"}), "not an integer"));
+  CHECK(absl::StrContains(Refusal({"--enable-taint-manager=maybe"}), "--enable-taint-manager"));
+  const std::string mode = "--no-execute-taint-eviction-purge-mode=Never";
+  CHECK(Warnings({mode}).size() == 1);  // Upstream looks at it only beside the next one.
+  CHECK(absl::StrContains(Refusal({mode, "--enable-no-execute-taint-eviction"}), "Gracefully"));
+}
+
+TEST_CASE("a gate without effect gets a warning, a stage one for all its gates") {
+  CHECK(Warnings({"--feature-gates=Failover=true"}) ==
+        std::vector<std::string>{
+            "--feature-gates=Failover=true has no effect yet; it would evict from clusters with "
+            "NoExecute taints, and taint clusters by ClusterTaintPolicies"});
+  CHECK(Warnings({"--feature-gates=PropagateDeps=true"}).size() == 1);
+  CHECK(Warnings({"--feature-gates=ControllerPriorityQueue=false"}) ==
+        std::vector<std::string>{"--feature-gates=ControllerPriorityQueue=false has no effect: "
+                                 "queues always have priorities"});
+  const auto all = Warnings({"--feature-gates=AllAlpha=true,WorkloadAffinity=false"});
+  REQUIRE(all.size() == 1);
+  CHECK(absl::StrContains(all[0], "MultiClusterService"));
+  CHECK_FALSE(absl::StrContains(all[0], "WorkloadAffinity"));
+  CHECK_FALSE(absl::StrContains(all[0], "ResourceQuotaEstimate"));
+}
+
+TEST_CASE("numbers that stop upstream from working are replaced, with a word") {
+  const Parsed parsed = Parse({"--concurrent-work-syncs=0", "--kube-api-qps=-1",
+                               "--rate-limiter-qps=0", "--rate-limiter-base-delay=-1s"});
+  REQUIRE(parsed.outcome == Parsed::Outcome::kRun);
+  CHECK(parsed.options.concurrency.work == 1);
+  CHECK(parsed.options.kube_api_qps == 0);
+  CHECK(parsed.options.rate_limits.qps == 10);
+  CHECK(parsed.options.rate_limits.base_delay == absl::Milliseconds(5));
+  CHECK(parsed.options.warnings ==
+        std::vector<std::string>{"--concurrent-work-syncs=0 is too small: 1 is used",
+                                 "--kube-api-qps=-1 is too small: 0 is used",
+                                 "--rate-limiter-base-delay=-1s is not positive: 5ms is used",
+                                 "--rate-limiter-qps=0 is not positive: 10 is used"});
+  CHECK(Warnings({"--kube-api-burst=100"}).size() == 1);
+}
+
+TEST_CASE("an unknown controller is refused with the list and the one that was meant") {
+  const std::string typo = Refusal({"--controllers=*,-bindng"});
+  CHECK(absl::StrContains(typo, "there is no controller \"bindng\"; did you mean binding?"));
+  CHECK(absl::StrContains(typo, "workStatus, workloadRebalancer;"));
+  const std::string foo = Refusal({"--controllers=fooooooo"});
+  CHECK(absl::StrContains(foo, "there is no controller \"fooooooo\"\n"));
+  const auto missing = Warnings({"--controllers=*,hpaScaleTargetMarker"});
+  REQUIRE(missing.size() == 1);
+  CHECK(absl::StrContains(missing[0], "hpaScaleTargetMarker is not part of this program yet"));
+}
+
+TEST_CASE("flags of earlier releases are refused with what takes their place") {
+  CHECK(absl::StrContains(Refusal({"--secure_port=10357"}),
+                          "--secure-port: Karmada v1.12 removed this flag; use "
+                          "--health-probe-bind-address=ADDRESS:PORT"));
+  for (const char* flag :
+       {"--bind-address", "--cluster-lease-duration", "--cluster-lease-renew-interval-fraction",
+        "--failover-eviction-timeout"}) {
+    CHECK(absl::StrContains(Refusal({flag, "1"}), absl::StrCat(flag, ": Karmada v1.")));
+  }
+}
+
+TEST_CASE("every flag of upstream is known") {
+  std::set<std::string> known;
+  for (const config::FlagSupport& flag : config::Flags()) known.insert(flag.name);
+  std::stringstream names(Read("tests/config/data/upstream_flags.txt"));
+  for (std::string name; std::getline(names, name);) {
+    INFO(name);
+    CHECK(known.erase(name) == 1);
+  }
+  CHECK(known == std::set<std::string>{"--lua-memory-mib", "--lua-timeout"});
+}
+
+TEST_CASE("what was changed from the defaults is known for the log") {
+  CHECK(Parse({"--v=2", "--concurrent-work-syncs=5", "--controllers=*,-binding",
+               "--feature-gates=WorkloadAffinity=true", "--cluster-monitor-period=10s",
+               "--enable-pprof"})
+            .options.changed_flags ==
+        "--controllers=*,-binding --feature-gates=WorkloadAffinity=true "
+        "--cluster-monitor-period=10s --v=2 --enable-pprof=true");
+}
+
+// ---- docs/support.md ------------------------------------------------------------------------
+
+std::string Note(State state, absl::string_view note) {
+  return absl::StrCat(state == State::kNotYet && !note.empty() ? "would " : "", note);
+}
+
+std::string Row(absl::string_view name, State state, absl::string_view note) {
+  return absl::StrCat("| `", name, "` | ", config::StateText(state), " | ", note, " |\n");
+}
+
+std::map<std::string, std::string> Tables() {
+  std::map<std::string, std::string> tables;
+  for (const auto& c : config::Controllers()) {
+    tables["controllers"] +=
+        Row(c.name, c.state,
+            absl::StrCat(Note(c.state, c.note), c.on_by_default ? "" : " (off by default)"));
+  }
+  for (const auto& s : config::LoopsWithoutSwitch()) {
+    tables["loops"] += absl::StrCat("| ", s.name, " | ", config::StateText(s.state), " | ",
+                                    Note(s.state, s.note), " |\n");
+  }
+  for (const auto& k : config::Kinds()) {
+    tables["kinds"] += Row(absl::StrCat(k.resource, ".", k.group), k.state, k.note);
+  }
+  for (const auto& g : config::GateSupport()) {
+    tables["gates"] += Row(g.name, g.state, Note(g.state, g.note));
+  }
+  for (const auto& f : config::Flags()) {
+    tables["flags"] += Row(f.name, f.state, Note(f.state, f.note));
+  }
+  return tables;
+}
+
+// The page with each table between its marks replaced.
+std::string WithTables(std::string page) {
+  for (const auto& [name, rows] : Tables()) {
+    const std::string begin = absl::StrCat("<!-- ", name, " -->\n"), end = "<!-- end -->";
+    const size_t from = page.find(begin);
+    INFO(name);
+    REQUIRE(from != std::string::npos);
+    const size_t to = page.find(end, from);
+    REQUIRE(to != std::string::npos);
+    page.replace(from, to - from,
+                 absl::StrCat(begin, "| name | here | note |\n|---|---|---|\n", rows));
+  }
+  return page;
+}
+
+TEST_CASE("docs/support.md has the tables of config/support.h") {
+  const std::string path = "docs/support.md";
+  const std::string page = Read(path);
+  const std::string wanted = WithTables(page);
+  if (std::getenv("UPDATE_DOCS") != nullptr) std::ofstream(path) << wanted;
+  INFO("UPDATE_DOCS=1 build/release/bin/config_test writes the tables anew");
+  CHECK(page == wanted);
+}
+
+}  // namespace
