@@ -167,37 +167,22 @@ void BindingReconciler<Scope>::Report(const api::BindingView& binding, const kub
 }
 
 template <class Scope>
-void RegisterBinding(kube::Manager& manager, const interpreter::Interpreter& interpreter,
-                     const BindingOptions& options) {
-  kube::InformerSet& informers = manager.cluster().informers();
-  const std::shared_ptr<kube::Informer> works = informers.Get(api::Works());
-  const std::string label(Scope::kIdLabel);
-  works->AddIndex(label, [label](const kube::Object& work) {
-    const absl::string_view id = work.Label(label);
-    return id.empty() ? std::vector<std::string>() : std::vector<std::string>{std::string(id)};
-  });
-  kube::Predicates on_binding;
-  on_binding.update = kube::GenerationChanged;
+absl::Status RegisterBinding(const loops::Context& context, int workers) {
   kube::Controller& controller =
-      kube::ControllerBuilder(manager)
-          .Named(std::string(Scope::kBindingController))
-          .Watches(informers.Get(Scope::Bindings()), on_binding)
-          .WithWorkers(options.workers)
-          .WithLimiter(options.limiter)
-          .Build(std::make_unique<BindingReconciler<Scope>>(manager, interpreter));
-  controller.WaitFor(works);
-  works::RequeueBindings(
-      interpreter, {controller.queue(),
-                    informers.Get(Scope::Bindings()),
-                    {interpreter::Operation::kReviseReplica, interpreter::Operation::kPrune}});
+      context.NewController(Scope::kBindingController, workers)
+          .Watches(Scope::Bindings(), {.when = {.update = kube::GenerationChanged}})
+          .Reads(api::Works(), Scope::kIdLabel, kube::IndexByLabel(Scope::kIdLabel))
+          .Build(std::make_unique<BindingReconciler<Scope>>(context.manager, context.interpreter));
+  works::RequeueBindings(context.interpreter, {controller.queue(),
+                                               context.InformerOf(Scope::Bindings()),
+                                               {interpreter::Operation::kReviseReplica,
+                                                interpreter::Operation::kPrune}});
+  return absl::OkStatus();
 }
 
 template class BindingReconciler<api::scope::Namespaced>;
 template class BindingReconciler<api::scope::Cluster>;
-template void RegisterBinding<api::scope::Namespaced>(kube::Manager&,
-                                                      const interpreter::Interpreter&,
-                                                      const BindingOptions&);
-template void RegisterBinding<api::scope::Cluster>(kube::Manager&, const interpreter::Interpreter&,
-                                                   const BindingOptions&);
+template absl::Status RegisterBinding<api::scope::Namespaced>(const loops::Context&, int);
+template absl::Status RegisterBinding<api::scope::Cluster>(const loops::Context&, int);
 
 }  // namespace binding

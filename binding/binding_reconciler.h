@@ -15,7 +15,7 @@
 #include "kube/runtime/failing_set.h"
 #include "kube/runtime/manager.h"
 #include "kube/runtime/reconciler.h"
-#include "kube/runtime/work_queue.h"
+#include "loops/context.h"
 #include "works/work_writer.h"
 
 namespace binding {
@@ -48,14 +48,9 @@ class BindingReconciler : public kube::Reconciler {
   kube::FailingSet failing_;  // Keys of bindings.
 };
 
-struct BindingOptions {
-  int workers = 5;
-  kube::RateLimiterOptions limiter;
-};
-// Builds the loop of one scope on the manager.
+// Builds the loop of one scope.
 template <class Scope>
-void RegisterBinding(kube::Manager& manager, const interpreter::Interpreter& interpreter,
-                     const BindingOptions& options);
+absl::Status RegisterBinding(const loops::Context& context, int workers);
 
 }  // namespace binding
 

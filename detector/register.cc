@@ -1,6 +1,7 @@
 #include "detector/register.h"
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -8,6 +9,8 @@
 #include "api/binding.h"
 #include "api/policy_scope.h"
 #include "api/resources.h"
+#include "base/status.h"
+#include "config/feature_gates.h"
 #include "detector/needed_kinds.h"
 #include "detector/policy_index.h"
 #include "detector/policy_reconciler.h"
@@ -16,64 +19,48 @@
 #include "detector/template_source.h"
 #include "detector/waiting_set.h"
 #include "kube/runtime/controller.h"
+#include "kube/runtime/handler_registration.h"
 #include "works/rule_requeue.h"
 
 namespace detector {
 namespace {
 
-void AddLabelIndex(kube::Informer& informer, const std::string& label) {
-  informer.AddIndex(label, [label](const kube::Object& object) {
-    const absl::string_view id = object.Label(label);
-    return id.empty() ? std::vector<std::string>() : std::vector<std::string>{std::string(id)};
-  });
+// Upstream's private queues have the exponential part of the back-off only.
+kube::RateLimiterOptions LimiterOf(const loops::Context& context) {
+  kube::RateLimiterOptions limiter = context.RateLimiter();
+  limiter.qps = 0;
+  return limiter;
 }
 
 // Calls `add` with each object that comes or changes.
-void OnEach(kube::Informer& informer, const std::function<void(const kube::Object&)>& add) {
+kube::EventHandler OnEach(std::function<void(const kube::Object&)> add) {
   kube::EventHandler handler;
   handler.on_add = [add](const kube::ObjectPtr& object, bool) { add(*object); };
   handler.on_update = [add](const kube::ObjectPtr&, const kube::ObjectPtr& after) { add(*after); };
-  informer.AddHandler(std::move(handler));
-}
-
-void FeedNeededKinds(kube::InformerSet& informers, NeededKinds& needed) {
-  for (const auto* policies : {&api::PropagationPolicies(), &api::ClusterPropagationPolicies()}) {
-    OnEach(*informers.Get(*policies), [&needed](const kube::Object& o) { needed.AddPolicy(o); });
-  }
-  for (const auto* bindings : {&api::ResourceBindings(), &api::ClusterResourceBindings()}) {
-    OnEach(*informers.Get(*bindings), [&needed](const kube::Object& o) { needed.AddBinding(o); });
-  }
+  return handler;
 }
 
 template <class PolicyScope>
-void BuildPolicyLoop(const Deps& deps, kube::WorkQueue& templates, int workers,
-                     const kube::RateLimiterOptions& limiter) {
-  kube::InformerSet& informers = deps.manager.cluster().informers();
-  AddLabelIndex(*informers.Get(api::ResourceBindings()), PolicyScope::kIdLabel);
-  AddLabelIndex(*informers.Get(api::ClusterResourceBindings()), PolicyScope::kIdLabel);
-  kube::Predicates on_policy;
-  on_policy.update = kube::GenerationChanged;
-  on_policy.remove = kube::Never;
-  kube::Controller& controller =
-      kube::ControllerBuilder(deps.manager)
-          .Named(std::string(PolicyScope::kQueue))
-          .Watches(informers.Get(PolicyScope::Policies()), on_policy)
-          .WithWorkers(workers)
-          .WithLimiter(limiter)
-          .Build(std::make_unique<PolicyReconciler<PolicyScope>>(deps, templates));
-  controller.WaitFor(informers.Get(api::ResourceBindings()));
-  controller.WaitFor(informers.Get(api::ClusterResourceBindings()));
+void BuildPolicyLoop(const loops::Context& context, const Deps& deps, kube::WorkQueue& templates,
+                     int workers) {
+  const kube::IndexFn by_policy = kube::IndexByLabel(PolicyScope::kIdLabel);
+  context.NewController(PolicyScope::kQueue, workers)
+      .WithLimiter(LimiterOf(context))
+      .Watches(PolicyScope::Policies(),
+               {.when = {.update = kube::GenerationChanged, .remove = kube::Never}})
+      .Reads(api::ResourceBindings(), PolicyScope::kIdLabel, by_policy)
+      .Reads(api::ClusterResourceBindings(), PolicyScope::kIdLabel, by_policy)
+      .Build(std::make_unique<PolicyReconciler<PolicyScope>>(deps, templates));
 }
 
 // Templates whose pods may be counted otherwise now. Lazily activated policies do not act on it:
 // nobody touched the template.
-void RequeueTemplates(const interpreter::Interpreter& interpreter, kube::InformerSet& informers,
-                      kube::WorkQueue& templates) {
+void RequeueTemplates(const loops::Context& context, kube::WorkQueue& templates) {
   for (const auto* bindings : {&api::ResourceBindings(), &api::ClusterResourceBindings()}) {
     works::RequeueBindings(
-        interpreter,
+        context.interpreter,
         {templates,
-         informers.Get(*bindings),
+         context.InformerOf(*bindings),
          {interpreter::Operation::kInterpretReplica, interpreter::Operation::kInterpretComponent}},
         [](const kube::Object& binding) {
           const api::ObjectReference reference = api::BindingView(binding).Resource();
@@ -83,50 +70,75 @@ void RequeueTemplates(const interpreter::Interpreter& interpreter, kube::Informe
   }
 }
 
-}  // namespace
+// What the detector's loops refer to. It runs the discovery of templates, and belongs to the
+// manager for that, as they do.
+class Parts : public kube::Runnable {
+ public:
+  explicit Parts(const loops::Context& context)
+      : policies(context.InformerOf(api::PropagationPolicies())),
+        cluster_policies(context.InformerOf(api::ClusterPropagationPolicies())),
+        needed(context.clock()) {}
 
-struct Detector::Parts {
-  explicit Parts(kube::Manager& manager)
-      : policies(manager.cluster().informers().Get(api::PropagationPolicies())),
-        cluster_policies(manager.cluster().informers().Get(api::ClusterPropagationPolicies())),
-        needed(manager.clock()) {}
+  // Has the kinds that policies select and bindings refer to watched.
+  void FollowNeededKinds(const loops::Context& context) {
+    for (const auto* resource : {&api::PropagationPolicies(), &api::ClusterPropagationPolicies()}) {
+      registrations_.emplace_back(context.InformerOf(*resource),
+                                  OnEach([this](const kube::Object& o) { needed.AddPolicy(o); }));
+    }
+    for (const auto* resource : {&api::ResourceBindings(), &api::ClusterResourceBindings()}) {
+      registrations_.emplace_back(context.InformerOf(*resource),
+                                  OnEach([this](const kube::Object& o) { needed.AddBinding(o); }));
+    }
+  }
+
+  std::string name() const override { return source->name(); }
+  absl::Status Run(const base::StopToken& stop) override { return source->Run(stop); }
+
   PolicyIndex policies;
   PolicyIndex cluster_policies;
   WaitingSet waiting, uncounted;
   TemplateEdits edits;
   NeededKinds needed;
+  std::unique_ptr<TemplateSource> source;
+
+ private:
+  std::vector<kube::HandlerRegistration> registrations_;
 };
 
-Detector::Detector(kube::Manager& manager, const interpreter::Interpreter& interpreter,
-                   DetectorOptions options)
-    : parts_(std::make_unique<Parts>(manager)) {
-  const Deps deps{manager,         interpreter,       parts_->policies, parts_->cluster_policies,
-                  parts_->waiting, parts_->uncounted, parts_->edits,    options.gates};
-  options.limiter.qps = 0;  // Upstream's private queues have the exponential part only.
-  kube::Controller& templates = kube::ControllerBuilder(manager)
-                                    .Named("resource detector")
-                                    .WithWorkers(options.template_workers)
-                                    .WithLimiter(options.limiter)
-                                    .Build(std::make_unique<TemplateReconciler>(deps));
-  kube::InformerSet& informers = manager.cluster().informers();
-  for (const kube::Resource* r : {&api::PropagationPolicies(), &api::ClusterPropagationPolicies(),
-                                  &api::ResourceBindings(), &api::ClusterResourceBindings()}) {
-    templates.WaitFor(informers.Get(*r));
-  }
-  RequeueTemplates(interpreter, informers, templates.queue());
-  RequeueUncounted(interpreter, parts_->uncounted, templates.queue());
-  BuildPolicyLoop<api::policy_scope::Namespaced>(deps, templates.queue(), options.policy_workers,
-                                                 options.limiter);
-  BuildPolicyLoop<api::policy_scope::Cluster>(deps, templates.queue(),
-                                              options.cluster_policy_workers, options.limiter);
-  TemplateSource::Deps source{manager,           std::move(options.filter),
-                              parts_->policies,  parts_->cluster_policies,
-                              parts_->edits,     parts_->needed,
-                              templates.queue(), options.cluster_status_round};
-  FeedNeededKinds(informers, parts_->needed);
-  manager.Add(std::make_unique<TemplateSource>(std::move(source)));
+DetectorGates GatesOf(const config::FeatureGates& gates) {
+  return {.components = gates.Enabled(config::Gate::kMultiplePodTemplatesScheduling),
+          .quota_estimate = gates.Enabled(config::Gate::kResourceQuotaEstimate)};
 }
 
-Detector::~Detector() = default;
+}  // namespace
+
+absl::Status RegisterDetector(const loops::Context& context, int workers) {
+  const config::Options& flags = context.options;
+  ASSIGN_OR_RETURN(
+      TemplateFilter filter,
+      TemplateFilter::Create(flags.skipped_propagating_apis, flags.skipped_propagating_namespaces));
+  auto parts = std::make_unique<Parts>(context);
+  const Deps deps{context.manager, context.interpreter, parts->policies, parts->cluster_policies,
+                  parts->waiting,  parts->uncounted,    parts->edits,    GatesOf(flags.gates)};
+  kube::Controller& templates = context.NewController("resource detector", workers)
+                                    .WithLimiter(LimiterOf(context))
+                                    .Reads(api::PropagationPolicies())
+                                    .Reads(api::ClusterPropagationPolicies())
+                                    .Reads(api::ResourceBindings())
+                                    .Reads(api::ClusterResourceBindings())
+                                    .Build(std::make_unique<TemplateReconciler>(deps));
+  RequeueTemplates(context, templates.queue());
+  RequeueUncounted(context.interpreter, parts->uncounted, templates.queue());
+  BuildPolicyLoop<api::policy_scope::Namespaced>(context, deps, templates.queue(),
+                                                 flags.concurrency.propagation_policy);
+  BuildPolicyLoop<api::policy_scope::Cluster>(context, deps, templates.queue(),
+                                              flags.concurrency.cluster_propagation_policy);
+  parts->source = std::make_unique<TemplateSource>(TemplateSource::Deps{
+      context.manager, std::move(filter), parts->policies, parts->cluster_policies, parts->edits,
+      parts->needed, templates.queue(), flags.clusters.status_update_frequency});
+  parts->FollowNeededKinds(context);
+  context.manager.Add(std::move(parts));
+  return absl::OkStatus();
+}
 
 }  // namespace detector

@@ -1,6 +1,5 @@
 #include "detector/template_filter.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "absl/strings/match.h"
@@ -91,11 +90,8 @@ absl::StatusOr<TemplateFilter> TemplateFilter::Create(
       return BadToken(token);
     }
   }
-  for (const std::string& pattern : skipped_namespaces) {
-    absl::StatusOr<base::Regex> compiled = base::Regex::Compile(absl::StrCat("^", pattern, "$"));
-    RETURN_IF_ERROR(base::Annotate(compiled.status(), "--skipped-propagating-namespaces"));
-    filter.namespaces_.push_back(*std::move(compiled));
-  }
+  ASSIGN_OR_RETURN(filter.skipped_namespaces_,
+                   loops::SkippedNamespaces::Create(skipped_namespaces));
   return filter;
 }
 
@@ -104,15 +100,10 @@ bool TemplateFilter::AllowsResource(const kube::Gvk& gvk) const {
          kinds_.count(gvk) == 0;
 }
 
-bool TemplateFilter::IsSkippedNamespace(absl::string_view ns) const {
-  return std::any_of(namespaces_.begin(), namespaces_.end(),
-                     [ns](const base::Regex& pattern) { return pattern.Finds(ns); });
-}
-
 bool TemplateFilter::AllowsObject(const kube::Object& object) const {
   const absl::string_view ns = object.ns();
   if (ns.empty()) return true;
-  if (api::IsReservedNamespace(ns) || IsSkippedNamespace(ns)) return false;
+  if (api::IsReservedNamespace(ns) || skipped_namespaces_.Contains(ns)) return false;
   return !(ns == "kube-system" && object.kind() == "ConfigMap" &&
            object.name() == "extension-apiserver-authentication");
 }

@@ -8,9 +8,9 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "base/regex.h"
 #include "kube/meta/names.h"
 #include "kube/meta/object.h"
+#include "loops/skipped_namespaces.h"
 
 namespace detector {
 
@@ -27,13 +27,12 @@ class TemplateFilter {
   bool AllowsResource(const kube::Gvk& gvk) const;
   // Whether this object can be one, judged by its namespace (upstream's EventFilter).
   bool AllowsObject(const kube::Object& object) const;
-  bool IsSkippedNamespace(absl::string_view ns) const;
 
  private:
   std::set<std::string> groups_;
   std::set<std::string> group_versions_;
   std::set<kube::Gvk> kinds_;
-  std::vector<base::Regex> namespaces_;
+  loops::SkippedNamespaces skipped_namespaces_;
 };
 
 // Whether an update matters: something other than status, managedFields and resourceVersion

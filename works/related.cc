@@ -6,7 +6,6 @@
 #include "api/cluster.h"
 #include "api/keys.h"
 #include "api/names.h"
-#include "api/resources.h"
 
 namespace works {
 
@@ -23,11 +22,6 @@ kube::MapFn WorksOf(std::shared_ptr<kube::Informer> works) {
     }
     return requests;
   };
-}
-
-void WaitForCredentials(kube::Controller& controller, kube::InformerSet& informers) {
-  controller.WaitFor(informers.Get(api::Clusters()));
-  controller.WaitFor(informers.Get(api::Secrets()));
 }
 
 kube::ObjectReference TemplateOf(const kube::Object& manifest) {

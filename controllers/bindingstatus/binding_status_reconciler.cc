@@ -140,61 +140,50 @@ void BindingStatusReconciler<Scope>::Tell(const Subject& subject, const absl::St
 
 namespace {
 
-// A Work's binding, queued after a moment: several Works of one binding tend to change together.
+// The binding of a Work.
 template <class Scope>
-kube::EventHandler OnWork(kube::WorkQueue& queue) {
-  const auto enqueue = [&queue](const kube::Object& work) {
-    kube::Request request;
-    request.key = Scope::BindingOf(work);
-    if (!request.key.name.empty()) queue.AddAfter(request, works::kSettledHold);
-  };
-  kube::EventHandler handler;
-  handler.on_update = [enqueue](const kube::ObjectPtr& before, const kube::ObjectPtr& after) {
-    if (before->status() != after->status() || before->IsDeleting() != after->IsDeleting()) {
-      enqueue(*after);
-    }
-  };
-  handler.on_delete = [enqueue](const kube::ObjectPtr& last) { enqueue(*last); };
-  return handler;
+std::vector<kube::Request> BindingOf(const kube::Object& work) {
+  const kube::ObjectKey key = Scope::BindingOf(work);
+  return key.name.empty() ? std::vector<kube::Request>() : std::vector<kube::Request>{{.key = key}};
+}
+
+bool StatusOrDeletionChanged(const kube::Object& before, const kube::Object& after) {
+  return before.status() != after.status() || before.IsDeleting() != after.IsDeleting();
+}
+
+bool IsScheduled(const kube::Object& binding) {
+  return !api::BindingView(binding).LastScheduledTime().empty();
+}
+
+bool TemplateVersionChanged(const kube::Object& before, const kube::Object& after) {
+  return IsScheduled(after) && api::BindingView(before).Resource().resource_version !=
+                                   api::BindingView(after).Resource().resource_version;
 }
 
 }  // namespace
 
 template <class Scope>
-void RegisterBindingStatus(kube::Manager& manager, const interpreter::Interpreter& interpreter,
-                           const BindingStatusOptions& options) {
-  kube::Predicates on_binding;
-  on_binding.add = [](const kube::Object& o) {
-    return !api::BindingView(o).LastScheduledTime().empty();
-  };
-  on_binding.update = [](const kube::Object& before, const kube::Object& after) {
-    return !api::BindingView(after).LastScheduledTime().empty() &&
-           api::BindingView(before).Resource().resource_version !=
-               api::BindingView(after).Resource().resource_version;
-  };
-  kube::InformerSet& informers = manager.cluster().informers();
-  const std::shared_ptr<kube::Informer> works = informers.Get(api::Works());
+absl::Status RegisterBindingStatus(const loops::Context& context, int workers) {
   kube::Controller& controller =
-      kube::ControllerBuilder(manager)
-          .Named(std::string(Scope::kStatusController))
-          .Watches(informers.Get(Scope::Bindings()), on_binding)
-          .WithWorkers(options.workers)
-          .WithLimiter(options.limiter)
-          .Build(std::make_unique<BindingStatusReconciler<Scope>>(manager, interpreter));
-  controller.WaitFor(works);
-  works->AddHandler(OnWork<Scope>(controller.queue()));
-  works::RequeueBindings(interpreter, {controller.queue(),
-                                       informers.Get(Scope::Bindings()),
-                                       {interpreter::Operation::kAggregateStatus}});
+      context.NewController(Scope::kStatusController, workers)
+          .Watches(Scope::Bindings(),
+                   {.when = {.add = IsScheduled, .update = TemplateVersionChanged}})
+          // Several Works of one binding tend to change together.
+          .Watches(api::Works(), {.when = {.add = kube::Never, .update = StatusOrDeletionChanged},
+                                  .map = BindingOf<Scope>,
+                                  .delay = works::kSettledHold})
+          .Reads(api::Works(), Scope::kIdLabel, kube::IndexByLabel(Scope::kIdLabel))
+          .Build(std::make_unique<BindingStatusReconciler<Scope>>(context.manager,
+                                                                  context.interpreter));
+  works::RequeueBindings(context.interpreter, {controller.queue(),
+                                               context.InformerOf(Scope::Bindings()),
+                                               {interpreter::Operation::kAggregateStatus}});
+  return absl::OkStatus();
 }
 
 template class BindingStatusReconciler<api::scope::Namespaced>;
 template class BindingStatusReconciler<api::scope::Cluster>;
-template void RegisterBindingStatus<api::scope::Namespaced>(kube::Manager&,
-                                                            const interpreter::Interpreter&,
-                                                            const BindingStatusOptions&);
-template void RegisterBindingStatus<api::scope::Cluster>(kube::Manager&,
-                                                         const interpreter::Interpreter&,
-                                                         const BindingStatusOptions&);
+template absl::Status RegisterBindingStatus<api::scope::Namespaced>(const loops::Context&, int);
+template absl::Status RegisterBindingStatus<api::scope::Cluster>(const loops::Context&, int);
 
 }  // namespace controllers

@@ -20,7 +20,7 @@
 #include "kube/runtime/failing_set.h"
 #include "kube/runtime/manager.h"
 #include "kube/runtime/reconciler.h"
-#include "kube/runtime/work_queue.h"
+#include "loops/context.h"
 
 namespace controllers {
 
@@ -61,15 +61,9 @@ class BindingStatusReconciler : public kube::Reconciler {
   absl::flat_hash_map<kube::ObjectKey, absl::Time> held_ ABSL_GUARDED_BY(mu_);
 };
 
-struct BindingStatusOptions {
-  int workers = 5;
-  kube::RateLimiterOptions limiter;
-};
-// Builds the loop of one scope. REQUIRES: the Works' index of this scope's permanent id exists (the
-// binding loop adds it).
+// Builds the loop of one scope.
 template <class Scope>
-void RegisterBindingStatus(kube::Manager& manager, const interpreter::Interpreter& interpreter,
-                           const BindingStatusOptions& options);
+absl::Status RegisterBindingStatus(const loops::Context& context, int workers);
 
 }  // namespace controllers
 

@@ -162,40 +162,33 @@ bool ClusterReconciler::IsStillScheduled(absl::string_view cluster) const {
   return false;
 }
 
-void RegisterCluster(kube::Manager& manager, const ClusterOptions& options) {
-  kube::InformerSet& informers = manager.cluster().informers();
-  for (const kube::Resource* r : {&api::ResourceBindings(), &api::ClusterResourceBindings()}) {
-    informers.Get(*r)->AddIndex(kByCluster, [](const kube::Object& binding) {
-      std::vector<std::string> names;
-      for (const json::Value& c : binding.Get({"spec", "clusters"}).items()) {
-        names.push_back(c["name"].ToString());
-      }
-      return names;
-    });
-  }
-  // The end of an execution namespace lets an unjoin go on.
-  kube::Predicates on_namespace;
-  on_namespace.add = kube::Never;
-  on_namespace.update = kube::NeverUpdate;
+absl::Status RegisterCluster(const loops::Context& context, int workers) {
+  const kube::IndexFn by_cluster = [](const kube::Object& binding) {
+    std::vector<std::string> names;
+    for (const json::Value& c : binding.Get({"spec", "clusters"}).items()) {
+      names.push_back(c["name"].ToString());
+    }
+    return names;
+  };
   const kube::MapFn cluster_of = [](const kube::Object& ns) {
     std::vector<kube::Request> requests;
     const absl::StatusOr<std::string> cluster = api::ClusterOfExecutionNamespace(ns.name());
     if (cluster.ok()) requests.push_back({.key = {"", *cluster}});
     return requests;
   };
-  kube::Controller& controller =
-      kube::ControllerBuilder(manager)
-          .Named(api::kClusterController)
-          .Watches(informers.Get(api::Clusters()))
-          .Watches(informers.Get(api::Namespaces()), on_namespace, cluster_of)
-          .WithWorkers(options.workers)
-          .WithLimiter(options.limiter)
-          .Build(std::make_unique<ClusterReconciler>(manager));
-  for (const kube::Resource* r :
-       {&api::Works(), &api::ResourceBindings(), &api::ClusterResourceBindings()}) {
-    controller.WaitFor(informers.Get(*r));
-  }
-  manager.Add(std::make_unique<PullClusterMonitor>(manager, options));
+  context.NewController(api::kClusterController, workers)
+      .Watches(api::Clusters())
+      // The end of an execution namespace lets an unjoin go on.
+      .Watches(api::Namespaces(),
+               {.when = {.add = kube::Never, .update = kube::NeverUpdate}, .map = cluster_of})
+      .Reads(api::Works())
+      .Reads(api::ResourceBindings(), kByCluster, by_cluster)
+      .Reads(api::ClusterResourceBindings(), kByCluster, by_cluster)
+      .Build(std::make_unique<ClusterReconciler>(context.manager));
+  context.InformerOf(api::Leases());  // The monitor reads them.
+  context.manager.Add(
+      std::make_unique<PullClusterMonitor>(context.manager, context.options.clusters));
+  return absl::OkStatus();
 }
 
 }  // namespace controllers

@@ -13,7 +13,7 @@
 #include "base/stop_token.h"
 #include "kube/runtime/manager.h"
 #include "kube/runtime/reconciler.h"
-#include "kube/runtime/work_queue.h"
+#include "loops/context.h"
 
 namespace controllers {
 
@@ -41,14 +41,8 @@ class ClusterReconciler : public kube::Reconciler {
 // new ones.
 std::optional<std::vector<api::Taint>> TaintsFor(const api::ClusterView& cluster, absl::Time now);
 
-struct ClusterOptions {
-  int workers = 5;
-  absl::Duration monitor_period = absl::Seconds(5);
-  absl::Duration monitor_grace_period = absl::Seconds(40);
-  absl::Duration startup_grace_period = absl::Seconds(60);
-  kube::RateLimiterOptions limiter;
-};
-void RegisterCluster(kube::Manager& manager, const ClusterOptions& options);
+// Builds the loop and the monitor of pull clusters.
+absl::Status RegisterCluster(const loops::Context& context, int workers);
 
 }  // namespace controllers
 

@@ -11,14 +11,14 @@
 #include "absl/time/time.h"
 #include "base/json.h"
 #include "base/stop_token.h"
-#include "controllers/cluster/cluster_reconciler.h"
+#include "config/options.h"
 #include "kube/runtime/manager.h"
 
 namespace controllers {
 
 class PullClusterMonitor : public kube::Runnable {
  public:
-  PullClusterMonitor(kube::Manager& manager, const ClusterOptions& options)
+  PullClusterMonitor(kube::Manager& manager, const config::ClusterMonitoring& options)
       : manager_(manager), options_(options) {}
 
   std::string name() const override { return "pull cluster monitor"; }
@@ -35,7 +35,7 @@ class PullClusterMonitor : public kube::Runnable {
   void Check(const kube::ObjectPtr& cluster, const base::StopToken& stop);
 
   kube::Manager& manager_;
-  const ClusterOptions options_;
+  const config::ClusterMonitoring options_;
   std::map<std::string, Health> health_;
 };
 

@@ -17,7 +17,6 @@
 #include "kube/client/rest_mapper.h"
 #include "kube/meta/quantity.h"
 #include "kube/runtime/controller.h"
-#include "works/related.h"
 
 namespace controllers {
 namespace {
@@ -134,8 +133,6 @@ void ClusterStatusReconciler::Forget(const std::string& cluster) {
     }
   }
   threshold_.Forget(cluster);
-  deps_.objects.Forget(cluster);
-  deps_.members.Remove(cluster);
   deps_.manager.registry().RemoveSeries("member_cluster", cluster);
 }
 
@@ -261,18 +258,22 @@ void ClusterStatusReconciler::ExportMetrics(const kube::Object& cluster) {
   set("cluster_pod_allocated_number", "Allocated pods of the cluster.", Amount(allocated, "pods"));
 }
 
-void RegisterClusterStatus(const ClusterStatusDeps& deps, const ClusterStatusOptions& options) {
-  kube::InformerSet& informers = deps.manager.cluster().informers();
-  kube::Predicates on_cluster;
-  on_cluster.update = kube::GenerationChanged;
-  kube::Controller& controller =
-      kube::ControllerBuilder(deps.manager)
-          .Named(api::kClusterStatusController)
-          .Watches(informers.Get(api::Clusters()), on_cluster)
-          .WithWorkers(options.workers)
-          .WithLimiter(options.limiter)
-          .Build(std::make_unique<ClusterStatusReconciler>(deps, options));
-  works::WaitForCredentials(controller, informers);
+absl::Status RegisterClusterStatus(const loops::Context& context, int workers) {
+  const config::ClusterMonitoring& flags = context.options.clusters;
+  const ClusterStatusOptions options = {
+      .update_frequency = flags.status_update_frequency,
+      .success_threshold = flags.success_threshold,
+      .failure_threshold = flags.failure_threshold,
+      .collect_resources = flags.resource_modeling,
+      .resource_models =
+          context.options.gates.Enabled(config::Gate::kCustomizedClusterResourceModeling),
+  };
+  kube::ControllerBuilder builder = context.NewController(api::kClusterStatusController, workers);
+  loops::ReadsCredentials(builder)
+      .Watches(api::Clusters(), {.when = {.update = kube::GenerationChanged}})
+      .Build(std::make_unique<ClusterStatusReconciler>(
+          ClusterStatusDeps{context.manager, context.members}, options));
+  return absl::OkStatus();
 }
 
 }  // namespace controllers

@@ -17,25 +17,21 @@
 #include "kube/runtime/cluster_set.h"
 #include "kube/runtime/manager.h"
 #include "kube/runtime/reconciler.h"
-#include "kube/runtime/work_queue.h"
-#include "works/member_objects.h"
+#include "loops/context.h"
 
 namespace controllers {
 
 struct ClusterStatusOptions {
-  int workers = 5;
   absl::Duration update_frequency = absl::Seconds(10);
   absl::Duration success_threshold = absl::Seconds(30);
   absl::Duration failure_threshold = absl::Seconds(30);
   bool collect_resources = true;  // Nodes and pods into nodeSummary and resourceSummary.
   bool resource_models = true;    // Also allocatableModelings.
-  kube::RateLimiterOptions limiter;
 };
 
 struct ClusterStatusDeps {
   kube::Manager& manager;
   kube::ClusterSet& members;
-  works::MemberObjects& objects;
 };
 
 class ClusterStatusReconciler : public kube::Reconciler {
@@ -73,7 +69,8 @@ class ClusterStatusReconciler : public kube::Reconciler {
   absl::flat_hash_map<std::string, std::shared_ptr<Inventory>> inventories_ ABSL_GUARDED_BY(mu_);
 };
 
-void RegisterClusterStatus(const ClusterStatusDeps& deps, const ClusterStatusOptions& options);
+// Builds the loop.
+absl::Status RegisterClusterStatus(const loops::Context& context, int workers);
 
 }  // namespace controllers
 

@@ -123,26 +123,20 @@ absl::Status DependenciesReconciler::Release(const kube::ObjectPtr& binding,
   return IgnoreGone(client.Update(api::ResourceBindings(), binding, after, {}, stop).status());
 }
 
-void RegisterDependencies(kube::Manager& manager, const interpreter::Interpreter& interpreter,
-                          const DependenciesOptions& options) {
-  const std::shared_ptr<kube::Informer> bindings =
-      manager.cluster().informers().Get(api::ResourceBindings());
-  kube::Predicates on_binding;
-  on_binding.add = IsForUs;
-  on_binding.update = ChangedForUs;
-  on_binding.remove = [](const kube::Object& last) {
+absl::Status RegisterDependencies(const loops::Context& context, int workers) {
+  const auto propagated = [](const kube::Object& last) {
     return api::BindingView(last).PropagateDeps();
   };
   kube::Controller& controller =
-      kube::ControllerBuilder(manager)
-          .Named(api::kDependenciesDistributor)
-          .Watches(bindings, on_binding)
-          .WithWorkers(options.workers)
-          .WithLimiter(options.limiter)
-          .Build(std::make_unique<DependenciesReconciler>(manager, interpreter));
-  works::RequeueBindings(
-      interpreter,
-      {controller.queue(), bindings, {interpreter::Operation::kInterpretDependency}, Propagates});
+      context.NewController(api::kDependenciesDistributor, workers)
+          .Watches(api::ResourceBindings(),
+                   {.when = {.add = IsForUs, .update = ChangedForUs, .remove = propagated}})
+          .Build(std::make_unique<DependenciesReconciler>(context.manager, context.interpreter));
+  works::RequeueBindings(context.interpreter, {controller.queue(),
+                                               context.InformerOf(api::ResourceBindings()),
+                                               {interpreter::Operation::kInterpretDependency},
+                                               Propagates});
+  return absl::OkStatus();
 }
 
 }  // namespace controllers

@@ -11,7 +11,7 @@
 #include "kube/runtime/failing_set.h"
 #include "kube/runtime/manager.h"
 #include "kube/runtime/reconciler.h"
-#include "kube/runtime/work_queue.h"
+#include "loops/context.h"
 
 namespace controllers {
 
@@ -39,13 +39,8 @@ class DependenciesReconciler : public kube::Reconciler {
   kube::FailingSet failing_;  // Bindings whose template's dependencies could not be told.
 };
 
-struct DependenciesOptions {
-  int workers = 5;
-  kube::RateLimiterOptions limiter;
-};
 // Builds the loop over the ResourceBindings that propagate dependencies.
-void RegisterDependencies(kube::Manager& manager, const interpreter::Interpreter& interpreter,
-                          const DependenciesOptions& options);
+absl::Status RegisterDependencies(const loops::Context& context, int workers);
 
 }  // namespace controllers
 

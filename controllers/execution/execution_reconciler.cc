@@ -221,29 +221,23 @@ absl::Status ExecutionReconciler::ReleaseManifests(const Target& target,
   return errors.Join();
 }
 
-void RegisterExecution(const ExecutionDeps& deps, const ExecutionOptions& options) {
-  kube::Manager& manager = deps.manager;
-  kube::InformerSet& informers = manager.cluster().informers();
-  const std::shared_ptr<kube::Informer> works = informers.Get(api::Works());
-  kube::Predicates on_work;
-  on_work.update = kube::GenerationChanged;
-  // A cluster that comes, comes back or is being removed has its Works done again.
-  kube::Predicates on_cluster;
-  on_cluster.remove = kube::Never;
-  on_cluster.update = [](const kube::Object& before, const kube::Object& after) {
+absl::Status RegisterExecution(const loops::Context& context, int workers) {
+  const std::shared_ptr<kube::Informer> works = context.InformerOf(api::Works());
+  const auto returns_or_goes = [](const kube::Object& before, const kube::Object& after) {
     return works::BecameReady(before, after) || (after.IsDeleting() && !before.IsDeleting());
   };
+  kube::ControllerBuilder builder = context.NewController(api::kExecutionController, workers);
   kube::Controller& controller =
-      kube::ControllerBuilder(manager)
-          .Named(api::kExecutionController)
-          .Watches(works, on_work)
-          .Watches(informers.Get(api::Clusters()), on_cluster, works::WorksOf(works))
-          .WithWorkers(options.workers)
-          .WithLimiter(options.limiter)
-          .Build(std::make_unique<ExecutionReconciler>(manager, deps.objects, deps.status));
-  works::WaitForCredentials(controller, informers);
-  works::RequeueWorks(deps.interpreter,
+      loops::ReadsCredentials(builder)
+          .Watches(api::Works(), {.when = {.update = kube::GenerationChanged}})
+          // A cluster that comes, comes back or is being removed has its Works done again.
+          .Watches(api::Clusters(), {.when = {.update = returns_or_goes, .remove = kube::Never},
+                                     .map = works::WorksOf(works)})
+          .Build(std::make_unique<ExecutionReconciler>(context.manager, context.objects,
+                                                       context.status));
+  works::RequeueWorks(context.interpreter,
                       {controller.queue(), works, {interpreter::Operation::kRetain}});
+  return absl::OkStatus();
 }
 
 }  // namespace controllers

@@ -12,6 +12,7 @@
 #include "kube/runtime/failing_set.h"
 #include "kube/runtime/manager.h"
 #include "kube/runtime/reconciler.h"
+#include "loops/context.h"
 #include "works/member_objects.h"
 #include "works/work_status_writer.h"
 
@@ -53,18 +54,8 @@ class ExecutionReconciler : public kube::Reconciler {
   kube::FailingSet failing_;  // Works, and manifests under the prefix of their Work.
 };
 
-struct ExecutionDeps {
-  kube::Manager& manager;
-  works::MemberObjects& objects;
-  works::WorkStatusWriter& status;
-  const interpreter::Interpreter& interpreter;
-};
-struct ExecutionOptions {
-  int workers = 5;
-  kube::RateLimiterOptions limiter;
-};
-// Builds the loop on the manager. REQUIRES: everything in `deps` outlives the manager's Run.
-void RegisterExecution(const ExecutionDeps& deps, const ExecutionOptions& options);
+// Builds the loop.
+absl::Status RegisterExecution(const loops::Context& context, int workers);
 
 }  // namespace controllers
 

@@ -32,12 +32,12 @@ works::WorkTemplate NamespaceWork(const kube::Object& ns, absl::string_view clus
 }
 
 NamespaceSyncReconciler::NamespaceSyncReconciler(kube::Manager& manager,
-                                                 std::function<bool(absl::string_view)> is_skipped)
-    : manager_(manager), is_skipped_(std::move(is_skipped)), writer_(manager.cluster()) {}
+                                                 loops::SkippedNamespaces skipped)
+    : manager_(manager), skipped_(std::move(skipped)), writer_(manager.cluster()) {}
 
 bool NamespaceSyncReconciler::IsSkipped(const kube::Object& ns) const {
   return ns.IsDeleting() || ns.name() == "default" || api::IsReservedNamespace(ns.name()) ||
-         is_skipped_(ns.name()) ||
+         skipped_.Contains(ns.name()) ||
          absl::EqualsIgnoreCase(ns.Label(api::kSkipAutoPropagationLabel), "true");
 }
 
@@ -58,32 +58,29 @@ absl::StatusOr<kube::Action> NamespaceSyncReconciler::Reconcile(const kube::Requ
   return kube::Action::Done();
 }
 
-void RegisterNamespaceSync(kube::Manager& manager, const NamespaceSyncOptions& options) {
-  kube::InformerSet& informers = manager.cluster().informers();
-  const std::shared_ptr<kube::Informer> namespaces = informers.Get(api::Namespaces());
-  kube::Predicates on_namespace;
-  on_namespace.update = kube::ResourceVersionChanged;
-  on_namespace.remove = kube::Never;  // Its Works are owned by it and collected.
-  // A new cluster needs every namespace.
-  kube::Predicates on_cluster;
-  on_cluster.update = kube::NeverUpdate;
-  on_cluster.remove = kube::Never;
-  const kube::MapFn all_namespaces = [namespaces](const kube::Object&) {
-    std::vector<kube::Request> requests;
-    for (const kube::ObjectPtr& ns : namespaces->store().List()) {
-      requests.push_back({.key = ns->key()});
-    }
-    return requests;
-  };
-  kube::Controller& controller =
-      kube::ControllerBuilder(manager)
-          .Named(api::kNamespaceSyncController)
-          .Watches(namespaces, on_namespace)
-          .Watches(informers.Get(api::Clusters()), on_cluster, all_namespaces)
-          .WithWorkers(options.workers)
-          .WithLimiter(options.limiter)
-          .Build(std::make_unique<NamespaceSyncReconciler>(manager, options.is_skipped));
-  controller.WaitFor(informers.Get(api::Works()));
+absl::Status RegisterNamespaceSync(const loops::Context& context, int workers) {
+  ASSIGN_OR_RETURN(
+      loops::SkippedNamespaces skipped,
+      loops::SkippedNamespaces::Create(context.options.skipped_propagating_namespaces));
+  const kube::MapFn all_namespaces =
+      [namespaces = context.InformerOf(api::Namespaces())](const kube::Object&) {
+        std::vector<kube::Request> requests;
+        for (const kube::ObjectPtr& ns : namespaces->store().List()) {
+          requests.push_back({.key = ns->key()});
+        }
+        return requests;
+      };
+  context
+      .NewController(api::kNamespaceSyncController, workers)
+      // The Works of a namespace that goes are owned by it and collected.
+      .Watches(api::Namespaces(),
+               {.when = {.update = kube::ResourceVersionChanged, .remove = kube::Never}})
+      // A new cluster needs every namespace.
+      .Watches(api::Clusters(), {.when = {.update = kube::NeverUpdate, .remove = kube::Never},
+                                 .map = all_namespaces})
+      .Reads(api::Works())
+      .Build(std::make_unique<NamespaceSyncReconciler>(context.manager, std::move(skipped)));
+  return absl::OkStatus();
 }
 
 }  // namespace controllers

@@ -47,30 +47,23 @@ void MemberWatches::Attach(const std::string& cluster,
     known = informer;
   }
   const kube::Gvk gvk = informer->resource().gvk;
-  kube::Predicates all;
-  all.update = kube::ResourceVersionChanged;
-  informer->AddHandler(
-      kube::EnqueueHandler(queue_, all, [cluster, gvk](const kube::Object& object) {
-        kube::Request request;
-        request.cluster = cluster;
-        request.gvk = gvk;
-        request.key = object.key();
-        return std::vector<kube::Request>{request};
-      }));
+  const kube::MapFn request_for = [cluster, gvk](const kube::Object& object) {
+    return std::vector<kube::Request>{{.key = object.key(), .gvk = gvk, .cluster = cluster}};
+  };
+  informer->AddHandler(kube::EnqueueHandler(
+      queue_, {.when = {.update = kube::ResourceVersionChanged}, .map = request_for}));
 }
 
-void RegisterWorkStatus(const WorkStatusDeps& deps, const WorkStatusOptions& options) {
-  kube::Controller& objects = kube::ControllerBuilder(deps.manager)
-                                  .Named("work-status")
-                                  .WithWorkers(options.workers)
-                                  .WithLimiter(options.limiter)
-                                  .Build(std::make_unique<WorkStatusReconciler>(deps));
-  kube::InformerSet& informers = deps.manager.cluster().informers();
-  const std::shared_ptr<kube::Informer> works = informers.Get(api::Works());
-  objects.WaitFor(works);
-  works::WaitForCredentials(objects, informers);
+absl::Status RegisterWorkStatus(const loops::Context& context, int workers) {
+  const std::shared_ptr<kube::Informer> works = context.InformerOf(api::Works());
+  kube::ControllerBuilder by_object = context.NewController("work-status", workers);
+  kube::Controller& objects =
+      loops::ReadsCredentials(by_object)
+          .Reads(api::Works())
+          .Build(std::make_unique<WorkStatusReconciler>(WorkStatusDeps{
+              context.manager, context.objects, context.status, context.interpreter}));
   works::RequeueWorks(
-      deps.interpreter,
+      context.interpreter,
       {objects.queue(),
        works,
        {interpreter::Operation::kInterpretStatus, interpreter::Operation::kInterpretHealth}},
@@ -80,22 +73,14 @@ void RegisterWorkStatus(const WorkStatusDeps& deps, const WorkStatusOptions& opt
                              .cluster = api::ClusterOfExecutionNamespace(work.ns()).value_or("")};
       });
 
-  kube::Predicates on_work;
-  on_work.update = kube::GenerationChanged;
-  on_work.remove = kube::Never;
-  kube::Predicates on_cluster;
-  on_cluster.add = kube::Never;
-  on_cluster.remove = kube::Never;
-  on_cluster.update = works::BecameReady;
-  kube::Controller& watches =
-      kube::ControllerBuilder(deps.manager)
-          .Named(api::kWorkStatusController)
-          .Watches(works, on_work)
-          .Watches(informers.Get(api::Clusters()), on_cluster, works::WorksOf(works))
-          .WithWorkers(2)
-          .WithLimiter(options.limiter)
-          .Build(std::make_unique<MemberWatches>(deps.manager, deps.objects, objects.queue()));
-  works::WaitForCredentials(watches, informers);
+  kube::ControllerBuilder by_work = context.NewController(api::kWorkStatusController, 2);
+  loops::ReadsCredentials(by_work)
+      .Watches(api::Works(), {.when = {.update = kube::GenerationChanged, .remove = kube::Never}})
+      .Watches(api::Clusters(),
+               {.when = {.add = kube::Never, .update = works::BecameReady, .remove = kube::Never},
+                .map = works::WorksOf(works)})
+      .Build(std::make_unique<MemberWatches>(context.manager, context.objects, objects.queue()));
+  return absl::OkStatus();
 }
 
 }  // namespace controllers

@@ -14,7 +14,7 @@
 #include "kube/runtime/failing_set.h"
 #include "kube/runtime/manager.h"
 #include "kube/runtime/reconciler.h"
-#include "kube/runtime/work_queue.h"
+#include "loops/context.h"
 #include "works/member_objects.h"
 #include "works/work_status_writer.h"
 
@@ -61,12 +61,8 @@ class WorkStatusReconciler : public kube::Reconciler {
   kube::FailingSet failing_;  // Requests for objects whose status could not be read.
 };
 
-struct WorkStatusOptions {
-  int workers = 5;
-  kube::RateLimiterOptions limiter;
-};
 // Builds the loop, and the one that attaches it to the informers of every kind that Works carry.
-void RegisterWorkStatus(const WorkStatusDeps& deps, const WorkStatusOptions& options);
+absl::Status RegisterWorkStatus(const loops::Context& context, int workers);
 
 }  // namespace controllers
 

@@ -9,18 +9,13 @@
 #include "absl/synchronization/mutex.h"
 #include "base/log.h"
 #include "base/status.h"
+#include "kube/runtime/handler_registration.h"
 #include "kube/runtime/internal/reconcile_metrics.h"
 
 namespace kube {
 namespace {
 
 std::vector<Request> OwnKey(const Object& object) { return {Request{.key = object.key()}}; }
-
-// One informer's handler, to be taken off again.
-struct Registration {
-  std::shared_ptr<Informer> informer;
-  int64_t handler;
-};
 
 }  // namespace
 
@@ -40,7 +35,7 @@ struct Controller::Impl {
   WorkQueue queue;
   absl::Mutex mu;
   std::vector<std::shared_ptr<Informer>> awaited ABSL_GUARDED_BY(mu);
-  std::vector<Registration> registrations ABSL_GUARDED_BY(mu);
+  std::vector<HandlerRegistration> registrations ABSL_GUARDED_BY(mu);
 
   absl::Status AwaitCaches(const base::StopToken& stop);
   void Work(const base::StopToken& stop);
@@ -141,12 +136,9 @@ Controller::Controller(Options options, std::unique_ptr<Reconciler> reconciler, 
     : impl_(std::make_unique<Impl>(std::move(options), std::move(reconciler), manager)) {}
 
 Controller::~Controller() {
-  std::vector<Registration> registrations;
-  {
-    absl::MutexLock lock(&impl_->mu);
-    registrations.swap(impl_->registrations);
-  }
-  for (const Registration& r : registrations) r.informer->RemoveHandler(r.handler);
+  std::vector<HandlerRegistration> registrations;
+  absl::MutexLock lock(&impl_->mu);
+  registrations.swap(impl_->registrations);
 }
 
 WorkQueue& Controller::queue() { return impl_->queue; }
@@ -155,17 +147,18 @@ std::string Controller::name() const { return impl_->options.name; }
 
 void Controller::UpdateMetrics() { impl_->queue.UpdateMetrics(); }
 
-void Controller::WaitFor(std::shared_ptr<Informer> informer) {
+void Controller::Await(std::shared_ptr<Informer> informer) {
   absl::MutexLock lock(&impl_->mu);
   impl_->awaited.push_back(std::move(informer));
 }
 
-void Controller::Watch(std::shared_ptr<Informer> informer, Predicates predicates, MapFn map) {
-  WaitFor(informer);
-  const int64_t handler =
-      informer->AddHandler(EnqueueHandler(impl_->queue, std::move(predicates), std::move(map)));
+void Controller::Watch(std::shared_ptr<Informer> informer, Enqueue enqueue) {
+  Await(informer);
+  // Existing objects are replayed meanwhile, so the lock is not held.
+  HandlerRegistration registration(std::move(informer),
+                                   EnqueueHandler(impl_->queue, std::move(enqueue)));
   absl::MutexLock lock(&impl_->mu);
-  impl_->registrations.push_back({std::move(informer), handler});
+  impl_->registrations.push_back(std::move(registration));
 }
 
 absl::Status Controller::Run(const base::StopToken& stop) {
@@ -196,27 +189,52 @@ bool ResourceVersionChanged(const Object& before, const Object& after) {
 bool Never(const Object&) { return false; }
 bool NeverUpdate(const Object&, const Object&) { return false; }
 
-EventHandler EnqueueHandler(WorkQueue& queue, Predicates predicates, MapFn map) {
-  const bool by_own_key = !map;
-  if (by_own_key) map = OwnKey;
-  const auto enqueue = [&queue, map](const Object& object, int priority) {
-    for (const Request& request : map(object)) queue.Add(request, priority);
+IndexFn IndexByLabel(absl::string_view label) {
+  return [label = std::string(label)](const Object& object) {
+    const absl::string_view value = object.Label(label);
+    return value.empty() ? std::vector<std::string>()
+                         : std::vector<std::string>{std::string(value)};
+  };
+}
+
+EventHandler EnqueueHandler(WorkQueue& queue, Enqueue enqueue) {
+  const bool by_own_key = !enqueue.map;
+  if (by_own_key) enqueue.map = OwnKey;
+  if (!enqueue.map_update) {
+    enqueue.map_update = [by_own_key, map = enqueue.map](const Object& before,
+                                                         const Object& after) {
+      if (by_own_key) return map(after);
+      std::vector<Request> requests = map(before);
+      for (Request& request : map(after)) requests.push_back(std::move(request));
+      return requests;
+    };
+  }
+  const auto add = [&queue, delay = enqueue.delay](const std::vector<Request>& requests,
+                                                   int priority) {
+    for (const Request& request : requests) {
+      if (delay > absl::ZeroDuration()) {
+        queue.AddAfter(request, delay, priority);
+      } else {
+        queue.Add(request, priority);
+      }
+    }
   };
   EventHandler handler;
-  handler.on_add = [enqueue, add = std::move(predicates.add)](const ObjectPtr& object,
-                                                              bool initial) {
-    if (add && !add(*object)) return;
-    enqueue(*object, initial ? kInitialListPriority : kNormalPriority);
+  handler.on_add = [add, when = std::move(enqueue.when.add), map = enqueue.map](
+                       const ObjectPtr& object, bool initial) {
+    if (when && !when(*object)) return;
+    add(map(*object), initial ? kInitialListPriority : kNormalPriority);
   };
-  handler.on_update = [enqueue, by_own_key, update = std::move(predicates.update)](
-                          const ObjectPtr& before, const ObjectPtr& after) {
-    if (update && !update(*before, *after)) return;
-    if (!by_own_key) enqueue(*before, kNormalPriority);
-    enqueue(*after, kNormalPriority);
+  handler.on_update = [add, when = std::move(enqueue.when.update),
+                       map = std::move(enqueue.map_update)](const ObjectPtr& before,
+                                                            const ObjectPtr& after) {
+    if (when && !when(*before, *after)) return;
+    add(map(*before, *after), kNormalPriority);
   };
-  handler.on_delete = [enqueue, remove = std::move(predicates.remove)](const ObjectPtr& last) {
-    if (remove && !remove(*last)) return;
-    enqueue(*last, kNormalPriority);
+  handler.on_delete = [add, when = std::move(enqueue.when.remove),
+                       map = std::move(enqueue.map)](const ObjectPtr& last) {
+    if (when && !when(*last)) return;
+    add(map(*last), kNormalPriority);
   };
   return handler;
 }
@@ -228,9 +246,37 @@ ControllerBuilder& ControllerBuilder::Named(std::string name) {
   return *this;
 }
 
-ControllerBuilder& ControllerBuilder::Watches(std::shared_ptr<Informer> informer,
-                                              Predicates predicates, MapFn map) {
-  sources_.push_back({std::move(informer), std::move(predicates), std::move(map)});
+ControllerBuilder& ControllerBuilder::Watches(const Resource& resource, Enqueue enqueue) {
+  return Watches(manager_.cluster().informers().Get(resource), std::move(enqueue));
+}
+
+ControllerBuilder& ControllerBuilder::Watches(std::shared_ptr<Informer> informer, Enqueue enqueue) {
+  sources_.push_back({std::move(informer), std::move(enqueue)});
+  return *this;
+}
+
+ControllerBuilder& ControllerBuilder::Owns(const Resource& resource, const Resource& owner,
+                                           Predicates when) {
+  const auto owner_of = [gvk = owner.gvk, namespaced = owner.namespaced](const Object& object) {
+    const OwnerRef ref = object.ControllerOwner();
+    const absl::StatusOr<Gvk> kind = ParseGvk(ref.api_version, ref.kind);
+    std::vector<Request> requests;
+    if (!kind.ok() || kind->group != gvk.group || kind->kind != gvk.kind) return requests;
+    requests.push_back({.key = {namespaced ? std::string(object.ns()) : "", ref.name}});
+    return requests;
+  };
+  return Watches(resource, {.when = std::move(when), .map = owner_of});
+}
+
+ControllerBuilder& ControllerBuilder::Reads(const Resource& resource) {
+  read_.push_back(manager_.cluster().informers().Get(resource));
+  return *this;
+}
+
+ControllerBuilder& ControllerBuilder::Reads(const Resource& resource, const std::string& index,
+                                            IndexFn fn) {
+  Reads(resource);
+  read_.back()->AddIndex(index, std::move(fn));
   return *this;
 }
 
@@ -248,8 +294,9 @@ Controller& ControllerBuilder::Build(std::unique_ptr<Reconciler> reconciler) {
   auto controller = std::make_unique<Controller>(options_, std::move(reconciler), manager_);
   Controller& built = *controller;
   for (Source& source : sources_) {
-    built.Watch(std::move(source.informer), std::move(source.predicates), std::move(source.map));
+    built.Watch(std::move(source.informer), std::move(source.enqueue));
   }
+  for (std::shared_ptr<Informer>& informer : read_) built.Await(std::move(informer));
   manager_.Add(std::move(controller));
   return built;
 }

@@ -2,7 +2,8 @@
 //
 //   ControllerBuilder(manager)
 //       .Named("execution-controller")
-//       .Watches(works, {.update = GenerationChanged})
+//       .Watches(kWorks, {.when = {.update = GenerationChanged}})
+//       .Reads(kClusters)
 //       .WithWorkers(5)
 //       .Build(std::move(reconciler));
 #ifndef KUBE_RUNTIME_CONTROLLER_H_
@@ -33,8 +34,24 @@ bool ResourceVersionChanged(const Object& before, const Object& after);
 bool Never(const Object&);
 bool NeverUpdate(const Object& before, const Object& after);
 
-// The requests an object stands for; the default is its own key.
+// Files objects under the value of a label; those without it (or with "") are left out.
+IndexFn IndexByLabel(absl::string_view label);
+
+// The requests that an object stands for.
 using MapFn = std::function<std::vector<Request>(const Object&)>;
+// The requests that an update stands for, for loops that have to compare its two states.
+using UpdateMapFn = std::function<std::vector<Request>(const Object& before, const Object& after)>;
+
+// What the events of an informer put into a queue.
+struct Enqueue {
+  Predicates when;
+  MapFn map;  // Empty: the object's own key.
+  // Empty: `map` of both states of the object.
+  UpdateMapFn map_update;
+  // How long a request waits in the queue; more requests of the same key in that time change
+  // nothing.
+  absl::Duration delay;
+};
 
 // What happens after a reconcile: an Action does as it says; an error is logged once, counted and
 // requeued with back-off; kAborted (a write conflict) is requeued silently; a Terminal error is
@@ -62,22 +79,36 @@ class Controller : public Runnable {
   absl::Status Run(const base::StopToken& stop) override;
   std::string name() const override;
   void UpdateMetrics() override;
-  // Before Run: the workers start only once this informer has synced.
-  void WaitFor(std::shared_ptr<Informer> informer);
-  // WaitFor, and events of the informer flow into the queue from now on.
-  void Watch(std::shared_ptr<Informer> informer, Predicates predicates = {}, MapFn map = {});
 
  private:
+  friend class ControllerBuilder;
+  // Before Run: the workers start only once this informer has synced.
+  void Await(std::shared_ptr<Informer> informer);
+  // Await, and events of the informer flow into the queue from now on.
+  void Watch(std::shared_ptr<Informer> informer, Enqueue enqueue);
+
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };
 
+// Every resource of the control plane that the reconciler looks up has to be named by Watches, Owns
+// or Reads: the workers start only once its informer has synced, so that what is missing from the
+// cache does not exist.
 class ControllerBuilder {
  public:
+  // REQUIRES: the manager outlives the builder and what it builds.
   explicit ControllerBuilder(Manager& manager);
   ControllerBuilder& Named(std::string name);
-  ControllerBuilder& Watches(std::shared_ptr<Informer> informer, Predicates predicates = {},
-                             MapFn map = {});
+  // Events of the resource (of an informer) are queued.
+  ControllerBuilder& Watches(const Resource& resource, Enqueue enqueue = {});
+  ControllerBuilder& Watches(std::shared_ptr<Informer> informer, Enqueue enqueue = {});
+  // Events of the resource queue the object of kind `owner` that controls it (ownerReferences with
+  // controller=true), in the same namespace if `owner` is a namespaced resource.
+  ControllerBuilder& Owns(const Resource& resource, const Resource& owner, Predicates when = {});
+  // The reconciler reads the resource; its events queue nothing.
+  ControllerBuilder& Reads(const Resource& resource);
+  // The reconciler reads the resource by an index, which is added unless it is there.
+  ControllerBuilder& Reads(const Resource& resource, const std::string& index, IndexFn fn);
   ControllerBuilder& WithWorkers(int workers);
   ControllerBuilder& WithLimiter(RateLimiterOptions limiter);
   // Events start to flow into the queue at once; workers start when the manager runs the controller
@@ -87,17 +118,17 @@ class ControllerBuilder {
  private:
   struct Source {
     std::shared_ptr<Informer> informer;
-    Predicates predicates;
-    MapFn map;
+    Enqueue enqueue;
   };
   Manager& manager_;
   Controller::Options options_;
   std::vector<Source> sources_;
+  std::vector<std::shared_ptr<Informer>> read_;
 };
 
-// The handler that Watches attaches; for sources that come and go (members' informers). An update
-// is mapped from both its states. REQUIRES: the queue outlives the handler's registration.
-EventHandler EnqueueHandler(WorkQueue& queue, Predicates predicates, MapFn map);
+// The handler that Watches attaches; for sources that come and go (members' informers). REQUIRES:
+// the queue outlives the handler's registration.
+EventHandler EnqueueHandler(WorkQueue& queue, Enqueue enqueue);
 
 }  // namespace kube
 

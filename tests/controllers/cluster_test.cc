@@ -5,7 +5,7 @@
 #include "absl/strings/match.h"
 #include "api/cluster.h"
 #include "controllers/cluster/cluster_reconciler.h"
-#include "tests/support/members_fixture.h"
+#include "tests/support/loops_fixture.h"
 
 namespace {
 
@@ -75,10 +75,11 @@ TEST_CASE("a taint of the same key and another effect is another taint") {
             .size() == 2);
 }
 
-struct Fixture : tests::MembersFixture {
+struct Fixture : tests::LoopsFixture {
   std::optional<controllers::ClusterReconciler> reconciler;
   Fixture() {
-    controllers::RegisterCluster(Make(), {});
+    Make();
+    REQUIRE(controllers::RegisterCluster(Context(), 1).ok());
     reconciler.emplace(*manager);
     Sync({api::Clusters(), api::Namespaces(), api::Works(), api::ResourceBindings(),
           api::ClusterResourceBindings(), api::Leases()});

@@ -9,7 +9,7 @@
 #include "api/keys.h"
 #include "api/object_reference.h"
 #include "controllers/dependencies/attached_bindings.h"
-#include "tests/support/members_fixture.h"
+#include "tests/support/loops_fixture.h"
 #include "tests/support/scripted_interpreter.h"
 
 namespace {
@@ -37,7 +37,7 @@ kube::Object Binding(const std::string& name, bool propagate) {
   return binding;
 }
 
-struct Fixture : tests::MembersFixture {
+struct Fixture : tests::LoopsFixture {
   tests::ScriptedInterpreter scripted;
   std::optional<controllers::DependenciesReconciler> reconciler;
 
@@ -203,7 +203,7 @@ struct Running : Fixture {
     kube::Object unplaced = Binding("unplaced-deployment", true);
     unplaced.Erase({"spec", "clusters"});
     Put(unplaced);
-    controllers::RegisterDependencies(*manager, scripted, {});
+    REQUIRE(controllers::RegisterDependencies(ContextWith(scripted), 1).ok());
     Start();
     REQUIRE(tests::Eventually([&] { return Recorded() == kConfigText; }));
   }

@@ -16,7 +16,7 @@ using tests::Parse;
 struct Fixture : tests::MembersFixture {
   tests::FakeClock time;
   kube::Manager idle{options, cluster, *events, time, registry};
-  controllers::ClusterOptions cluster_options;
+  config::ClusterMonitoring cluster_options;
   std::optional<controllers::PullClusterMonitor> monitor;
   std::thread thread;
   base::StopSource stop_monitor;

@@ -99,7 +99,7 @@ ControlPlane::~ControlPlane() {
   std::filesystem::remove_all(directory_, ignored);
 }
 
-void ControlPlane::StartDaemon() {
+void ControlPlane::StartDaemon(const std::vector<std::string>& more_flags) {
   const char* given = std::getenv("KARMADA_CONTROLLER_MANAGER");
   std::vector<std::string> words = {given != nullptr ? given : KM_CONTROLLER_MANAGER,
                                     absl::StrCat("--kubeconfig=", kubeconfigs_["host"]),
@@ -109,7 +109,9 @@ void ControlPlane::StartDaemon() {
                                     "--cluster-status-update-frequency=1s",
                                     "--cluster-failure-threshold=1s",
                                     "--cluster-success-threshold=1s"};
-  words.insert(words.end(), options_.daemon_flags.begin(), options_.daemon_flags.end());
+  for (const auto* flags : {&options_.daemon_flags, &more_flags}) {
+    words.insert(words.end(), flags->begin(), flags->end());
+  }
   const char* log = std::getenv("BEHAVIOUR_LOG");
   daemon_ = std::make_unique<ChildProcess>(
       std::move(words), log != nullptr ? log : absl::StrCat(directory_, "/daemon.log"));

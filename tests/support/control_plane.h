@@ -70,7 +70,8 @@ class ControlPlane {
   void StopDaemon();
   // Whether it ended although nobody stopped it; then there is nothing to wait for.
   bool DaemonDied() const;
-  void StartDaemon();
+  // With the plane's flags and these after them.
+  void StartDaemon(const std::vector<std::string>& more_flags = {});
 
  private:
   struct Cluster;

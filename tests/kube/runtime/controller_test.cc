@@ -86,10 +86,9 @@ TEST_CASE_METHOD(Fixture, "the metrics of a controller exist before it has done 
 
 TEST_CASE_METHOD(Fixture, "objects of a watched informer are reconciled, then their changes") {
   server->Put(kPods, Pod("a"));
-  Predicates predicates{.update = GenerationChanged};
   ControllerBuilder(Make())
       .Named("c")
-      .Watches(informers.Get(kPods), predicates)
+      .Watches(kPods, {.when = {.update = GenerationChanged}})
       .Build(std::make_unique<ScriptedReconciler>(record, Succeed));
   Start();
   REQUIRE(AwaitReconciles(1));
@@ -117,15 +116,15 @@ TEST_CASE("events become requests as the predicates and the mapping say") {
     return Share(pod);
   };
   SECTION("initial adds come with low priority") {
-    const EventHandler handler = EnqueueHandler(queue, {}, {});
+    const EventHandler handler = EnqueueHandler(queue, {});
     handler.on_add(Share(Pod("a")), true);
     CHECK(queue.Get()->priority == kInitialListPriority);
     handler.on_add(Share(Pod("b")), false);
     CHECK(queue.Get()->priority == kNormalPriority);
   }
   SECTION("predicates drop events") {
-    const EventHandler handler =
-        EnqueueHandler(queue, {.add = is_named_a, .update = NeverUpdate, .remove = Never}, {});
+    const EventHandler handler = EnqueueHandler(
+        queue, {.when = {.add = is_named_a, .update = NeverUpdate, .remove = Never}});
     handler.on_add(Share(Pod("b")), false);
     handler.on_update(owned("x"), owned("y"));
     handler.on_delete(owned("x"));
@@ -134,9 +133,28 @@ TEST_CASE("events become requests as the predicates and the mapping say") {
     CHECK(queue.size() == 1);
   }
   SECTION("an update is mapped from both its states") {
-    EnqueueHandler(queue, {}, owner).on_update(owned("x"), owned("y"));
+    EnqueueHandler(queue, {.map = owner}).on_update(owned("x"), owned("y"));
     CHECK(queue.Get()->request.key.name == "x");
     CHECK(queue.Get()->request.key.name == "y");
+  }
+  SECTION("an update can be mapped by comparing its states") {
+    const auto change = [](const Object& before, const Object& after) {
+      return std::vector<Request>{
+          {.key = {"", absl::StrCat(before.Label("owner"), " to ", after.Label("owner"))}}};
+    };
+    EnqueueHandler(queue, {.map = owner, .map_update = change}).on_update(owned("x"), owned("y"));
+    CHECK(queue.Get()->request.key.name == "x to y");
+    CHECK(queue.size() == 0);
+  }
+  SECTION("with a delay, requests wait and those of one key become one") {
+    const EventHandler handler = EnqueueHandler(queue, {.delay = absl::Seconds(1)});
+    handler.on_add(Share(Pod("a")), false);
+    handler.on_update(owned("x"), owned("y"));
+    CHECK(queue.size() == 1);
+    CHECK(queue.Idle());
+    clock.Advance(absl::Seconds(1));
+    CHECK(queue.Get()->request.key.name == "a");
+    CHECK(queue.size() == 0);
   }
 }
 
@@ -234,6 +252,49 @@ TEST_CASE_METHOD(Fixture,
   CHECK(absl::StrContains(failed.message(), "starting c"));
   CHECK(absl::StrContains(failed.message(), "v1/pods"));
   CHECK(absl::StrContains(failed.message(), "Forbidden"));
+}
+
+TEST_CASE_METHOD(Fixture, "an object that is owned queues the one that controls it") {
+  const Resource deployments{{"apps", "v1", "Deployment"}, "deployments", true};
+  ControllerBuilder(Make())
+      .Named("c")
+      .Owns(kPods, deployments)
+      .Build(std::make_unique<ScriptedReconciler>(record, Succeed));
+  Start();
+  const auto owned = [&](const char* name, const char* group, const char* kind) {
+    Object pod = Pod(name);
+    const OwnerRef owner{absl::StrCat(group, "/v1"), kind, "web", "u", true};
+    pod.Set({"metadata", "ownerReferences"}, json::Value::Array({owner.ToJson()}));
+    server->Put(kPods, pod);
+  };
+  owned("a", "example.io", "Deployment");
+  owned("b", "apps", "ReplicaSet");
+  server->Put(kPods, Pod("c"));
+  owned("d", "apps", "Deployment");
+  REQUIRE(AwaitReconciles(1));
+  REQUIRE(Finish().ok());
+  CHECK(record.requests == std::vector<std::string>{"ns/web"});
+}
+
+TEST_CASE_METHOD(Fixture, "workers start only when what the reconciler reads is in the cache") {
+  server->Put(kPods, Pod("a"));
+  size_t seen = 0;
+  const auto count = [&](const Request&, const base::StopToken&) -> absl::StatusOr<Action> {
+    seen = informers.Find(kPods)->store().ByIndex("by label", "x").size();
+    return Action::Done();
+  };
+  Object labelled = Pod("b");
+  labelled.SetLabel("owner", "x");
+  server->Put(kPods, labelled);
+  Controller& controller = ControllerBuilder(Make())
+                               .Named("c")
+                               .Reads(kPods, "by label", IndexByLabel("owner"))
+                               .Build(std::make_unique<ScriptedReconciler>(record, count));
+  controller.queue().Add({.key = {"", "x"}});
+  Start();
+  REQUIRE(AwaitReconciles(1));
+  REQUIRE(Finish().ok());
+  CHECK(seen == 1);
 }
 
 TEST_CASE_METHOD(Fixture, "a stop lets the running reconcile end and leaves the queue") {

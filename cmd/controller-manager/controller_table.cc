@@ -1,0 +1,73 @@
+#include "cmd/controller-manager/controller_table.h"
+
+#include <set>
+
+#include "api/binding_scope.h"
+#include "base/status.h"
+#include "binding/binding_reconciler.h"
+#include "controllers/bindingstatus/binding_status_reconciler.h"
+#include "controllers/cluster/cluster_reconciler.h"
+#include "controllers/clusterstatus/cluster_status_reconciler.h"
+#include "controllers/dependencies/dependencies_reconciler.h"
+#include "controllers/execution/execution_reconciler.h"
+#include "controllers/members/member_reconciler.h"
+#include "controllers/namespace/namespace_sync_reconciler.h"
+#include "controllers/workstatus/work_status_reconciler.h"
+#include "detector/register.h"
+
+namespace cmd {
+namespace {
+
+using api::scope::Cluster;
+using api::scope::Namespaced;
+using binding::RegisterBinding;
+using config::Concurrency;
+using config::Gate;
+using controllers::RegisterBindingStatus;
+using enum Default;
+
+constexpr ControllerEntry kTable[] = {
+    {"binding", kOn, &Concurrency::resource_binding, RegisterBinding<Namespaced>},
+    {"binding", kOn, &Concurrency::cluster_resource_binding, RegisterBinding<Cluster>},
+    {"bindingStatus", kOn, &Concurrency::resource_binding, RegisterBindingStatus<Namespaced>},
+    {"bindingStatus", kOn, &Concurrency::cluster_resource_binding, RegisterBindingStatus<Cluster>},
+    {"cluster", kOn, &Concurrency::cluster, controllers::RegisterCluster},
+    {"clusterStatus", kOn, &Concurrency::cluster, controllers::RegisterClusterStatus},
+    {"execution", kOn, &Concurrency::work, controllers::RegisterExecution},
+    {"namespace", kOn, &Concurrency::namespace_, controllers::RegisterNamespaceSync},
+    {"workStatus", kOn, &Concurrency::work, controllers::RegisterWorkStatus},
+
+    {"dependencies distributor", kAlways, &Concurrency::resource_binding,
+     controllers::RegisterDependencies, Gate::kPropagateDeps},
+    {"member clusters", kAlways, &Concurrency::cluster, controllers::RegisterMembers},
+    {"resource detector", kAlways, &Concurrency::resource_template, detector::RegisterDetector},
+};
+
+bool IsWanted(const ControllerEntry& entry, const config::Options& options) {
+  if (entry.gate.has_value() && !options.gates.Enabled(*entry.gate)) return false;
+  return entry.by_default == Default::kAlways ||
+         options.ControllerEnabled(entry.name, entry.by_default == Default::kOn);
+}
+
+}  // namespace
+
+absl::Span<const ControllerEntry> ControllerTable() { return kTable; }
+
+std::vector<std::string> ControllerNames() {
+  std::set<std::string> names;
+  for (const ControllerEntry& entry : kTable) {
+    if (entry.by_default != Default::kAlways) names.insert(entry.name);
+  }
+  return {names.begin(), names.end()};
+}
+
+absl::Status BuildControllers(const loops::Context& context) {
+  for (const ControllerEntry& entry : kTable) {
+    if (!IsWanted(entry, context.options)) continue;
+    RETURN_IF_ERROR(base::Annotate(entry.build(context, context.options.concurrency.*entry.workers),
+                                   "building the ", entry.name, " controller"));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace cmd

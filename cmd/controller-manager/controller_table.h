@@ -1,0 +1,42 @@
+// The controllers of this program: one line each.
+#ifndef CMD_CONTROLLER_MANAGER_CONTROLLER_TABLE_H_
+#define CMD_CONTROLLER_MANAGER_CONTROLLER_TABLE_H_
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/types/span.h"
+#include "config/feature_gates.h"
+#include "config/options.h"
+#include "loops/context.h"
+
+namespace cmd {
+
+// Whether a controller runs when --controllers does not name it.
+enum class Default {
+  kOn,      // With "*".
+  kOff,     // Only when named.
+  kAlways,  // Not switched by --controllers at all.
+};
+
+struct ControllerEntry {
+  const char* name;  // As in --controllers; several lines of one name are switched together.
+  Default by_default;
+  int config::Concurrency::*workers;  // The flag that says how many.
+  absl::Status (*build)(const loops::Context& context, int workers);
+  std::optional<config::Gate> gate = std::nullopt;  // Has to be on, too.
+};
+
+absl::Span<const ControllerEntry> ControllerTable();
+
+// The names that --controllers knows, sorted, each once.
+std::vector<std::string> ControllerNames();
+
+// Builds the controllers that the flags ask for. The first error ends it.
+absl::Status BuildControllers(const loops::Context& context);
+
+}  // namespace cmd
+
+#endif  // CMD_CONTROLLER_MANAGER_CONTROLLER_TABLE_H_

@@ -1,0 +1,59 @@
+#include "controllers/members/member_reconciler.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "api/cluster.h"
+#include "api/resources.h"
+#include "base/status.h"
+
+namespace controllers {
+namespace {
+
+constexpr char kBySecret[] = "spec.secretRef";
+
+std::vector<std::string> SecretOf(const kube::Object& cluster) {
+  const kube::ObjectKey secret = api::ClusterView(cluster).SecretRef();
+  return secret.name.empty() ? std::vector<std::string>()
+                             : std::vector<std::string>{secret.ToString()};
+}
+
+}  // namespace
+
+absl::StatusOr<kube::Action> MemberReconciler::Reconcile(const kube::Request& request,
+                                                         const base::StopToken&) {
+  const std::string& name = request.key.name;
+  if (manager_.cluster().Find(api::Clusters(), request.key) == nullptr) {
+    objects_.Forget(name);
+    members_.Remove(name);
+    return kube::Action::Done();
+  }
+  const absl::Status refreshed = members_.Refresh(name);
+  if (!refreshed.ok()) {
+    return kube::Terminal(base::Annotate(refreshed, "the connection to cluster ", name,
+                                         " cannot follow a change of its configuration"));
+  }
+  return kube::Action::Done();
+}
+
+absl::Status RegisterMembers(const loops::Context& context, int workers) {
+  const kube::MapFn clusters_of =
+      [clusters = context.InformerOf(api::Clusters())](const kube::Object& secret) {
+        std::vector<kube::Request> requests;
+        for (const kube::ObjectPtr& cluster :
+             clusters->store().ByIndex(kBySecret, secret.key().ToString())) {
+          requests.push_back({.key = cluster->key()});
+        }
+        return requests;
+      };
+  context.NewController("member-cluster-controller", workers)
+      .Reads(api::Clusters(), kBySecret, SecretOf)
+      .Watches(api::Clusters(), {.when = {.update = kube::GenerationChanged}})
+      .Watches(api::Secrets(),
+               {.when = {.update = kube::ResourceVersionChanged}, .map = clusters_of})
+      .Build(std::make_unique<MemberReconciler>(context.manager, context.members, context.objects));
+  return absl::OkStatus();
+}
+
+}  // namespace controllers

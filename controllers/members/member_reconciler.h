@@ -1,0 +1,40 @@
+// Keeps the clients of the member clusters true to the Cluster objects and their Secrets.
+#ifndef CONTROLLERS_MEMBERS_MEMBER_RECONCILER_H_
+#define CONTROLLERS_MEMBERS_MEMBER_RECONCILER_H_
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "base/stop_token.h"
+#include "kube/runtime/cluster_set.h"
+#include "kube/runtime/manager.h"
+#include "kube/runtime/reconciler.h"
+#include "loops/context.h"
+#include "works/member_objects.h"
+
+namespace controllers {
+
+// Members are connected by whoever needs them first. From then on this loop applies each change of
+// the configuration, and forgets the members that leave.
+class MemberReconciler : public kube::Reconciler {
+ public:
+  // REQUIRES: all outlive the reconciler.
+  MemberReconciler(kube::Manager& manager, kube::ClusterSet& members, works::MemberObjects& objects)
+      : manager_(manager), members_(members), objects_(objects) {}
+
+  // The request's key is a Cluster. A configuration that cannot be used is a terminal error: the
+  // change that mends it comes as an event, and until then the connection stays as it is.
+  absl::StatusOr<kube::Action> Reconcile(const kube::Request& request,
+                                         const base::StopToken& stop) override;
+
+ private:
+  kube::Manager& manager_;
+  kube::ClusterSet& members_;
+  works::MemberObjects& objects_;
+};
+
+// Builds the loop.
+absl::Status RegisterMembers(const loops::Context& context, int workers);
+
+}  // namespace controllers
+
+#endif  // CONTROLLERS_MEMBERS_MEMBER_RECONCILER_H_

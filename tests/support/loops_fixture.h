@@ -1,0 +1,31 @@
+// The context of controllers whose control plane and members are fake servers.
+#ifndef TESTS_SUPPORT_LOOPS_FIXTURE_H_
+#define TESTS_SUPPORT_LOOPS_FIXTURE_H_
+
+#include <optional>
+
+#include "config/options.h"
+#include "loops/context.h"
+#include "tests/support/members_fixture.h"
+#include "works/work_status_writer.h"
+
+namespace tests {
+
+class LoopsFixture : public MembersFixture {
+ public:
+  config::Options flags;
+
+  // Call it after Make().
+  loops::Context ContextWith(const interpreter::Interpreter& interpreter) {
+    if (!status_.has_value()) status_.emplace(*manager);
+    return {*manager, members, objects, *status_, interpreter, flags};
+  }
+  loops::Context Context() { return ContextWith(*chain); }
+
+ private:
+  std::optional<works::WorkStatusWriter> status_;
+};
+
+}  // namespace tests
+
+#endif  // TESTS_SUPPORT_LOOPS_FIXTURE_H_
