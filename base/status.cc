@@ -5,6 +5,8 @@
 namespace base {
 namespace {
 
+constexpr char kTerminalPayload[] = "base/terminal-error";
+
 absl::Status WithMessage(const absl::Status& status, absl::string_view message) {
   absl::Status result(status.code(), message);
   status.ForEachPayload([&](absl::string_view type_url, const absl::Cord& payload) {
@@ -25,13 +27,23 @@ void IgnoreError(const absl::Status& status, absl::string_view why) {
   LogInfo("error ignored", {{"why", why}, {"err", status}});
 }
 
+absl::Status Terminal(const absl::Status& status) {
+  absl::Status terminal = status;
+  terminal.SetPayload(kTerminalPayload, absl::Cord());
+  return terminal;
+}
+
+bool IsTerminal(const absl::Status& status) {
+  return status.GetPayload(kTerminalPayload).has_value();
+}
+
 void ErrorList::Add(const absl::Status& status) {
   if (status.ok()) return;
+  if (first_.ok() || (IsTerminal(first_) && !IsTerminal(status))) first_ = status;
   // Messages are remembered between NUL bytes, which no message contains.
   const std::string mark =
       absl::StrCat(absl::string_view("\0", 1), status.message(), absl::string_view("\0", 1));
   if (seen_.find(mark) != std::string::npos) return;
-  if (first_.ok()) first_ = status;
   absl::StrAppend(&joined_, count_ == 0 ? "" : ", ", status.message());
   seen_ += mark;
   ++count_;

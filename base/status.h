@@ -44,8 +44,14 @@ absl::Status Annotate(const absl::Status& status, const Parts&... parts) {
 // Drops an error on purpose; `why` is for the reader and for V(1) logs.
 void IgnoreError(const absl::Status& status, absl::string_view why);
 
+// Marks an error that no retry can mend: the same call with the same input fails again. Whoever
+// decides on retries asks IsTerminal. Annotate keeps the mark. REQUIRES: !status.ok().
+absl::Status Terminal(const absl::Status& status);
+bool IsTerminal(const absl::Status& status);
+
 // Collects errors of independent steps. Message form as Kubernetes aggregates: one error stands
-// alone, several become "[a, b]"; equal messages appear once. The code is that of the first error.
+// alone, several become "[a, b]"; equal messages appear once. Code and payloads are those of the
+// first error; of the first that is not terminal, if there is one, since a retry may mend that.
 class ErrorList {
  public:
   void Add(const absl::Status& status);

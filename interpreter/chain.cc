@@ -54,6 +54,25 @@ using Histograms = absl::flat_hash_map<Series, metrics::Histogram*, SeriesHash, 
 
 constexpr char kPassOnPayload[] = "interpreter/pass-on";
 
+// A layer's error as loops may see it (interpreter.h).
+absl::Status ForLoops(const absl::Status& error) {
+  switch (error.code()) {
+    case absl::StatusCode::kNotFound:
+    case absl::StatusCode::kAlreadyExists:
+    case absl::StatusCode::kAborted: {
+      absl::Status internal = absl::InternalError(error.message());
+      error.ForEachPayload([&](absl::string_view type, const absl::Cord& payload) {
+        internal.SetPayload(type, payload);
+      });
+      return internal;
+    }
+    case absl::StatusCode::kInvalidArgument:
+      return base::Terminal(error);
+    default:
+      return error;
+  }
+}
+
 class Chain : public Interpreter {
  public:
   Chain(std::vector<std::unique_ptr<Backend>> backends, metrics::Registry* metrics)
@@ -157,7 +176,7 @@ class Chain : public Interpreter {
       passed_on = IsPassOn(answer.status());
       if (answer.ok()) return answer;
       if (passed_on) continue;
-      return base::Annotate(answer.status(), OperationName(op), " of ", object.Describe(),
+      return base::Annotate(ForLoops(answer.status()), OperationName(op), " of ", object.Describe(),
                             " by the ", backend->layer(), " interpreter");
     }
     return passed_on ? unruled : NotFound(gvk, op);

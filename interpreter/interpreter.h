@@ -4,10 +4,13 @@
 // Lua, built-in handlers); for each operation the first back end that has a rule for the kind
 // decides alone, including by failing, as in upstream's resourceinterpreter; unless it passes the
 // question on (PassOn). Errors name layer, operation and object; only when no layer has a rule they
-// are upstream's words alone, with the code kUnimplemented. When every layer with a rule passes on,
-// the answer is what the loops take a kind without a rule for: no replicas, requirements,
-// dependencies or status, an unchanged object, healthy; for components it is the error. Threads:
-// all calls may come from any thread.
+// are upstream's words alone, with the code kUnimplemented. An error never has one of the codes by
+// which loops know what became of their own reads and writes (kNotFound, kAlreadyExists, kAborted):
+// those become kInternal. kInvalidArgument means that rule and object do not fit: the same call
+// fails until one of them changes, so it is marked base::Terminal. When every layer with a rule
+// passes on, the answer is what the loops take a kind without a rule for: no replicas,
+// requirements, dependencies or status, an unchanged object, healthy; for components it is the
+// error. Threads: all calls may come from any thread.
 #ifndef INTERPRETER_INTERPRETER_H_
 #define INTERPRETER_INTERPRETER_H_
 

@@ -74,8 +74,8 @@ class ScriptRunner {
   ScriptRunner(const ScriptRunner&) = delete;
   ScriptRunner& operator=(const ScriptRunner&) = delete;
 
-  // Errors: kNotFound when the script defines no such function; kInvalidArgument when the script
-  // raises or what it returns cannot be JSON (cycles, mixed keys, functions, not-a-number);
+  // Errors: kInvalidArgument when the script defines no such function, when it raises, or when what
+  // it returns cannot be JSON (cycles, mixed keys, functions, not-a-number);
   // kDeadlineExceeded and kResourceExhausted when the budget ended it. Messages name script,
   // function and line: "my-customization/healthInterpretation:12: in InterpretHealth: ...".
   absl::StatusOr<Outcome> Run(const Script& script, const Call& call) const;

@@ -113,10 +113,11 @@ absl::Status BindingStatusReconciler<Scope>::WriteTemplate(
 
   const absl::StatusOr<kube::Object> aggregated =
       interpreter_.AggregateStatus(**object, items.empty() ? json::Value() : ItemsToJson(items));
-  const absl::Status done =
-      aggregated.ok() ? template_status_.Write({resource, *object}, aggregated->status(), stop)
-                      : aggregated.status();
-  if (absl::IsNotFound(done)) return absl::OkStatus();  // It went meanwhile.
+  absl::Status done = aggregated.status();
+  if (done.ok()) {
+    done = template_status_.Write({resource, *object}, aggregated->status(), stop);
+    if (absl::IsNotFound(done)) return absl::OkStatus();  // The template went meanwhile.
+  }
   if (absl::IsAborted(done) || absl::IsCancelled(done)) return done;
   Tell({**object, absl::StrCat(FailurePrefix(binding.object().key()), "template")}, done,
        api::message::kTemplateStatusAggregated);

@@ -89,9 +89,9 @@ bool ReadFailurePolicy(const json::Value& policy, const std::string& field, Prob
 }
 
 absl::Status UnknownVersions(absl::string_view kind) {
-  return absl::FailedPreconditionError(
-      absl::StrCat("could not create ", kind, " objects: webhook does not accept known ", kind,
-                   " versions (", api::kWebhookMessageVersion, ")"));
+  return absl::InvalidArgumentError(absl::StrCat("could not create ", kind,
+                                                 " objects: webhook does not accept known ", kind,
+                                                 " versions (", api::kWebhookMessageVersion, ")"));
 }
 
 Hook ReadHook(const Context& context, const api::WebhookView& webhook, const std::string& field,
@@ -109,8 +109,8 @@ Hook ReadHook(const Context& context, const api::WebhookView& webhook, const std
   Problems of_client;
   hook.client = ReadClientConfig(webhook.ClientConfig(), Child(field, "clientConfig"), of_client);
   if (!of_client.empty()) {
-    hook.unusable = absl::FailedPreconditionError(
-        absl::StrCat("could not get REST client: ", of_client.Last()));
+    hook.unusable =
+        absl::InvalidArgumentError(absl::StrCat("could not get REST client: ", of_client.Last()));
   }
   problems.Add(of_client);
   const absl::string_view versions = context.view.VersionsField();

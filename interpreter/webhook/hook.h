@@ -79,8 +79,9 @@ struct Hook {
   absl::Duration timeout = absl::Seconds(10);  // Of one call, retries included.
   // A failed call counts as "no rule": the next layer is asked (failurePolicy: Ignore).
   bool ignores_failures = false;
-  // Why no call can be made, in the words that callers are to see; OK for a usable hook. Such a
-  // hook keeps its rules: a broken hook must fail, not let another layer answer.
+  // Why no call can be made, in the words that callers are to see (kInvalidArgument, since only a
+  // change of the configuration helps); OK for a usable hook. Such a hook keeps its rules: a broken
+  // hook must fail, not let another layer answer.
   absl::Status unusable;
 
   friend bool operator==(const Hook&, const Hook&) = default;

@@ -12,13 +12,22 @@ namespace interpreter::webhook {
 
 namespace {
 
+// kInvalidArgument stands for what fails until rule or object change. A hook that can be called may
+// be mended behind our back, so what it answers is never that.
+absl::Status AnotherTimePerhaps(const absl::Status& why, const Hook& hook) {
+  if (!absl::IsInvalidArgument(why) || !hook.unusable.ok()) return why;
+  return WithReason(absl::InternalError(why.message()), ReasonOf(why));
+}
+
 // The error that callers see. Upstream wraps everything in an internal error but what is wrong with
 // a patch.
 absl::Status Named(const absl::Status& why, const Hook& hook) {
+  const absl::Status error = AnotherTimePerhaps(why, hook);
   if (ReasonOf(why) == FailureReason::kPatch) {
-    return base::Annotate(why, "webhook \"", hook.uid, "\"");
+    return base::Annotate(error, "webhook \"", hook.uid, "\"");
   }
-  return base::Annotate(why, "Internal error occurred: failed calling webhook \"", hook.uid, "\"");
+  return base::Annotate(error, "Internal error occurred: failed calling webhook \"", hook.uid,
+                        "\"");
 }
 
 absl::StatusOr<kube::Object> Patched(const kube::Object& object, const Answer& answer) {

@@ -7,6 +7,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "base/status.h"
 #include "base/stop_token.h"
 #include "kube/meta/names.h"
 
@@ -50,9 +51,9 @@ class Action {
   absl::Duration delay_;
 };
 
-// Marks an error that no retry can mend: logged and counted, not requeued.
-absl::Status Terminal(const absl::Status& status);
-bool IsTerminal(const absl::Status& status);
+// An error with this mark is logged and counted, but not requeued.
+using base::IsTerminal;
+using base::Terminal;
 
 class Reconciler {
  public:

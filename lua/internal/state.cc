@@ -162,7 +162,6 @@ void State::FindFunction(lua_State* state) {
   if (lua_isfunction(state, -1)) return;
   const char* name = call_->function.c_str();
   if (lua_isnil(state, -1)) {
-    failure_ = absl::StatusCode::kNotFound;
     lua_pushfstring(state, "not found function %s", name);
   } else {
     lua_pushfstring(state, "%s is not a function: %s", name, luaL_typename(state, -1));

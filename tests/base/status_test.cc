@@ -53,6 +53,22 @@ TEST_CASE("several errors are listed once each, with the code and payloads of th
   CHECK(joined.GetPayload(kType).has_value());
 }
 
+TEST_CASE("a list of errors is terminal when all of them are") {
+  const absl::Status hopeless = base::Terminal(absl::InvalidArgumentError("the rule is wrong"));
+  CHECK(base::IsTerminal(base::Annotate(hopeless, "cluster m1")));
+  base::ErrorList errors;
+  errors.Add(base::Annotate(hopeless, "m1"));
+  errors.Add(base::Annotate(hopeless, "m2"));
+  CHECK(base::IsTerminal(errors.Join()));
+  errors.Add(absl::UnavailableError("m3: connection refused"));
+  errors.Add(base::Annotate(hopeless, "m4"));
+  CHECK_FALSE(base::IsTerminal(errors.Join()));
+  CHECK(errors.Join().code() == absl::StatusCode::kUnavailable);
+  CHECK(errors.Join().message() ==
+        "[m1: the rule is wrong, m2: the rule is wrong, m3: connection refused, m4: the rule is "
+        "wrong]");
+}
+
 absl::StatusOr<int> Half(int n) {
   if (n % 2 != 0) return absl::InvalidArgumentError("odd");
   return n / 2;

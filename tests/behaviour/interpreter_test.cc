@@ -158,6 +158,23 @@ TEST_CASE("A customized kind is divided, revised, read and added up") {
         [&] { return machines.CountIn("member1") == 4 && machines.CountIn("member2") == 2; }));
   }
 
+  SECTION("a misspelt function is reported on the template, and a repaired rule heals it") {
+    plane.Patch("host", kCustomization, {"", machines.ns},
+                R"({"spec":{"customizations":{"statusAggregation":{"luaScript":
+                "function AggregateStats(obj, items) obj.status = {ready = 42} return obj end"}}}})");
+    CHECK(plane.Eventually([&] {
+      return absl::StrContains(plane.EventsOn(machines.gvk, "one"),
+                               "not found function AggregateStatus");
+    }));
+    machines.Report("member1", 1);
+    plane.Patch("host", kCustomization, {"", machines.ns},
+                R"({"spec":{"customizations":{"statusAggregation":{"luaScript":
+                "function AggregateStatus(obj, items) obj.status = {ready = 42} return obj end"}}}})");
+    CHECK(plane.Eventually([&] {
+      return plane.Get("host", machines.gvk, machines.key)->Get({"status", "ready"}).AsInt() == 42;
+    }));
+  }
+
   SECTION("a failing script makes health unknown and takes nothing else down") {
     plane.Patch("host", kCustomization, {"", machines.ns},
                 R"({"spec":{"customizations":{"healthInterpretation":{"luaScript":

@@ -191,20 +191,6 @@ struct Workloads {
     return Aggregated("member1")["health"].AsString() == first &&
            Aggregated("member2")["health"].AsString() == second;
   }
-  // A line for each event on an object: type, reason, message.
-  std::string EventsOn(const kube::Gvk& gvk, const std::string& name) {
-    const kube::Resource events{{"", "v1", "Event"}, "events", /*namespaced=*/true};
-    const auto page = plane.client("host").ListAll(events, "", {}, {});
-    REQUIRE(page.ok());
-    std::string text;
-    for (const kube::Object& event : page->items) {
-      const json::Value& about = event.Get({"involvedObject"});
-      if (about["kind"].AsString() != gvk.kind || about["name"].AsString() != name) continue;
-      absl::StrAppend(&text, event.Get({"type"}).AsString(), " ", event.Get({"reason"}).AsString(),
-                      ": ", event.Get({"message"}).AsString(), "\n");
-    }
-    return text;
-  }
 };
 
 // What every dialect can do.
@@ -283,10 +269,10 @@ TEST_CASE("While a webhook is down its calls fail fast; when it is back nothing 
   w.Scale(6);
   w.Report("member1", 4);
   CHECK(plane.Eventually([&] {
-    return absl::StrContains(w.EventsOn(w.dialect, w.ns), "Warning WebhookSuspended: ");
+    return absl::StrContains(plane.EventsOn(w.dialect, w.ns), "Warning WebhookSuspended: ");
   }));
   CHECK(plane.Eventually([&] {
-    return absl::StrContains(w.EventsOn(kWorkload, "one"), "calls are suspended since");
+    return absl::StrContains(plane.EventsOn(kWorkload, "one"), "calls are suspended since");
   }));
   CHECK(w.IsDivided(2, 1));
 
@@ -294,8 +280,9 @@ TEST_CASE("While a webhook is down its calls fail fast; when it is back nothing 
   CHECK(plane.Eventually([&] {
     return w.IsDivided(4, 2) && w.ReadyInAll() == 4 && w.IsHealth("Healthy", "Unhealthy");
   }));
-  CHECK(plane.Eventually(
-      [&] { return absl::StrContains(w.EventsOn(w.dialect, w.ns), "Normal WebhookResumed: "); }));
+  CHECK(plane.Eventually([&] {
+    return absl::StrContains(plane.EventsOn(w.dialect, w.ns), "Normal WebhookResumed: ");
+  }));
 }
 
 }  // namespace tests

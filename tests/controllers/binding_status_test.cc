@@ -98,6 +98,14 @@ TEST_CASE_METHOD(Fixture, "a kind whose status the server does not keep is told,
                                    "status of Deployment (apps/v1)"});
 }
 
+TEST_CASE_METHOD(Fixture, "an interpreter's error is never taken for a template that went") {
+  // The chain does not return this code; the loop does not rely on it.
+  scripted.aggregated = absl::NotFoundError("not found function AggregateStatus");
+  CHECK_FALSE(Reconcile().ok());
+  CHECK(recorded->All() == Strings{"Warning AggregateStatusFailed Deployment: not found function "
+                                   "AggregateStatus"});
+}
+
 TEST_CASE_METHOD(Fixture, "a template that went meanwhile is no failure") {
   server->Erase(kDeployments, kWeb);  // The cache may have it still.
   REQUIRE(Reconcile().ok());

@@ -14,6 +14,8 @@ namespace {
 
 using interpreter::Operation;
 
+const kube::Gvk kWidget{"example.io", "v1", "Widget"};
+
 // Answers one operation of one kind; everything else is refused.
 class OneRule : public interpreter::Backend {
  public:
@@ -75,6 +77,48 @@ class PassesOn : public OneRule {
   }
 };
 
+// Answers one operation with an error, in a layer of that name.
+class Fails : public OneRule {
+ public:
+  Fails(absl::string_view layer, Operation op, absl::Status error)
+      : OneRule(op, error), layer_(layer), error_(std::move(error)) {}
+  absl::string_view layer() const override { return layer_; }
+  absl::StatusOr<json::Value> GetDependencies(const kube::Object&) const override { return error_; }
+
+ protected:
+  absl::Status Refused() const override { return error_; }
+
+ private:
+  const absl::string_view layer_;
+  const absl::Status error_;
+};
+
+// What becomes of asking this of a widget.
+absl::Status Ask(const interpreter::Interpreter& chain, Operation op) {
+  const kube::Object widget = kube::Object::Make(kWidget, {"ns", "w"});
+  switch (op) {
+    case Operation::kInterpretReplica:
+      return chain.GetReplicas(widget).status();
+    case Operation::kInterpretComponent:
+      return chain.GetComponents(widget).status();
+    case Operation::kReviseReplica:
+      return chain.ReviseReplica(widget, 1).status();
+    case Operation::kRetain:
+      return chain.Retain(widget, widget).status();
+    case Operation::kAggregateStatus:
+      return chain.AggregateStatus(widget, nullptr).status();
+    case Operation::kInterpretDependency:
+      return chain.GetDependencies(widget).status();
+    case Operation::kInterpretStatus:
+      return chain.ReflectStatus(widget).status();
+    case Operation::kInterpretHealth:
+      return chain.InterpretHealth(widget).status();
+    case Operation::kPrune:
+      return chain.Prune(widget).status();
+  }
+  return absl::OkStatus();
+}
+
 template <class... Layers>
 std::unique_ptr<interpreter::Interpreter> ChainOf(Layers... layers) {
   std::vector<std::unique_ptr<interpreter::Backend>> backends;
@@ -85,8 +129,6 @@ std::unique_ptr<interpreter::Interpreter> ChainOf(Layers... layers) {
 std::unique_ptr<interpreter::Backend> Health(absl::StatusOr<bool> healthy) {
   return std::make_unique<OneRule>(Operation::kInterpretHealth, std::move(healthy));
 }
-
-const kube::Gvk kWidget{"example.io", "v1", "Widget"};
 
 kube::Object Widget() { return kube::Object::Make(kWidget, {"ns", "w"}); }
 
@@ -156,6 +198,37 @@ TEST_CASE("an error of a layer ends the search and names layer, operation and ob
   CHECK(status.code() == absl::StatusCode::kUnavailable);
   CHECK(status.message() ==
         "InterpretHealth of Widget ns/w by the customization interpreter: boom");
+}
+
+TEST_CASE("no layer's error looks to a loop like an object that is gone, or a conflict") {
+  const absl::Status errors[] = {absl::NotFoundError("boom"), absl::AbortedError("boom"),
+                                 absl::AlreadyExistsError("boom")};
+  for (const absl::string_view layer :
+       {interpreter::kCustomizationLayer, interpreter::kWebhookLayer, interpreter::kShippedLayer,
+        interpreter::kNativeLayer}) {
+    for (const Operation op : interpreter::kAllOperations) {
+      for (const absl::Status& error : errors) {
+        CAPTURE(layer, interpreter::OperationName(op), error);
+        const auto chain = ChainOf(std::make_unique<Fails>(layer, op, error));
+        const absl::Status status = Ask(*chain, op);
+        CHECK(status.code() == absl::StatusCode::kInternal);
+        CHECK_THAT(std::string(status.message()), Catch::EndsWith(": boom"));
+        CHECK_FALSE(base::IsTerminal(status));
+      }
+    }
+  }
+}
+
+TEST_CASE("what fails until rule or object change is marked, so that nobody tries again") {
+  for (const Operation op : interpreter::kAllOperations) {
+    CAPTURE(interpreter::OperationName(op));
+    const auto wrong = ChainOf(std::make_unique<Fails>(interpreter::kCustomizationLayer, op,
+                                                       absl::InvalidArgumentError("boom")));
+    CHECK(base::IsTerminal(Ask(*wrong, op)));
+    const auto down = ChainOf(std::make_unique<Fails>(interpreter::kCustomizationLayer, op,
+                                                      absl::UnavailableError("boom")));
+    CHECK_FALSE(base::IsTerminal(Ask(*down, op)));
+  }
 }
 
 TEST_CASE("a layer that passes on is passed over, and the next one decides") {

@@ -29,11 +29,11 @@ TEST_CASE("missing results are nil and further ones are dropped") {
   CHECK(runner.Run(*script, {"G", {}, 2})->results[1].is_nil());
 }
 
-TEST_CASE("a missing function is not found, and named") {
+TEST_CASE("a missing function is the script's fault, and named") {
   const ScriptRunner runner(Patient());
   const auto script = MustCompile("function Other() end", "my/replicaResource");
   const absl::Status status = runner.Run(*script, {"GetReplicas"}).status();
-  CHECK(status.code() == absl::StatusCode::kNotFound);
+  CHECK(status.code() == absl::StatusCode::kInvalidArgument);
   CHECK(status.message() == "my/replicaResource: in GetReplicas: not found function GetReplicas");
 }
 

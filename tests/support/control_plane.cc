@@ -224,6 +224,20 @@ bool ControlPlane::Always(const std::function<bool()>& holds, absl::Duration dur
   return !Eventually([&] { return !holds(); }, during);
 }
 
+std::string ControlPlane::EventsOn(const kube::Gvk& gvk, const std::string& name) {
+  const kube::Resource events{{"", "v1", "Event"}, "events", /*namespaced=*/true};
+  const auto page = client("host").ListAll(events, "", {}, {});
+  REQUIRE(page.ok());
+  std::string text;
+  for (const kube::Object& event : page->items) {
+    const json::Value& about = event.Get({"involvedObject"});
+    if (about["kind"].AsString() != gvk.kind || about["name"].AsString() != name) continue;
+    absl::StrAppend(&text, event.Get({"type"}).AsString(), " ", event.Get({"reason"}).AsString(),
+                    ": ", event.Get({"message"}).AsString(), "\n");
+  }
+  return text;
+}
+
 bool ControlPlane::Settles(const std::function<std::string()>& text, absl::Duration during) {
   return Eventually([&] {
     const std::string before = text();

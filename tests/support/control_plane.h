@@ -57,6 +57,9 @@ class ControlPlane {
     return Get(cluster, gvk, key).has_value();
   }
 
+  // A line for each event on an object in the host cluster: type, reason, message.
+  std::string EventsOn(const kube::Gvk& gvk, const std::string& name);
+
   // Polls until `holds`, the time is over or the daemon has died; returns the last answer.
   bool Eventually(const std::function<bool()>& holds, absl::Duration within = absl::Seconds(40));
   // Whether `holds` stays true for that long.

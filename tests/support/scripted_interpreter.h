@@ -24,7 +24,7 @@ class ScriptedInterpreter : public interpreter::Interpreter {
   absl::StatusOr<json::Value> components = json::Value();
   absl::StatusOr<json::Value> dependencies = json::Value();
   absl::StatusOr<bool> healthy = true;
-  json::Value aggregated;  // The status that AggregateStatus gives.
+  absl::StatusOr<json::Value> aggregated = json::Value();  // The status AggregateStatus gives.
   mutable interpreter::RuleChanges changes;
 
   void Enable(interpreter::Operation op) { enabled_.insert(op); }
@@ -58,8 +58,9 @@ class ScriptedInterpreter : public interpreter::Interpreter {
   }
   absl::StatusOr<kube::Object> AggregateStatus(const kube::Object& object,
                                                const json::Value&) const override {
+    if (!aggregated.ok()) return aggregated.status();
     kube::Object after = object;
-    after.Set({"status"}, aggregated);
+    after.Set({"status"}, *aggregated);
     return after;
   }
   absl::StatusOr<json::Value> GetDependencies(const kube::Object& object) const override {
