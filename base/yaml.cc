@@ -28,7 +28,8 @@ namespace {
 using YAML::anchor_t;
 using YAML::Mark;
 
-// Deeper than any manifest, shallow enough for yaml-cpp's recursion (it refuses 500 less politely).
+// Deeper than any manifest, shallow enough for yaml-cpp's recursion (it refuses 500 less politely)
+// and for that of whoever writes, compares or destroys the value.
 constexpr size_t kMaxDepth = 400;
 // How much text aliases may stand for in one document. Aliased values are shared, so they cost
 // nothing here, but writing a document of nested aliases out could fill the memory.
@@ -42,10 +43,12 @@ constexpr char kPositionPayload[] = "type.yaml/position";
   throw YAML::ParserException(mark, message);
 }
 
-// A finished value and the size of the text that it stands for.
+// A finished value, the size of the text that it stands for, and how many arrays and objects lie
+// within one another in it. Aliases count as what they stand for.
 struct Sized {
   json::Value value;
   size_t bytes = kBytesPerNode;
+  size_t depth = 0;
 };
 
 // An array or object whose end has not come yet.
@@ -53,6 +56,7 @@ struct Open {
   bool is_map = false;
   anchor_t anchor = 0;
   size_t bytes = kBytesPerNode;
+  size_t depth = 1;
   std::vector<json::Value> items;
   std::vector<json::Member> members;
   std::optional<json::Value> name;  // The member whose value comes next.
@@ -131,6 +135,7 @@ class DocumentBuilder : public YAML::EventHandler {
     if (anchored == anchors_.end()) Fail(mark, "an anchor's value contains itself");
     aliased_bytes_ += anchored->second.bytes;
     if (aliased_bytes_ > kMaxAliasedBytes) Fail(mark, "aliases stand for too much text");
+    CheckDepth(mark, anchored->second.depth);
     Finish(mark, 0, anchored->second);
   }
 
@@ -148,9 +153,15 @@ class DocumentBuilder : public YAML::EventHandler {
  private:
   bool AwaitsName() const { return !open_.empty() && open_.back().is_map && !open_.back().name; }
 
+  // For a value of that depth inside of what is open.
+  void CheckDepth(const Mark& mark, size_t depth) const {
+    if (open_.size() + depth <= kMaxDepth) return;
+    Fail(mark, absl::StrCat("nested deeper than ", kMaxDepth));
+  }
+
   void Enter(const Mark& mark, Open container) {
     if (AwaitsName()) Fail(mark, "a key must be a string, a number or a boolean");
-    if (open_.size() >= kMaxDepth) Fail(mark, absl::StrCat("nested deeper than ", kMaxDepth));
+    CheckDepth(mark, 1);
     start_ = mark;
     open_.push_back(std::move(container));
   }
@@ -161,7 +172,7 @@ class DocumentBuilder : public YAML::EventHandler {
     Finish(start_, done.anchor,
            {done.is_map ? json::Builder::Object(std::move(done.members))
                         : json::Builder::Array(std::move(done.items)),
-            done.bytes});
+            done.bytes, done.depth});
   }
 
   // Puts a value where it belongs: the document, an array, or a name or a member of an object.
@@ -173,6 +184,7 @@ class DocumentBuilder : public YAML::EventHandler {
     }
     Open& parent = open_.back();
     parent.bytes += sized.bytes;
+    parent.depth = std::max(parent.depth, sized.depth + 1);
     if (!parent.is_map) {
       parent.items.push_back(std::move(sized.value));
     } else if (!parent.name) {

@@ -176,6 +176,28 @@ TEST_CASE("nesting is limited in every style") {
   CHECK_FALSE(yaml::Parse(dashes + "x").ok());
 }
 
+// Each value stays below the limit, and each holds the one before at its bottom.
+std::string ChainOfAliases(int links, int levels) {
+  std::string text = "a0: &a0 [x]\n";
+  for (int i = 1; i <= links; ++i) {
+    absl::StrAppend(&text, "a", i, ": &a", i, " ", std::string(levels, '['), "*a", i - 1,
+                    std::string(levels, ']'), "\n");
+  }
+  return text;
+}
+
+TEST_CASE("aliases cannot nest values deeper than brackets may") {
+  CHECK(yaml::Parse(ChainOfAliases(3, 100)).ok());
+  const auto value = yaml::Parse(ChainOfAliases(90, 390));
+  REQUIRE(value.status().code() == absl::StatusCode::kInvalidArgument);
+  CHECK(absl::StrContains(value.status().message(), "line 3, column 399: nested deeper than 400"));
+  std::string merged = "a0: &a0 {k: {}}\n";
+  for (int i = 1; i < 500; ++i) {
+    absl::StrAppend(&merged, "a", i, ": &a", i, " {<<: {k: *a", i - 1, "}}\n");
+  }
+  CHECK(absl::StrContains(yaml::Parse(merged).status().message(), "nested deeper than 400"));
+}
+
 TEST_CASE("a stream gives its documents in order, without the empty ones") {
   const auto all = yaml::ParseAll("---\na: 1\n---\n---\n# nothing\n---\nb: 2\n...\n---\n- 3\n");
   REQUIRE(all.ok());

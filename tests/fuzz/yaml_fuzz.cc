@@ -1,0 +1,19 @@
+// Whatever parses can be written, and what was written parses to an equal value; a whole double
+// beyond 2^53 may become another one once, as in json_fuzz.
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+
+#include "base/yaml.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const auto documents = yaml::ParseAll({reinterpret_cast<const char*>(data), size});
+  if (!documents.ok()) return 0;
+  for (const json::Value& document : *documents) {
+    const auto again = yaml::Parse(yaml::Write(document));
+    if (!again.ok()) std::abort();
+    const auto settled = yaml::Parse(yaml::Write(*again));
+    if (!settled.ok() || (*again != document && *settled != *again)) std::abort();
+  }
+  return 0;
+}
