@@ -69,13 +69,20 @@ class HttpResponder {
 };
 
 using HttpHandler = std::function<void(HttpRequest, std::shared_ptr<HttpResponder>)>;
+// Looks at a request that has a body before any of the body is kept. An answer refuses the request
+// and ends the connection; nullopt lets the body come. Runs on one of the server's threads and must
+// not block.
+using HttpHeadCheck = std::function<std::optional<HttpResponse>(const HttpRequest& head)>;
 
 struct HttpServerOptions {
   std::string address =
       "127.0.0.1:0";  // host:port; port 0 picks a free one; ":8080" is every address.
   std::optional<tls::ServerOptions> tls;
   int threads = 1;
+  HttpHeadCheck check_head;  // Optional.
   size_t max_body_bytes = 4 << 20;
+  // The answer to a body that is longer.
+  HttpResponse body_too_long = {413, "text/plain", {}, "request body too large\n"};
   size_t max_header_bytes = 32 << 10;
   size_t max_stream_backlog_bytes = 64 << 20;
   absl::Duration request_timeout = absl::Seconds(30);  // From first byte to whole request.

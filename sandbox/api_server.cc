@@ -20,7 +20,6 @@ namespace sandbox {
 namespace {
 
 constexpr int kThreads = 2;
-constexpr size_t kMaxReceivedBytes = 16 << 20;  // The front end answers 413 well below.
 
 class ServerImpl : public ApiServer {
  public:
@@ -69,7 +68,7 @@ class ServerImpl : public ApiServer {
     http.address = absl::StrCat("127.0.0.1:", port_ == 0 ? options_.port : port_);
     http.tls = options_.tls;
     http.threads = kThreads;
-    http.max_body_bytes = kMaxReceivedBytes;
+    front_end_.LimitBodies(http);
     ASSIGN_OR_RETURN(http_,
                      base::HttpServer::Start(
                          std::move(http), [this](base::HttpRequest request,

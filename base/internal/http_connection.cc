@@ -45,10 +45,10 @@ bool HasKnownEncoding(const http::request<http::string_body>& message) {
 }
 
 // The answer to a request that could not be read.
-HttpResponse AnswerTo(const boost::system::error_code& error) {
+HttpResponse AnswerTo(const boost::system::error_code& error, const HttpServerOptions& options) {
   if (error == http::error::header_limit)
     return {431, "text/plain", {}, "request header too large\n"};
-  if (error == http::error::body_limit) return {413, "text/plain", {}, "request body too large\n"};
+  if (error == http::error::body_limit) return options.body_too_long;
   return {400, "text/plain", {}, absl::StrCat("malformed request: ", error.message(), "\n")};
 }
 
@@ -99,8 +99,8 @@ void HttpConnection::OnReady() {
 }
 
 void HttpConnection::NextRequest() {
+  request_.reset();
   parser_.emplace();
-  parser_->eager(true);
   parser_->header_limit(static_cast<uint32_t>(context_.options.max_header_bytes));
   parser_->body_limit(context_.options.max_body_bytes);
   continued_ = false;
@@ -145,21 +145,42 @@ void HttpConnection::OnEnd() {
 
 void HttpConnection::Parse() {
   while (buffer_.size() > 0 && !parser_->got_some() && IsLineBreak(buffer_)) buffer_.consume(1);
-  while (buffer_.size() > 0 && !parser_->is_done()) {
-    ErrorCode error;
-    const size_t used = parser_->put(buffer_.data(), error);
-    buffer_.consume(used);
-    if (error == http::error::need_more) break;
-    if (error) return Refuse(error);
-  }
-  if (parser_->is_header_done() && !HasKnownEncoding(parser_->get())) {
-    return Refuse({501, "text/plain", {}, "unsupported transfer encoding\n"});
-  }
+  if (!Feed()) return;
   if (parser_->is_done()) return Dispatch();
   if (peer_ended_) return Close();  // The rest of the request will not come.
   if (IsOversized()) return Refuse(http::error::header_limit);
   ContinueIfExpected();
   ReadMore();
+}
+
+// Gives the parser what there is; false when the request was refused.
+bool HttpConnection::Feed() {
+  while (buffer_.size() > 0 && !parser_->is_done()) {
+    ErrorCode error;
+    const size_t used = parser_->put(buffer_.data(), error);
+    buffer_.consume(used);
+    if (error == http::error::need_more) return true;
+    if (error) {
+      Refuse(error);
+      return false;
+    }
+    if (!request_ && parser_->is_header_done() && !AcceptHead()) return false;
+  }
+  return true;
+}
+
+// Called once, between head and body of a request; false when the request was refused.
+bool HttpConnection::AcceptHead() {
+  if (!HasKnownEncoding(parser_->get())) {
+    Refuse({501, "text/plain", {}, "unsupported transfer encoding\n"});
+    return false;
+  }
+  request_ = ReadHead();
+  parser_->eager(true);  // From now on the parser takes all it can get.
+  if (parser_->is_done() || !context_.options.check_head) return true;
+  const std::optional<HttpResponse> refusal = context_.options.check_head(*request_);
+  if (refusal) Refuse(*refusal);
+  return !refusal;
 }
 
 // Whether too much has come that the parser waits to see the end of, such as a trailer: it limits
@@ -184,15 +205,16 @@ void HttpConnection::Dispatch() {
   exchange_ = std::make_shared<Exchange>(
       Exchange::Options{rules, context_.options.max_stream_backlog_bytes, context_.threads}, *this);
   deadline_nanos_ = INT64_MAX;  // The handler takes the time it needs.
-  HttpRequest request = TakeRequest();
+  HttpRequest request = *std::exchange(request_, std::nullopt);
+  request.body = std::move(parser_->get().body());
+  parser_.reset();
   ReadMore();
   context_.handler(std::move(request), NewResponder(exchange_));
   Pump();
 }
 
-HttpRequest HttpConnection::TakeRequest() {
-  auto message = parser_->release();
-  parser_.reset();
+HttpRequest HttpConnection::ReadHead() const {
+  const auto& message = parser_->get();
   HttpRequest request;
   request.method = std::string(View(message.method_string()));
   request.target = std::string(View(message.target()));
@@ -200,13 +222,12 @@ HttpRequest HttpConnection::TakeRequest() {
     std::string& value = request.headers[absl::AsciiStrToLower(View(field.name_string()))];
     absl::StrAppend(&value, value.empty() ? "" : ", ", View(field.value()));
   }
-  request.body = std::move(message.body());
   request.peer = peer_;
   ParseTarget(request);
   return request;
 }
 
-void HttpConnection::Refuse(const ErrorCode& error) { Refuse(AnswerTo(error)); }
+void HttpConnection::Refuse(const ErrorCode& error) { Refuse(AnswerTo(error, context_.options)); }
 
 void HttpConnection::Refuse(const HttpResponse& answer) {
   refused_ = true;

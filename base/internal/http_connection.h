@@ -94,10 +94,12 @@ class HttpConnection : public OutputListener, public std::enable_shared_from_thi
   void ReadMore();
   void OnEnd();
   void Parse();
+  bool Feed();
+  bool AcceptHead();
   bool IsOversized() const;
   void ContinueIfExpected();
   void Dispatch();
-  HttpRequest TakeRequest();
+  HttpRequest ReadHead() const;
   void Refuse(const ErrorCode& error);
   void Refuse(const HttpResponse& answer);
   void Queue(absl::string_view bytes);
@@ -113,6 +115,7 @@ class HttpConnection : public OutputListener, public std::enable_shared_from_thi
   std::vector<char> incoming_;          // What the pending read fills.
   boost::beast::flat_buffer buffer_;    // Read and not yet parsed.
   std::optional<Parser> parser_;        // Of the request being read.
+  std::optional<HttpRequest> request_;  // The same without its body, once its head has come.
   std::shared_ptr<Exchange> exchange_;  // Of the request being answered.
   std::string queued_;                  // Interim and error answers.
   std::string writing_;

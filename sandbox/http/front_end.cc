@@ -76,6 +76,26 @@ struct FrontEnd::Exchange {
   UserIdentity user;
 };
 
+void FrontEnd::LimitBodies(base::HttpServerOptions& server) {
+  server.max_body_bytes = kMaxBodyBytes;
+  server.body_too_long =
+      ErrorAnswer(ToStatus({413,
+                            "RequestEntityTooLarge",
+                            absl::StrCat("Request entity too large: limit is ", kMaxBodyBytes),
+                            {}}));
+  server.check_head = [this](const base::HttpRequest& head) { return CheckHead(head); };
+}
+
+std::optional<base::HttpResponse> FrontEnd::CheckHead(const base::HttpRequest& head) {
+  if (Authentication::IsOpenPath(head.path)) return std::nullopt;
+  const auto user = parts_.authentication.UserOf(head);
+  if (user.ok()) return std::nullopt;
+  base::HttpResponse refusal = ErrorAnswer(user.status());
+  const RequestInfo info = ReadRequest(head);
+  Count(head, info, refusal.code);
+  return refusal;
+}
+
 void FrontEnd::Handle(base::HttpRequest request, std::shared_ptr<base::HttpResponder> responder) {
   auto exchange = std::make_shared<Exchange>();
   exchange->info = ReadRequest(request);
@@ -93,12 +113,6 @@ absl::Status FrontEnd::Admit(Exchange& exchange) const {
   RETURN_IF_ERROR(parts_.faults.Take(exchange.request));
   if (Authentication::IsOpenPath(exchange.request.path)) return absl::OkStatus();
   ASSIGN_OR_RETURN(exchange.user, parts_.authentication.UserOf(exchange.request));
-  if (exchange.request.body.size() > kMaxBodyBytes) {
-    return ToStatus({413,
-                     "RequestEntityTooLarge",
-                     absl::StrCat("Request entity too large: limit is ", kMaxBodyBytes),
-                     {}});
-  }
   return absl::OkStatus();
 }
 
@@ -189,10 +203,13 @@ absl::StatusOr<base::HttpResponse> FrontEnd::ServeDiscovery(
 }
 
 void FrontEnd::Answer(const Exchange& exchange, base::HttpResponse response) {
-  const RequestInfo& info = exchange.info;
-  parts_.counts.Add(exchange.request.Header("user-agent"), info.verb,
-                    info.is_resource ? info.ResourceText() : exchange.request.path, response.code);
+  Count(exchange.request, exchange.info, response.code);
   exchange.responder->Send(std::move(response));
+}
+
+void FrontEnd::Count(const base::HttpRequest& request, const RequestInfo& info, int code) {
+  parts_.counts.Add(request.Header("user-agent"), info.verb,
+                    info.is_resource ? info.ResourceText() : request.path, code);
 }
 
 void FrontEnd::Track(const std::shared_ptr<WatchSession>& session) {

@@ -3,6 +3,7 @@
 #define SANDBOX_HTTP_FRONT_END_H_
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,9 @@ class FrontEnd {
   };
   explicit FrontEnd(const Parts& parts) : parts_(parts), resources_(parts.backend) {}
 
+  // Has the HTTP server refuse what must not fill the memory: bodies of clients that do not say who
+  // they are, and bodies over 3 MiB.
+  void LimitBodies(base::HttpServerOptions& server);
   void Handle(base::HttpRequest request, std::shared_ptr<base::HttpResponder> responder);
   // Cuts every running watch.
   void DropWatches();
@@ -40,6 +44,7 @@ class FrontEnd {
   struct Exchange;
   using ExchangePtr = std::shared_ptr<Exchange>;
 
+  std::optional<base::HttpResponse> CheckHead(const base::HttpRequest& head);
   void Serve(const ExchangePtr& exchange);
   absl::Status Admit(Exchange& exchange) const;
   void ServeResource(const ExchangePtr& exchange);
@@ -47,6 +52,7 @@ class FrontEnd {
   absl::StatusOr<base::HttpResponse> ServeOther(const Exchange& exchange) const;
   absl::StatusOr<base::HttpResponse> ServeDiscovery(const base::HttpRequest& request) const;
   void Answer(const Exchange& exchange, base::HttpResponse response);
+  void Count(const base::HttpRequest& request, const RequestInfo& info, int code);
   void Track(const std::shared_ptr<WatchSession>& session);
 
   const Parts parts_;

@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <catch2/catch.hpp>
+#include <optional>
 #include <thread>
 #include <vector>
 
@@ -183,6 +184,53 @@ TEST_CASE("a client that asks first is told to go on with its body") {
   CHECK(client.ReadHead().code == 100);
   client.Send("ok");
   CHECK(client.ReadResponse().body == "ok");
+}
+
+TEST_CASE("a request may be refused by its head before its body comes") {
+  HttpServerOptions options;
+  options.check_head = [](const HttpRequest& head) -> std::optional<HttpResponse> {
+    if (head.Header("authorization") == "good") return std::nullopt;
+    return HttpResponse{401, "text/plain", {}, head.method + " " + head.path + head.body};
+  };
+  auto server = StartServer(EchoHandler(), options);
+  const std::string post = "POST /a?b HTTP/1.1\r\nHost: a\r\n";
+  const std::string expects = "Expect: 100-continue\r\nContent-Length: 2\r\n\r\n";
+  SECTION("at once, though the client would wait for leave to send it") {
+    RawClient client(server->port());
+    client.Send(post + expects);
+    const RawResponse response = client.ReadResponse();
+    CHECK(response.code == 401);
+    CHECK(response.body == "POST /a");
+    CHECK(client.EndsNow());
+  }
+  SECTION("also when the body comes along") {
+    RawClient client(server->port());
+    const std::string chunked = "Transfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n";
+    client.Send(GENERATE_COPY(post + "Content-Length: 2\r\n\r\nok", post + chunked));
+    CHECK(client.ReadResponse().body == "POST /a");
+    CHECK(client.EndsNow());
+  }
+  SECTION("and is served when nothing speaks against it") {
+    RawClient client(server->port());
+    client.Send(post + "Authorization: good\r\n" + expects);
+    CHECK(client.ReadHead().code == 100);
+    client.Send("ok");
+    CHECK(client.ReadResponse().body == "ok");
+  }
+  SECTION("requests without a body are the handler's alone") {
+    RawClient client(server->port());
+    CHECK(client.Get("/").code == 200);
+  }
+}
+
+TEST_CASE("the answer to a body that is too long can be chosen") {
+  HttpServerOptions options;
+  options.max_body_bytes = 3;
+  options.body_too_long = {413, "application/json", {}, "{}"};
+  auto server = StartServer(EchoHandler(), options);
+  RawClient client(server->port());
+  client.Send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n\r\n");
+  CHECK(client.ReadResponse().body == "{}");
 }
 
 TEST_CASE("the connection ends after the answer when the client wants that") {
