@@ -155,22 +155,20 @@ constexpr SpecDefaults kSpecDefaults[] = {
     {"networking.k8s.io", "NetworkPolicy", DefaultNetworkPolicy},
 };
 
-// The generated selector ties a Job to its own pods.
+// Ties a Job to its own pods, as generateSelector of kube-apiserver's job strategy: labels that the
+// client chose stay, for validation to refuse.
 void SelectJobPods(kube::Object& job) {
   json::Value& spec = job.mutable_root().Mutable("spec");
   if (spec["manualSelector"].AsBool()) return;
-  const json::Value uid = job.uid();
   json::Value& labels = spec.Mutable(json::Path({"template", "metadata", "labels"}));
   for (absl::string_view key : {"controller-uid", "batch.kubernetes.io/controller-uid"}) {
-    labels.Set(key, uid);
+    DefaultTo(labels, key, job.uid());
   }
   for (absl::string_view key : {"job-name", "batch.kubernetes.io/job-name"}) {
-    labels.Set(key, job.name());
+    DefaultTo(labels, key, job.name());
   }
-  DefaultTo(
-      spec, "selector",
-      json::Value::Object(
-          {{"matchLabels", json::Value::Object({{"batch.kubernetes.io/controller-uid", uid}})}}));
+  json::Value& selected = spec.Mutable(json::Path({"selector", "matchLabels"}));
+  DefaultTo(selected, "batch.kubernetes.io/controller-uid", job.uid());
 }
 
 json::Value InitialStatus(absl::string_view kind) {

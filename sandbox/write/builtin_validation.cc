@@ -101,8 +101,44 @@ void ValidateSelectedWorkload(const kube::Object& object, FieldErrors& errors) {
   }
 }
 
+// What a generated selector and its labels must be, so that a Job takes no pods but its own.
+void ValidateGeneratedSelector(const kube::Object& job, FieldErrors& errors) {
+  const json::Value& labels = job.spec().Get({"template", "metadata", "labels"});
+  json::Value expected = json::Value::Object();
+  for (absl::string_view prefix : {"", "batch.kubernetes.io/"}) {
+    expected.Set(absl::StrCat(prefix, "controller-uid"), job.uid());
+    expected.Set(absl::StrCat(prefix, "job-name"), job.name());
+  }
+  for (const json::Member& wanted : expected.members()) {
+    const std::string must = absl::StrCat("must be '", wanted.value.AsString(), "'");
+    const std::string field = absl::StrCat("spec.template.metadata.labels[", wanted.name(), "]");
+    if (labels[wanted.name()] != wanted.value) errors.Invalid(field, labels, must);
+  }
+  const json::Value& selector = job.spec()["selector"];
+  const auto parsed = kube::LabelSelector::FromJson(selector);
+  if (parsed.ok() && !parsed->Matches(expected)) {
+    errors.Invalid("spec.selector", selector, "`selector` not auto-generated");
+  }
+}
+
+void ValidateJobSelector(const kube::Object& job, FieldErrors& errors) {
+  const json::Value& selector = job.spec()["selector"];
+  const json::Value& labels = job.spec().Get({"template", "metadata", "labels"});
+  const auto parsed = kube::LabelSelector::FromJson(selector);
+  if (selector.is_null()) {
+    errors.Required("spec.selector");
+  } else if (!parsed.ok()) {
+    errors.Invalid("spec.selector", selector, parsed.status().message());
+  } else if (!parsed->Matches(labels)) {
+    errors.Invalid("spec.template.metadata.labels", labels,
+                   "`selector` does not match template `labels`");
+  }
+  if (!job.spec()["manualSelector"].AsBool()) ValidateGeneratedSelector(job, errors);
+}
+
 void ValidateJob(const kube::Object& object, FieldErrors& errors) {
   const json::Value& spec = object.spec();
+  ValidateJobSelector(object, errors);
   for (absl::string_view field : {"parallelism", "completions", "backoffLimit",
                                   "activeDeadlineSeconds", "ttlSecondsAfterFinished"}) {
     NonNegative(spec, field, "spec", errors);

@@ -143,6 +143,73 @@ spec: {template: {spec: {restartPolicy: Never, containers: [{name: pi, image: pe
   CHECK((*left)->HasFinalizer("orphan"));
 }
 
+kube::Object SelectingJob(const std::string& spec) {
+  kube::Object job = FromYaml(R"(
+apiVersion: batch/v1
+kind: Job
+metadata: {name: pi, namespace: default}
+spec: {template: {spec: {restartPolicy: Never, containers: [{name: pi, image: perl}]}}}
+)");
+  const json::Value members = *yaml::Parse(spec);
+  for (const json::Member& member : members.members()) {
+    json::Value& at = job.mutable_root().Mutable("spec");
+    if (member.name() == "labels") {
+      at.Set({"template", "metadata", "labels"}, member.value);
+    } else {
+      at.Set(member.name(), member.value);
+    }
+  }
+  return job;
+}
+
+TEST_CASE("the selector of a Job is completed unless it is chosen by hand") {
+  for (const char* spec : {"{selector: {}}", "{selector: {matchLabels: {}}}"}) {
+    INFO(spec);
+    ServerBackend backend(100);
+    const auto created = backend.Create(kJobs, SelectingJob(spec), false);
+    REQUIRE(created.ok());
+    CHECK((*created)->spec()["selector"] ==
+          json::Value::Object(
+              {{"matchLabels", json::Value::Object({{"batch.kubernetes.io/controller-uid",
+                                                     std::string((*created)->uid())}})}}));
+  }
+  ServerBackend backend(100);
+  const auto by_hand = backend.Create(
+      kJobs,
+      SelectingJob("{manualSelector: true, selector: {matchLabels: {a: b}}, labels: {a: b}}"),
+      false);
+  REQUIRE(by_hand.ok());
+  CHECK((*by_hand)->spec()["selector"]["matchLabels"] == json::Value::Object({{"a", "b"}}));
+  CHECK((*by_hand)->spec().Get({"template", "metadata", "labels"}) ==
+        json::Value::Object({{"a", "b"}}));
+}
+
+TEST_CASE("a Job that could take the pods of others is refused") {
+  struct Case {
+    const char* spec;
+    const char* why;
+  };
+  const Case cases[] = {
+      {"{selector: {matchLabels: {a: b}}}", "`selector` not auto-generated"},
+      {"{selector: {matchLabels: {batch.kubernetes.io/controller-uid: other}}}",
+       "`selector` not auto-generated"},
+      {"{labels: {controller-uid: other}}", "spec.template.metadata.labels[controller-uid]"},
+      {"{labels: {batch.kubernetes.io/job-name: other}}",
+       "spec.template.metadata.labels[batch.kubernetes.io/job-name]"},
+      {"{manualSelector: true}", "spec.selector: Required value"},
+      {"{manualSelector: true, selector: {matchLabels: {a: b}}}",
+       "`selector` does not match template `labels`"},
+  };
+  for (const Case& c : cases) {
+    INFO(c.spec);
+    ServerBackend backend(100);
+    const absl::Status refused = backend.Create(kJobs, SelectingJob(c.spec), false).status();
+    CHECK(ErrorOf(refused).code == 422);
+    INFO(Message(refused));
+    CHECK(Message(refused).find(c.why) != std::string::npos);
+  }
+}
+
 TEST_CASE("a Secret is Opaque and folds stringData") {
   ServerBackend backend(100);
   kube::Object secret = kube::Object::Make({"", "v1", "Secret"}, {"default", "s"});
