@@ -97,33 +97,6 @@ spec: {size: 3, nested: {list: [1, 2, 3]}}
   CHECK_FALSE(plane.Exists("member2", foo, {ns, "one"}));
 }
 
-TEST_CASE("A job's completions are divided over its clusters") {
-  ControlPlane plane;
-  const std::string ns = plane.UniqueNamespace("job");
-  plane.Apply("host", In(ns, kNamespaceYaml));
-  plane.Apply("host", In(ns, R"(
-apiVersion: batch/v1
-kind: Job
-metadata: {name: pi, namespace: $NS}
-spec:
-  parallelism: 3
-  completions: 5
-  template:
-    spec:
-      restartPolicy: Never
-      containers: [{name: m, image: "nginx:1.25"}]
-)"));
-  plane.Apply("host", In(ns, DividedPolicy("{apiVersion: batch/v1, kind: Job, name: pi}", 2, 1)));
-  REQUIRE(plane.Eventually([&] {
-    return plane.Exists("member1", kJob, {ns, "pi"}) && plane.Exists("member2", kJob, {ns, "pi"});
-  }));
-  const auto one = plane.Get("member1", kJob, {ns, "pi"});
-  const auto two = plane.Get("member2", kJob, {ns, "pi"});
-  CHECK(one->Get({"spec", "parallelism"}).AsInt() == 2);
-  CHECK(two->Get({"spec", "parallelism"}).AsInt() == 1);
-  CHECK(one->Get({"spec", "completions"}).AsInt() + two->Get({"spec", "completions"}).AsInt() == 5);
-}
-
 TEST_CASE("Policies select by label, and a name beats a label") {
   ControlPlane plane;
   const std::string ns = plane.UniqueNamespace("select");
