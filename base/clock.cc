@@ -1,16 +1,22 @@
 #include "base/clock.h"
 
+#include "base/internal/alarm.h"
+
 namespace base {
 namespace {
 
 class MachineClock : public Clock {
  public:
   absl::Time Now() const override { return absl::Now(); }
+  SteadyTime SteadyNow() const override { return internal::ReadSteadyClock(); }
 
   bool AwaitUntil(absl::Mutex& mu, const absl::Condition& condition,
-                  absl::Time deadline) const override ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu) {
-    return mu.AwaitWithDeadline(condition, deadline);
+                  SteadyTime deadline) const override ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu) {
+    return alarm_.AwaitUntil(mu, condition, deadline);
   }
+
+ private:
+  mutable internal::Alarm alarm_;
 };
 
 }  // namespace
@@ -24,7 +30,7 @@ bool Clock::SleepFor(absl::Duration d, const StopToken& stop) const {
   });
   // Released before `wake` is destroyed, which waits for a callback that is running.
   absl::MutexLock lock(&mu);
-  return !AwaitUntil(mu, absl::Condition(&stopped), Now() + d);
+  return !AwaitUntil(mu, absl::Condition(&stopped), SteadyNow() + d);
 }
 
 const Clock& RealClock() {

@@ -1,4 +1,9 @@
 // Time, so that tests can own it. Nothing else in the program reads or waits for real time.
+//
+// There are two notions. The wall clock (absl::Time) says what time it is; operators and NTP may
+// step it either way, so it is only written into objects and compared with what others wrote there.
+// The steady clock (SteadyTime) never steps; every wait, delay, deadline and measured duration is
+// on it.
 #ifndef BASE_CLOCK_H_
 #define BASE_CLOCK_H_
 
@@ -8,14 +13,58 @@
 
 namespace base {
 
+// A moment on a clock's steady scale. Only differences mean something: the scale begins anywhere,
+// and two clocks share nothing. A type of its own, so that it cannot be taken for a wall time.
+class SteadyTime {
+ public:
+  // The scale's beginning.
+  constexpr SteadyTime() = default;
+  static constexpr SteadyTime At(absl::Duration since_beginning) {
+    return SteadyTime(since_beginning);
+  }
+  static constexpr SteadyTime InfiniteFuture() { return SteadyTime(absl::InfiniteDuration()); }
+  static constexpr SteadyTime InfinitePast() { return SteadyTime(-absl::InfiniteDuration()); }
+
+  absl::Duration since_beginning() const { return since_beginning_; }
+
+  friend SteadyTime operator+(SteadyTime t, absl::Duration d) {
+    return SteadyTime(t.since_beginning_ + d);
+  }
+  friend SteadyTime operator-(SteadyTime t, absl::Duration d) {
+    return SteadyTime(t.since_beginning_ - d);
+  }
+  friend absl::Duration operator-(SteadyTime a, SteadyTime b) {
+    return a.since_beginning_ - b.since_beginning_;
+  }
+  friend bool operator==(SteadyTime a, SteadyTime b) {
+    return a.since_beginning_ == b.since_beginning_;
+  }
+  friend bool operator!=(SteadyTime a, SteadyTime b) { return !(a == b); }
+  friend bool operator<(SteadyTime a, SteadyTime b) {
+    return a.since_beginning_ < b.since_beginning_;
+  }
+  friend bool operator>(SteadyTime a, SteadyTime b) { return b < a; }
+  friend bool operator<=(SteadyTime a, SteadyTime b) { return !(b < a); }
+  friend bool operator>=(SteadyTime a, SteadyTime b) { return !(a < b); }
+
+ private:
+  explicit constexpr SteadyTime(absl::Duration since_beginning)
+      : since_beginning_(since_beginning) {}
+  absl::Duration since_beginning_;
+};
+
+// Thread-safe.
 class Clock {
  public:
   virtual ~Clock() = default;
+  // The wall clock.
   virtual absl::Time Now() const = 0;
-  // Waits until `condition` holds or `deadline` (this clock's time) has come; says whether it
-  // holds. REQUIRES: `mu` is held; it is released while waiting.
+  // The steady clock. It goes on while the machine is suspended.
+  virtual SteadyTime SteadyNow() const = 0;
+  // Waits until `condition` holds or `deadline` has come; returns whether it holds. REQUIRES: `mu`
+  // is held; it is released while waiting.
   virtual bool AwaitUntil(absl::Mutex& mu, const absl::Condition& condition,
-                          absl::Time deadline) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu) = 0;
+                          SteadyTime deadline) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu) = 0;
   // Sleeps; returns early (false) when stopped.
   bool SleepFor(absl::Duration d, const StopToken& stop) const;
 };

@@ -32,7 +32,7 @@ std::vector<kube::Gvk> NeededKinds::All() const {
   return {kinds_.begin(), kinds_.end()};
 }
 
-bool NeededKinds::AwaitNews(absl::Time deadline, const base::StopToken& stop) {
+bool NeededKinds::AwaitNews(base::SteadyTime deadline, const base::StopToken& stop) {
   bool stopped = false;
   base::StopCallback wake(stop, [&] {
     absl::MutexLock lock(&mu_);

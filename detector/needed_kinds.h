@@ -32,7 +32,7 @@ class NeededKinds {
   // Whether a binding of a template of that kind was seen.
   bool IsBound(const kube::Gvk& gvk) const;
   // Waits until a kind came that the last call did not know of (true), the deadline, or the stop.
-  bool AwaitNews(absl::Time deadline, const base::StopToken& stop);
+  bool AwaitNews(base::SteadyTime deadline, const base::StopToken& stop);
 
  private:
   void Add(const kube::Gvk& gvk) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);

@@ -7,7 +7,7 @@
 
 namespace detector {
 
-void NewKinds::SetServed(const std::set<kube::Gvk>& served, absl::Time now) {
+void NewKinds::SetServed(const std::set<kube::Gvk>& served, base::SteadyTime now) {
   for (const kube::Gvk& gvk : served) {
     if (served_.count(gvk) == 0) waiting_[gvk] = {.since = now};
   }
@@ -15,7 +15,7 @@ void NewKinds::SetServed(const std::set<kube::Gvk>& served, absl::Time now) {
   std::erase_if(waiting_, [&](const auto& entry) { return served.count(entry.first) == 0; });
 }
 
-void NewKinds::SetClusters(const std::vector<kube::ObjectPtr>& clusters, absl::Time now) {
+void NewKinds::SetClusters(const std::vector<kube::ObjectPtr>& clusters, base::SteadyTime now) {
   for (auto entry = waiting_.begin(); entry != waiting_.end();) {
     auto& [gvk, wait] = *entry;
     int listing = 0, missing = 0;

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "absl/time/time.h"
+#include "base/clock.h"
 #include "kube/meta/object.h"
 
 namespace detector {
@@ -31,9 +32,9 @@ class NewKinds {
 
   // The kinds that the control plane serves now. Those of the first call are new, too: they may
   // have been defined while this process was down.
-  void SetServed(const std::set<kube::Gvk>& served, absl::Time now);
+  void SetServed(const std::set<kube::Gvk>& served, base::SteadyTime now);
   // Takes note of what the given Clusters serve.
-  void SetClusters(const std::vector<kube::ObjectPtr>& clusters, absl::Time now);
+  void SetClusters(const std::vector<kube::ObjectPtr>& clusters, base::SteadyTime now);
 
   // Whether templates of the kind have to wait still. A kind that is done with waiting is not new
   // any more.
@@ -42,8 +43,8 @@ class NewKinds {
 
  private:
   struct Wait {
-    absl::Time since;
-    absl::Time first_listed = absl::InfiniteFuture();
+    base::SteadyTime since;
+    base::SteadyTime first_listed = base::SteadyTime::InfiniteFuture();
   };
 
   const absl::Duration patience_;  // With the clusters after the first.

@@ -161,7 +161,7 @@ absl::Status PolicyReconciler<PolicyScope>::ReleaseTemplates(const kube::Object&
     if (!resource.ok()) continue;
     const std::shared_ptr<kube::Informer> informer =
         deps_.manager.cluster().informers().Get(*resource);
-    errors.Add(informer->WaitForSync(deps_.manager.clock().Now() + absl::Seconds(10), stop));
+    errors.Add(informer->WaitForSync(deps_.manager.clock().SteadyNow() + absl::Seconds(10), stop));
     for (const kube::ObjectPtr& object : informer->store().List(ns, claimed)) {
       errors.Add(Release<PolicyScope>(deps_.manager.cluster(), *resource, object, stop));
     }

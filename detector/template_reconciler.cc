@@ -102,7 +102,7 @@ absl::Status TemplateReconciler::ApplyClaimed(const Template& t, const PolicyInd
 }
 
 absl::Status TemplateReconciler::MatchAndApply(const Template& t, const base::StopToken& stop) {
-  const absl::Time start = deps_.manager.clock().Now();
+  const base::SteadyTime start = deps_.manager.clock().SteadyNow();
   kube::ObjectPtr policy;
   if (!t.object->ns().empty()) policy = deps_.policies.BestFor(t.object->ns(), *t.object);
   const kube::ObjectPtr cluster_policy =
@@ -111,7 +111,7 @@ absl::Status TemplateReconciler::MatchAndApply(const Template& t, const base::St
       .GetHistogram("resource_match_policy_duration_seconds",
                     "Duration of finding a matched propagation policy for a resource template.",
                     metrics::ExponentialBuckets(0.001, 2, 12))
-      .Observe(absl::ToDoubleSeconds(deps_.manager.clock().Now() - start));
+      .Observe(absl::ToDoubleSeconds(deps_.manager.clock().SteadyNow() - start));
   if (policy != nullptr) {
     RETURN_IF_ERROR(CheckDependentOverrides(*policy, stop));
     deps_.waiting.Remove(t.request);
@@ -132,7 +132,7 @@ absl::Status TemplateReconciler::MatchAndApply(const Template& t, const base::St
 template <class PolicyScope>
 absl::Status TemplateReconciler::Apply(const Template& t, const kube::Object& policy,
                                        const base::StopToken& stop) {
-  const absl::Time start = deps_.manager.clock().Now();
+  const base::SteadyTime start = deps_.manager.clock().SteadyNow();
   const absl::StatusOr<bool> changed = ClaimAndBind<PolicyScope>(t, policy, stop);
   const absl::Status result = changed.status();
   if (absl::IsAborted(result) || absl::IsCancelled(result)) return result;
@@ -146,7 +146,7 @@ absl::Status TemplateReconciler::Apply(const Template& t, const kube::Object& po
       .GetHistogram("resource_apply_policy_duration_seconds",
                     "Duration of applying a propagation policy to a resource template.",
                     metrics::ExponentialBuckets(0.001, 2, 12), ResultLabel(result.ok()))
-      .Observe(absl::ToDoubleSeconds(deps_.manager.clock().Now() - start));
+      .Observe(absl::ToDoubleSeconds(deps_.manager.clock().SteadyNow() - start));
   const bool recovered =
       unapplied_.Recovered(NameOf(t.object->gvk(), t.object->key()), result.ok());
   if (result.ok() && !*changed && !recovered) return result;

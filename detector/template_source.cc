@@ -35,18 +35,19 @@ absl::Status TemplateSource::Run(const base::StopToken& stop) {
     const absl::Status discovered = DiscoverOnce(stop);
     Report(discovered);
     const bool complete = WatchNeeded() && discovered.ok();
-    const absl::Time next = deps_.manager.clock().Now() + (complete ? kDiscoveryPeriod : retry);
+    const base::SteadyTime next =
+        deps_.manager.clock().SteadyNow() + (complete ? kDiscoveryPeriod : retry);
     retry = complete ? kFirstRetry : std::min(retry * 2, kDiscoveryPeriod);
     if (AwaitUnserved(next, stop)) retry = kFirstRetry;
   }
   return absl::OkStatus();
 }
 
-bool TemplateSource::AwaitUnserved(absl::Time deadline, const base::StopToken& stop) {
+bool TemplateSource::AwaitUnserved(base::SteadyTime deadline, const base::StopToken& stop) {
   const base::Clock& clock = deps_.manager.clock();
-  while (!stop.stop_requested() && clock.Now() < deadline) {
-    const absl::Time next_look =
-        new_kinds_.any() ? clock.Now() + kLookAtClusters : absl::InfiniteFuture();
+  while (!stop.stop_requested() && clock.SteadyNow() < deadline) {
+    const base::SteadyTime next_look =
+        new_kinds_.any() ? clock.SteadyNow() + kLookAtClusters : base::SteadyTime::InfiniteFuture();
     const bool news = deps_.needed.AwaitNews(std::min(deadline, next_look), stop);
     if (!WatchNeeded() && news) return true;
   }
@@ -82,7 +83,7 @@ absl::Status TemplateSource::DiscoverOnce(const base::StopToken& stop) {
   served_ = std::move(found);
   std::set<kube::Gvk> kinds;
   for (const auto& [gvk, resource] : served_) kinds.insert(gvk);
-  new_kinds_.SetServed(kinds, deps_.manager.clock().Now());
+  new_kinds_.SetServed(kinds, deps_.manager.clock().SteadyNow());
   std::erase_if(watched_, [&](const auto& entry) {
     if (served_.count(entry.first) > 0) return false;
     told_to_wait_.erase(entry.first);
@@ -96,7 +97,7 @@ bool TemplateSource::WatchNeeded() {
   kube::ClusterClient& client = deps_.manager.cluster();
   if (new_kinds_.any()) {
     new_kinds_.SetClusters(client.informers().Get(api::Clusters())->store().List(),
-                           deps_.manager.clock().Now());
+                           deps_.manager.clock().SteadyNow());
   }
   bool complete = true;
   for (const kube::Gvk& gvk : deps_.needed.All()) {

@@ -47,7 +47,7 @@ class TemplateSource : public kube::Runnable {
   bool WatchNeeded();
   // Watches kinds as they become needed or done with waiting; returns at the deadline, at the stop,
   // or with true when discovery has to be asked for one.
-  bool AwaitUnserved(absl::Time deadline, const base::StopToken& stop);
+  bool AwaitUnserved(base::SteadyTime deadline, const base::StopToken& stop);
   void Report(const absl::Status& discovered);
   void Watch(const kube::Resource& resource);
   void OnUpdate(kube::Request request, const kube::Object& before, const kube::Object& after);

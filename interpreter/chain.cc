@@ -170,9 +170,9 @@ class Chain : public Interpreter {
     bool passed_on = false;
     for (const auto& backend : backends_) {
       if (!backend->Has(gvk, op)) continue;
-      const absl::Time began = base::RealClock().Now();
+      const base::SteadyTime began = base::RealClock().SteadyNow();
       absl::StatusOr<T> answer = call(*backend);
-      Observe(*backend, gvk, op, base::RealClock().Now() - began, answer.status());
+      Observe(*backend, gvk, op, base::RealClock().SteadyNow() - began, answer.status());
       passed_on = IsPassOn(answer.status());
       if (answer.ok()) return answer;
       if (passed_on) continue;

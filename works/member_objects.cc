@@ -66,7 +66,7 @@ absl::StatusOr<kube::ObjectPtr> MemberObjects::Find(const std::string& cluster,
     // worker.
     RETURN_IF_ERROR(base::Annotate(informer->last_error(), "listing ",
                                    informer->resource().gvr().ToString(), " in cluster ", cluster));
-    RETURN_IF_ERROR(informer->WaitForSync(deps_.clock.Now() + kSyncWait, stop));
+    RETURN_IF_ERROR(informer->WaitForSync(deps_.clock.SteadyNow() + kSyncWait, stop));
   }
   return informer->store().Find(manifest.key());
 }

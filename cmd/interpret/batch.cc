@@ -47,8 +47,9 @@ class FixedClock : public base::Clock {
  public:
   explicit FixedClock(absl::Time now) : now_(now) {}
   absl::Time Now() const override { return now_; }
-  bool AwaitUntil(absl::Mutex& mu, const absl::Condition& condition, absl::Time) const override
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu) {
+  base::SteadyTime SteadyNow() const override { return {}; }
+  bool AwaitUntil(absl::Mutex& mu, const absl::Condition& condition,
+                  base::SteadyTime) const override ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu) {
     mu.Await(condition);  // No deadline ever comes.
     return true;
   }

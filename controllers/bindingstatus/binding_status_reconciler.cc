@@ -63,8 +63,8 @@ absl::Duration BindingStatusReconciler<Scope>::HoldFor(const kube::ObjectKey& ke
     held_.erase(key);
     return absl::ZeroDuration();
   }
-  const absl::Time now = manager_.clock().Now();
-  const absl::Time since = held_.try_emplace(key, now).first->second;
+  const base::SteadyTime now = manager_.clock().SteadyNow();
+  const base::SteadyTime since = held_.try_emplace(key, now).first->second;
   const absl::Duration left = since + works::kProgressHold - now;
   if (left <= absl::ZeroDuration()) held_.erase(key);
   return left;

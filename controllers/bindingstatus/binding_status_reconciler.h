@@ -58,7 +58,7 @@ class BindingStatusReconciler : public kube::Reconciler {
   kube::FailingSet failing_;  // Bindings, and templates under the prefix of their binding.
   absl::Mutex mu_;
   // When unwritten intermediate news of a binding was first seen.
-  absl::flat_hash_map<kube::ObjectKey, absl::Time> held_ ABSL_GUARDED_BY(mu_);
+  absl::flat_hash_map<kube::ObjectKey, base::SteadyTime> held_ ABSL_GUARDED_BY(mu_);
 };
 
 // Builds the loop of one scope.

@@ -25,7 +25,8 @@ absl::Status PullClusterMonitor::Run(const base::StopToken& stop) {
 }
 
 void PullClusterMonitor::Check(const kube::ObjectPtr& cluster, const base::StopToken& stop) {
-  const absl::Time now = manager_.clock().Now();
+  const absl::Time wall_now = manager_.clock().Now();
+  const base::SteadyTime now = manager_.clock().SteadyNow();
   const api::ClusterView view(*cluster);
   const json::Value* condition = kube::FindCondition(view.Conditions(), api::kClusterReady);
   const json::Value ready = condition != nullptr ? *condition : json::Value();
@@ -38,7 +39,7 @@ void PullClusterMonitor::Check(const kube::ObjectPtr& cluster, const base::StopT
   if (is_new) {
     const absl::StatusOr<absl::Time> created =
         kube::ParseTime(cluster->metadata()["creationTimestamp"].AsString());
-    health.probed = ready.is_null() && created.ok() ? *created : now;
+    health.probed = ready.is_null() && created.ok() ? now - (wall_now - *created) : now;
   } else if (health.ready != ready || renewed > health.renew_time) {
     health.probed = now;
   }
@@ -57,7 +58,7 @@ void PullClusterMonitor::Check(const kube::ObjectPtr& cluster, const base::StopT
                                     : api::message::kClusterStatusUnknown;
   kube::Object after = *cluster;
   json::Value conditions = view.Conditions();
-  kube::SetCondition(conditions, unknown, now);
+  kube::SetCondition(conditions, unknown, wall_now);
   after.Set({"status", "conditions"}, std::move(conditions));
   kube::UpdateOptions options;
   options.subresource = "status";

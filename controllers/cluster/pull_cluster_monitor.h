@@ -9,6 +9,7 @@
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
+#include "base/clock.h"
 #include "base/json.h"
 #include "base/stop_token.h"
 #include "config/options.h"
@@ -27,7 +28,7 @@ class PullClusterMonitor : public kube::Runnable {
  private:
   // The last sign of life of a cluster.
   struct Health {
-    absl::Time probed;
+    base::SteadyTime probed;
     json::Value ready;       // The Ready condition then.
     std::string renew_time;  // The Lease's then.
   };

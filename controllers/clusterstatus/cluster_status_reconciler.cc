@@ -97,13 +97,13 @@ absl::StatusOr<kube::Action> ClusterStatusReconciler::Reconcile(const kube::Requ
   if (!view.IsPush() || view.SecretRef().name.empty()) return kube::Action::Done();
   if (!cluster->HasFinalizer(api::kClusterFinalizer)) return kube::Action::Requeue();
 
-  const absl::Time start = deps_.manager.clock().Now();
+  const base::SteadyTime start = deps_.manager.clock().SteadyNow();
   const kube::Condition observed = Probe(name, stop);
   if (stop.stop_requested()) return absl::CancelledError("stopping");
   const kube::Condition ready = threshold_.Adjust(
       name, observed, kube::FindCondition(view.Conditions(), api::kClusterReady), start);
   json::Value status = cluster->status();
-  SetStatusCondition(status, ready, start);
+  SetStatusCondition(status, ready, deps_.manager.clock().Now());
   if (observed.status == "True" && ready.status == "True") {
     ASSIGN_OR_RETURN(status, Collect(*cluster, std::move(status), stop));
   }
@@ -118,7 +118,7 @@ absl::StatusOr<kube::Action> ClusterStatusReconciler::Reconcile(const kube::Requ
       .GetHistogram("cluster_sync_status_duration_seconds",
                     "Duration of syncing the status of a member cluster.",
                     metrics::DefaultBuckets(), {{"member_cluster", name}})
-      .Observe(absl::ToDoubleSeconds(deps_.manager.clock().Now() - start));
+      .Observe(absl::ToDoubleSeconds(deps_.manager.clock().SteadyNow() - start));
   return kube::Action::After(options_.update_frequency);
 }
 
@@ -207,11 +207,11 @@ absl::Status ClusterStatusReconciler::AddResources(const kube::Object& cluster, 
 absl::Status ClusterStatusReconciler::AwaitInventory(kube::Informer& informer,
                                                      const base::StopToken& stop) {
   const base::Clock& clock = deps_.manager.clock();
-  const absl::Time deadline = clock.Now() + kInventoryWait;
+  const base::SteadyTime deadline = clock.SteadyNow() + kInventoryWait;
   while (!informer.HasSynced()) {
     // A list that failed is not worth the wait: the next probe may find the cluster gone.
     RETURN_IF_ERROR(informer.last_error());
-    if (clock.Now() >= deadline) return absl::DeadlineExceededError("still listing");
+    if (clock.SteadyNow() >= deadline) return absl::DeadlineExceededError("still listing");
     if (!clock.SleepFor(kInventoryPoll, stop)) return absl::CancelledError("stopping");
   }
   return absl::OkStatus();

@@ -15,7 +15,7 @@ kube::Condition FromJson(const json::Value& c) {
 }  // namespace
 
 kube::Condition ReadyThreshold::Adjust(const std::string& cluster, const kube::Condition& observed,
-                                       const json::Value* current, absl::Time now) {
+                                       const json::Value* current, base::SteadyTime now) {
   absl::MutexLock lock(&mu_);
   const auto [entry, is_new] = seen_.try_emplace(cluster, Seen{observed.status, now});
   Seen& seen = entry->second;

@@ -9,6 +9,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
+#include "base/clock.h"
 #include "kube/meta/object.h"
 
 namespace controllers {
@@ -23,13 +24,13 @@ class ReadyThreshold {
   // while a flip between True and not-True is younger than its threshold. The first observation of
   // a cluster counts as it is.
   kube::Condition Adjust(const std::string& cluster, const kube::Condition& observed,
-                         const json::Value* current, absl::Time now);
+                         const json::Value* current, base::SteadyTime now);
   void Forget(const std::string& cluster);
 
  private:
   struct Seen {
     std::string status;
-    absl::Time since;
+    base::SteadyTime since;
   };
   const absl::Duration success_, failure_;
   absl::Mutex mu_;

@@ -44,7 +44,7 @@ absl::StatusOr<ScriptProbation::Ticket> ScriptProbation::Begin(const Run& run) {
   if (size() == 0) return ticket;
   const uint64_t object = HashOfObjects(run.arguments);
   absl::MutexLock lock(&mu_);
-  const absl::Time now = clock_.Now();
+  const base::SteadyTime now = clock_.SteadyNow();
   DropOld(now);
   const auto pair = pairs_.find({run.script.fingerprint(), object});
   bool early = false;
@@ -81,7 +81,7 @@ absl::Status ScriptProbation::Refuse(const Run& run, const Suspect& suspect,
       whole_script ? "on several objects, so it is not run for " : "for ", object.Describe(), "; ",
       suspect.being_tried
           ? "another call is trying it again"
-          : absl::StrCat("it is tried again at ", kube::FormatTime(suspect.next_try))));
+          : absl::StrCat("it is tried again at ", kube::FormatTime(suspect.next_try_wall))));
 }
 
 void ScriptProbation::End(const Run& run, Ticket ticket, const absl::Status& outcome) {
@@ -100,12 +100,13 @@ void ScriptProbation::End(const Run& run, Ticket ticket, const absl::Status& out
 }
 
 void ScriptProbation::Fail(const Run& run, Ticket ticket, uint64_t object) {
-  const absl::Time now = clock_.Now();
+  const base::SteadyTime now = clock_.SteadyNow();
   const Pair key{run.script.fingerprint(), object};
   if (!pairs_.contains(key)) MakeRoom(now);
   SuspectPair& pair = pairs_[key];
   pair.generation = GenerationOf(run.arguments);
   pair.Fail(ticket.tries_object, pair.ends + 1 >= kEndsBeforeSuspicion, now);
+  pair.next_try_wall = clock_.Now() + (pair.next_try - now);
 
   SuspectScript& script = scripts_[key.first];
   std::vector<uint64_t>& objects = script.objects;
@@ -114,9 +115,10 @@ void ScriptProbation::Fail(const Run& run, Ticket ticket, uint64_t object) {
     objects.push_back(object);
   }
   script.Fail(ticket.tries_script, objects.size() >= kEndsBeforeSuspicion, now);
+  script.next_try_wall = clock_.Now() + (script.next_try - now);
 }
 
-void ScriptProbation::Suspect::Fail(bool was_try, bool enough, absl::Time now) {
+void ScriptProbation::Suspect::Fail(bool was_try, bool enough, base::SteadyTime now) {
   ++ends;
   last_end = now;
   if (was_try) {
@@ -130,7 +132,7 @@ void ScriptProbation::Suspect::Fail(bool was_try, bool enough, absl::Time now) {
   next_try = now + wait;
 }
 
-void ScriptProbation::MakeRoom(absl::Time now) {
+void ScriptProbation::MakeRoom(base::SteadyTime now) {
   next_drop_ = now;
   DropOld(now);
   if (pairs_.size() < kMaxPairs) return;
@@ -139,7 +141,7 @@ void ScriptProbation::MakeRoom(absl::Time now) {
   }));
 }
 
-void ScriptProbation::DropOld(absl::Time now) {
+void ScriptProbation::DropOld(base::SteadyTime now) {
   if (now < next_drop_) return;
   next_drop_ = now + kDropEvery;
   const auto is_old = [now](const auto& entry) {

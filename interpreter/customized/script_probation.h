@@ -86,13 +86,14 @@ class ScriptProbation {
   struct Suspect {
     int ends = 0;         // By the budget, in a row.
     absl::Duration wait;  // Zero until suspected.
-    absl::Time next_try;
-    absl::Time last_end;
+    base::SteadyTime next_try;
+    absl::Time next_try_wall;  // For messages.
+    base::SteadyTime last_end;
     bool being_tried = false;
 
     bool suspected() const { return wait > absl::ZeroDuration(); }
     // One more end by the budget; from `enough` ends on it is suspected.
-    void Fail(bool was_try, bool enough, absl::Time now);
+    void Fail(bool was_try, bool enough, base::SteadyTime now);
   };
   struct SuspectScript : Suspect {
     std::vector<uint64_t> objects;  // On which it failed in a row; at most kEndsBeforeSuspicion.
@@ -105,8 +106,8 @@ class ScriptProbation {
 
   absl::Status Refuse(const Run& run, const Suspect& suspect, bool whole_script) const;
   void Fail(const Run& run, Ticket ticket, uint64_t object) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  void MakeRoom(absl::Time now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  void DropOld(absl::Time now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void MakeRoom(base::SteadyTime now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void DropOld(base::SteadyTime now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void Count(const Run& run) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void Recount() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
@@ -116,7 +117,7 @@ class ScriptProbation {
   absl::Mutex mu_;
   absl::flat_hash_map<uint64_t, SuspectScript> scripts_ ABSL_GUARDED_BY(mu_);  // By fingerprint.
   absl::flat_hash_map<Pair, SuspectPair> pairs_ ABSL_GUARDED_BY(mu_);
-  absl::Time next_drop_ ABSL_GUARDED_BY(mu_);           // When old pairs are looked for.
+  base::SteadyTime next_drop_ ABSL_GUARDED_BY(mu_);     // When old pairs are looked for.
   std::set<std::string> counted_ ABSL_GUARDED_BY(mu_);  // Customizations that have series.
 };
 

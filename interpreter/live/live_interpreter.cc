@@ -71,7 +71,7 @@ class LiveInterpreter::Impl {
   // Exploring webhook configurations are not part of upstream's control planes.
   void WatchExploringIfServed(const base::StopToken& stop);
   // Waits until `deadline` or until `flag` is set; whether it is.
-  bool Await(const bool& flag, absl::Time deadline, const base::StopToken& stop);
+  bool Await(const bool& flag, base::SteadyTime deadline, const base::StopToken& stop);
   void Reload();
   std::shared_ptr<const CustomizationSet> ReadCustomizations(
       std::vector<ConfigurationProblems::Finding>& findings);
@@ -217,7 +217,8 @@ absl::Status LiveInterpreter::Impl::Load(const base::StopToken& stop) {
     absl::MutexLock lock(&mu_);
     attached = attached_;
   }
-  const absl::Time deadline = manager_.clock().Now() + manager_.options().cache_sync_timeout;
+  const base::SteadyTime deadline =
+      manager_.clock().SteadyNow() + manager_.options().cache_sync_timeout;
   for (const Attached& a : attached) {
     RETURN_IF_ERROR(base::Annotate(a.informer->WaitForSync(deadline, stop),
                                    "loading the interpreter's configuration"));
@@ -228,7 +229,7 @@ absl::Status LiveInterpreter::Impl::Load(const base::StopToken& stop) {
 
 absl::Status LiveInterpreter::Impl::Follow(const base::StopToken& stop) {
   while (!stop.stop_requested()) {
-    const bool news = Await(news_, manager_.clock().Now() + kRecheck, stop);
+    const bool news = Await(news_, manager_.clock().SteadyNow() + kRecheck, stop);
     if (stop.stop_requested()) break;
     WatchExploringIfServed(stop);
     if (news && !manager_.clock().SleepFor(kSettle, stop)) break;
@@ -249,7 +250,7 @@ absl::Status LiveInterpreter::Impl::Probe(const base::StopToken& stop) {
   return absl::OkStatus();
 }
 
-bool LiveInterpreter::Impl::Await(const bool& flag, absl::Time deadline,
+bool LiveInterpreter::Impl::Await(const bool& flag, base::SteadyTime deadline,
                                   const base::StopToken& stop) {
   bool stopped = false;
   const base::StopCallback wake(stop, [&] {

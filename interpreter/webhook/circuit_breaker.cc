@@ -13,12 +13,12 @@ CircuitBreaker::CircuitBreaker(const base::Clock& clock, BreakerOptions options)
 absl::StatusOr<CircuitBreaker::Ticket> CircuitBreaker::Admit() {
   absl::MutexLock lock(&mu_);
   if (!open_) return Ticket{};
-  if (!probing_ && clock_.Now() >= next_probe_) {
+  if (!probing_ && clock_.SteadyNow() >= next_probe_) {
     probing_ = true;
     return Ticket{.probe = true};
   }
   return absl::UnavailableError(absl::StrCat(
-      "calls are suspended since ", kube::FormatTime(first_failure_), ": ", last_failure_));
+      "calls are suspended since ", kube::FormatTime(first_failure_wall_), ": ", last_failure_));
 }
 
 CircuitBreaker::Verdict CircuitBreaker::Report(Ticket ticket, const Result& result) {
@@ -44,19 +44,19 @@ std::optional<BreakerChange> CircuitBreaker::Settle(const std::optional<Result>&
 }
 
 bool CircuitBreaker::IsOutageByItself() const {
-  return several_objects_ || clock_.Now() - first_failure_ >= options_.lone_failures_to_open;
+  return several_objects_ || clock_.SteadyNow() - first_failure_ >= options_.lone_failures_to_open;
 }
 
 std::optional<BreakerChange> CircuitBreaker::Close() {
   failures_ = 0;
   if (!open_) return std::nullopt;
   open_ = false;
-  closed_at_ = clock_.Now();
+  closed_at_ = clock_.SteadyNow();
   return Change();
 }
 
 BreakerChange CircuitBreaker::Open() {
-  const absl::Time now = clock_.Now();
+  const base::SteadyTime now = clock_.SteadyNow();
   const bool again = now - closed_at_ < options_.longest_pause;
   pause_ = again ? std::min(pause_ * 2, options_.longest_pause) : options_.first_pause;
   next_probe_ = now + pause_;
@@ -65,14 +65,15 @@ BreakerChange CircuitBreaker::Open() {
 }
 
 BreakerChange CircuitBreaker::Change() const {
-  return {.open = open_, .since = first_failure_, .at = clock_.Now(), .reason = last_failure_};
+  return {.open = open_, .since = first_failure_wall_, .at = clock_.Now(), .reason = last_failure_};
 }
 
 // Whether the hook is in doubt for it.
 bool CircuitBreaker::CountOutage(const Result& result) {
   last_failure_ = std::string(result.status.message());
   if (failures_++ == 0) {
-    first_failure_ = clock_.Now();
+    first_failure_ = clock_.SteadyNow();
+    first_failure_wall_ = clock_.Now();
     first_object_ = result.object;
     several_objects_ = false;
   }
@@ -89,7 +90,7 @@ void CircuitBreaker::FailProbe(const Result& result) {
   // A probe that tells nothing (it was given up, or a proxy answered) is followed by another after
   // the same time: not at once, or whoever probes would do nothing else.
   if (result.health == Health::kDown) pause_ = std::min(pause_ * 2, options_.longest_pause);
-  next_probe_ = clock_.Now() + pause_;
+  next_probe_ = clock_.SteadyNow() + pause_;
 }
 
 bool CircuitBreaker::IsOpen() const {
@@ -97,10 +98,10 @@ bool CircuitBreaker::IsOpen() const {
   return open_;
 }
 
-absl::Time CircuitBreaker::NextProbe() const {
+base::SteadyTime CircuitBreaker::NextProbe() const {
   absl::MutexLock lock(&mu_);
-  if (!open_) return absl::InfiniteFuture();
-  return probing_ ? clock_.Now() + options_.first_pause : next_probe_;
+  if (!open_) return base::SteadyTime::InfiniteFuture();
+  return probing_ ? clock_.SteadyNow() + options_.first_pause : next_probe_;
 }
 
 }  // namespace interpreter::webhook

@@ -40,8 +40,8 @@ struct BreakerOptions {
 // The breaker has opened or closed.
 struct BreakerChange {
   bool open = false;
-  absl::Time since;    // Of the first failure in the row.
-  absl::Time at;       // When it opened or closed.
+  absl::Time since;    // Of the first failure in the row, by the wall clock.
+  absl::Time at;       // When it opened or closed, by the wall clock.
   std::string reason;  // The last failure.
 };
 
@@ -77,8 +77,8 @@ class CircuitBreaker {
 
   bool IsOpen() const;
   // When the next call will be let through while it is open; while a probe is under way, when to
-  // look again. absl::InfiniteFuture() while it is closed.
-  absl::Time NextProbe() const;
+  // look again. base::SteadyTime::InfiniteFuture() while it is closed.
+  base::SteadyTime NextProbe() const;
 
  private:
   std::optional<BreakerChange> Close() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
@@ -97,9 +97,10 @@ class CircuitBreaker {
   bool in_doubt_ ABSL_GUARDED_BY(mu_) = false;
   bool open_ ABSL_GUARDED_BY(mu_) = false;
   bool probing_ ABSL_GUARDED_BY(mu_) = false;
-  absl::Time first_failure_ ABSL_GUARDED_BY(mu_);
-  absl::Time next_probe_ ABSL_GUARDED_BY(mu_);
-  absl::Time closed_at_ ABSL_GUARDED_BY(mu_) = absl::InfinitePast();
+  absl::Time first_failure_wall_ ABSL_GUARDED_BY(mu_);  // For messages.
+  base::SteadyTime first_failure_ ABSL_GUARDED_BY(mu_);
+  base::SteadyTime next_probe_ ABSL_GUARDED_BY(mu_);
+  base::SteadyTime closed_at_ ABSL_GUARDED_BY(mu_) = base::SteadyTime::InfinitePast();
   absl::Duration pause_ ABSL_GUARDED_BY(mu_);
   std::string last_failure_ ABSL_GUARDED_BY(mu_);
 };

@@ -151,9 +151,9 @@ absl::StatusOr<std::string> HookClient::Call(const Hook& hook, const std::string
 absl::StatusOr<kube::HttpResponse> HookClient::SendUntil(kube::Transport& transport,
                                                          const Hook& hook, const std::string& body,
                                                          const base::StopToken& stop) {
-  const absl::Time deadline = clock_.Now() + hook.timeout;
+  const base::SteadyTime deadline = clock_.SteadyNow() + hook.timeout;
   for (int retries = 0;; ++retries) {
-    const absl::Duration left = deadline - clock_.Now();
+    const absl::Duration left = deadline - clock_.SteadyNow();
     if (left <= absl::ZeroDuration()) {
       return TransportFailed(absl::DeadlineExceededError("no answer in time"), hook);
     }
@@ -161,8 +161,8 @@ absl::StatusOr<kube::HttpResponse> HookClient::SendUntil(kube::Transport& transp
     if (!response.ok()) return TransportFailed(response.status(), hook);
     const absl::Duration pause = RetryPause(*response);
     // What cannot be repeated in time is told as it is.
-    const bool repeat =
-        pause >= absl::ZeroDuration() && retries < kMaxRetries && clock_.Now() + pause < deadline;
+    const bool repeat = pause >= absl::ZeroDuration() && retries < kMaxRetries &&
+                        clock_.SteadyNow() + pause < deadline;
     if (!repeat) return response;
     if (!clock_.SleepFor(pause, stop)) {
       return TransportFailed(absl::CancelledError("stopped before the call was repeated"), hook);

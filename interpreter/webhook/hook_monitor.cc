@@ -108,15 +108,15 @@ std::optional<CircuitBreaker::Result> HookMonitor::Check(const Hook& hook, const
 
 absl::Status HookMonitor::Ask(const Hook& hook, const Question& question,
                               const base::StopToken* stop) {
-  const absl::Time began = clock_.Now();
+  const base::SteadyTime began = clock_.SteadyNow();
   absl::Status status = ask_(hook, question, stop);
-  Count({hook, question.operation, clock_.Now() - began}, status);
+  Count({hook, question.operation, clock_.SteadyNow() - began}, status);
   return status;
 }
 
-absl::Time HookMonitor::NextProbe() const {
+base::SteadyTime HookMonitor::NextProbe() const {
   absl::MutexLock lock(&mu_);
-  absl::Time next = absl::InfiniteFuture();
+  base::SteadyTime next = base::SteadyTime::InfiniteFuture();
   for (const auto& [key, tracked] : tracked_) {
     next = std::min(next, tracked.state->breaker().NextProbe());
   }
@@ -124,7 +124,7 @@ absl::Time HookMonitor::NextProbe() const {
 }
 
 std::vector<HookMonitor::Tracked> HookMonitor::DueForProbe() const {
-  const absl::Time now = clock_.Now();
+  const base::SteadyTime now = clock_.SteadyNow();
   std::vector<Tracked> due;
   absl::MutexLock lock(&mu_);
   for (const auto& [key, tracked] : tracked_) {

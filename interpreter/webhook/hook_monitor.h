@@ -69,18 +69,18 @@ class HookMonitor {
     const std::shared_ptr<HookState> state = StateOf(hook);
     const absl::StatusOr<CircuitBreaker::Ticket> ticket = Admit(*state, question);
     if (!ticket.ok()) return Suspended(hook, ticket.status());
-    const absl::Time began = clock_.Now();
+    const base::SteadyTime began = clock_.SteadyNow();
     auto result = call();
-    const CallRecord record{hook, question.operation, clock_.Now() - began};
+    const CallRecord record{hook, question.operation, clock_.SteadyNow() - began};
     Ended(record, result.status());
     if (IsOutage(result.status())) state->NoteUnanswered(question);
     Judge(hook, *state, {question, *ticket, result.status()});
     return result;
   }
 
-  // When Probe() has something to do; absl::InfiniteFuture() while no hook is suspended. It may
-  // come to be earlier when a hook is suspended, which on_breaker_change tells.
-  absl::Time NextProbe() const;
+  // When Probe() has something to do; base::SteadyTime::InfiniteFuture() while no hook is
+  // suspended. It may come to be earlier when a hook is suspended, which on_breaker_change tells.
+  base::SteadyTime NextProbe() const;
   // Asks every suspended hook whose time has come, one after the other: each takes its timeout at
   // most. Once `stop` is requested it returns soon.
   void Probe(const base::StopToken& stop);

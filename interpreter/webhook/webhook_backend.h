@@ -53,7 +53,7 @@ class WebhookBackend : public Backend {
 
   // Suspended hooks are asked again by the calls that come, and by whoever calls Probe(): then a
   // hook that is back is noticed though all objects wait out their back-off. See HookMonitor.
-  absl::Time NextProbe() const { return monitor_->NextProbe(); }
+  base::SteadyTime NextProbe() const { return monitor_->NextProbe(); }
   void Probe(const base::StopToken& stop) { monitor_->Probe(stop); }
 
   absl::string_view layer() const override { return kWebhookLayer; }

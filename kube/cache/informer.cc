@@ -50,7 +50,7 @@ struct InformerSet::Impl {
   }
 
   void ScheduleAgeing() {
-    pool.RunAt(clock.Now() + kTombstoneAge, [this] {
+    pool.RunAt(clock.SteadyNow() + kTombstoneAge, [this] {
       for (const ReflectorPtr& informer : Snapshot()) informer->AgeTombstones();
       ScheduleAgeing();
     });

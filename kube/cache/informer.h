@@ -61,7 +61,8 @@ class Informer {
   // The first list has been stored (and its handlers called).
   virtual bool HasSynced() const = 0;
   // kDeadlineExceeded or kCancelled when it did not sync; the message carries the last list error.
-  virtual absl::Status WaitForSync(absl::Time deadline, const base::StopToken& stop) const = 0;
+  virtual absl::Status WaitForSync(base::SteadyTime deadline,
+                                   const base::StopToken& stop) const = 0;
   // Why the last list or watch failed; OK while all is well.
   virtual absl::Status last_error() const = 0;
   // The result of a write, so that the next read sees it.

@@ -63,11 +63,11 @@ void Caller::Count(const std::string& method, const std::string& code) {
   counter->Increment();
 }
 
-absl::StatusOr<HttpResponse> Caller::Attempt(HttpRequest& request, absl::Time deadline,
+absl::StatusOr<HttpResponse> Caller::Attempt(HttpRequest& request, base::SteadyTime deadline,
                                              const base::StopToken& stop) {
   if (rate_ != nullptr) RETURN_IF_ERROR(rate_->Take(deadline, stop));
   RETURN_IF_ERROR(concurrency_.Acquire(deadline, stop));
-  const absl::Time started = clock_.Now();
+  const base::SteadyTime started = clock_.SteadyNow();
   request.timeout = std::max(deadline - started, absl::Milliseconds(1));
   absl::StatusOr<HttpResponse> answer = transport_->Send(request, stop);
   concurrency_.Release(OutcomeOf(answer), started);
@@ -96,12 +96,12 @@ Caller::Verdict Caller::Judge(const HttpRequest& request,
 
 absl::StatusOr<HttpResponse> Caller::Call(HttpRequest request, const std::string& what,
                                           Answers answers, const base::StopToken& stop) {
-  const absl::Time deadline = clock_.Now() + options_.timeout;
+  const base::SteadyTime deadline = clock_.SteadyNow() + options_.timeout;
   request.user_agent = options_.user_agent;
   for (int attempt = 0;; ++attempt) {
     absl::StatusOr<HttpResponse> answer = Attempt(request, deadline, stop);
     const Verdict verdict = Judge(request, answer, answers, attempt);
-    const bool again = verdict.again && clock_.Now() + verdict.wait < deadline;
+    const bool again = verdict.again && clock_.SteadyNow() + verdict.wait < deadline;
     if (again && !clock_.SleepFor(verdict.wait, stop)) {
       return absl::CancelledError(absl::StrCat(what, ": stopped"));
     }

@@ -40,7 +40,7 @@ void PostToPool(std::function<void()> function) {
   boost::asio::post(crossplat::threadpool::shared_instance().service(), std::move(function));
 }
 
-bool AwaitNoExchange(absl::Time deadline) {
+bool AwaitNoExchange(base::SteadyTime deadline) {
   {
     absl::MutexLock lock(&live_mu);
     const auto none = []() ABSL_EXCLUSIVE_LOCKS_REQUIRED(live_mu) { return live_exchanges == 0; };
@@ -48,12 +48,18 @@ bool AwaitNoExchange(absl::Time deadline) {
   }
   // After the library's own ends of the last exchange. OpenSSL would not free what it keeps for the
   // thread if that ended after OpenSSL's own clean-up.
-  const auto flushed = std::make_shared<absl::Notification>();
+  struct Flushed {
+    absl::Mutex mu;
+    bool done = false;
+  };
+  const auto flushed = std::make_shared<Flushed>();
   PostToPool([flushed] {
     OPENSSL_thread_stop();
-    flushed->Notify();
+    absl::MutexLock lock(&flushed->mu);
+    flushed->done = true;
   });
-  return flushed->WaitForNotificationWithDeadline(deadline);
+  absl::MutexLock lock(&flushed->mu);
+  return base::RealClock().AwaitUntil(flushed->mu, absl::Condition(&flushed->done), deadline);
 }
 
 Exchange::Exchange() {
@@ -110,7 +116,7 @@ void Exchange::Cancel() const {
   PostToPool([source = cancel_] { source.cancel(); });
 }
 
-absl::StatusOr<HttpResponse> UnaryExchange::Await(absl::Time deadline,
+absl::StatusOr<HttpResponse> UnaryExchange::Await(base::SteadyTime deadline,
                                                   const base::StopToken& stop) {
   bool stopped = false;
   base::StopCallback wake(stop, [&] {
@@ -162,7 +168,7 @@ StreamExchange::StreamExchange(StreamCallbacks callbacks, absl::Duration longest
     : callbacks_(std::move(callbacks)),
       longest_silence_(longest_silence),
       timer_(crossplat::threadpool::shared_instance().service()),
-      last_data_(base::RealClock().Now()) {}
+      last_data_(base::RealClock().SteadyNow()) {}
 
 bool StreamExchange::InCallback() { return in_stream_callback; }
 
@@ -174,7 +180,7 @@ void StreamExchange::Deliver(const std::function<void()>& callback, bool last) {
         +[](bool* busy) { return !*busy; }, &busy_));
     if (closed_) return;
     busy_ = true;
-    last_data_ = base::RealClock().Now();
+    last_data_ = base::RealClock().SteadyNow();
   }
   in_stream_callback = true;
   callback();
@@ -203,7 +209,7 @@ void StreamExchange::StartTimer() {
   {
     absl::MutexLock lock(&mu_);
     if (closed_) return;
-    left = last_data_ + longest_silence_ - base::RealClock().Now();
+    left = last_data_ + longest_silence_ - base::RealClock().SteadyNow();
   }
   if (left <= absl::ZeroDuration()) {
     Cancel();

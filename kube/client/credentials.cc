@@ -94,18 +94,18 @@ absl::Status CredentialSource::LoadFiles(Loaded& loaded) const {
           absl::StrCat("token file: ", config_.token_file, " is empty"));
     }
     loaded.authorization = absl::StrCat("Bearer ", trimmed);
-    loaded.fresh_until = clock_.Now() + kFileRecheck;
+    loaded.fresh_until = clock_.SteadyNow() + kFileRecheck;
   }
   if (!config_.client_certificate_file.empty()) {
     ASSIGN_OR_RETURN(loaded.certificate.cert_pem, ReadFile(config_.client_certificate_file));
     ASSIGN_OR_RETURN(loaded.certificate.key_pem, ReadFile(config_.client_key_file));
-    loaded.fresh_until = clock_.Now() + kFileRecheck;
+    loaded.fresh_until = clock_.SteadyNow() + kFileRecheck;
   }
   return absl::OkStatus();
 }
 
 absl::StatusOr<CredentialSource::Loaded> CredentialSource::Load(const std::string& token,
-                                                                absl::Time deadline,
+                                                                base::SteadyTime deadline,
                                                                 const base::StopToken& stop) const {
   Loaded loaded;
   loaded.authorization = StaticAuthorization(config_, token);
@@ -113,11 +113,13 @@ absl::StatusOr<CredentialSource::Loaded> CredentialSource::Load(const std::strin
   RETURN_IF_ERROR(LoadFiles(loaded));
   if (config_.exec == nullptr || !loaded.authorization.empty()) return loaded;
 
-  const absl::Duration timeout = std::min(kPluginTimeout, deadline - clock_.Now());
+  const absl::Duration timeout = std::min(kPluginTimeout, deadline - clock_.SteadyNow());
   ASSIGN_OR_RETURN(ExecCredential given, RunExecPlugin(config_, timeout, stop));
   if (!given.token.empty()) loaded.authorization = absl::StrCat("Bearer ", given.token);
   if (!given.certificate.cert_pem.empty()) loaded.certificate = std::move(given.certificate);
-  loaded.fresh_until = std::min(loaded.fresh_until, given.expires);
+  // The plugin gives a moment of the wall clock; should that be set back later, a 401 says so.
+  loaded.fresh_until =
+      std::min(loaded.fresh_until, clock_.SteadyNow() + (given.expires - clock_.Now()));
   return loaded;
 }
 
@@ -140,7 +142,7 @@ absl::StatusOr<CredentialsPtr> CredentialSource::MakeCredentials(
   return made;
 }
 
-void CredentialSource::Refresh(absl::Time deadline, const base::StopToken& stop) {
+void CredentialSource::Refresh(base::SteadyTime deadline, const base::StopToken& stop) {
   CredentialsPtr before;
   std::string token;
   {
@@ -149,7 +151,8 @@ void CredentialSource::Refresh(absl::Time deadline, const base::StopToken& stop)
     token = token_;
   }
   auto loaded = Load(token, deadline, stop);
-  const absl::Time fresh_until = loaded.ok() ? loaded->fresh_until : absl::InfinitePast();
+  const base::SteadyTime fresh_until =
+      loaded.ok() ? loaded->fresh_until : base::SteadyTime::InfinitePast();
   absl::StatusOr<CredentialsPtr> made = loaded.ok()
                                             ? MakeCredentials(std::move(*loaded), before)
                                             : absl::StatusOr<CredentialsPtr>(loaded.status());
@@ -159,12 +162,12 @@ void CredentialSource::Refresh(absl::Time deadline, const base::StopToken& stop)
   if (made.ok()) {
     current_ = *std::move(made);
     // The token may have been replaced while this one was being loaded.
-    fresh_until_ = token == token_ ? fresh_until : absl::InfinitePast();
+    fresh_until_ = token == token_ ? fresh_until : base::SteadyTime::InfinitePast();
     loaded_before_ = true;
     return;
   }
   // Cancelled or out of time: the caller's affair, which says nothing to the others.
-  const absl::Time now = clock_.Now();
+  const base::SteadyTime now = clock_.SteadyNow();
   if (stop.stop_requested() || now >= deadline) return;
   if (loaded_before_ && config_.exec == nullptr) {
     // Files in the middle of a rotation: what we have may still be good, and if not a 401 tells.
@@ -177,7 +180,8 @@ void CredentialSource::Refresh(absl::Time deadline, const base::StopToken& stop)
   failure_until_ = now + kFailureKept;
 }
 
-absl::Status CredentialSource::AwaitOtherRefresh(absl::Time deadline, const base::StopToken& stop) {
+absl::Status CredentialSource::AwaitOtherRefresh(base::SteadyTime deadline,
+                                                 const base::StopToken& stop) {
   bool stopped = false;
   base::StopCallback wake(stop, [&] {
     absl::MutexLock lock(&mu_);
@@ -191,13 +195,13 @@ absl::Status CredentialSource::AwaitOtherRefresh(absl::Time deadline, const base
   return stopped ? absl::CancelledError("stopped while waiting for credentials") : absl::OkStatus();
 }
 
-absl::StatusOr<CredentialsPtr> CredentialSource::Get(absl::Time deadline,
+absl::StatusOr<CredentialsPtr> CredentialSource::Get(base::SteadyTime deadline,
                                                      const base::StopToken& stop) {
   while (true) {
     bool ours = false;
     {
       absl::MutexLock lock(&mu_);
-      const absl::Time now = clock_.Now();
+      const base::SteadyTime now = clock_.SteadyNow();
       if (now < fresh_until_) return current_;
       if (now < failure_until_) return Unobtainable(failure_);
       if (now >= deadline) return absl::DeadlineExceededError("waiting for credentials");
@@ -219,17 +223,17 @@ bool CredentialSource::ReplaceToken(const std::string& token) {
   if (token_.empty() || token.empty() || !config_.token_file.empty()) return false;
   if (token_ == token) return true;
   token_ = token;
-  fresh_until_ = absl::InfinitePast();
+  fresh_until_ = base::SteadyTime::InfinitePast();
   return true;
 }
 
 void CredentialSource::Reject(const CredentialsPtr& rejected) {
   absl::MutexLock lock(&mu_);
-  const absl::Time now = clock_.Now();
+  const base::SteadyTime now = clock_.SteadyNow();
   if (current_ != rejected) return;
   if (config_.exec != nullptr && now - last_reject_ < kRejectInterval) return;
   last_reject_ = now;
-  fresh_until_ = absl::InfinitePast();
+  fresh_until_ = base::SteadyTime::InfinitePast();
 }
 
 }  // namespace kube

@@ -106,7 +106,7 @@ class CpprestTransport : public Transport {
   absl::StatusOr<web::http::http_request> MakeRequest(const HttpRequest& request,
                                                       const Credentials& credentials) const;
   absl::StatusOr<HttpResponse> SendOnce(const HttpRequest& request, const Credentials& credentials,
-                                        absl::Time deadline, const base::StopToken& stop);
+                                        base::SteadyTime deadline, const base::StopToken& stop);
   std::function<std::string()> VerdictReader() const;
   absl::Status Explain(const absl::Status& status) const;
   absl::Status StartStream(const HttpRequest& request, const CredentialsPtr& credentials,
@@ -234,7 +234,7 @@ absl::Status CpprestTransport::Explain(const absl::Status& status) const {
 
 absl::StatusOr<HttpResponse> CpprestTransport::SendOnce(const HttpRequest& request,
                                                         const Credentials& credentials,
-                                                        absl::Time deadline,
+                                                        base::SteadyTime deadline,
                                                         const base::StopToken& stop) {
   for (int sent = 1;; ++sent) {
     ASSIGN_OR_RETURN(web::http::http_request message, MakeRequest(request, credentials));
@@ -254,7 +254,7 @@ absl::StatusOr<HttpResponse> CpprestTransport::Send(const HttpRequest& request,
   if (StreamExchange::InCallback()) {
     return absl::InternalError("a blocking call inside a stream's callback would never end");
   }
-  const absl::Time deadline = base::RealClock().Now() + request.timeout;
+  const base::SteadyTime deadline = base::RealClock().SteadyNow() + request.timeout;
   ASSIGN_OR_RETURN(const CredentialsPtr first, credentials_->Get(deadline, stop));
   auto answer = SendOnce(request, *first, deadline, stop);
   if (!answer.ok()) return Explain(answer.status());
@@ -283,7 +283,7 @@ absl::Status CpprestTransport::StartStream(const HttpRequest& request,
 
 std::unique_ptr<HttpStream> CpprestTransport::Open(const HttpRequest& request,
                                                    StreamCallbacks callbacks) {
-  const absl::Time deadline = base::RealClock().Now() + request.timeout;
+  const base::SteadyTime deadline = base::RealClock().SteadyNow() + request.timeout;
   auto used = credentials_->Get(deadline, {});
   if (used.ok()) {
     callbacks.on_head = [source = credentials_, used = *used,
@@ -317,7 +317,7 @@ void InitializeHttp(int threads) {
 
 void FinishHttp(absl::Duration patience) {
   // Whatever takes longer ends with the process.
-  static_cast<void>(AwaitNoExchange(base::RealClock().Now() + patience));
+  static_cast<void>(AwaitNoExchange(base::RealClock().SteadyNow() + patience));
 }
 
 absl::StatusOr<std::shared_ptr<Transport>> NewHttpTransport(const ConnectionConfig& config) {

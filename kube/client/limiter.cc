@@ -21,7 +21,7 @@ ConcurrencyLimiter::ConcurrencyLimiter(const base::Clock& clock, const Options& 
 
 bool ConcurrencyLimiter::HasPlace() const { return in_flight_ < static_cast<int>(limit_); }
 
-absl::Status ConcurrencyLimiter::Acquire(absl::Time deadline, const base::StopToken& stop) {
+absl::Status ConcurrencyLimiter::Acquire(base::SteadyTime deadline, const base::StopToken& stop) {
   {
     absl::MutexLock lock(&mu_);
     if (HasPlace()) {
@@ -50,8 +50,8 @@ bool ConcurrencyLimiter::IsSlow(absl::Duration took) {
   return took > options_.slow && took > best_ * options_.slow_factor;
 }
 
-void ConcurrencyLimiter::Release(Outcome outcome, absl::Time started) {
-  const absl::Time now = clock_.Now();
+void ConcurrencyLimiter::Release(Outcome outcome, base::SteadyTime started) {
+  const base::SteadyTime now = clock_.SteadyNow();
   absl::MutexLock lock(&mu_);
   const bool was_holding_back = in_flight_ >= static_cast<int>(limit_);
   --in_flight_;
@@ -76,11 +76,11 @@ TokenBucket::TokenBucket(const base::Clock& clock, double qps, int burst)
       qps_(qps),
       burst_(std::max(1, burst)),
       tokens_(burst_),
-      updated_(clock.Now()) {}
+      updated_(clock.SteadyNow()) {}
 
-absl::StatusOr<absl::Duration> TokenBucket::Reserve(absl::Time deadline) {
+absl::StatusOr<absl::Duration> TokenBucket::Reserve(base::SteadyTime deadline) {
   absl::MutexLock lock(&mu_);
-  const absl::Time now = clock_.Now();
+  const base::SteadyTime now = clock_.SteadyNow();
   tokens_ = std::min(burst_, tokens_ + absl::ToDoubleSeconds(now - updated_) * qps_);
   updated_ = now;
   const double missing = std::max(0.0, 1 - tokens_);
@@ -93,7 +93,7 @@ absl::StatusOr<absl::Duration> TokenBucket::Reserve(absl::Time deadline) {
   return wait;
 }
 
-absl::Status TokenBucket::Take(absl::Time deadline, const base::StopToken& stop) {
+absl::Status TokenBucket::Take(base::SteadyTime deadline, const base::StopToken& stop) {
   ASSIGN_OR_RETURN(const absl::Duration wait, Reserve(deadline));
   if (wait <= absl::ZeroDuration() || clock_.SleepFor(wait, stop)) return absl::OkStatus();
   return absl::CancelledError("stopped while waiting for the client's rate limit");

@@ -37,7 +37,7 @@ struct RestMapper::Impl {
   absl::flat_hash_map<Gvk, Resource> resources ABSL_GUARDED_BY(mu);
   std::set<std::string> failed_groups ABSL_GUARDED_BY(mu);
   bool running ABSL_GUARDED_BY(mu) = false;
-  absl::Time last_run ABSL_GUARDED_BY(mu) = absl::InfinitePast();
+  base::SteadyTime last_run ABSL_GUARDED_BY(mu) = base::SteadyTime::InfinitePast();
   absl::Status last_error ABSL_GUARDED_BY(mu);
 };
 
@@ -80,12 +80,12 @@ absl::Status RestMapper::Impl::Rediscover(const base::StopToken& stop) {
   {
     absl::MutexLock lock(&mu);
     auto idle = [&]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu) { return stopped || !running; };
-    const absl::Time give_up = clock.Now() + kLongestPass;
+    const base::SteadyTime give_up = clock.SteadyNow() + kLongestPass;
     if (!clock.AwaitUntil(mu, absl::Condition(&idle), give_up)) {
       return absl::DeadlineExceededError("waiting for discovery");
     }
     if (stopped) return absl::CancelledError("discovery: stopped");
-    if (clock.Now() - last_run < kRediscoveryInterval) return last_error;
+    if (clock.SteadyNow() - last_run < kRediscoveryInterval) return last_error;
     running = true;
   }
   const auto discovery = Discover(client, stop);
@@ -94,7 +94,7 @@ absl::Status RestMapper::Impl::Rediscover(const base::StopToken& stop) {
   if (discovery.ok()) Store(*discovery);
   // A caller that gave up says nothing about the server.
   if (absl::IsCancelled(discovery.status())) return discovery.status();
-  last_run = clock.Now();
+  last_run = clock.SteadyNow();
   last_error = discovery.status();
   return last_error;
 }
@@ -131,7 +131,7 @@ void RestMapper::Reset() {
   absl::MutexLock lock(&impl_->mu);
   impl_->resources.clear();
   impl_->failed_groups.clear();
-  impl_->last_run = absl::InfinitePast();
+  impl_->last_run = base::SteadyTime::InfinitePast();
 }
 
 }  // namespace kube

@@ -17,6 +17,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "base/clock.h"
 #include "base/status.h"
 #include "base/tls.h"
 
@@ -160,12 +161,12 @@ absl::StatusOr<bool> ReadSome(int fd, size_t max_bytes, std::string& output) {
 // that does not count.
 absl::StatusOr<std::string> Collect(const ProgramOptions& options, Child& child, int out,
                                     int stop) {
-  const absl::Time deadline = absl::Now() + options.timeout;
+  const base::SteadyTime deadline = base::RealClock().SteadyNow() + options.timeout;
   std::string output;
   bool open = true;
   while (true) {
     pollfd fds[] = {{open ? out : -1, POLLIN, 0}, {child.pidfd(), POLLIN, 0}, {stop, POLLIN, 0}};
-    const auto left = absl::ToInt64Milliseconds(deadline - absl::Now());
+    const auto left = absl::ToInt64Milliseconds(deadline - base::RealClock().SteadyNow());
     if (left <= 0) {
       return absl::DeadlineExceededError(
           absl::StrCat("no end after ", absl::FormatDuration(options.timeout)));

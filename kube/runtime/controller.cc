@@ -51,7 +51,8 @@ absl::Status Controller::Impl::AwaitCaches(const base::StopToken& stop) {
     absl::MutexLock lock(&mu);
     informers = awaited;
   }
-  const absl::Time deadline = manager.clock().Now() + manager.options().cache_sync_timeout;
+  const base::SteadyTime deadline =
+      manager.clock().SteadyNow() + manager.options().cache_sync_timeout;
   for (const std::shared_ptr<Informer>& informer : informers) {
     RETURN_IF_ERROR(informer->WaitForSync(deadline, stop));
   }
@@ -68,9 +69,9 @@ void Controller::Impl::Work(const base::StopToken& stop) {
 
 void Controller::Impl::Process(const WorkQueue::Taken& taken, const base::StopToken& stop) {
   metrics.active_workers.Add(1);
-  const absl::Time started = manager.clock().Now();
+  const base::SteadyTime started = manager.clock().SteadyNow();
   const absl::StatusOr<Action> result = Reconcile(taken.request);
-  metrics.time.Observe(absl::ToDoubleSeconds(manager.clock().Now() - started));
+  metrics.time.Observe(absl::ToDoubleSeconds(manager.clock().SteadyNow() - started));
   metrics.active_workers.Add(-1);
   if (result.ok()) {
     HandleAction(taken, *result);

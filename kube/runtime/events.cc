@@ -65,7 +65,7 @@ BackgroundEventSink::~BackgroundEventSink() {
   {
     absl::MutexLock lock(&mu_);
     closed_ = true;
-    clock_.AwaitUntil(mu_, absl::Condition(&finished_), clock_.Now() + kFlushTime);
+    clock_.AwaitUntil(mu_, absl::Condition(&finished_), clock_.SteadyNow() + kFlushTime);
     waiting_.clear();
   }
   abort_.request_stop();
@@ -75,8 +75,13 @@ BackgroundEventSink::~BackgroundEventSink() {
 void BackgroundEventSink::Record(absl::string_view source, const ObjectReference& about,
                                  EventType type, absl::string_view reason,
                                  absl::string_view message) {
-  EventNote note{std::string(source),  about,       type, std::string(reason),
-                 std::string(message), clock_.Now()};
+  EventNote note{.source = std::string(source),
+                 .about = about,
+                 .type = type,
+                 .reason = std::string(reason),
+                 .message = std::string(message),
+                 .time = clock_.Now(),
+                 .at = clock_.SteadyNow()};
   absl::MutexLock lock(&mu_);
   if (closed_) return;
   if (waiting_.size() >= kMaxWaiting) {

@@ -72,12 +72,12 @@ struct LeaderElector::Impl {
   // The Lease as last seen, and when (on our clock) it was last seen to change. Used by the thread
   // of Run only.
   Object observed;
-  absl::Time observed_at;
+  base::SteadyTime observed_at;
   absl::Status last_error;
 
   // What the watchdog of Renew looks at.
   absl::Mutex mu;
-  absl::Time renewed_at ABSL_GUARDED_BY(mu);
+  base::SteadyTime renewed_at ABSL_GUARDED_BY(mu);
   bool finished ABSL_GUARDED_BY(mu) = false;
 
   // Whether we hold the Lease after this attempt. An error: it could not be read or written.
@@ -99,7 +99,7 @@ struct LeaderElector::Impl {
 };
 
 void LeaderElector::Impl::Observe(Object lease) {
-  if (observed.empty() || observed.spec() != lease.spec()) observed_at = env.clock.Now();
+  if (observed.empty() || observed.spec() != lease.spec()) observed_at = env.clock.SteadyNow();
   observed = std::move(lease);
 }
 
@@ -107,7 +107,7 @@ bool LeaderElector::Impl::HeldByOther() const {
   const absl::string_view holder = HolderOf(observed);
   if (holder.empty() || holder == options.identity) return false;
   const absl::Duration duration = absl::Seconds(observed.spec()["leaseDurationSeconds"].AsInt());
-  return env.clock.Now() < observed_at + duration;
+  return env.clock.SteadyNow() < observed_at + duration;
 }
 
 // `lease` with us as its holder as of now.
@@ -130,8 +130,9 @@ absl::StatusOr<bool> LeaderElector::Impl::Attempt(const base::StopToken& stop) {
   const Resource& leases = LeaseResource();
   if (leading && !observed.empty()) {
     absl::StatusOr<Object> renewed = env.client.Replace(leases, Claim(observed), {}, stop);
-    if (!absl::IsAborted(renewed.status())) return Settle(std::move(renewed));
-    // Somebody touched the Lease: see who.
+    if (renewed.ok() || stop.stop_requested()) return Settle(std::move(renewed));
+    // Somebody touched or deleted the Lease, or the call failed: see what is there and try to hold
+    // it once more, as client-go's tryAcquireOrRenew does.
   }
   const ObjectKey key{options.lease_namespace, options.lease_name};
   absl::StatusOr<Object> found = env.client.Get(leases, key, stop);
@@ -152,7 +153,7 @@ absl::StatusOr<bool> LeaderElector::Impl::Settle(absl::StatusOr<Object> written)
 }
 
 bool LeaderElector::Impl::TryToHold(const base::StopToken& stop) {
-  const absl::Time sent = env.clock.Now();
+  const base::SteadyTime sent = env.clock.SteadyNow();
   const absl::StatusOr<bool> held = Attempt(stop);
   if (!stop.stop_requested()) Note(held.status());
   if (!held.ok() || !*held) return false;
@@ -207,9 +208,9 @@ void LeaderElector::Impl::Watchdog(base::StopSource& calls) {
   {
     absl::MutexLock lock(&mu);
     while (!finished) {
-      const absl::Time last = renewed_at;
-      const absl::Time deadline = last + options.renew_deadline;
-      if (env.clock.Now() >= deadline) break;
+      const base::SteadyTime last = renewed_at;
+      const base::SteadyTime deadline = last + options.renew_deadline;
+      if (env.clock.SteadyNow() >= deadline) break;
       const auto changed = [&]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu) {
         return finished || renewed_at != last;
       };

@@ -167,8 +167,8 @@ void Manager::Impl::AwaitStop(const base::StopToken& stop) {
 
 // The loops end first, while we still hold the lease; the servers answer to the last.
 absl::Status Manager::Impl::StopAll() {
-  const absl::Time deadline = clock.Now() + options.graceful_stop;
-  const absl::Time abort_at = clock.Now() + options.graceful_stop * 2 / 3;
+  const base::SteadyTime deadline = clock.SteadyNow() + options.graceful_stop;
+  const base::SteadyTime abort_at = clock.SteadyNow() + options.graceful_stop * 2 / 3;
   std::vector<std::string> running;
   for (internal::TaskGroup* group : {&leaders, &election, &always}) {
     group->RequestStop();

@@ -23,7 +23,7 @@ struct Entry {
   State state = State::kDelayed;
   int priority = kNormalPriority;
   uint64_t sequence = 0;  // Order of adding; keeps equal priorities fair.
-  absl::Time due;         // From then on the item is ready or blocked.
+  base::SteadyTime due;   // From then on the item is ready or blocked.
 };
 
 using Item = std::pair<const Request, Entry>;
@@ -57,23 +57,24 @@ struct WorkQueue::Impl {
   std::set<Item*, ByUrgency> ready ABSL_GUARDED_BY(mu);
   std::set<Item*, ByDueTime> delayed ABSL_GUARDED_BY(mu);
   // What the workers hold, and since when.
-  absl::flat_hash_map<Request, absl::Time> processing ABSL_GUARDED_BY(mu);
+  absl::flat_hash_map<Request, base::SteadyTime> processing ABSL_GUARDED_BY(mu);
   uint64_t next_sequence ABSL_GUARDED_BY(mu) = 0;
   bool shut_down ABSL_GUARDED_BY(mu) = false;
 
-  void Add(const Request& request, absl::Time due, int priority) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu);
+  void Add(const Request& request, base::SteadyTime due, int priority)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu);
   void Raise(Item& item, int priority) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu);
   void BecomeDue(Item& item) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu);
   void CollectDue() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu);
   Taken TakeFirst() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu);
-  absl::Time NextDue() const ABSL_SHARED_LOCKS_REQUIRED(mu) {
-    return delayed.empty() ? absl::InfiniteFuture() : (*delayed.begin())->second.due;
+  base::SteadyTime NextDue() const ABSL_SHARED_LOCKS_REQUIRED(mu) {
+    return delayed.empty() ? base::SteadyTime::InfiniteFuture() : (*delayed.begin())->second.due;
   }
 };
 
-void WorkQueue::Impl::Add(const Request& request, absl::Time due, int priority) {
+void WorkQueue::Impl::Add(const Request& request, base::SteadyTime due, int priority) {
   if (shut_down) return;
-  const absl::Time now = clock.Now();
+  const base::SteadyTime now = clock.SteadyNow();
   auto [it, added] = entries.try_emplace(request);
   Item& item = *it;
   if (!added) {
@@ -114,7 +115,7 @@ void WorkQueue::Impl::BecomeDue(Item& item) {
 }
 
 void WorkQueue::Impl::CollectDue() {
-  const absl::Time now = clock.Now();
+  const base::SteadyTime now = clock.SteadyNow();
   while (NextDue() <= now) {
     Item& item = **delayed.begin();
     delayed.erase(delayed.begin());
@@ -126,7 +127,7 @@ WorkQueue::Taken WorkQueue::Impl::TakeFirst() {
   Item& item = **ready.begin();
   ready.erase(ready.begin());
   Taken taken{item.first, item.second.priority};
-  const absl::Time now = clock.Now();
+  const base::SteadyTime now = clock.SteadyNow();
   metrics.Taken(taken.priority, now - item.second.due);
   processing.emplace(taken.request, now);
   entries.erase(taken.request);
@@ -139,19 +140,19 @@ WorkQueue::~WorkQueue() = default;
 
 void WorkQueue::Add(const Request& item, int priority) {
   absl::MutexLock lock(&impl_->mu);
-  impl_->Add(item, absl::InfinitePast(), priority);
+  impl_->Add(item, base::SteadyTime::InfinitePast(), priority);
 }
 
 void WorkQueue::AddAfter(const Request& item, absl::Duration delay, int priority) {
   absl::MutexLock lock(&impl_->mu);
   if (delay > absl::ZeroDuration()) impl_->metrics.Retried();
-  impl_->Add(item, impl_->clock.Now() + delay, priority);
+  impl_->Add(item, impl_->clock.SteadyNow() + delay, priority);
 }
 
 void WorkQueue::AddRateLimited(const Request& item, int priority) {
   absl::MutexLock lock(&impl_->mu);
   if (impl_->shut_down) return;
-  const absl::Time now = impl_->clock.Now();
+  const base::SteadyTime now = impl_->clock.SteadyNow();
   impl_->metrics.Retried();
   impl_->Add(item, now + impl_->limiter.Next(item, now), priority);
 }
@@ -172,7 +173,7 @@ std::optional<WorkQueue::Taken> WorkQueue::Get() {
     impl_->CollectDue();
     if (!impl_->ready.empty()) return impl_->TakeFirst();
     if (impl_->shut_down) return std::nullopt;
-    const absl::Time next = impl_->NextDue();
+    const base::SteadyTime next = impl_->NextDue();
     const auto changed = [&]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(impl_->mu) {
       return impl_->shut_down || !impl_->ready.empty() || impl_->NextDue() < next;
     };
@@ -184,7 +185,7 @@ void WorkQueue::Done(const Request& item) {
   absl::MutexLock lock(&impl_->mu);
   const auto started = impl_->processing.find(item);
   if (started == impl_->processing.end()) return;
-  impl_->metrics.Worked(impl_->clock.Now() - started->second);
+  impl_->metrics.Worked(impl_->clock.SteadyNow() - started->second);
   impl_->processing.erase(started);
   const auto again = impl_->entries.find(item);
   if (again == impl_->entries.end() || again->second.state != State::kBlocked) return;
@@ -212,7 +213,7 @@ bool WorkQueue::Idle() const {
 
 void WorkQueue::UpdateMetrics() {
   absl::MutexLock lock(&impl_->mu);
-  const absl::Time now = impl_->clock.Now();
+  const base::SteadyTime now = impl_->clock.SteadyNow();
   absl::Duration total, longest;
   for (const auto& [request, started] : impl_->processing) {
     total += now - started;

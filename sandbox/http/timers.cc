@@ -8,7 +8,7 @@ Timers::Timers(const base::Clock& clock) : clock_(clock), thread_([this] { Run()
 
 void Timers::After(absl::Duration delay, std::function<void()> callback) {
   absl::MutexLock lock(&mu_);
-  if (!stopping_) waiting_.emplace(clock_.Now() + delay, std::move(callback));
+  if (!stopping_) waiting_.emplace(clock_.SteadyNow() + delay, std::move(callback));
 }
 
 void Timers::Stop() {
@@ -28,8 +28,8 @@ void Timers::Run() {
   };
   mu_.Lock();
   while (!stopping_) {
-    wake_at_ = waiting_.empty() ? absl::InfiniteFuture() : waiting_.begin()->first;
-    if (wake_at_ > clock_.Now()) {
+    wake_at_ = waiting_.empty() ? base::SteadyTime::InfiniteFuture() : waiting_.begin()->first;
+    if (wake_at_ > clock_.SteadyNow()) {
       clock_.AwaitUntil(mu_, absl::Condition(&disturbed), wake_at_);
       continue;
     }

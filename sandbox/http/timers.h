@@ -28,8 +28,8 @@ class Timers {
   const base::Clock& clock_;
   absl::Mutex mu_;
   bool stopping_ ABSL_GUARDED_BY(mu_) = false;
-  absl::Time wake_at_ ABSL_GUARDED_BY(mu_) = absl::InfiniteFuture();
-  std::multimap<absl::Time, std::function<void()>> waiting_ ABSL_GUARDED_BY(mu_);
+  base::SteadyTime wake_at_ ABSL_GUARDED_BY(mu_) = base::SteadyTime::InfiniteFuture();
+  std::multimap<base::SteadyTime, std::function<void()>> waiting_ ABSL_GUARDED_BY(mu_);
   std::thread thread_;
 };
 

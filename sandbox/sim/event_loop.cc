@@ -7,7 +7,7 @@ EventLoop::EventLoop(const base::Clock& clock) : clock_(clock), thread_([this] {
 EventLoop::~EventLoop() { Stop(); }
 
 void EventLoop::Post(const void* owner, std::function<void()> task, absl::Duration delay) {
-  const absl::Time due = clock_.Now() + delay;
+  const base::SteadyTime due = clock_.SteadyNow() + delay;
   absl::MutexLock lock(&mu_);
   if (stopped_) return;
   tasks_.emplace(Due{due, posted_++}, Task{owner, std::move(task)});
@@ -24,7 +24,7 @@ void EventLoop::Forget(const void* owner) {
 }
 
 bool EventLoop::IsIdle() const {
-  const bool due = !tasks_.empty() && tasks_.begin()->first.first <= clock_.Now();
+  const bool due = !tasks_.empty() && tasks_.begin()->first.first <= clock_.SteadyNow();
   return running_ == nullptr && !due;
 }
 
@@ -50,13 +50,13 @@ bool EventLoop::Next(Task& task) {
   running_ = nullptr;
   while (!stopped_) {
     const bool waiting = !tasks_.empty();
-    if (waiting && tasks_.begin()->first.first <= clock_.Now()) {
+    if (waiting && tasks_.begin()->first.first <= clock_.SteadyNow()) {
       auto node = tasks_.extract(tasks_.begin());
       task = std::move(node.mapped());
       running_ = task.owner;
       return true;
     }
-    wake_at_ = waiting ? tasks_.begin()->first.first : absl::InfiniteFuture();
+    wake_at_ = waiting ? tasks_.begin()->first.first : base::SteadyTime::InfiniteFuture();
     clock_.AwaitUntil(mu_, absl::Condition(this, &EventLoop::SomethingChanged), wake_at_);
   }
   return false;

@@ -43,7 +43,7 @@ class EventLoop {
     std::function<void()> run;
   };
   // Due time, then order of posting.
-  using Due = std::pair<absl::Time, int64_t>;
+  using Due = std::pair<base::SteadyTime, int64_t>;
 
   void Run();
   // Waits for the next due task; false when stopped.
@@ -58,7 +58,7 @@ class EventLoop {
   const void* running_ ABSL_GUARDED_BY(mu_) = nullptr;
   bool stopped_ ABSL_GUARDED_BY(mu_) = false;
   // What Next() waits for: a stop, or a task due before `wake_at_`.
-  absl::Time wake_at_ ABSL_GUARDED_BY(mu_) = absl::InfiniteFuture();
+  base::SteadyTime wake_at_ ABSL_GUARDED_BY(mu_) = base::SteadyTime::InfiniteFuture();
   std::thread thread_;
 };
 

@@ -1,7 +1,9 @@
 #include "base/clock.h"
 
+#include <atomic>
 #include <catch2/catch.hpp>
 #include <thread>
+#include <vector>
 
 #include "tests/support/fake_clock.h"
 
@@ -23,7 +25,7 @@ TEST_CASE("a wait ends when its deadline has come, and not before") {
   std::thread waiter([&] {
     absl::MutexLock lock(&mu);
     bool never = false;
-    held = clock.AwaitUntil(mu, absl::Condition(&never), clock.Now() + absl::Seconds(10));
+    held = clock.AwaitUntil(mu, absl::Condition(&never), clock.SteadyNow() + absl::Seconds(10));
   });
   clock.AwaitWaiters(1);
   clock.Advance(absl::Seconds(9));
@@ -40,7 +42,7 @@ TEST_CASE("a wait ends at once when its condition comes true") {
   bool ready = false, held = false;
   std::thread waiter([&] {
     absl::MutexLock lock(&mu);
-    held = clock.AwaitUntil(mu, absl::Condition(&ready), absl::InfiniteFuture());
+    held = clock.AwaitUntil(mu, absl::Condition(&ready), base::SteadyTime::InfiniteFuture());
   });
   clock.AwaitWaiters(1);
   {
@@ -57,9 +59,9 @@ TEST_CASE("a wait whose deadline is past, or whose condition holds, does not wai
     absl::Mutex mu;
     absl::MutexLock lock(&mu);
     bool yes = true, no = false;
-    CHECK(clock->AwaitUntil(mu, absl::Condition(&yes), absl::InfiniteFuture()));
-    CHECK(clock->AwaitUntil(mu, absl::Condition(&yes), absl::InfinitePast()));
-    CHECK_FALSE(clock->AwaitUntil(mu, absl::Condition(&no), clock->Now()));
+    CHECK(clock->AwaitUntil(mu, absl::Condition(&yes), base::SteadyTime::InfiniteFuture()));
+    CHECK(clock->AwaitUntil(mu, absl::Condition(&yes), base::SteadyTime::InfinitePast()));
+    CHECK_FALSE(clock->AwaitUntil(mu, absl::Condition(&no), clock->SteadyNow()));
   }
 }
 
@@ -90,6 +92,54 @@ TEST_CASE("the machine's clock wakes a sleeper who is stopped") {
   CHECK_FALSE(base::RealClock().SleepFor(absl::Hours(1), stop.get_token()));
   stopper.join();
   CHECK(base::RealClock().SleepFor(absl::Milliseconds(1), base::StopToken()));
+}
+
+TEST_CASE("a step of the wall clock wakes nobody and lets nobody sleep longer") {
+  FakeClock clock(absl::FromUnixSeconds(1'000'000));
+  const base::SteadyTime before = clock.SteadyNow();
+  std::thread sleeper([&] { clock.SleepFor(absl::Seconds(5), base::StopToken()); });
+  clock.AwaitWaiters(1);
+  for (const absl::Duration step : {absl::Hours(1), -absl::Hours(2)}) {
+    clock.StepWall(step);
+    CHECK(clock.SteadyNow() == before);
+    CHECK(clock.waiters() == 1);
+  }
+  CHECK(clock.Now() == absl::FromUnixSeconds(1'000'000) - absl::Hours(1));
+  clock.Advance(absl::Seconds(5));
+  sleeper.join();
+}
+
+TEST_CASE("the machine's clock wakes each of many waiters at its own deadline") {
+  const base::Clock& clock = base::RealClock();
+  constexpr int kThreads = 16, kWaits = 40;
+  absl::Mutex shared;
+  std::atomic<int> wrong = 0;
+  std::vector<std::thread> threads;
+  for (int t = 0; t < kThreads; ++t) {
+    threads.emplace_back([&, t] {
+      for (int i = 0; i < kWaits; ++i) {
+        absl::Mutex own;
+        absl::Mutex& mu = i % 2 == 0 ? shared : own;  // Some waiters share a mutex.
+        absl::MutexLock lock(&mu);
+        bool never = false;
+        const base::SteadyTime deadline =
+            clock.SteadyNow() + absl::Microseconds(100 * ((t * 7 + i * 13) % 30));
+        if (clock.AwaitUntil(mu, absl::Condition(&never), deadline)) ++wrong;
+        if (clock.SteadyNow() < deadline) ++wrong;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  CHECK(wrong == 0);
+}
+
+TEST_CASE("a wait with a near deadline does not wait for one with a far deadline") {
+  const base::Clock& clock = base::RealClock();
+  base::StopSource stop;
+  std::thread far([&] { clock.SleepFor(absl::Hours(1), stop.get_token()); });
+  CHECK(clock.SleepFor(absl::Milliseconds(2), base::StopToken()));
+  stop.request_stop();
+  far.join();
 }
 
 TEST_CASE("a stop is heard by every copy of the token and by late listeners") {

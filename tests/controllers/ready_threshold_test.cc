@@ -20,7 +20,7 @@ json::Value Stored(const char* status) {
 // Success counts after 30 s, failure after 10 s.
 struct Fixture {
   ReadyThreshold threshold{absl::Seconds(30), absl::Seconds(10)};
-  const absl::Time start = absl::FromUnixSeconds(1'000'000);
+  const base::SteadyTime start;
 
   std::string Adjusted(const char* observed, const char* stored, int seconds) {
     const json::Value current = Stored(stored);

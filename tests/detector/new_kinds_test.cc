@@ -26,7 +26,7 @@ kube::ObjectPtr Cluster(const std::string& name, bool lists_foo, bool ready = tr
 }
 
 struct Fixture {
-  const absl::Time t0 = absl::UnixEpoch();
+  const base::SteadyTime t0;
   NewKinds kinds{absl::Seconds(10)};
 
   // Foo has come to be served at t0.
@@ -51,9 +51,9 @@ TEST_CASE_METHOD(Fixture, "a new kind waits until every ready cluster lists it")
 
 TEST_CASE("a kind that is served at the start waits as well") {
   NewKinds kinds(absl::Seconds(10));
-  kinds.SetServed({kFoo}, absl::UnixEpoch());
+  kinds.SetServed({kFoo}, base::SteadyTime());
   CHECK(kinds.MustWait(kFoo));
-  kinds.SetClusters({Cluster("a", true)}, absl::UnixEpoch());
+  kinds.SetClusters({Cluster("a", true)}, base::SteadyTime());
   CHECK_FALSE(kinds.any());
 }
 
@@ -71,11 +71,13 @@ TEST_CASE_METHOD(Fixture, "the other clusters have two rounds of status after th
 
 TEST_CASE("with short rounds the other clusters have 5 s still") {
   NewKinds kinds(absl::Milliseconds(100));
-  kinds.SetServed({kFoo}, absl::UnixEpoch());
-  kinds.SetClusters({Cluster("a", true), Cluster("b", false)}, absl::UnixEpoch());
-  kinds.SetClusters({Cluster("a", true), Cluster("b", false)}, absl::FromUnixSeconds(4));
+  kinds.SetServed({kFoo}, base::SteadyTime());
+  kinds.SetClusters({Cluster("a", true), Cluster("b", false)}, base::SteadyTime());
+  kinds.SetClusters({Cluster("a", true), Cluster("b", false)},
+                    base::SteadyTime::At(absl::Seconds(4)));
   CHECK(kinds.MustWait(kFoo));
-  kinds.SetClusters({Cluster("a", true), Cluster("b", false)}, absl::FromUnixSeconds(5));
+  kinds.SetClusters({Cluster("a", true), Cluster("b", false)},
+                    base::SteadyTime::At(absl::Seconds(5)));
   CHECK_FALSE(kinds.MustWait(kFoo));
 }
 

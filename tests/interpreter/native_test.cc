@@ -15,7 +15,8 @@ json::Value Json(absl::string_view text) { return json::Parse(text).value(); }
 class StoppedClock : public base::Clock {
  public:
   absl::Time Now() const override { return absl::FromUnixSeconds(1767225600); }
-  bool AwaitUntil(absl::Mutex&, const absl::Condition& condition, absl::Time) const override {
+  base::SteadyTime SteadyNow() const override { return {}; }
+  bool AwaitUntil(absl::Mutex&, const absl::Condition& condition, base::SteadyTime) const override {
     return condition.Eval();
   }
 };

@@ -1,9 +1,11 @@
-// A clock that moves only when a test says so.
+// A clock that moves only when a test says so. Its wall clock can be stepped apart from the steady
+// one, as an operator or NTP does.
 //
 //   FakeClock clock;
 //   std::thread t([&] { queue.WaitWithClock(clock); });
 //   clock.AwaitWaiters(1);            // The thread has gone to wait.
 //   clock.Advance(absl::Seconds(5));  // Wakes it if its deadline has come.
+//   clock.StepWall(-absl::Hours(1));  // Wakes nobody.
 #ifndef TESTS_SUPPORT_FAKE_CLOCK_H_
 #define TESTS_SUPPORT_FAKE_CLOCK_H_
 
@@ -21,20 +23,28 @@ namespace tests {
 class FakeClock : public base::Clock {
  public:
   explicit FakeClock(absl::Time start = absl::FromUnixSeconds(1'700'000'000))
-      : now_nanos_(absl::ToUnixNanos(start)) {}
+      : wall_ahead_nanos_(absl::ToUnixNanos(start)) {}
 
-  absl::Time Now() const override { return absl::FromUnixNanos(now_nanos_.load()); }
+  absl::Time Now() const override {
+    return absl::FromUnixNanos(wall_ahead_nanos_.load() + steady_nanos_.load());
+  }
+  base::SteadyTime SteadyNow() const override {
+    return base::SteadyTime::At(absl::Nanoseconds(steady_nanos_.load()));
+  }
+
+  // Sets the wall clock forth or back; the steady one goes on as if nothing had happened.
+  void StepWall(absl::Duration d) { wall_ahead_nanos_ += absl::ToInt64Nanoseconds(d); }
 
   // Moves time forward and wakes the waiters whose deadline has come.
   void Advance(absl::Duration d) {
-    now_nanos_ += absl::ToInt64Nanoseconds(d);
+    steady_nanos_ += absl::ToInt64Nanoseconds(d);
     absl::MutexLock lock(&waiters_mu_);
     for (absl::Mutex* mu : waiters_) Poke(*mu);
   }
 
   bool AwaitUntil(absl::Mutex& mu, const absl::Condition& condition,
-                  absl::Time deadline) const override ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu) {
-    auto done = [&] { return condition.Eval() || Now() >= deadline; };
+                  base::SteadyTime deadline) const override ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu) {
+    auto done = [&] { return condition.Eval() || SteadyNow() >= deadline; };
     if (!done()) Wait(mu, absl::Condition(&done));
     return condition.Eval();
   }
@@ -79,7 +89,8 @@ class FakeClock : public base::Clock {
     waiters_.erase(std::find(waiters_.begin(), waiters_.end(), &mu));
   }
 
-  std::atomic<int64_t> now_nanos_;
+  std::atomic<int64_t> steady_nanos_ = 0;
+  std::atomic<int64_t> wall_ahead_nanos_;
   mutable absl::Mutex waiters_mu_;
   mutable std::vector<absl::Mutex*> waiters_ ABSL_GUARDED_BY(waiters_mu_);
   mutable int64_t waits_ ABSL_GUARDED_BY(waiters_mu_) = 0;

@@ -78,7 +78,7 @@ class MembersFixture : public ManagerFixture, public kube::ClusterConfigSource {
   // The control plane's informers that a test reads from.
   void Sync(std::initializer_list<kube::Resource> resources) {
     for (const kube::Resource& r : resources) {
-      REQUIRE(informers.Get(r)->WaitForSync(absl::InfiniteFuture(), {}).ok());
+      REQUIRE(informers.Get(r)->WaitForSync(base::SteadyTime::InfiniteFuture(), {}).ok());
     }
   }
   // Waits until the cache shows what the server holds.

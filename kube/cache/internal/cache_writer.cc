@@ -102,7 +102,7 @@ bool CacheWriter::HasSynced() const {
   return synced_;
 }
 
-bool CacheWriter::AwaitSynced(const base::Clock& clock, absl::Time deadline,
+bool CacheWriter::AwaitSynced(const base::Clock& clock, base::SteadyTime deadline,
                               const base::StopToken& stop) const {
   bool cancelled = false;
   base::StopCallback wake(stop, [&] {

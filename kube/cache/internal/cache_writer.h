@@ -52,7 +52,7 @@ class CacheWriter {
   void MarkSynced();
   bool HasSynced() const;
   // Waits until synced or stopped (whether it is synced), the deadline or the stop.
-  bool AwaitSynced(const base::Clock& clock, absl::Time deadline,
+  bool AwaitSynced(const base::Clock& clock, base::SteadyTime deadline,
                    const base::StopToken& stop) const;
 
   // Nothing is applied and no handler is called any more on return (but for the handler that calls

@@ -57,7 +57,7 @@ int64_t Reflector::AddHandler(EventHandler handler) {
 
 void Reflector::RemoveHandler(int64_t id) { writer_.RemoveHandler(id); }
 
-absl::Status Reflector::WaitForSync(absl::Time deadline, const base::StopToken& stop) const {
+absl::Status Reflector::WaitForSync(base::SteadyTime deadline, const base::StopToken& stop) const {
   if (writer_.AwaitSynced(env_.clock, deadline, stop)) return absl::OkStatus();
   if (stop.stop_requested() || stopped()) {
     return absl::CancelledError(absl::StrCat("waiting for ", Name(), ": stopped"));
@@ -84,7 +84,7 @@ void Reflector::Written(const Object& object) {
 
 void Reflector::RunAfter(absl::Duration delay, Step step) {
   auto self = shared_from_this();
-  env_.pool.RunAt(env_.clock.Now() + delay, [self, step] {
+  env_.pool.RunAt(env_.clock.SteadyNow() + delay, [self, step] {
     if (self->stopped()) return;
     if (step == Step::kList) {
       self->ListThenWatch();
@@ -143,7 +143,7 @@ void Reflector::StartWatch() {
   {
     absl::MutexLock lock(&mu_);
     options.resource_version = version_;
-    watch_started_ = env_.clock.Now();
+    watch_started_ = env_.clock.SteadyNow();
     watch_delivered_ = false;
   }
   std::unique_ptr<Watch> ended;
@@ -191,7 +191,7 @@ void Reflector::OnEnd(absl::Status status) {
 }
 
 bool Reflector::WatchWasHealthy() const {
-  return watch_delivered_ || env_.clock.Now() - watch_started_ >= kHealthyAfter;
+  return watch_delivered_ || env_.clock.SteadyNow() - watch_started_ >= kHealthyAfter;
 }
 
 ObjectPtr Reflector::Prepare(Object object) const {

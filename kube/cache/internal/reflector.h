@@ -43,7 +43,7 @@ class Reflector final : public Informer,
   int64_t AddHandler(EventHandler handler) override;
   void RemoveHandler(int64_t id) override;
   bool HasSynced() const override { return writer_.HasSynced(); }
-  absl::Status WaitForSync(absl::Time deadline, const base::StopToken& stop) const override;
+  absl::Status WaitForSync(base::SteadyTime deadline, const base::StopToken& stop) const override;
   absl::Status last_error() const override;
   void Written(const Object& object) override;
   void WrittenDelete(const ObjectKey& key) override { writer_.DeleteForGood(key, ""); }
@@ -86,7 +86,7 @@ class Reflector final : public Informer,
   std::string version_ ABSL_GUARDED_BY(mu_);  // Where the watch resumes.
   absl::Status last_error_ ABSL_GUARDED_BY(mu_);
   Backoff backoff_ ABSL_GUARDED_BY(mu_);
-  absl::Time watch_started_ ABSL_GUARDED_BY(mu_);
+  base::SteadyTime watch_started_ ABSL_GUARDED_BY(mu_);
   bool watch_delivered_ ABSL_GUARDED_BY(mu_) = false;
 };
 

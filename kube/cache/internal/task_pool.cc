@@ -9,7 +9,7 @@ TaskPool::TaskPool(const base::Clock& clock, int max_threads)
 
 TaskPool::~TaskPool() { Stop(); }
 
-void TaskPool::RunAt(absl::Time when, std::function<void()> task) {
+void TaskPool::RunAt(base::SteadyTime when, std::function<void()> task) {
   absl::MutexLock lock(&mu_);
   if (stopped_) return;
   tasks_.emplace(when, std::move(task));
@@ -20,7 +20,7 @@ void TaskPool::RunAt(absl::Time when, std::function<void()> task) {
 
 void TaskPool::Stop() {
   std::vector<std::thread> threads;
-  std::multimap<absl::Time, std::function<void()>> dropped;  // Destroyed without the lock.
+  std::multimap<base::SteadyTime, std::function<void()>> dropped;  // Destroyed without the lock.
   {
     absl::MutexLock lock(&mu_);
     stopped_ = true;
@@ -30,15 +30,15 @@ void TaskPool::Stop() {
   for (std::thread& thread : threads) thread.join();
 }
 
-absl::Time TaskPool::NextTime() const {
-  return tasks_.empty() ? absl::InfiniteFuture() : tasks_.begin()->first;
+base::SteadyTime TaskPool::NextTime() const {
+  return tasks_.empty() ? base::SteadyTime::InfiniteFuture() : tasks_.begin()->first;
 }
 
 void TaskPool::Work() {
   absl::MutexLock lock(&mu_);
   while (!stopped_) {
-    const absl::Time next = NextTime();
-    if (clock_.Now() < next) {
+    const base::SteadyTime next = NextTime();
+    if (clock_.SteadyNow() < next) {
       const auto changed = [&]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
         return stopped_ || NextTime() < next;
       };

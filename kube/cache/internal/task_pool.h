@@ -23,18 +23,18 @@ class TaskPool {
   TaskPool(const TaskPool&) = delete;
 
   // Runs `task` once `when` has come (at once when it is past). Dropped when stopped.
-  void RunAt(absl::Time when, std::function<void()> task);
+  void RunAt(base::SteadyTime when, std::function<void()> task);
   // Drops the tasks not begun and waits for those that run. REQUIRES: not called from a task.
   void Stop();
 
  private:
   void Work();
-  absl::Time NextTime() const ABSL_SHARED_LOCKS_REQUIRED(mu_);
+  base::SteadyTime NextTime() const ABSL_SHARED_LOCKS_REQUIRED(mu_);
 
   const base::Clock& clock_;
   const size_t max_threads_;
   absl::Mutex mu_;
-  std::multimap<absl::Time, std::function<void()>> tasks_ ABSL_GUARDED_BY(mu_);
+  std::multimap<base::SteadyTime, std::function<void()>> tasks_ ABSL_GUARDED_BY(mu_);
   std::vector<std::thread> threads_ ABSL_GUARDED_BY(mu_);
   size_t idle_ ABSL_GUARDED_BY(mu_) = 0;
   bool stopped_ ABSL_GUARDED_BY(mu_) = false;

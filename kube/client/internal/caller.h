@@ -51,7 +51,7 @@ class Caller {
     absl::Duration wait;
   };
 
-  absl::StatusOr<HttpResponse> Attempt(HttpRequest& request, absl::Time deadline,
+  absl::StatusOr<HttpResponse> Attempt(HttpRequest& request, base::SteadyTime deadline,
                                        const base::StopToken& stop);
   Verdict Judge(const HttpRequest& request, const absl::StatusOr<HttpResponse>& answer,
                 Answers answers, int attempt) const;

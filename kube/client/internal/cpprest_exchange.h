@@ -19,6 +19,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
+#include "base/clock.h"
 #include "base/stop_token.h"
 #include "kube/client/transport.h"
 
@@ -29,7 +30,7 @@ void PostToPool(std::function<void()> function);
 
 // Waits until no exchange is left and the pool has done what it was posted; false at the deadline.
 // For the end of the process.
-bool AwaitNoExchange(absl::Time deadline);
+bool AwaitNoExchange(base::SteadyTime deadline);
 
 // What a library exception means. `verdict` is why the last server certificate was refused ("" if
 // none was).
@@ -67,7 +68,7 @@ class UnaryExchange : public Exchange {
   // A body of more bytes is refused.
   explicit UnaryExchange(size_t max_body_bytes) : max_body_bytes_(max_body_bytes) {}
   // kDeadlineExceeded and kCancelled leave the request to be cancelled in the background.
-  absl::StatusOr<HttpResponse> Await(absl::Time deadline, const base::StopToken& stop);
+  absl::StatusOr<HttpResponse> Await(base::SteadyTime deadline, const base::StopToken& stop);
 
   void OnHead(HttpResponse head) override;
   absl::Status OnData(absl::string_view bytes) override;
@@ -106,7 +107,7 @@ class StreamExchange : public Exchange {
   absl::Mutex mu_;
   bool busy_ ABSL_GUARDED_BY(mu_) = false;
   bool closed_ ABSL_GUARDED_BY(mu_) = false;  // Nothing is delivered any more.
-  absl::Time last_data_ ABSL_GUARDED_BY(mu_);
+  base::SteadyTime last_data_ ABSL_GUARDED_BY(mu_);
 };
 
 }  // namespace kube

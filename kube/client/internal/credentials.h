@@ -44,7 +44,7 @@ class CredentialSource {
   // The current credentials. Files are looked at again every 10 s, an exec plugin is run when what
   // it gave has expired; one caller does it, the others wait. kUnauthenticated when there are none
   // to be had, kDeadlineExceeded, kCancelled.
-  absl::StatusOr<CredentialsPtr> Get(absl::Time deadline, const base::StopToken& stop);
+  absl::StatusOr<CredentialsPtr> Get(base::SteadyTime deadline, const base::StopToken& stop);
 
   // Replaces the configuration's token; the next Get() has the new one. False, and nothing changes,
   // when the authorization does not come from a token in the configuration.
@@ -57,17 +57,17 @@ class CredentialSource {
   struct Loaded {
     std::string authorization;
     tls::KeyPair certificate;
-    absl::Time fresh_until = absl::InfiniteFuture();
+    base::SteadyTime fresh_until = base::SteadyTime::InfiniteFuture();
   };
 
   CredentialSource(const ConnectionConfig& config, const base::Clock& clock);
-  absl::StatusOr<Loaded> Load(const std::string& token, absl::Time deadline,
+  absl::StatusOr<Loaded> Load(const std::string& token, base::SteadyTime deadline,
                               const base::StopToken& stop) const;
   absl::Status LoadFiles(Loaded& loaded) const;
   absl::StatusOr<CredentialsPtr> MakeCredentials(Loaded loaded, const CredentialsPtr& before) const;
   // Loads, with mu_ released, and stores the result or the failure.
-  void Refresh(absl::Time deadline, const base::StopToken& stop);
-  absl::Status AwaitOtherRefresh(absl::Time deadline, const base::StopToken& stop);
+  void Refresh(base::SteadyTime deadline, const base::StopToken& stop);
+  absl::Status AwaitOtherRefresh(base::SteadyTime deadline, const base::StopToken& stop);
 
   const ConnectionConfig config_;
   const base::Clock& clock_;
@@ -76,10 +76,10 @@ class CredentialSource {
   bool refreshing_ ABSL_GUARDED_BY(mu_) = false;
   bool loaded_before_ ABSL_GUARDED_BY(mu_) = false;
   CredentialsPtr current_ ABSL_GUARDED_BY(mu_);
-  absl::Time fresh_until_ ABSL_GUARDED_BY(mu_) = absl::InfinitePast();
-  absl::Time last_reject_ ABSL_GUARDED_BY(mu_) = absl::InfinitePast();
+  base::SteadyTime fresh_until_ ABSL_GUARDED_BY(mu_) = base::SteadyTime::InfinitePast();
+  base::SteadyTime last_reject_ ABSL_GUARDED_BY(mu_) = base::SteadyTime::InfinitePast();
   absl::Status failure_ ABSL_GUARDED_BY(mu_);  // Of the last refresh.
-  absl::Time failure_until_ ABSL_GUARDED_BY(mu_) = absl::InfinitePast();
+  base::SteadyTime failure_until_ ABSL_GUARDED_BY(mu_) = base::SteadyTime::InfinitePast();
 };
 
 }  // namespace kube

@@ -34,10 +34,10 @@ class ConcurrencyLimiter {
   ConcurrencyLimiter(const base::Clock& clock, const Options& options);
 
   // Waits for a free place. kDeadlineExceeded, kCancelled.
-  absl::Status Acquire(absl::Time deadline, const base::StopToken& stop);
+  absl::Status Acquire(base::SteadyTime deadline, const base::StopToken& stop);
   // Gives the place back. `started` is when the call was sent; kNeutral for calls whose duration
   // and result say nothing about load (they broke or were cancelled).
-  void Release(Outcome outcome, absl::Time started);
+  void Release(Outcome outcome, base::SteadyTime started);
 
   int limit() const;
 
@@ -50,7 +50,7 @@ class ConcurrencyLimiter {
   mutable absl::Mutex mu_;
   double limit_ ABSL_GUARDED_BY(mu_);
   int in_flight_ ABSL_GUARDED_BY(mu_) = 0;
-  absl::Time last_decrease_ ABSL_GUARDED_BY(mu_) = absl::InfinitePast();
+  base::SteadyTime last_decrease_ ABSL_GUARDED_BY(mu_) = base::SteadyTime::InfinitePast();
   absl::Duration best_ ABSL_GUARDED_BY(mu_) = absl::InfiniteDuration();
 };
 
@@ -60,18 +60,18 @@ class TokenBucket {
   // REQUIRES: qps > 0; the clock outlives the bucket. A burst below 1 counts as 1.
   TokenBucket(const base::Clock& clock, double qps, int burst);
   // Waits for a token. kDeadlineExceeded at once when none would come in time; kCancelled.
-  absl::Status Take(absl::Time deadline, const base::StopToken& stop);
+  absl::Status Take(base::SteadyTime deadline, const base::StopToken& stop);
 
  private:
   // How long to wait for the token that is taken with this call.
-  absl::StatusOr<absl::Duration> Reserve(absl::Time deadline);
+  absl::StatusOr<absl::Duration> Reserve(base::SteadyTime deadline);
 
   const base::Clock& clock_;
   const double qps_;
   const double burst_;
   absl::Mutex mu_;
   double tokens_ ABSL_GUARDED_BY(mu_);  // Negative: promised to callers that wait.
-  absl::Time updated_ ABSL_GUARDED_BY(mu_);
+  base::SteadyTime updated_ ABSL_GUARDED_BY(mu_);
 };
 
 }  // namespace kube

@@ -86,20 +86,20 @@ bool EventCorrelator::IsRepetition(const EventNote& note) {
   LastSaid& last = said_[Key(ObjectKeyOf(note), note.reason)];
   const bool same = last.type == TypeName(note.type) && last.message == note.message &&
                     last.resource_version == note.about.resource_version &&
-                    note.time - last.time < kSilence;
-  if (!same) last = {TypeName(note.type), note.message, note.about.resource_version, note.time};
+                    note.at - last.at < kSilence;
+  if (!same) last = {TypeName(note.type), note.message, note.about.resource_version, note.at};
   return same;
 }
 
 bool EventCorrelator::IsSpam(const EventNote& note) {
-  return !buckets_[ObjectKeyOf(note)].tokens.TryTake(note.time);
+  return !buckets_[ObjectKeyOf(note)].tokens.TryTake(note.at);
 }
 
 std::string EventCorrelator::Aggregate(const EventNote& note, std::string& key) {
   const std::string kind_of_event = Key(ObjectKeyOf(note), TypeName(note.type), note.reason);
   Similar& similar = similar_[kind_of_event];
-  if (note.time - similar.last > kSimilarInterval) similar.messages.clear();
-  similar.last = note.time;
+  if (note.at - similar.last > kSimilarInterval) similar.messages.clear();
+  similar.last = note.at;
   similar.messages.insert(note.message);
   if (similar.messages.size() < kMaxSimilar) {
     key = Key(kind_of_event, note.message);

@@ -9,6 +9,7 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/time/time.h"
+#include "base/clock.h"
 #include "base/json.h"
 #include "kube/meta/object.h"
 #include "kube/runtime/events.h"
@@ -24,7 +25,8 @@ struct EventNote {
   EventType type = EventType::kNormal;
   std::string reason;
   std::string message;
-  absl::Time time;
+  absl::Time time;      // What is written into the Event.
+  base::SteadyTime at;  // What intervals are measured by.
 };
 
 // Not thread-safe.
@@ -47,7 +49,7 @@ class EventCorrelator {
   // The last event of one source about one object for one reason.
   struct LastSaid {
     std::string type, message, resource_version;
-    absl::Time time = absl::InfinitePast();
+    base::SteadyTime at = base::SteadyTime::InfinitePast();
   };
   struct SpamBucket {
     TokenBucket tokens;
@@ -56,7 +58,7 @@ class EventCorrelator {
   // The different messages seen of otherwise similar events.
   struct Similar {
     absl::flat_hash_set<std::string> messages;
-    absl::Time last = absl::InfinitePast();
+    base::SteadyTime last = base::SteadyTime::InfinitePast();
   };
   struct Observed {
     std::string name;

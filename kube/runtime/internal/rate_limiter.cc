@@ -5,7 +5,7 @@
 
 namespace kube::internal {
 
-void TokenBucket::Refill(absl::Time now) {
+void TokenBucket::Refill(base::SteadyTime now) {
   if (now > refilled_at_) {
     const double gained = absl::ToDoubleSeconds(now - refilled_at_) * qps_;
     tokens_ = std::min(burst_, tokens_ + gained);
@@ -13,13 +13,13 @@ void TokenBucket::Refill(absl::Time now) {
   }
 }
 
-absl::Duration TokenBucket::Reserve(absl::Time now) {
+absl::Duration TokenBucket::Reserve(base::SteadyTime now) {
   Refill(now);
   tokens_ -= 1;
   return tokens_ >= 0 ? absl::ZeroDuration() : absl::Seconds(-tokens_ / qps_);
 }
 
-bool TokenBucket::TryTake(absl::Time now) {
+bool TokenBucket::TryTake(base::SteadyTime now) {
   Refill(now);
   if (tokens_ < 1) return false;
   tokens_ -= 1;
@@ -29,7 +29,7 @@ bool TokenBucket::TryTake(absl::Time now) {
 RateLimiter::RateLimiter(const RateLimiterOptions& options)
     : options_(options), bucket_(options.qps, options.burst) {}
 
-absl::Duration RateLimiter::Next(const Request& item, absl::Time now) {
+absl::Duration RateLimiter::Next(const Request& item, base::SteadyTime now) {
   const int failures_before = failures_[item]++;
   // 2^60 base delays exceed any maximum; a larger exponent would only risk an infinity times zero.
   const double factor = std::ldexp(1.0, std::min(failures_before, 60));

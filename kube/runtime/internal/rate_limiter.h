@@ -4,6 +4,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/time/time.h"
+#include "base/clock.h"
 #include "kube/runtime/work_queue.h"
 
 namespace kube::internal {
@@ -14,17 +15,17 @@ class TokenBucket {
  public:
   TokenBucket(double qps, int burst) : qps_(qps), burst_(burst), tokens_(burst) {}
   // Takes a token; zero when there was one.
-  absl::Duration Reserve(absl::Time now);
+  absl::Duration Reserve(base::SteadyTime now);
   // Takes a token only when there is one.
-  bool TryTake(absl::Time now);
+  bool TryTake(base::SteadyTime now);
 
  private:
-  void Refill(absl::Time now);
+  void Refill(base::SteadyTime now);
 
   double qps_;
   double burst_;
   double tokens_;
-  absl::Time refilled_at_ = absl::InfinitePast();
+  base::SteadyTime refilled_at_ = base::SteadyTime::InfinitePast();
 };
 
 // Not thread-safe.
@@ -32,7 +33,7 @@ class RateLimiter {
  public:
   explicit RateLimiter(const RateLimiterOptions& options);
   // The delay of one more failure of `item`.
-  absl::Duration Next(const Request& item, absl::Time now);
+  absl::Duration Next(const Request& item, base::SteadyTime now);
   void Forget(const Request& item) { failures_.erase(item); }
   int Failures(const Request& item) const;
 

@@ -62,7 +62,7 @@ bool TaskGroup::Ended() const {
   return std::none_of(tasks_.begin(), tasks_.end(), [](const Task& t) { return t.running; });
 }
 
-bool TaskGroup::AwaitEnd(const base::Clock& clock, absl::Time deadline) {
+bool TaskGroup::AwaitEnd(const base::Clock& clock, base::SteadyTime deadline) {
   absl::MutexLock lock(&mu_);
   const auto ended = [&]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) { return Ended(); };
   const bool in_time = clock.AwaitUntil(mu_, absl::Condition(&ended), deadline);

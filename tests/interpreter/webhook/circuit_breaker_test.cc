@@ -134,23 +134,23 @@ TEST_CASE_METHOD(Fixture, "a doubt is settled by a question that was answered be
 }
 
 TEST_CASE_METHOD(Fixture, "after the pause one call probes, while others still fail") {
-  CHECK(breaker.NextProbe() == absl::InfiniteFuture());
+  CHECK(breaker.NextProbe() == base::SteadyTime::InfiniteFuture());
   Open();
-  CHECK(breaker.NextProbe() == clock.Now() + absl::Seconds(5));
+  CHECK(breaker.NextProbe() == clock.SteadyNow() + absl::Seconds(5));
   clock.Advance(absl::Milliseconds(4999));
   CHECK_FALSE(breaker.Admit().ok());
   clock.Advance(absl::Milliseconds(1));
   const auto probe = breaker.Admit();
   REQUIRE(probe.ok());
   CHECK(probe->probe);
-  CHECK(breaker.NextProbe() == clock.Now() + absl::Seconds(5));  // One is under way.
+  CHECK(breaker.NextProbe() == clock.SteadyNow() + absl::Seconds(5));  // One is under way.
   CHECK_FALSE(breaker.Admit().ok());
   const auto closed = breaker.Report(*probe, Result(Health::kUp, 1)).change;
   REQUIRE(closed.has_value());
   CHECK_FALSE(closed->open);
   CHECK(closed->at - closed->since == absl::Seconds(5));
   CHECK_FALSE(breaker.Admit()->probe);
-  CHECK(breaker.NextProbe() == absl::InfiniteFuture());
+  CHECK(breaker.NextProbe() == base::SteadyTime::InfiniteFuture());
 }
 
 TEST_CASE_METHOD(Fixture, "each failed probe doubles the pause, up to a minute") {
@@ -169,14 +169,14 @@ TEST_CASE_METHOD(Fixture, "each failed probe doubles the pause, up to a minute")
   REQUIRE(Call(Health::kUp));
   clock.Advance(absl::Seconds(60));
   Open();
-  CHECK(breaker.NextProbe() == clock.Now() + absl::Seconds(5));
+  CHECK(breaker.NextProbe() == clock.SteadyNow() + absl::Seconds(5));
 }
 
 TEST_CASE_METHOD(Fixture, "a hook that fails right after it came back gets twice the pause") {
   for (const int seconds : {5, 10, 20, 40, 60, 60}) {
     CAPTURE(seconds);
     Open();
-    REQUIRE(breaker.NextProbe() == clock.Now() + absl::Seconds(seconds));
+    REQUIRE(breaker.NextProbe() == clock.SteadyNow() + absl::Seconds(seconds));
     clock.Advance(absl::Seconds(seconds));
     REQUIRE(Call(Health::kUp));
     clock.Advance(absl::Seconds(1));
@@ -189,7 +189,7 @@ TEST_CASE_METHOD(Fixture, "a probe that tells nothing is repeated after the same
   REQUIRE(Call(Health::kUnknown));
   CHECK(breaker.IsOpen());
   CHECK_FALSE(breaker.Admit().ok());
-  CHECK(breaker.NextProbe() == clock.Now() + absl::Seconds(5));
+  CHECK(breaker.NextProbe() == clock.SteadyNow() + absl::Seconds(5));
   clock.Advance(absl::Seconds(5));
   CHECK(Call(Health::kUp));
   CHECK_FALSE(breaker.IsOpen());

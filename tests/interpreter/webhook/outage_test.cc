@@ -124,9 +124,9 @@ TEST_CASE_METHOD(Fixture, "a cluster's only object suspends a hook that does not
 }
 
 TEST_CASE_METHOD(Fixture, "a suspended hook is probed in time, with no call of an object") {
-  CHECK(backend.NextProbe() == absl::InfiniteFuture());
+  CHECK(backend.NextProbe() == base::SteadyTime::InfiniteFuture());
   Open();
-  CHECK(backend.NextProbe() == clock.Now() + absl::Seconds(5));
+  CHECK(backend.NextProbe() == clock.SteadyNow() + absl::Seconds(5));
   backend.Probe({});  // Not yet.
   CHECK(hooks.requests().size() == 5);
   for (const int seconds : {5, 10, 20}) {
@@ -134,13 +134,13 @@ TEST_CASE_METHOD(Fixture, "a suspended hook is probed in time, with no call of a
     const size_t asked = hooks.requests().size();
     backend.Probe({});
     CHECK(hooks.requests().size() == asked + 1);
-    CHECK(backend.NextProbe() == clock.Now() + absl::Seconds(2 * seconds));
+    CHECK(backend.NextProbe() == clock.SteadyNow() + absl::Seconds(2 * seconds));
   }
   hooks.Set(kHealthy);
   clock.Advance(absl::Seconds(40));
   backend.Probe({});
   CHECK(changes.back() == "c/w closed Workload InterpretHealth");
-  CHECK(backend.NextProbe() == absl::InfiniteFuture());
+  CHECK(backend.NextProbe() == base::SteadyTime::InfiniteFuture());
   CHECK(Ask("o").ok());
 }
 
@@ -182,7 +182,7 @@ TEST_CASE_METHOD(Fixture, "an object that breaks its hook does not keep the hook
     clock.Advance(absl::Seconds(1));
   }
   REQUIRE(changes.size() == 1);
-  while (backend.NextProbe() <= clock.Now()) backend.Probe({});
+  while (backend.NextProbe() <= clock.SteadyNow()) backend.Probe({});
   CHECK_FALSE(Ask("good").ok());  // Refused, but the next probe asks it.
   clock.Advance(absl::Seconds(60));
   backend.Probe({});
@@ -201,7 +201,7 @@ TEST_CASE_METHOD(Fixture, "a proxy's page is no sign that a hook is back, and is
   backend.Probe({});
   CHECK(changes.size() == 1);
   CHECK_THAT(std::string(Ask("o").message()), Catch::Contains("the body is not JSON"));
-  CHECK(backend.NextProbe() == clock.Now() + absl::Seconds(5));
+  CHECK(backend.NextProbe() == clock.SteadyNow() + absl::Seconds(5));
 }
 
 TEST_CASE_METHOD(Fixture,

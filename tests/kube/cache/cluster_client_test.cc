@@ -24,7 +24,7 @@ struct Fixture {
 
   // Fills the cache and holds the watch back, so that only writes can change the cache.
   void Sync() {
-    REQUIRE(informers.Get(kPods)->WaitForSync(absl::InfiniteFuture(), stop).ok());
+    REQUIRE(informers.Get(kPods)->WaitForSync(base::SteadyTime::InfiniteFuture(), stop).ok());
     REQUIRE(server->AwaitWatches(1));
   }
   ObjectPtr Before() { return Share(server->Find(kPods, key)); }

@@ -61,7 +61,7 @@ struct Fixture {
 
   std::shared_ptr<Informer> Synced(const Resource& r = kPods) {
     std::shared_ptr<Informer> informer = informers.Get(r);
-    REQUIRE(informer->WaitForSync(absl::InfiniteFuture(), stop.get_token()).ok());
+    REQUIRE(informer->WaitForSync(base::SteadyTime::InfiniteFuture(), stop.get_token()).ok());
     REQUIRE(server->AwaitWatches(1));
     return informer;
   }
@@ -241,7 +241,7 @@ TEST_CASE_METHOD(Fixture, "a list that fails is tried again and says why meanwhi
   const auto informer = informers.Get(kPods);
   REQUIRE(Eventually([&] { return absl::IsNotFound(informer->last_error()); }));
   CHECK_FALSE(informer->HasSynced());
-  const absl::Status waited = informer->WaitForSync(clock.Now(), stop.get_token());
+  const absl::Status waited = informer->WaitForSync(clock.SteadyNow(), stop.get_token());
   CHECK(absl::IsDeadlineExceeded(waited));
   CHECK(waited.message().find("v1/pods of fake") != std::string::npos);
   CHECK(waited.message().find("fake: NotFound") != std::string::npos);
@@ -255,7 +255,8 @@ TEST_CASE_METHOD(Fixture, "a stop ends the waiting for the sync") {
   server->Block("GET");
   const auto informer = informers.Get(kPods);
   stop.request_stop();
-  CHECK(absl::IsCancelled(informer->WaitForSync(absl::InfiniteFuture(), stop.get_token())));
+  CHECK(absl::IsCancelled(
+      informer->WaitForSync(base::SteadyTime::InfiniteFuture(), stop.get_token())));
 }
 
 TEST_CASE_METHOD(Fixture, "a label selector holds for lists, watches and writes") {
@@ -318,7 +319,7 @@ TEST_CASE_METHOD(Fixture, "after a stop of the set nothing is watched and nothin
   informers.Stop();
   CHECK(server->watches() == 0);
   const auto late = informers.Get({{"", "v1", "Secret"}, "secrets", true});
-  CHECK(absl::IsCancelled(late->WaitForSync(absl::InfiniteFuture(), stop.get_token())));
+  CHECK(absl::IsCancelled(late->WaitForSync(base::SteadyTime::InfiniteFuture(), stop.get_token())));
 }
 
 TEST_CASE_METHOD(Fixture, "order per key holds while a writer and the watch race") {

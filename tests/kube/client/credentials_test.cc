@@ -43,7 +43,9 @@ int RunsOf(const tests::TempDirectory& dir) {
 struct Fixture {
   explicit Fixture(const ConnectionConfig& config)
       : source(*CredentialSource::Create(config, clock)) {}
-  absl::StatusOr<CredentialsPtr> Get() { return source->Get(clock.Now() + absl::Seconds(20), {}); }
+  absl::StatusOr<CredentialsPtr> Get() {
+    return source->Get(clock.SteadyNow() + absl::Seconds(20), {});
+  }
   std::string Header() {
     const auto got = Get();
     return got.ok() ? (*got)->authorization : got.status().ToString();

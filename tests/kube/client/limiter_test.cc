@@ -13,8 +13,8 @@ using Outcome = ConcurrencyLimiter::Outcome;
 // One call that takes `took` and ends so.
 void Call(ConcurrencyLimiter& limiter, tests::FakeClock& clock, Outcome outcome,
           absl::Duration took = absl::Milliseconds(5)) {
-  REQUIRE(limiter.Acquire(absl::InfiniteFuture(), {}).ok());
-  const absl::Time started = clock.Now();
+  REQUIRE(limiter.Acquire(base::SteadyTime::InfiniteFuture(), {}).ok());
+  const base::SteadyTime started = clock.SteadyNow();
   clock.Advance(took);
   limiter.Release(outcome, started);
 }
@@ -28,8 +28,8 @@ TEST_CASE("The limit grows only while it is what holds calls back") {
   CHECK(limiter.limit() == 2);
   for (int i = 0; i < 50; ++i) {
     const int taken = limiter.limit();
-    for (int n = 0; n < taken; ++n) REQUIRE(limiter.Acquire(clock.Now(), {}).ok());
-    for (int n = 0; n < taken; ++n) limiter.Release(Outcome::kGood, clock.Now());
+    for (int n = 0; n < taken; ++n) REQUIRE(limiter.Acquire(clock.SteadyNow(), {}).ok());
+    for (int n = 0; n < taken; ++n) limiter.Release(Outcome::kGood, clock.SteadyNow());
   }
   CHECK(limiter.limit() == 4);
 }
@@ -38,8 +38,8 @@ TEST_CASE(
     "Overload halves the limit, once for all calls of one moment, and not below the minimum") {
   tests::FakeClock clock;
   ConcurrencyLimiter limiter(clock, {.initial = 16, .min = 3});
-  const absl::Time started = clock.Now();
-  for (int i = 0; i < 5; ++i) REQUIRE(limiter.Acquire(clock.Now(), {}).ok());
+  const base::SteadyTime started = clock.SteadyNow();
+  for (int i = 0; i < 5; ++i) REQUIRE(limiter.Acquire(clock.SteadyNow(), {}).ok());
   clock.Advance(absl::Milliseconds(1));
   for (int i = 0; i < 5; ++i) limiter.Release(Outcome::kOverloaded, started);
   CHECK(limiter.limit() == 8);
@@ -69,16 +69,17 @@ TEST_CASE("Calls that broke change nothing") {
 TEST_CASE("A call over the limit waits for a place, its deadline or a stop") {
   tests::FakeClock clock;
   ConcurrencyLimiter limiter(clock, {.initial = 1});
-  REQUIRE(limiter.Acquire(absl::InfiniteFuture(), {}).ok());
+  REQUIRE(limiter.Acquire(base::SteadyTime::InfiniteFuture(), {}).ok());
 
   absl::Status got;
   auto acquire = [&](const base::StopToken& stop) {
-    return std::thread([&, stop] { got = limiter.Acquire(clock.Now() + absl::Seconds(5), stop); });
+    return std::thread(
+        [&, stop] { got = limiter.Acquire(clock.SteadyNow() + absl::Seconds(5), stop); });
   };
   SECTION("a place") {
     std::thread waiter = acquire({});
     clock.AwaitWaiters(1);
-    limiter.Release(Outcome::kGood, clock.Now());
+    limiter.Release(Outcome::kGood, clock.SteadyNow());
     waiter.join();
     CHECK(got.ok());
   }
@@ -102,7 +103,7 @@ TEST_CASE("A call over the limit waits for a place, its deadline or a stop") {
 TEST_CASE("The token bucket lets a burst pass and then one call per interval") {
   tests::FakeClock clock;
   TokenBucket bucket(clock, /*qps=*/10, /*burst=*/3);
-  const absl::Time deadline = clock.Now() + absl::Seconds(1);
+  const base::SteadyTime deadline = clock.SteadyNow() + absl::Seconds(1);
   for (int i = 0; i < 3; ++i) REQUIRE(bucket.Take(deadline, {}).ok());
 
   absl::Status got = absl::UnknownError("not yet");
@@ -116,10 +117,10 @@ TEST_CASE("The token bucket lets a burst pass and then one call per interval") {
 TEST_CASE("The token bucket refuses at once what would come too late") {
   tests::FakeClock clock;
   TokenBucket bucket(clock, /*qps=*/1, /*burst=*/1);
-  REQUIRE(bucket.Take(absl::InfiniteFuture(), {}).ok());
-  CHECK(absl::IsDeadlineExceeded(bucket.Take(clock.Now() + absl::Milliseconds(500), {})));
+  REQUIRE(bucket.Take(base::SteadyTime::InfiniteFuture(), {}).ok());
+  CHECK(absl::IsDeadlineExceeded(bucket.Take(clock.SteadyNow() + absl::Milliseconds(500), {})));
   clock.Advance(absl::Seconds(1));
-  CHECK(bucket.Take(clock.Now(), {}).ok());
+  CHECK(bucket.Take(clock.SteadyNow(), {}).ok());
 }
 
 }  // namespace kube

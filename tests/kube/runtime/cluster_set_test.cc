@@ -46,7 +46,7 @@ struct Fixture {
   // An informer of m1 that watches.
   std::shared_ptr<Informer> Watching() {
     const auto informer = (*clusters.Get("m1"))->client().informers().Get(kPods);
-    REQUIRE(informer->WaitForSync(absl::InfiniteFuture(), {}).ok());
+    REQUIRE(informer->WaitForSync(base::SteadyTime::InfiniteFuture(), {}).ok());
     REQUIRE(server->AwaitWatches(1));
     return informer;
   }

@@ -32,13 +32,14 @@ class Notes {
             EventType::kNormal,
             "Why",
             message,
-            now_ += absl::Seconds(1)};
+            absl::FromUnixSeconds(1'700'000'000),
+            now_ = now_ + absl::Seconds(1)};
   }
-  void Pass(absl::Duration d) { now_ += d; }
+  void Pass(absl::Duration d) { now_ = now_ + d; }
 
  private:
   int64_t version_ = 0;
-  absl::Time now_ = absl::FromUnixSeconds(1'700'000'000);
+  base::SteadyTime now_;
 };
 
 // What becomes of a note when every write succeeds.
@@ -65,7 +66,7 @@ TEST_CASE("an equal event about an unchanged object is dropped for ten minutes")
   Notes notes;
   EventNote note = notes.Make("m");
   CHECK(Outcome(correlator, note) == "new: m");
-  note.time += absl::Minutes(5);
+  note.at = note.at + absl::Minutes(5);
   CHECK(Outcome(correlator, note) == "dropped");
   SECTION("but not when something else was said in between") {
     EventNote other = note;
@@ -81,7 +82,7 @@ TEST_CASE("an equal event about an unchanged object is dropped for ten minutes")
     CHECK(Outcome(correlator, note) == "new: m");
   }
   SECTION("nor later") {
-    note.time += absl::Minutes(5);
+    note.at = note.at + absl::Minutes(5);
     CHECK(Outcome(correlator, note) == "count 2: m");
   }
 }

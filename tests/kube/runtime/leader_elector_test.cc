@@ -201,6 +201,34 @@ TEST_CASE_METHOD(Fixture, "a conflict with another writer's touch does not end t
   CHECK(Lease().Label("touched") == "yes");
 }
 
+TEST_CASE_METHOD(Fixture, "a lease that is deleted is made again by its leader") {
+  Start();
+  REQUIRE(Eventually([&] { return elected.load(); }));
+  clock.AwaitWaiters(2);
+  server->Erase(kLeases, kKey);
+  clock.Advance(absl::Seconds(2));
+  REQUIRE(Eventually([&] { return Holder() == "me"; }));
+  CHECK(elector->IsLeader());
+  // The renewals go on with the new one.
+  clock.AwaitWaiters(2);
+  clock.Advance(absl::Seconds(2));
+  CHECK(Eventually([&] {
+    return Lease().spec()["renewTime"].AsString() == kube::FormatMicroTime(clock.Now());
+  }));
+}
+
+TEST_CASE_METHOD(Fixture, "a failed renewal is followed by another way to hold the lease at once") {
+  Start();
+  REQUIRE(Eventually([&] { return elected.load(); }));
+  clock.AwaitWaiters(2);
+  server->FailNext("PUT", 500, "InternalError");
+  clock.Advance(absl::Seconds(2));
+  REQUIRE(server->AwaitRequests("PUT", 2));
+  CHECK(Eventually([&] {
+    return Lease().spec()["renewTime"].AsString() == kube::FormatMicroTime(clock.Now());
+  }));
+}
+
 TEST_CASE_METHOD(Fixture, "a stop ends the waiting for the lease") {
   PutLeaseOf("other", 0);
   Start();
@@ -217,6 +245,63 @@ TEST_CASE_METHOD(Fixture, "an empty identity is made of the host's name and a UU
   const size_t separator = Holder().rfind('_');
   REQUIRE(separator != std::string::npos);
   CHECK(Holder().size() - separator - 1 == 36);
+}
+
+// A leader and a stand-by, each on the same clock, as on one machine.
+struct Contenders : Fixture {
+  base::StopSource stop_standby;
+  std::unique_ptr<LeaderElector> standby;
+  std::thread standby_runner;
+  std::atomic<bool> standby_elected = false;
+
+  ~Contenders() {
+    stop_standby.request_stop();
+    if (standby_runner.joinable()) standby_runner.join();
+  }
+  void StartBoth() {
+    Start();
+    REQUIRE(Eventually([&] { return elected.load(); }));
+    LeaderElectionOptions other = options;
+    other.identity = "standby";
+    auto made = LeaderElector::Create(other, {client, events, clock, registry});
+    REQUIRE(made.ok());
+    standby = *std::move(made);
+    standby_runner = std::thread([this] {
+      base::IgnoreError(standby->Run(stop_standby.get_token(), [this] { standby_elected = true; }),
+                        "not asked");
+    });
+    REQUIRE(server->AwaitRequests("GET", 2));
+  }
+  std::string RenewTime() { return Lease().spec()["renewTime"].ToString(); }
+};
+
+TEST_CASE_METHOD(Contenders, "steps of the wall clock change neither the leader nor its renewals") {
+  StartBoth();
+  const absl::Duration step =
+      GENERATE(absl::Hours(1), -absl::Hours(1), absl::Hours(24 * 365), -absl::Hours(24 * 365));
+  for (int i = 0; i < 40; ++i) {
+    if (i == 10) clock.StepWall(step);
+    if (i == 25) clock.StepWall(-step);
+    const std::string before = RenewTime();
+    clock.AwaitWaiters(3);  // The renewals, their watchdog and the stand-by.
+    clock.Advance(absl::Seconds(2));
+    REQUIRE(Eventually([&] { return RenewTime() != before; }));
+    REQUIRE(elector->IsLeader());
+    REQUIRE_FALSE(standby_elected);
+  }
+}
+
+TEST_CASE_METHOD(Contenders, "a leader cut off while the wall clock is set back stops in time") {
+  StartBoth();
+  clock.AwaitWaiters(3);
+  server->Block("PUT");
+  clock.StepWall(-absl::Hours(1));
+  const base::SteadyTime renewed = clock.SteadyNow();
+  REQUIRE(PassTimeUntil([&] { return !elector->IsLeader(); }));
+  CHECK(clock.SteadyNow() - renewed < absl::Seconds(15));
+  REQUIRE_FALSE(standby_elected);
+  server->Unblock();
+  CHECK(PassTimeUntil([&] { return standby_elected.load(); }));
 }
 
 TEST_CASE_METHOD(Fixture, "timings that cannot work are refused") {

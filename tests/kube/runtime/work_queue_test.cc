@@ -201,7 +201,7 @@ TEST_CASE_METHOD(Fixture, "metrics carry client-go's names and follow the queue"
 
 TEST_CASE("the limiter takes the longer of the item's back-off and the common bucket") {
   using internal::RateLimiter;
-  const absl::Time now = absl::UnixEpoch();
+  const base::SteadyTime now;
   SECTION("the back-off ends at its maximum") {
     RateLimiter limiter({.max_delay = absl::Seconds(1), .qps = 0});
     for (int i = 0; i < 100; ++i) limiter.Next(Item("a"), now);

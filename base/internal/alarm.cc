@@ -1,0 +1,108 @@
+// How it works. A waiting thread notes its mutex and deadline in a table and waits for "condition
+// or deadline" as an ordinary condition of its mutex. One thread sleeps on a timer that goes off at
+// the earliest deadline noted; it then locks and unlocks each mutex that is due, and an absl::Mutex
+// that is unlocked evaluates the conditions of those who wait for it.
+//
+// The thread only tries to lock, since it holds the table: a waiter cannot leave (and its mutex
+// cannot die) under its hands, and nothing can deadlock. A mutex that somebody holds is tried again
+// a little later: its holder may be a waiter that has looked at its condition and not gone to sleep
+// yet.
+#include "base/internal/alarm.h"
+
+#include <sys/timerfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <thread>
+
+#include "base/log.h"
+
+namespace base::internal {
+namespace {
+
+constexpr absl::Duration kTryAgain = absl::Milliseconds(1);
+
+}  // namespace
+
+SteadyTime ReadSteadyClock() {
+  timespec now;
+  clock_gettime(CLOCK_BOOTTIME, &now);
+  return SteadyTime::At(absl::DurationFromTimespec(now));
+}
+
+Alarm::Alarm() : timer_(timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC)) {
+  if (timer_ >= 0) return;
+  LogError("cannot create a timer", {{"errno", errno}});
+  std::abort();
+}
+
+bool Alarm::AwaitUntil(absl::Mutex& mu, const absl::Condition& condition, SteadyTime deadline) {
+  if (condition.Eval()) return true;
+  if (deadline == SteadyTime::InfiniteFuture()) {
+    mu.Await(condition);
+    return true;
+  }
+  if (ReadSteadyClock() >= deadline) return false;
+  const Waiters::iterator waiter = Enter(mu, deadline);
+  bool holds = false;
+  const auto over = [&] {
+    holds = condition.Eval();
+    return holds || ReadSteadyClock() >= deadline;
+  };
+  mu.Await(absl::Condition(&over));
+  Leave(waiter);
+  return holds;
+}
+
+Alarm::Waiters::iterator Alarm::Enter(absl::Mutex& mu, SteadyTime deadline) {
+  std::lock_guard lock(mu_);
+  if (!running_) {
+    running_ = true;
+    std::thread([this] { Run(); }).detach();
+  }
+  if (deadline < timer_at_) SetTimer(deadline);
+  return waiters_.emplace(deadline, &mu);
+}
+
+// The timer stays as it is: to wake up once for nothing is cheaper than to set it for each wait.
+void Alarm::Leave(Waiters::iterator waiter) {
+  std::lock_guard lock(mu_);
+  waiters_.erase(waiter);
+}
+
+// Also wakes the thread from a read that waits for a later moment.
+void Alarm::SetTimer(SteadyTime at) {
+  timer_at_ = at;
+  itimerspec setting = {};
+  if (at != SteadyTime::InfiniteFuture()) {
+    setting.it_value = absl::ToTimespec(at.since_beginning());
+    // A value of zero would switch the timer off.
+    if (at <= SteadyTime()) setting.it_value = {.tv_sec = 0, .tv_nsec = 1};
+  }
+  timerfd_settime(timer_, TFD_TIMER_ABSTIME, &setting, nullptr);
+}
+
+void Alarm::Run() {
+  for (;;) {
+    uint64_t times = 0;
+    if (read(timer_, &times, sizeof(times)) < 0 && errno != EINTR) std::abort();
+    std::lock_guard lock(mu_);
+    SetTimer(WakeDue(ReadSteadyClock()));
+  }
+}
+
+// Returns when to look again.
+SteadyTime Alarm::WakeDue(SteadyTime now) ABSL_NO_THREAD_SAFETY_ANALYSIS {
+  const auto later = waiters_.upper_bound(now);
+  SteadyTime next = later == waiters_.end() ? SteadyTime::InfiniteFuture() : later->first;
+  // Those that were woken are still here until they have got their mutex, and are tried again.
+  for (auto it = waiters_.begin(); it != later; ++it) {
+    next = std::min(next, now + kTryAgain);
+    if (it->second->TryLock()) it->second->Unlock();
+  }
+  return next;
+}
+
+}  // namespace base::internal
