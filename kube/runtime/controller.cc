@@ -8,6 +8,7 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
 #include "base/log.h"
+#include "base/repeated_errors.h"
 #include "base/status.h"
 #include "kube/runtime/handler_registration.h"
 #include "kube/runtime/internal/reconcile_metrics.h"
@@ -33,6 +34,7 @@ struct Controller::Impl {
   Manager& manager;
   internal::ReconcileMetrics metrics;
   WorkQueue queue;
+  base::RepeatedErrors failures;
   absl::Mutex mu;
   std::vector<std::shared_ptr<Informer>> awaited ABSL_GUARDED_BY(mu);
   std::vector<HandlerRegistration> registrations ABSL_GUARDED_BY(mu);
@@ -42,6 +44,7 @@ struct Controller::Impl {
   void Process(const WorkQueue::Taken& taken, const base::StopToken& stop);
   absl::StatusOr<Action> Reconcile(const Request& request);
   void HandleError(const WorkQueue::Taken& taken, const absl::Status& error, bool stopping);
+  void LogFailure(const Request& request, const absl::Status& error);
   void HandleAction(const WorkQueue::Taken& taken, const Action& action);
 };
 
@@ -109,10 +112,20 @@ void Controller::Impl::HandleError(const WorkQueue::Taken& taken, const absl::St
   } else {
     queue.AddRateLimited(taken.request, taken.priority);
   }
-  base::LogError("reconcile failed", {{"controller", options.name},
-                                      {"request", taken.request.ToString()},
-                                      {"retry", IsTerminal(error) ? "no" : "yes"},
-                                      {"error", error}});
+  LogFailure(taken.request, error);
+}
+
+// A queue that retries, or a server that is gone, would write the same line again and again.
+void Controller::Impl::LogFailure(const Request& request, const absl::Status& error) {
+  const std::string kind = base::KindOfMessage(error.ToString(), request.key.name);
+  const base::RepeatedErrors::Verdict verdict = failures.Note(kind, manager.clock().Now());
+  if (!verdict.log && !base::VlogOn(4)) return;
+  const std::string more = verdict.More();
+  base::LogError(more.empty() ? "reconcile failed" : absl::StrCat("reconcile failed, ", more),
+                 {{"controller", options.name},
+                  {"request", request.ToString()},
+                  {"retry", IsTerminal(error) ? "no" : "yes"},
+                  {"error", error}});
 }
 
 void Controller::Impl::HandleAction(const WorkQueue::Taken& taken, const Action& action) {

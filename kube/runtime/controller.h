@@ -53,10 +53,11 @@ struct Enqueue {
   absl::Duration delay;
 };
 
-// What happens after a reconcile: an Action does as it says; an error is logged once, counted and
-// requeued with back-off; kAborted (a write conflict) is requeued silently; a Terminal error is
-// logged and counted only; kCancelled while stopping is dropped; an exception counts as a panic and
-// as an error. Re-queues keep the item's priority.
+// What happens after a reconcile: an Action does as it says; an error is counted, requeued
+// with back-off and logged (errors that are alike once in five minutes, with their number);
+// kAborted (a write conflict) is requeued silently; a Terminal error is logged and counted only;
+// kCancelled while stopping is dropped; an exception counts as a panic and as an error. Re-queues
+// keep the item's priority.
 //
 // A stop lets the reconciles that run come to their end: the token they are given is the manager's
 // abort_token().
