@@ -177,6 +177,7 @@ absl::Status RegisterBinding(const loops::Context& context, int workers) {
                                                context.InformerOf(Scope::Bindings()),
                                                {interpreter::Operation::kReviseReplica,
                                                 interpreter::Operation::kPrune}});
+  context.rechecks.Subscribe(Scope::Bindings(), controller.queue());
   return absl::OkStatus();
 }
 

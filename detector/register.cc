@@ -118,8 +118,10 @@ absl::Status RegisterDetector(const loops::Context& context, int workers) {
       TemplateFilter filter,
       TemplateFilter::Create(flags.skipped_propagating_apis, flags.skipped_propagating_namespaces));
   auto parts = std::make_unique<Parts>(context);
-  const Deps deps{context.manager, context.interpreter, parts->policies, parts->cluster_policies,
-                  parts->waiting,  parts->uncounted,    parts->edits,    GatesOf(flags.gates)};
+  const Deps deps{
+      context.manager,     context.interpreter, parts->policies, parts->cluster_policies,
+      parts->waiting,      parts->uncounted,    parts->edits,    context.rechecks,
+      GatesOf(flags.gates)};
   kube::Controller& templates = context.NewController("resource detector", workers)
                                     .WithLimiter(LimiterOf(context))
                                     .Reads(api::PropagationPolicies())

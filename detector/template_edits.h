@@ -3,10 +3,20 @@
 // A binding records the template's resourceVersion, and a new value makes scheduler and binding
 // loop look again. It must move when the template's specification changed, and must not when only
 // its status did or when this process restarted: that would rewrite every binding.
+//
+// This memory may be empty at any moment. Then the recorded version stays old, but nothing is lost:
+// for a version that differs from the recorded one, and of which this memory knows nothing, the
+// detector asks the loops to compare what the template gives with what is there
+// (works/binding_rechecks.h).
 #ifndef DETECTOR_TEMPLATE_EDITS_H_
 #define DETECTOR_TEMPLATE_EDITS_H_
 
-#include "absl/container/flat_hash_set.h"
+#include <string>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/string_view.h"
 #include "absl/synchronization/mutex.h"
 #include "kube/runtime/reconciler.h"
 
@@ -15,21 +25,39 @@ namespace detector {
 // Thread-safe. Requests are kept without their changed_by_karmada mark.
 class TemplateEdits {
  public:
-  void Add(kube::Request request) {
+  // The template's specification was changed, which gave it this resourceVersion.
+  void Add(kube::Request request, absl::string_view version) {
     request.changed_by_karmada = false;
     absl::MutexLock lock(&mu_);
-    edited_.insert(std::move(request));
+    edits_[std::move(request)] = std::string(version);
   }
-  // Whether it was there.
-  bool Take(kube::Request request) {
+  // Whether an edit is known that came after `version`. One that did not is forgotten.
+  bool HasSince(kube::Request request, absl::string_view version) {
     request.changed_by_karmada = false;
     absl::MutexLock lock(&mu_);
-    return edited_.erase(request) > 0;
+    const auto edit = edits_.find(request);
+    if (edit == edits_.end()) return false;
+    if (IsLater(edit->second, version)) return true;
+    edits_.erase(edit);
+    return false;
+  }
+  // Call it when the template does not exist any more.
+  void Forget(kube::Request request) {
+    request.changed_by_karmada = false;
+    absl::MutexLock lock(&mu_);
+    edits_.erase(request);
   }
 
  private:
+  // Versions that are no numbers cannot be ordered; then every other one counts as later.
+  static bool IsLater(absl::string_view version, absl::string_view than) {
+    int64_t a = 0, b = 0;
+    if (!absl::SimpleAtoi(version, &a) || !absl::SimpleAtoi(than, &b)) return version != than;
+    return a > b;
+  }
+
   absl::Mutex mu_;
-  absl::flat_hash_set<kube::Request> edited_ ABSL_GUARDED_BY(mu_);
+  absl::flat_hash_map<kube::Request, std::string> edits_ ABSL_GUARDED_BY(mu_);  // Last version.
 };
 
 }  // namespace detector

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "api/binding.h"
 #include "api/keys.h"
 #include "api/policy.h"
 #include "api/policy_scope.h"
@@ -76,7 +77,7 @@ absl::StatusOr<kube::Action> TemplateReconciler::Reconcile(const kube::Request& 
 void TemplateReconciler::Forget(const kube::Request& request) {
   deps_.waiting.Remove(request);
   deps_.uncounted.Remove(request);
-  deps_.edits.Take(request);
+  deps_.edits.Forget(request);
   uninterpreted_.Forget(NameOf(request.gvk, request.key));
   unapplied_.Forget(NameOf(request.gvk, request.key));
 }
@@ -227,25 +228,21 @@ absl::StatusOr<bool> TemplateReconciler::WriteBinding(const Template& t, const k
   kube::ClusterClient& client = deps_.manager.cluster();
   const kube::Resource& bindings =
       built.ns().empty() ? api::ClusterResourceBindings() : api::ResourceBindings();
-  const bool edited = deps_.edits.Take(t.request);
   const kube::ObjectPtr existing = client.Find(bindings, built.key());
-  absl::StatusOr<kube::ObjectPtr> written;
   if (existing == nullptr) {
-    written = client.Create(bindings, built, stop);
-  } else {
-    absl::StatusOr<kube::Object> merged = MergeBinding<PolicyScope>(*existing, built);
-    if (merged.ok() && !edited && DifferOnlyInTemplateVersion(*merged, *existing)) return false;
-    if (merged.ok()) {
-      written = client.Update(bindings, existing, *merged, {}, stop);
-    } else {
-      written = merged.status();
-    }
+    RETURN_IF_ERROR(client.Create(bindings, built, stop).status());
+    return true;
   }
-  if (!written.ok()) {
-    if (edited) deps_.edits.Add(t.request);  // Still to be done.
-    return written.status();
+  ASSIGN_OR_RETURN(const kube::Object merged, MergeBinding<PolicyScope>(*existing, built));
+  const std::string recorded = api::BindingView(*existing).Resource().resource_version;
+  if (recorded != t.object->resource_version() && !deps_.edits.HasSince(t.request, recorded) &&
+      DifferOnlyInTemplateVersion(merged, *existing)) {
+    deps_.rechecks.Publish(*existing);
+    return false;
   }
-  return *written != existing;
+  ASSIGN_OR_RETURN(const kube::ObjectPtr written,
+                   client.Update(bindings, existing, merged, {}, stop));
+  return written != existing;
 }
 
 absl::Status TemplateReconciler::CheckDependentOverrides(const kube::Object& policy,

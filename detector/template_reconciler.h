@@ -14,6 +14,7 @@
 #include "kube/runtime/manager.h"
 #include "kube/runtime/reconciler.h"
 #include "kube/runtime/work_queue.h"
+#include "works/binding_rechecks.h"
 
 namespace detector {
 
@@ -32,6 +33,7 @@ struct Deps {
   WaitingSet& waiting;
   WaitingSet& uncounted;  // Templates whose pods could not be counted the last time.
   TemplateEdits& edits;
+  const works::BindingRechecks& rechecks;
   DetectorGates gates;
 };
 
@@ -82,7 +84,8 @@ class TemplateReconciler : public kube::Reconciler {
     const char* success;
   };
   absl::Status Tell(const kube::Object& object, const absl::Status& result, const Telling& telling);
-  // Whether the binding changed.
+  // Returns whether the binding changed. When nothing differs but the version of the template, and
+  // no edit is known, the binding stays and those who render the template are asked to look.
   template <class PolicyScope>
   absl::StatusOr<bool> WriteBinding(const Template& t, const kube::Object& built,
                                     const base::StopToken& stop);

@@ -144,7 +144,7 @@ void TemplateSource::OnUpdate(kube::Request request, const kube::Object& before,
   // once.
   const bool by_karmada = ChangedByKarmada(before, after);
   request.changed_by_karmada = by_karmada && IsLazilyClaimed(after);
-  deps_.edits.Add(request);
+  deps_.edits.Add(request, after.resource_version());
   deps_.queue.Add(request);
 }
 

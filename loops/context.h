@@ -12,6 +12,7 @@
 #include "kube/runtime/cluster_set.h"
 #include "kube/runtime/controller.h"
 #include "kube/runtime/manager.h"
+#include "works/binding_rechecks.h"
 #include "works/member_objects.h"
 #include "works/work_status_writer.h"
 
@@ -23,6 +24,7 @@ struct Context {
   kube::ClusterSet& members;
   works::MemberObjects& objects;  // In members.
   works::WorkStatusWriter& status;
+  works::BindingRechecks& rechecks;
   const interpreter::Interpreter& interpreter;
   const config::Options& options;
 

@@ -17,6 +17,7 @@
 #include "kube/client/kubeconfig.h"
 #include "kube/runtime/events.h"
 #include "loops/context.h"
+#include "works/binding_rechecks.h"
 #include "works/member_objects.h"
 #include "works/work_status_writer.h"
 
@@ -84,7 +85,8 @@ class Daemon {
         live_(manager_, InterpreterOptions(options)),
         objects_({mapper_, members_, live_.interpreter(), base::RealClock(), registry_}),
         status_writer_(manager_),
-        context_{manager_, members_, objects_, status_writer_, live_.interpreter(), options} {}
+        context_{manager_, members_, objects_, status_writer_, rechecks_, live_.interpreter(),
+                 options} {}
   // Handlers of informers point into the controllers and into what they share, all of which goes
   // before the informers do.
   ~Daemon() {
@@ -114,6 +116,7 @@ class Daemon {
   interpreter::live::LiveInterpreter live_;
   works::MemberObjects objects_;
   works::WorkStatusWriter status_writer_;
+  works::BindingRechecks rechecks_;
   const loops::Context context_;
 };
 

@@ -179,6 +179,7 @@ absl::Status RegisterBindingStatus(const loops::Context& context, int workers) {
   works::RequeueBindings(context.interpreter, {controller.queue(),
                                                context.InformerOf(Scope::Bindings()),
                                                {interpreter::Operation::kAggregateStatus}});
+  context.rechecks.Subscribe(Scope::Bindings(), controller.queue(), IsScheduled);
   return absl::OkStatus();
 }
 

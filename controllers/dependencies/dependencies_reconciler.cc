@@ -136,6 +136,7 @@ absl::Status RegisterDependencies(const loops::Context& context, int workers) {
                                                context.InformerOf(api::ResourceBindings()),
                                                {interpreter::Operation::kInterpretDependency},
                                                Propagates});
+  context.rechecks.Subscribe(api::ResourceBindings(), controller.queue(), Propagates);
   return absl::OkStatus();
 }
 

@@ -21,20 +21,8 @@ std::string ConfigIn(ControlPlane& plane, const std::string& member, const std::
 
 void ApplySettings(ControlPlane& plane, const std::string& ns) {
   plane.Apply("host", In(ns, kNamespaceYaml));
-  plane.Apply("host", In(ns, R"(
-apiVersion: policy.karmada.io/v1alpha1
-kind: PropagationPolicy
-metadata: {name: settings, namespace: $NS}
-spec:
-  resourceSelectors: [{apiVersion: v1, kind: ConfigMap, name: settings}]
-  placement: {clusterAffinity: {clusterNames: [member1, member2]}}
-)"));
-  plane.Apply("host", In(ns, R"(
-apiVersion: v1
-kind: ConfigMap
-metadata: {name: settings, namespace: $NS}
-data: {k: first}
-)"));
+  plane.Apply("host", In(ns, kSettingsPolicy));
+  plane.Apply("host", In(ns, Settings("first")));
 }
 
 void Change(ControlPlane& plane, const std::string& ns, const std::string& value) {

@@ -28,6 +28,16 @@ std::string WebDeployment() {
   return Deployment("web", 2, R"({containers: [{name: main, image: "nginx:1.25"}]})");
 }
 
+std::string Settings(const std::string& value) {
+  return absl::Substitute(R"(
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: settings, namespace: $$NS}
+data: {k: $0}
+)",
+                          value);
+}
+
 std::string Definition(const std::string& kind, const std::string& plural, StatusPlace status) {
   std::string definition = absl::Substitute(R"(
 apiVersion: apiextensions.k8s.io/v1

@@ -42,6 +42,17 @@ std::string Deployment(const std::string& name, int replicas, const std::string&
 std::string WebDeployment();
 inline constexpr char kWebSelector[] = "{apiVersion: apps/v1, kind: Deployment, name: web}";
 
+// A ConfigMap "settings" whose data.k is `value`, and a policy that brings it to both members.
+std::string Settings(const std::string& value);
+inline constexpr char kSettingsPolicy[] = R"(
+apiVersion: policy.karmada.io/v1alpha1
+kind: PropagationPolicy
+metadata: {name: settings, namespace: $NS}
+spec:
+  resourceSelectors: [{apiVersion: v1, kind: ConfigMap, name: settings}]
+  placement: {clusterAffinity: {clusterNames: [member1, member2]}}
+)";
+
 // Where objects of a defined kind have their status: nowhere, in the object as any other field, or
 // behind a subresource, so that an edit of the object does not change it.
 enum class StatusPlace { kNone, kOnObject, kSubresource };

@@ -25,6 +25,7 @@ struct Fixture : tests::MembersFixture {
   kube::WorkQueue templates{{.name = "templates"}, clock};
   detector::WaitingSet waiting, uncounted;
   detector::TemplateEdits edits;
+  works::BindingRechecks rechecks;
   std::optional<detector::PolicyIndex> policies, cluster_policies;
   std::optional<detector::PolicyReconciler<Scope>> reconciler;
 
@@ -39,10 +40,16 @@ struct Fixture : tests::MembersFixture {
           api::ClusterPropagationPolicies()});
     policies.emplace(informers.Get(api::PropagationPolicies()));
     cluster_policies.emplace(informers.Get(api::ClusterPropagationPolicies()));
-    reconciler.emplace(
-        detector::Deps{
-            Make(), scripted, *policies, *cluster_policies, waiting, uncounted, edits, {}},
-        templates);
+    reconciler.emplace(detector::Deps{Make(),
+                                      scripted,
+                                      *policies,
+                                      *cluster_policies,
+                                      waiting,
+                                      uncounted,
+                                      edits,
+                                      rechecks,
+                                      {}},
+                       templates);
   }
   // A policy for Robots, ConfigMaps named "settings" and all Deployments.
   void PutPolicy() {

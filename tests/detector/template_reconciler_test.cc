@@ -23,6 +23,7 @@ struct Fixture : tests::MembersFixture {
   tests::ScriptedInterpreter scripted;
   detector::WaitingSet waiting, uncounted;
   detector::TemplateEdits edits;
+  works::BindingRechecks rechecks;
   std::optional<detector::PolicyIndex> policies, cluster_policies;
   std::optional<detector::TemplateReconciler> reconciler;
 
@@ -48,6 +49,7 @@ struct Fixture : tests::MembersFixture {
                                       waiting,
                                       uncounted,
                                       edits,
+                                      rechecks,
                                       {.components = components}});
   }
   absl::Status Reconcile() {
@@ -150,6 +152,67 @@ TEST_CASE_METHOD(Fixture,
   REQUIRE(Reconcile().ok());
   scripted.changes.Publish(change(kDeployments.gvk, Operation::kInterpretReplica));
   CHECK(queue.size() == 0);
+}
+
+// A template that was edited, or only given a status, so that it has another version.
+kube::Object NextVersion(const kube::Object& before) {
+  kube::Object after = before;
+  after.Set({"status", "replicas"}, after.Get({"status", "replicas"}).AsInt() + 1);
+  return after;
+}
+
+struct RecheckFixture : Fixture {
+  kube::WorkQueue rechecked{{.name = "rechecked"}, clock};
+  kube::Object web;
+
+  RecheckFixture() {
+    rechecks.Subscribe(api::ResourceBindings(), rechecked);
+    REQUIRE(Reconcile().ok());
+    web = server->Find(kDeployments, kWeb);  // As claimed.
+    REQUIRE(Shows(kDeployments, web));
+  }
+  std::string RecordedVersion() const {
+    return server->Find(api::ResourceBindings(), {"ns", "web-deployment"})
+        .Get({"spec", "resource", "resourceVersion"})
+        .ToString();
+  }
+  void Edit(const kube::Object& now) {
+    edits.Add({.key = kWeb, .gvk = kDeployments.gvk}, now.resource_version());
+  }
+};
+
+TEST_CASE_METHOD(RecheckFixture, "an edit that was seen gives the binding a new version") {
+  const kube::Object now = PutCached(kDeployments, NextVersion(web));
+  Edit(now);
+  REQUIRE(Reconcile().ok());
+  CHECK(RecordedVersion() == now.resource_version());
+  CHECK(rechecked.size() == 0);
+}
+
+TEST_CASE_METHOD(RecheckFixture, "a version of which nothing is known has its binding compared") {
+  PutCached(kDeployments, NextVersion(web));
+  REQUIRE(Reconcile().ok());
+  CHECK(RecordedVersion() == web.resource_version());
+  REQUIRE(rechecked.size() == 1);
+  const auto taken = rechecked.Get();
+  CHECK(taken->request == kube::Request{.key = {"ns", "web-deployment"}});
+  rechecked.Done(taken->request);
+}
+
+TEST_CASE_METHOD(RecheckFixture, "a template of the version that is recorded is left alone") {
+  REQUIRE(Reconcile().ok());
+  CHECK(RecordedVersion() == web.resource_version());
+  CHECK(rechecked.size() == 0);
+}
+
+TEST_CASE_METHOD(RecheckFixture, "an edit that comes while its predecessor is worked on is kept") {
+  const kube::Object later = NextVersion(web);
+  // The informer reports the edit while the pass that read the old template still runs.
+  edits.Add({.key = kWeb, .gvk = kDeployments.gvk}, "1000000");
+  REQUIRE(Reconcile().ok());
+  const kube::Object now = PutCached(kDeployments, later);
+  REQUIRE(Reconcile().ok());
+  CHECK(RecordedVersion() == now.resource_version());
 }
 
 TEST_CASE_METHOD(Fixture, "an override that is there is found though nobody listed overrides yet") {

@@ -14,11 +14,12 @@ namespace tests {
 class LoopsFixture : public MembersFixture {
  public:
   config::Options flags;
+  works::BindingRechecks rechecks;
 
   // Call it after Make().
   loops::Context ContextWith(const interpreter::Interpreter& interpreter) {
     if (!status_.has_value()) status_.emplace(*manager);
-    return {*manager, members, objects, *status_, interpreter, flags};
+    return {*manager, members, objects, *status_, rechecks, interpreter, flags};
   }
   loops::Context Context() { return ContextWith(*chain); }
 
