@@ -59,33 +59,75 @@ void Value::StringNode::Delete(StringNode* node) {
   ::operator delete(node);
 }
 
-Value Builder::Array(std::vector<Value> items) {
-  auto* node = new Value::ArrayNode;
-  node->items = std::move(items);
+namespace {
+
+template <class T>
+void Unref(Sequence<T>* elements) {
+  if (elements->refs.fetch_sub(1, std::memory_order_acq_rel) == 1) Sequence<T>::Delete(elements);
+}
+
+// `elements`, or a copy when others share them, with room for so many more: twice as much as there
+// is when it has to grow, as more follow more often than not.
+template <class T>
+Sequence<T>* Owned(Sequence<T>* elements, size_t room) {
+  const size_t needed = elements->size() + room;
+  if (elements->refs.load(std::memory_order_acquire) != 1) {
+    Sequence<T>* copy = Sequence<T>::CopyOf(*elements, needed);
+    Unref(elements);
+    return copy;
+  }
+  if (needed <= elements->capacity()) return elements;
+  return Sequence<T>::Grow(elements, std::max(needed, 2 * elements->size()));
+}
+
+}  // namespace
+
+Value Builder::Of(Sequence<Value>* items) {
   Value v;
   v.tag_ = Value::kTagArray;
-  v.u_.word.array = node;
+  v.u_.word.array = items;
   return v;
 }
 
-Value Builder::Object(std::vector<Member> members) {
+Value Builder::Array(absl::Span<Value> items) {
+  auto* node = Sequence<Value>::New(items.size());
+  for (Value& item : items) node->PushBack(std::move(item));
+  return Of(node);
+}
+
+Value Builder::ArrayOf(absl::Span<Member> elements) {
+  auto* node = Sequence<Value>::New(elements.size());
+  for (Member& element : elements) node->PushBack(std::move(element.value));
+  return Of(node);
+}
+
+Value Builder::Object(absl::Span<Member> members) {
+  return SortedObject(members.first(Sort(members)));
+}
+
+Value Builder::SortedObject(absl::Span<Member> members) {
+  auto* node = Sequence<Member>::New(members.size());
+  for (Member& member : members) node->PushBack(std::move(member));
+  Value v;
+  v.tag_ = Value::kTagObject;
+  v.u_.word.object = node;
+  return v;
+}
+
+size_t Builder::Sort(absl::Span<Member> members) {
   const auto less = [](const Member& a, const Member& b) { return a.name() < b.name(); };
-  if (!std::is_sorted(members.begin(), members.end(), less)) {
-    std::stable_sort(members.begin(), members.end(), less);
+  const auto not_less = [](const Member& a, const Member& b) { return !(a.name() < b.name()); };
+  if (std::adjacent_find(members.begin(), members.end(), not_less) == members.end()) {
+    return members.size();  // Nothing to do, as for everything a server sends sorted.
   }
+  std::stable_sort(members.begin(), members.end(), less);
   size_t kept = 0;
   for (size_t i = 0; i < members.size(); ++i) {
     if (i + 1 < members.size() && members[i].name() == members[i + 1].name()) continue;
     if (kept != i) members[kept] = std::move(members[i]);
     ++kept;
   }
-  members.erase(members.begin() + static_cast<std::ptrdiff_t>(kept), members.end());
-  auto* node = new Value::ObjectNode;
-  node->members = std::move(members);
-  Value v;
-  v.tag_ = Value::kTagObject;
-  v.u_.word.object = node;
-  return v;
+  return kept;
 }
 
 Value::Value(absl::string_view s) {
@@ -98,64 +140,39 @@ Value::Value(absl::string_view s) {
   u_.word.string = StringNode::New(s);
 }
 
-// Copies move the whole storage, used or not.
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
-Value::Value(const Value& other) noexcept : tag_(other.tag_), u_(other.u_) {
+void Value::Retain() const {
   if (tag_ == kTagString) u_.word.string->refs.fetch_add(1, std::memory_order_relaxed);
   if (tag_ == kTagArray) u_.word.array->refs.fetch_add(1, std::memory_order_relaxed);
   if (tag_ == kTagObject) u_.word.object->refs.fetch_add(1, std::memory_order_relaxed);
 }
 
-Value::Value(Value&& other) noexcept : tag_(other.tag_), u_(other.u_) { other.tag_ = kTagNull; }
-
-Value& Value::operator=(const Value& other) noexcept {
-  Value copy(other);
-  std::swap(tag_, copy.tag_);
-  std::swap(u_, copy.u_);
-  return *this;
-}
-
-Value& Value::operator=(Value&& other) noexcept {
-  // By way of a third value: `other` may be a part of this one, which must not end up in itself.
-  Value moved(std::move(other));
-  std::swap(tag_, moved.tag_);
-  std::swap(u_, moved.u_);
-  return *this;
-}
-
-#pragma GCC diagnostic pop
-
-Value::~Value() {
-  if (tag_ == kTagString || tag_ == kTagArray || tag_ == kTagObject) Release();
-}
-
 void Value::Release() {
-  const auto last = [](std::atomic<uint32_t>& refs) {
-    return refs.fetch_sub(1, std::memory_order_acq_rel) == 1;
-  };
-  if (tag_ == kTagString && last(u_.word.string->refs)) StringNode::Delete(u_.word.string);
-  if (tag_ == kTagArray && last(u_.word.array->refs)) delete u_.word.array;
-  if (tag_ == kTagObject && last(u_.word.object->refs)) delete u_.word.object;
+  if (tag_ == kTagString && u_.word.string->refs.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+    StringNode::Delete(u_.word.string);
+  }
+  if (tag_ == kTagArray) Unref(u_.word.array);
+  if (tag_ == kTagObject) Unref(u_.word.object);
 }
 
 Value Value::Object(std::initializer_list<Init> members) {
   std::vector<Member> list;
   list.reserve(members.size());
   for (const Init& m : members) list.emplace_back(Value(m.first), m.second);
-  return Builder::Object(std::move(list));
+  return Builder::Object(absl::MakeSpan(list));
 }
 
-Value Value::OfMembers(std::vector<Member> members) { return Builder::Object(std::move(members)); }
+Value Value::OfMembers(std::vector<Member> members) {
+  return Builder::Object(absl::MakeSpan(members));
+}
 
 Value Value::Array(std::initializer_list<Value> items) {
-  return Builder::Array(std::vector<Value>(items));
+  return OfItems(std::vector<Value>(items));
 }
 
-Value Value::OfItems(std::vector<Value> items) { return Builder::Array(std::move(items)); }
+Value Value::OfItems(std::vector<Value> items) { return Builder::Array(absl::MakeSpan(items)); }
 
 Value Value::Strings(absl::Span<const std::string> items) {
-  return Builder::Array(std::vector<Value>(items.begin(), items.end()));
+  return OfItems(std::vector<Value>(items.begin(), items.end()));
 }
 
 Value::Type Value::type() const {
@@ -197,18 +214,18 @@ absl::string_view Value::LongString(absl::string_view otherwise) const {
 }
 
 size_t Value::size() const {
-  if (tag_ == kTagArray) return u_.word.array->items.size();
-  return tag_ == kTagObject ? u_.word.object->members.size() : 0;
+  if (tag_ == kTagArray) return u_.word.array->size();
+  return tag_ == kTagObject ? u_.word.object->size() : 0;
 }
 
 absl::Span<const Value> Value::items() const {
   if (tag_ != kTagArray) return {};
-  return u_.word.array->items;
+  return u_.word.array->elements();
 }
 
 absl::Span<const Member> Value::members() const {
   if (tag_ != kTagObject) return {};
-  return u_.word.object->members;
+  return u_.word.object->elements();
 }
 
 // REQUIRES: sizeof(Word) <= name.size() <= 2 * sizeof(Word), and such names are kept in place: then
@@ -272,32 +289,29 @@ const Value& Value::Get(Path path) const {
   return found != nullptr ? *found : Null();
 }
 
-Value::ArrayNode& Value::OwnArray() {
+Sequence<Value>& Value::OwnArray(size_t room) {
   if (tag_ != kTagArray) *this = Builder::Array({});
-  if (u_.word.array->refs.load(std::memory_order_acquire) != 1) {
-    *this = Builder::Array(u_.word.array->items);
-  }
-  return *u_.word.array;
+  return *(u_.word.array = Owned(u_.word.array, room));
 }
 
-Value::ObjectNode& Value::OwnObject() {
-  if (tag_ != kTagObject) *this = Builder::Object({});
-  if (u_.word.object->refs.load(std::memory_order_acquire) != 1) {
-    auto* copy = new ObjectNode;
-    copy->members = u_.word.object->members;
-    Release();
-    u_.word.object = copy;
-  }
-  return *u_.word.object;
+Sequence<Member>& Value::OwnObject(size_t room) {
+  if (tag_ != kTagObject) *this = Builder::Object(absl::Span<Member>());
+  return *(u_.word.object = Owned(u_.word.object, room));
 }
 
 Value& Value::Mutable(absl::string_view name) {
-  std::vector<Member>& all = OwnObject().members;
-  if (const Member* found = FindMember(all, name)) return all[found - all.data()].value;
+  if (const Member* found = FindMember(members(), name)) {
+    const auto at = static_cast<size_t>(found - members().data());
+    return OwnObject()[at].value;
+  }
+  Sequence<Member>& own = OwnObject(1);
+  const absl::Span<Member> all = own.elements();
   // Objects are mostly made in the order of their names.
   const bool is_last = all.empty() || NameLess(all.back(), name);
-  const auto at = is_last ? all.end() : std::lower_bound(all.begin(), all.end(), name, NameLess);
-  return all.emplace(at, Value(name), Value())->value;
+  const auto after = is_last ? all.end() : std::lower_bound(all.begin(), all.end(), name, NameLess);
+  const auto at = static_cast<size_t>(after - all.begin());
+  own.Insert(at, Member(Value(name), Value()));
+  return own[at].value;
 }
 
 Value& Value::Mutable(Path path) {
@@ -306,12 +320,13 @@ Value& Value::Mutable(Path path) {
   return *at;
 }
 
-Value& Value::MutableAt(size_t index) { return OwnArray().items[index]; }
+Value& Value::MutableAt(size_t index) { return OwnArray()[index]; }
 
 bool Value::Erase(absl::string_view name) {
-  if (!Has(name)) return false;
-  std::vector<Member>& all = OwnObject().members;
-  all.erase(std::lower_bound(all.begin(), all.end(), name, NameLess));
+  const Member* found = FindMember(members(), name);
+  if (found == nullptr) return false;
+  const auto at = static_cast<size_t>(found - members().data());
+  OwnObject().Erase(at);
   return true;
 }
 
@@ -324,17 +339,11 @@ bool Value::Erase(Path path) {
   return parent->Erase(path.back());
 }
 
-void Value::Append(Value value) { OwnArray().items.push_back(std::move(value)); }
+void Value::Append(Value value) { OwnArray(1).PushBack(std::move(value)); }
 
-void Value::Insert(size_t index, Value value) {
-  std::vector<Value>& all = OwnArray().items;
-  all.insert(all.begin() + static_cast<std::ptrdiff_t>(index), std::move(value));
-}
+void Value::Insert(size_t index, Value value) { OwnArray(1).Insert(index, std::move(value)); }
 
-void Value::EraseAt(size_t index) {
-  std::vector<Value>& all = OwnArray().items;
-  all.erase(all.begin() + static_cast<std::ptrdiff_t>(index));
-}
+void Value::EraseAt(size_t index) { OwnArray().Erase(index); }
 
 bool Value::SharesWith(const Value& other) const {
   if (tag_ != other.tag_) return false;

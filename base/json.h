@@ -31,6 +31,8 @@
 namespace json {
 
 class Member;
+template <class T>
+class Sequence;
 
 // Names of nested object members, outermost first. Array elements are not addressed by paths.
 using Path = absl::Span<const absl::string_view>;
@@ -40,7 +42,7 @@ class alignas(8) Value {
   enum class Type : uint8_t { kNull, kBool, kInt, kDouble, kString, kArray, kObject };
   using Init = std::pair<absl::string_view, Value>;
 
-  Value() noexcept : tag_(kTagNull) {}
+  Value() noexcept {}
   Value(std::nullptr_t) noexcept : Value() {}                     // NOLINT: literals convert.
   Value(bool b) noexcept : tag_(kTagBool) { u_.word.b = b; }      // NOLINT
   Value(int i) noexcept : Value(static_cast<int64_t>(i)) {}       // NOLINT
@@ -52,11 +54,21 @@ class alignas(8) Value {
   template <class T>
   Value(T*) = delete;  // Pointers are not booleans.
 
-  Value(const Value& other) noexcept;
-  Value(Value&& other) noexcept;
-  Value& operator=(const Value& other) noexcept;
-  Value& operator=(Value&& other) noexcept;
-  ~Value();
+  Value(const Value& other) noexcept : tag_(other.tag_), u_(other.u_) {
+    if (IsShared()) Retain();
+  }
+  Value(Value&& other) noexcept : tag_(other.tag_), u_(other.u_) { other.tag_ = kTagNull; }
+  Value& operator=(const Value& other) noexcept { return *this = Value(other); }
+  Value& operator=(Value&& other) noexcept {
+    // By way of a third value: `other` may be a part of this one, which must not end up in itself.
+    Value moved(std::move(other));
+    std::swap(tag_, moved.tag_);
+    std::swap(u_, moved.u_);
+    return *this;
+  }
+  ~Value() {
+    if (IsShared()) Release();
+  }
 
   // `{}` and `[]`, optionally with contents. A repeated name keeps its last value.
   static Value Object(std::initializer_list<Init> members = {});
@@ -129,6 +141,7 @@ class alignas(8) Value {
 
  private:
   friend class Builder;
+  friend class NodePool;
   // Tags from kTagInline on mean: a string of (tag_ - kTagInline) bytes stored in place.
   enum : uint8_t {
     kTagNull,
@@ -142,17 +155,15 @@ class alignas(8) Value {
   };
   static constexpr size_t kInlineCapacity = 15;
   struct StringNode;
-  struct ArrayNode;
-  struct ObjectNode;
   struct Word {
     char pad[7];
     union {
-      bool b;
       int64_t i;
+      bool b;
       double d;
       StringNode* string;
-      ArrayNode* array;
-      ObjectNode* object;
+      Sequence<Value>* array;
+      Sequence<Member>* object;
     };
   } __attribute__((packed));
   union Storage {
@@ -166,12 +177,17 @@ class alignas(8) Value {
   static const Member* FindInPlace(absl::Span<const Member> all, absl::string_view name);
 
   absl::string_view LongString(absl::string_view otherwise) const;
+  // Whether the contents are a node that copies share.
+  bool IsShared() const { return tag_ >= kTagString && tag_ < kTagInline; }
+  void Retain() const;
   void Release();
-  ArrayNode& OwnArray();
-  ObjectNode& OwnObject();
+  // The elements, shared with no other Value; `room` more fit in without another allocation.
+  Sequence<Value>& OwnArray(size_t room = 0);
+  Sequence<Member>& OwnObject(size_t room = 0);
 
-  uint8_t tag_;
-  Storage u_;
+  // All bytes are set, those that the type has no use for to 0 (unless it was moved from).
+  uint8_t tag_ = kTagNull;
+  Storage u_ = {};
 };
 
 // One name and value of an object.
@@ -183,6 +199,7 @@ class Member {
 
  private:
   friend class Value;
+  friend class NodePool;
   Value name_;
 };
 

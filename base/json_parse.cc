@@ -2,8 +2,10 @@
 // numbers and containers are ours (RapidJSON 1.1.0 overflows on hostile exponents and keeps
 // duplicate names).
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cstdlib>
+#include <cstring>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -15,6 +17,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "base/internal/json_nodes.h"
+#include "base/internal/json_pool.h"
 #include "base/json.h"
 
 // Plain stretches of strings are copied 16 bytes at a time.
@@ -54,23 +57,32 @@ class ViewStream {
   const char* end_;
 };
 
-// Member names repeat from object to object; equal ones share their bytes. One cache for each
-// thread.
-const Value& InternName(absl::string_view name) {
-  constexpr size_t kSlots = 1024;
-  thread_local const std::unique_ptr<std::vector<Value>> slots =
-      std::make_unique<std::vector<Value>>(kSlots);
-  uint32_t hash = 2166136261u;
-  for (const char c : name) hash = (hash ^ static_cast<uint8_t>(c)) * 16777619u;
-  Value& slot = (*slots)[hash % kSlots];
-  if (slot.AsString() != name || !slot.is_string()) slot = Value(name);
+// A member's name. Those up to 15 bytes live in the Value itself; longer ones repeat from object to
+// object and share their bytes, by a small cache for each thread.
+Value NameOf(absl::string_view name) {
+  constexpr size_t kInPlace = 15;
+  constexpr size_t kSlots = 256;
+  if (name.size() <= kInPlace) return Value(name);
+  thread_local const std::unique_ptr<std::array<Value, kSlots>> slots =
+      std::make_unique<std::array<Value, kSlots>>();
+  uint64_t first = 0;
+  uint64_t last = 0;
+  std::memcpy(&first, name.data(), sizeof(first));
+  std::memcpy(&last, name.data() + name.size() - sizeof(last), sizeof(last));
+  const uint64_t mixed = (first * 31 + last + name.size()) * 0x9E3779B97F4A7C15u;
+  Value& slot = (*slots)[mixed >> 56];
+  if (slot.AsString() != name) slot = Value(name);
   return slot;
 }
 
 class Handler {
  public:
   explicit Handler(const ParseOptions& options)
-      : max_depth_(static_cast<size_t>(options.max_depth)), dropped_(options.dropped) {}
+      : max_depth_(static_cast<size_t>(options.max_depth)), dropped_(options.dropped) {
+    constexpr size_t kUsual = 64;  // More than most objects have open at once.
+    elements_.reserve(kUsual);
+    starts_.reserve(kUsual / 4);
+  }
 
   bool Null() { return Add(Value()); }
   bool Bool(bool b) { return Add(Value(b)); }
@@ -90,38 +102,31 @@ class Handler {
     const absl::string_view name(text, size);
     Match(name);
     if (IsDropped()) return true;  // The value that follows is not kept.
-    names_.push_back(InternName(name));
+    elements_.emplace_back(NameOf(name), Value());
     return true;
   }
   bool StartObject() { return Enter(false); }
   bool StartArray() { return Enter(true); }
   bool EndObject(rapidjson::SizeType) {
     if (LeaveDropped()) return true;
-    const size_t count = values_.size() - starts_.back();
+    const size_t start = starts_.back().elements;
+    absl::Span<Member> members = absl::MakeSpan(elements_).subspan(start);
+    members = members.first(Builder::Sort(members));
     Leave();
-    std::vector<Member> members;
-    members.reserve(count);
-    const size_t first_value = values_.size() - count;
-    const size_t first_name = names_.size() - count;
-    for (size_t i = 0; i < count; ++i) {
-      members.emplace_back(std::move(names_[first_name + i]), std::move(values_[first_value + i]));
-    }
-    names_.resize(first_name);
-    values_.resize(first_value);
-    return Add(Builder::Object(std::move(members)));
+    Value object = MayRepeat(members) ? PooledObject(members) : Builder::SortedObject(members);
+    elements_.erase(elements_.begin() + static_cast<std::ptrdiff_t>(start), elements_.end());
+    return Add(std::move(object));
   }
   bool EndArray(rapidjson::SizeType) {
     if (LeaveDropped()) return true;
-    const size_t start = starts_.back();
+    const size_t start = starts_.back().elements;
     Leave();
-    const auto first = values_.begin() + static_cast<std::ptrdiff_t>(start);
-    std::vector<Value> items(std::make_move_iterator(first),
-                             std::make_move_iterator(values_.end()));
-    values_.resize(start);
-    return Add(Builder::Array(std::move(items)));
+    Value array = PooledArray(absl::MakeSpan(elements_).subspan(start));
+    elements_.erase(elements_.begin() + static_cast<std::ptrdiff_t>(start), elements_.end());
+    return Add(std::move(array));
   }
 
-  Value Result() { return values_.empty() ? Value() : std::move(values_.back()); }
+  Value Result() { return elements_.empty() ? Value() : std::move(elements_.back().value); }
   const std::string& error() const { return error_; }
 
  private:
@@ -131,8 +136,17 @@ class Handler {
       --matched_;
       return true;
     }
-    values_.push_back(std::move(v));
+    if (starts_.empty() || starts_.back().is_array) {
+      elements_.emplace_back(Value(), std::move(v));
+    } else {
+      elements_.back().value = std::move(v);
+    }
     return true;
+  }
+  // Documents and what has a uid (the metadata of something) are hardly ever equal.
+  bool MayRepeat(absl::Span<const Member> members) const {
+    return !starts_.empty() && std::none_of(members.begin(), members.end(),
+                                            [](const Member& m) { return m.name() == "uid"; });
   }
   size_t Depth() const { return starts_.size() + inside_dropped_; }
   bool Enter(bool array) {
@@ -144,7 +158,7 @@ class Handler {
       ++inside_dropped_;
       return true;
     }
-    starts_.push_back(values_.size());
+    starts_.push_back({elements_.size(), array});
     if (array) Match("*");
     return true;
   }
@@ -180,11 +194,16 @@ class Handler {
 
   const size_t max_depth_;
   const Path dropped_;
-  size_t matched_ = 0;          // Leading steps of dropped_ that lead to where the reader is.
-  size_t inside_dropped_ = 0;   // Containers open inside the dropped value, itself included.
-  std::vector<size_t> starts_;  // For each open container, the values that precede it.
-  std::vector<Value> values_;
-  std::vector<Value> names_;
+  size_t matched_ = 0;         // Leading steps of dropped_ that lead to where the reader is.
+  size_t inside_dropped_ = 0;  // Containers open inside the dropped value, itself included.
+  // What is open, outermost first, and the elements so far of all of that: the values of an array
+  // have no name; the last member of an object has no value yet while that is being read.
+  struct Open {
+    size_t elements;  // That precede it.
+    bool is_array;
+  };
+  std::vector<Open> starts_;
+  std::vector<Member> elements_;
   std::string error_;
 };
 
@@ -244,6 +263,10 @@ Reading Read(absl::string_view text, Handler& handler) {
 class SurrogateRepair {
  public:
   static bool MayNeed(absl::string_view text) {
+    const size_t escape =
+        text.find('\\');  // Most texts have none, and this search is the fast one.
+    if (escape == absl::string_view::npos) return false;
+    text.remove_prefix(escape);
     return absl::StrContains(text, "\\ud") || absl::StrContains(text, "\\uD");
   }
   explicit SurrogateRepair(absl::string_view text) : text_(text) {

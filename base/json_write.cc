@@ -1,5 +1,6 @@
 // Writing JSON text as Go's encoder does.
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <string>
@@ -33,6 +34,22 @@ size_t Utf8Length(absl::string_view text) {
     if ((byte(i) & 0xC0) != 0x80) return 0;
   }
   return length;
+}
+
+// Whether a byte goes into a string as it is, whatever the options and the bytes beside it.
+constexpr std::array<bool, 256> MakePlainBytes() {
+  std::array<bool, 256> plain{};
+  for (size_t c = 0x20; c < 0x80; ++c) {
+    plain[c] = c != '"' && c != '\\' && c != '<' && c != '>' && c != '&';
+  }
+  return plain;
+}
+constexpr std::array<bool, 256> kPlainBytes = MakePlainBytes();
+
+// The first place from `at` on that has to be looked at; the size when there is none.
+size_t PlainUntil(absl::string_view s, size_t at) {
+  while (at < s.size() && kPlainBytes[static_cast<unsigned char>(s[at])]) ++at;
+  return at;
 }
 
 class Writer {
@@ -151,6 +168,8 @@ class Writer {
     out_ += '"';
     size_t plain = 0;  // Start of the bytes not yet copied.
     for (size_t i = 0; i < s.size();) {
+      i = PlainUntil(s, i);
+      if (i == s.size()) break;
       const auto c = static_cast<unsigned char>(s[i]);
       const size_t length = c < 0x80 ? 1 : Utf8Length(s.substr(i));
       if (!IsSpecial(s.substr(i, length))) {

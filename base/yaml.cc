@@ -18,7 +18,6 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "base/internal/json_nodes.h"
 #include "base/internal/yaml_scalar.h"
 #include "base/status.h"
 
@@ -170,8 +169,8 @@ class DocumentBuilder : public YAML::EventHandler {
     Open done = std::move(open_.back());
     open_.pop_back();
     Finish(start_, done.anchor,
-           {done.is_map ? json::Builder::Object(std::move(done.members))
-                        : json::Builder::Array(std::move(done.items)),
+           {done.is_map ? json::Value::OfMembers(std::move(done.members))
+                        : json::Value::OfItems(std::move(done.items)),
             done.bytes, done.depth});
   }
 

@@ -1,6 +1,7 @@
 #include <catch2/catch.hpp>
 #include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/match.h"
@@ -151,6 +152,37 @@ TEST_CASE("the deepest document can be copied, compared, written and destroyed")
   const Value two = MustParse(text);
   CHECK(one == two);
   CHECK(json::Write(one) == text);
+}
+
+TEST_CASE("equal parts of documents share their memory, and a change of one leaves the other") {
+  const std::string text =
+      R"({"b":{"image":"registry.example.com/team/app:1","ports":[80,{"name":"http"}]},"a":1})";
+  const Value one = *Parse(text);
+  Value two = *Parse(R"({"other":[)" + text + "]}");
+  const Value& part = two["other"].At(0);
+  CHECK(one["b"].SharesWith(part["b"]));
+  CHECK(one == part);
+
+  two.Mutable("other").MutableAt(0).Set({"b", "image"}, "another");
+  two.Mutable("other").MutableAt(0).Mutable({"b", "ports"}).MutableAt(1).Set("name", "https");
+  CHECK(one == *Parse(text));
+  CHECK(two.Get({"other"}).At(0).Get({"b", "ports"}).At(1)["name"].AsString() == "https");
+}
+
+TEST_CASE("what is alike but not equal is kept apart") {
+  for (const auto& [a, b] : std::vector<std::pair<std::string, std::string>>{
+           {R"([{"a":1}])", R"([{"a":1.0}])"},
+           {R"([{"a":1}])", R"([{"b":1}])"},
+           {R"([["1"]])", R"([[1]])"},
+           {R"([{"a":null}])", R"([{"a":false}])"},
+           {R"([["0123456789abcdef-1-0123456789abcdef"]])",
+            R"([["0123456789abcdef-2-0123456789abcdef"]])"},
+           {R"([{"0123456789abcdef-1-0123456789abcdef":1}])",
+            R"([{"0123456789abcdef-2-0123456789abcdef":1}])"}}) {
+    CAPTURE(a, b);
+    CHECK(Write(*Parse(a)) == Write(*Parse(a)));
+    CHECK_FALSE(Parse(a)->At(0).SharesWith(Parse(b)->At(0)));
+  }
 }
 
 TEST_CASE("a document read twice is read twice the same, names of any length included") {

@@ -1,0 +1,160 @@
+#include "base/internal/json_pool.h"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <utility>
+
+#include "absl/strings/string_view.h"
+#include "base/internal/json_nodes.h"
+
+namespace json {
+namespace {
+
+// Larger containers are hardly ever equal, and take long to compare.
+constexpr size_t kMostElements = 32;
+// A container has its place in one set, by its hash, and any slot of that.
+constexpr size_t kSlotsOfSet = 4;
+constexpr size_t kSets = 8192;
+// Neighbouring sets share a lock.
+constexpr size_t kLocks = 64;
+
+uint64_t Fold(uint64_t a, uint64_t b) {
+  const auto product = static_cast<unsigned __int128>(a) * b;
+  return static_cast<uint64_t>(product) ^ static_cast<uint64_t>(product >> 64);
+}
+
+template <class T>
+uint64_t WordAt(const T* from) {
+  uint64_t word;
+  std::memcpy(&word, from, sizeof(word));
+  return word;
+}
+
+}  // namespace
+
+// Reads the bytes of values: equal ones have equal bytes, long strings apart (see Value).
+class NodePool {
+ public:
+  static NodePool& Get() {
+    static NodePool& pool = *new NodePool;  // Never destroyed: threads may outlive main.
+    return pool;
+  }
+
+  // `Elements` is ArrayElements or ObjectElements.
+  template <class Elements>
+  Value Find(absl::Span<Member> elements) {
+    uint64_t hash = elements.size();
+    for (const Member& element : elements) hash = Elements::Hash(hash, element);
+    hash ^= hash >> 29;
+    const size_t set = hash % kSets;
+    std::array<Value, kSlotsOfSet + 1> dropped;  // Freed without the lock.
+    const TryLock lock(locks_[set * kLocks / kSets]);
+    if (!lock.held()) return Elements::Build(elements);
+    Slot* free = nullptr;
+    for (size_t i = 0; i < kSlotsOfSet; ++i) {
+      Slot& slot = (*slots_)[set * kSlotsOfSet + i];
+      if (slot.hash == hash && Elements::AreOf(slot.value, elements)) return slot.value;
+      if (IsUnused(slot.value)) dropped[i] = std::move(slot.value);
+      if (slot.value.is_null()) free = &slot;
+    }
+    // With all in use, any may go: that costs memory, no more.
+    if (free == nullptr) free = &(*slots_)[set * kSlotsOfSet + (hash >> 60) % kSlotsOfSet];
+    Value made = Elements::Build(elements);
+    free->hash = hash;
+    dropped.back() = std::exchange(free->value, made);
+    return made;
+  }
+
+  struct ArrayElements {
+    static uint64_t Hash(uint64_t hash, const Member& element) { return Add(hash, element.value); }
+    static bool AreOf(const Value& array, absl::Span<const Member> elements) {
+      const absl::Span<const Value> items = array.items();
+      return std::equal(items.begin(), items.end(), elements.begin(), elements.end(),
+                        [](const Value& a, const Member& b) { return Same(a, b.value); });
+    }
+    static Value Build(absl::Span<Member> elements) { return Builder::ArrayOf(elements); }
+  };
+  struct ObjectElements {
+    static uint64_t Hash(uint64_t hash, const Member& element) {
+      return Add(Add(hash, element.value), element.name_);
+    }
+    static bool AreOf(const Value& object, absl::Span<const Member> elements) {
+      const absl::Span<const Member> own = object.members();
+      return std::equal(own.begin(), own.end(), elements.begin(), elements.end(),
+                        [](const Member& a, const Member& b) {
+                          return Same(a.value, b.value) && Same(a.name_, b.name_);
+                        });
+    }
+    static Value Build(absl::Span<Member> elements) { return Builder::SortedObject(elements); }
+  };
+
+ private:
+  struct Slot {
+    uint64_t hash = 0;
+    Value value;
+  };
+  // Nobody waits: who finds the place taken does without the table this time.
+  class TryLock {
+   public:
+    explicit TryLock(std::atomic_flag& flag)
+        : flag_(flag), held_(!flag.test_and_set(std::memory_order_acquire)) {}
+    ~TryLock() {
+      if (held_) flag_.clear(std::memory_order_release);
+    }
+    TryLock(const TryLock&) = delete;
+    bool held() const { return held_; }
+
+   private:
+    std::atomic_flag& flag_;
+    const bool held_;
+  };
+
+  static uint64_t Add(uint64_t hash, const Value& value) {
+    constexpr uint64_t kFirst = 0x9E3779B97F4A7C15u;
+    constexpr uint64_t kSecond = 0xD6E8FEB86659FD93u;
+    uint64_t first, last;
+    if (value.tag_ == Value::kTagString) {  // The ends of long strings have to do.
+      const absl::string_view text = value.AsString();
+      first = WordAt(text.data()) + text.size();
+      last = WordAt(text.data() + text.size() - sizeof(last));
+    } else {
+      const auto* bytes = reinterpret_cast<const char*>(&value);
+      first = WordAt(bytes);
+      last = WordAt(bytes + sizeof(first));
+    }
+    return hash * kFirst + Fold(first ^ kFirst, last ^ kSecond);
+  }
+
+  static bool Same(const Value& a, const Value& b) {
+    if (std::memcmp(static_cast<const void*>(&a), static_cast<const void*>(&b), sizeof(a)) == 0) {
+      return true;
+    }
+    return a.tag_ == Value::kTagString && b.tag_ == Value::kTagString &&
+           a.AsString() == b.AsString();
+  }
+  // Whether only the table has it.
+  static bool IsUnused(const Value& value) {
+    if (value.is_array()) return value.u_.word.array->refs.load(std::memory_order_acquire) == 1;
+    return value.is_object() && value.u_.word.object->refs.load(std::memory_order_acquire) == 1;
+  }
+
+  std::array<std::atomic_flag, kLocks> locks_ = {};
+  std::unique_ptr<std::array<Slot, kSets* kSlotsOfSet>> slots_ =
+      std::make_unique<std::array<Slot, kSets * kSlotsOfSet>>();
+};
+
+Value PooledArray(absl::Span<Member> elements) {
+  if (elements.empty() || elements.size() > kMostElements) return Builder::ArrayOf(elements);
+  return NodePool::Get().Find<NodePool::ArrayElements>(elements);
+}
+
+Value PooledObject(absl::Span<Member> elements) {
+  if (elements.empty() || elements.size() > kMostElements) return Builder::SortedObject(elements);
+  return NodePool::Get().Find<NodePool::ObjectElements>(elements);
+}
+
+}  // namespace json
