@@ -78,6 +78,10 @@ class WatchHandler {
   enum class EventType { kAdded, kModified, kDeleted, kBookmark };
   virtual ~WatchHandler() = default;
   virtual void OnEvent(EventType type, Object object) = 0;
+  // Asked before an added or modified object is read: true says that this state of it is known
+  // already, as when it is the result of a write of our own. It counts as received, without a call
+  // of OnEvent.
+  virtual bool OnKnownState(absl::string_view /*resource_version*/) { return false; }
   // Once, last. OK: the server closed the watch (its time-out); resume from the last
   // resourceVersion. kOutOfRange: that version is gone, list again.
   virtual void OnEnd(absl::Status status) = 0;

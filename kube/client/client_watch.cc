@@ -56,6 +56,8 @@ void ClientWatch::OnData(absl::string_view bytes) {
 }
 
 absl::Status ClientWatch::OnLine(absl::string_view line) {
+  const absl::string_view version = VersionOfStateEvent(line);
+  if (!version.empty() && handler_.OnKnownState(version)) return absl::OkStatus();
   auto event = ParseWatchEvent(line);
   if (!event.ok()) return base::Annotate(event.status(), "malformed watch event");
   if (event->type == WatchEvent::Type::kError) return ErrorOfStatusObject(event->object, 500);

@@ -53,6 +53,12 @@ struct WatchEvent {
 // kInvalidArgument when the text is not {"type": <known>, "object": {...}}.
 absl::StatusOr<WatchEvent> ParseWatchEvent(absl::string_view line);
 
+// The resourceVersion of an ADDED or MODIFIED event, found without reading the rest of the text:
+// enough to recognise a state that is known already. Empty when the event is of another type, or
+// when its text has an unusual form (spaces, escapes): only ParseWatchEvent can read it then. What
+// it finds in a malformed text is unspecified.
+absl::string_view VersionOfStateEvent(absl::string_view line);
+
 }  // namespace kube
 
 #endif  // KUBE_CLIENT_WATCH_DECODER_H_

@@ -6,11 +6,32 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "kube/client/watch_decoder.h"
 
 namespace {
 
 constexpr size_t kMaxLine = 4096;
+
+bool IsState(const kube::WatchEvent& event) {
+  return event.type == kube::WatchEvent::Type::kAdded ||
+         event.type == kube::WatchEvent::Type::kModified;
+}
+
+// A version that the scan finds in a proper event is the object's. (Digits: another text may hold
+// escapes; names that come twice are nobody's proper event.)
+void CheckVersion(absl::string_view line, const absl::StatusOr<kube::WatchEvent>& event) {
+  const absl::string_view found = kube::VersionOfStateEvent(line);
+  if (!event.ok() || found.empty()) return;
+  if (!std::all_of(found.begin(), found.end(), [](char c) { return c >= '0' && c <= '9'; })) return;
+  const bool unique = absl::StrContains(line, "metadata") &&
+                      line.find("\"metadata\"") == line.rfind("\"metadata\"") &&
+                      line.find("\"resourceVersion\"") == line.rfind("\"resourceVersion\"") &&
+                      !absl::StrContains(line, '\\');
+  if (!unique) return;
+  if (!IsState(*event)) abort();
+  if (event->object.Get({"metadata", "resourceVersion"}).AsString() != found) abort();
+}
 
 std::vector<std::string> Decode(absl::string_view body, size_t piece) {
   kube::WatchDecoder decoder(kMaxLine);
@@ -18,7 +39,9 @@ std::vector<std::string> Decode(absl::string_view body, size_t piece) {
   while (!body.empty()) {
     const absl::Status fed = decoder.Feed(body.substr(0, piece), [&](absl::string_view line) {
       lines.emplace_back(line);
-      return kube::ParseWatchEvent(line).status();
+      const auto event = kube::ParseWatchEvent(line);
+      CheckVersion(line, event);
+      return event.status();
     });
     if (!fed.ok()) break;
     body.remove_prefix(std::min(piece, body.size()));

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "base/log.h"
 #include "base/status.h"
@@ -77,6 +78,8 @@ void Reflector::Written(const Object& object) {
   ObjectPtr prepared = Prepare(object);
   if (selector_.Matches(object.labels())) {
     writer_.Apply(std::move(prepared), false);
+    absl::MutexLock lock(&mu_);
+    own_versions_.Add(ResourceVersionOf(object));
   } else {
     writer_.Delete(std::move(prepared));
   }
@@ -120,6 +123,10 @@ absl::Status Reflector::List() {
 
 absl::Status Reflector::ListPages() {
   const bool initial = !writer_.HasSynced();
+  {
+    absl::MutexLock lock(&mu_);
+    own_versions_.Reset();
+  }
   absl::flat_hash_set<ObjectKey> listed;
   std::string version;
   ListOptions options{.label_selector = options_.label_selector};
@@ -159,6 +166,7 @@ void Reflector::OnEvent(EventType type, Object object) {
   {
     absl::MutexLock lock(&mu_);
     if (!object.resource_version().empty()) version_ = std::string(object.resource_version());
+    own_versions_.Pass(ResourceVersionOf(object));
     watch_delivered_ = true;
   }
   Succeeded();
@@ -169,6 +177,19 @@ void Reflector::OnEvent(EventType type, Object object) {
   } else {
     writer_.Apply(std::move(prepared), false);
   }
+}
+
+bool Reflector::OnKnownState(absl::string_view resource_version) {
+  int64_t number = -1;
+  if (stopped() || !absl::SimpleAtoi(resource_version, &number)) return false;
+  {
+    absl::MutexLock lock(&mu_);
+    if (!own_versions_.Pass(number)) return false;
+    version_ = std::string(resource_version);
+    watch_delivered_ = true;
+  }
+  Succeeded();
+  return true;
 }
 
 void Reflector::OnEnd(absl::Status status) {

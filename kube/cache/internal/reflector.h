@@ -10,6 +10,7 @@
 #include "kube/cache/informer.h"
 #include "kube/cache/internal/backoff.h"
 #include "kube/cache/internal/cache_writer.h"
+#include "kube/cache/internal/own_versions.h"
 #include "kube/cache/internal/task_pool.h"
 #include "kube/client/client.h"
 #include "kube/meta/selector.h"
@@ -52,6 +53,7 @@ class Reflector final : public Informer,
   }
 
   void OnEvent(EventType type, Object object) override;
+  bool OnKnownState(absl::string_view resource_version) override;
   void OnEnd(absl::Status status) override;
 
  private:
@@ -83,6 +85,7 @@ class Reflector final : public Informer,
   std::unique_ptr<Watch> watch_ ABSL_GUARDED_BY(watch_mu_);
 
   mutable absl::Mutex mu_;
+  OwnVersions own_versions_ ABSL_GUARDED_BY(mu_);
   std::string version_ ABSL_GUARDED_BY(mu_);  // Where the watch resumes.
   absl::Status last_error_ ABSL_GUARDED_BY(mu_);
   Backoff backoff_ ABSL_GUARDED_BY(mu_);

@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include "kube/cache/internal/backoff.h"
+#include "kube/cache/internal/own_versions.h"
 #include "tests/support/eventually.h"
 #include "tests/support/fake_clock.h"
 #include "tests/support/fake_transport.h"
@@ -126,6 +127,39 @@ TEST_CASE_METHOD(Fixture, "handlers may use the informer they belong to") {
   informer->Written(Pod("a", 999, "a"));
   REQUIRE(diary.AwaitLines(2));
   CHECK(informer->store().size() == 2);
+}
+
+TEST_CASE("an echo of an own write is known once, and only when it comes after the answer") {
+  internal::OwnVersions own;
+  own.Add(5);
+  own.Add(8);
+  CHECK_FALSE(own.Pass(4));
+  CHECK(own.Pass(5));
+  CHECK_FALSE(own.Pass(5));
+  CHECK_FALSE(own.Pass(6));
+  own.Add(6);  // The watch was faster.
+  CHECK_FALSE(own.Pass(6));
+  CHECK_FALSE(own.Pass(9));
+  CHECK_FALSE(own.Pass(8));  // A watch that goes back: nothing is left of what it had passed.
+  own.Add(20);
+  own.Reset();
+  CHECK_FALSE(own.Pass(20));
+  own.Reset();
+  own.Add(3);
+  CHECK(own.Pass(3));
+}
+
+TEST_CASE_METHOD(Fixture, "after the echo of an own write the watch goes on from there") {
+  const auto informer = Synced();
+  informer->AddHandler(diary.Handler());
+  Object pod = Pod("a");
+  pod.Set({"metadata", "resourceVersion"}, "101");  // What the server is about to answer.
+  pod.Set({"metadata", "uid"}, "u-a");
+  informer->Written(pod);
+  server->Put(kPods, Pod("a"));
+  server->Put(kPods, Pod("b"));
+  REQUIRE(diary.AwaitLines(2));
+  CHECK(diary.lines() == Lines{"add a@101", "add b@102"});
 }
 
 TEST_CASE_METHOD(Fixture, "a write is seen at once and not reported again by the watch") {

@@ -20,7 +20,13 @@ class Recorder : public WatchHandler {
     events.push_back(absl::StrCat(kNames[static_cast<int>(type)], " ", object.name(), "@",
                                   object.resource_version(), " ", object.kind()));
   }
+  bool OnKnownState(absl::string_view resource_version) override {
+    if (resource_version != known) return false;
+    events.push_back(absl::StrCat("known @", resource_version));
+    return true;
+  }
   void OnEnd(absl::Status status) override { ends.push_back(std::move(status)); }
+  std::string known;
   std::vector<std::string> events;
   std::vector<absl::Status> ends;
 };
@@ -70,6 +76,16 @@ TEST_CASE("A watch reports events of all types in order, then a proper end") {
                                                       "bookmark @8 Pod", "deleted p@9 Pod"});
   REQUIRE(f.recorder.ends.size() == 1);
   CHECK(f.recorder.ends[0].ok());
+}
+
+TEST_CASE("A state that the receiver knows is not read, a deletion always is") {
+  Fixture f;
+  f.recorder.known = "7";
+  f.Head(200);
+  f.Data(Event("ADDED", "p", 6) + Event("MODIFIED", "p", 7) + Event("DELETED", "p", 7) +
+         Event("BOOKMARK", "", 7));
+  CHECK(f.recorder.events == std::vector<std::string>{"added p@6 Pod", "known @7",
+                                                      "deleted p@7 Pod", "bookmark @7 Pod"});
 }
 
 TEST_CASE("An ERROR event ends the watch with the server's code, and nothing comes after it") {

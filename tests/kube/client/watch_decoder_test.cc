@@ -108,4 +108,38 @@ TEST_CASE("A watch event has a known type and an object") {
   }
 }
 
+TEST_CASE("The version of a state is found in the text of its event, whatever stands before it") {
+  const std::string versions[] = {
+      R"({"type":"ADDED","object":{"kind":"Pod","metadata":{"resourceVersion":"7"}}})",
+      R"({"type":"MODIFIED","object":{"metadata":{"name":"a","resourceVersion":"7","uid":"u"}}})",
+      R"({"object":{"metadata":{"resourceVersion":"7"}},"type":"MODIFIED"})",
+      R"({"object":{"data":{"metadata":{"resourceVersion":"1"}},"metadata":{"resourceVersion":"7"}},"type":"ADDED"})",
+      R"({"type":"ADDED","object":{"x":["metadata",{"y":"\\\""}],"metadata":{"annotations":)"
+      R"({"resourceVersion":"1"},"labels":{"a":"\"resourceVersion\":\"2\""},"resourceVersion":"7"}}})",
+  };
+  for (const std::string& text : versions) {
+    CAPTURE(text);
+    CHECK(VersionOfStateEvent(text) == "7");
+    const auto event = ParseWatchEvent(text);
+    REQUIRE(event.ok());
+    CHECK(event->object.Get({"metadata", "resourceVersion"}).AsString() == "7");
+  }
+}
+
+TEST_CASE("No version is found in other events and in unusual texts") {
+  for (const char* text :
+       {"", "{", R"({"type":"ADDED","object":{)", R"({"type":"ADDED","object":{"metadata":{)",
+        R"({"type":"DELETED","object":{"metadata":{"resourceVersion":"7"}}})",
+        R"({"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"7"}}})",
+        R"({"object":{"metadata":{"resourceVersion":"7"}},"type":"DELETED"})",
+        R"({"type":"ADDED","object":{"metadata":{"name":"a"},"resourceVersion":"7"}})",
+        R"({"type":"ADDED","object":{"metadata":"metadata","resourceVersion":"7"}})",
+        R"({"type":"ADDED","object":{"metadata":{"resourceVersion":7}}})",
+        R"({"type":"ADDED","object":{"metadata":{"resourceVersion":"7}}})",
+        R"({"type": "ADDED", "object": {"metadata": {"resourceVersion": "7"}}})"}) {
+    CAPTURE(text);
+    CHECK(VersionOfStateEvent(text).empty());
+  }
+}
+
 }  // namespace kube
