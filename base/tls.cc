@@ -1,5 +1,8 @@
 #include "base/tls.h"
 
+#include <openssl/err.h>
+#include <openssl/x509v3.h>
+
 #include <utility>
 
 #include "base/internal/openssl.h"
@@ -83,6 +86,19 @@ absl::StatusOr<std::shared_ptr<const ClientCredentials>> ClientCredentials::Crea
   }
   return std::make_shared<SharedCredentials>(std::move(roots), options.skip_verify,
                                              std::move(identity));
+}
+
+absl::Status RequireServerName(ssl_ctx_st* ctx, const std::string& host) {
+  X509_VERIFY_PARAM* param = SSL_CTX_get0_param(ctx);
+  // An address is tried first; a name never looks like one.
+  if (X509_VERIFY_PARAM_set1_ip_asc(param, host.c_str()) == 1) return absl::OkStatus();
+  ERR_clear_error();
+  X509_VERIFY_PARAM_set_hostflags(
+      param, X509_CHECK_FLAG_NEVER_CHECK_SUBJECT | X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
+  if (!host.empty() && X509_VERIFY_PARAM_set1_host(param, host.c_str(), host.size()) == 1) {
+    return absl::OkStatus();
+  }
+  return internal::LastError("server name");
 }
 
 absl::Status ConfigureServer(ssl_ctx_st* ctx, const ServerOptions& options) {

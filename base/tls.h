@@ -45,6 +45,11 @@ class ClientCredentials {
   virtual absl::Status Apply(ssl_ctx_st* ctx) const = 0;
 };
 
+// Makes connections of `ctx`, a client's, insist that the server's certificate is valid for `host`,
+// a name or an IP address. As in Go, only the alternative names of a certificate count, never its
+// subject. No effect where verification is off. kInvalidArgument.
+absl::Status RequireServerName(ssl_ctx_st* ctx, const std::string& host);
+
 // Makes `ctx` a server's: certificate, key and, when given, a CA against which client certificates
 // are checked if the client shows one.
 struct ServerOptions {

@@ -125,7 +125,7 @@ absl::StatusOr<std::string> BodyOf(kube::HttpResponse response) {
 }
 
 HookClientOptions WithDefaults(HookClientOptions options) {
-  if (!options.transport) options.transport = &kube::NewHttpTransport;
+  if (!options.transport) options.transport = &kube::NewCpprestTransport;
   return options;
 }
 

@@ -26,7 +26,7 @@ using TransportFactory = std::function<absl::StatusOr<std::shared_ptr<kube::Tran
 
 struct HookClientOptions {
   ServiceLookup services;      // Empty: there are none, every Service is looked up by DNS.
-  TransportFactory transport;  // Empty: kube::NewHttpTransport.
+  TransportFactory transport;  // Empty: kube::NewCpprestTransport.
   base::StopToken stop;        // Ends calls under way.
 };
 

@@ -1,10 +1,12 @@
 #include "kube/client/client.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "base/clock.h"
 #include "base/metrics.h"
+#include "base/random.h"
 #include "base/status.h"
 #include "kube/client/internal/caller.h"
 #include "kube/client/internal/client_watch.h"
@@ -17,6 +19,9 @@ namespace {
 // kube-apiservers send a bookmark about every minute; a watch silent for three is broken, or of a
 // server without bookmarks, whose watches resume at no cost.
 constexpr absl::Duration kWatchSilence = absl::Seconds(180);
+
+// Of a list without a limit of its own, when it has to be cut into pages.
+constexpr int64_t kPageSize = 500;
 
 const char* ContentTypeOf(PatchType type) {
   switch (type) {
@@ -130,6 +135,10 @@ absl::StatusOr<ListPage> Client::ListAll(const Resource& r, absl::string_view ns
       all.items.clear();
       continue;
     }
+    if (absl::IsResourceExhausted(page.status()) && options.limit != 1) {
+      options.limit = std::max<int64_t>(1, (options.limit > 0 ? options.limit : kPageSize) / 2);
+      continue;
+    }
     RETURN_IF_ERROR(page.status());
     if (all.items.empty()) {
       all.items = std::move(page->items);
@@ -209,7 +218,8 @@ std::unique_ptr<Watch> Client::StartWatch(const Resource& r, absl::string_view n
   Query query;
   query.Add("watch", "true")
       .Add("allowWatchBookmarks", "true")
-      .Add("timeoutSeconds", absl::StrCat(absl::ToInt64Seconds(options.server_timeout)))
+      .Add("timeoutSeconds",
+           absl::StrCat(absl::ToInt64Seconds(base::Jitter(options.server_timeout, 1))))
       .Add("labelSelector", options.label_selector)
       .Add("fieldSelector", options.field_selector)
       .Add("resourceVersion", options.resource_version);

@@ -91,7 +91,9 @@ struct WatchOptions {
   std::string label_selector;
   std::string field_selector;
   std::string resource_version;
-  absl::Duration server_timeout = absl::Seconds(300);
+  // The server is asked for this and up to as much again, at random (as client-go does), so that
+  // the watches of one process do not all end at the same moment.
+  absl::Duration server_timeout = absl::Minutes(5);
 };
 
 // A running watch. Destroying it ends it; no call of the handler comes afterwards.
@@ -123,7 +125,8 @@ class Client {
   // `ns` empty: all namespaces.
   absl::StatusOr<ListPage> List(const Resource& r, absl::string_view ns, const ListOptions& options,
                                 const base::StopToken& stop);
-  // All pages; starts over once when the continue token expires half-way.
+  // All pages; starts over once when the continue token expires half-way. A page that is larger
+  // than the transport takes is asked for again with half the limit, which the pages after it keep.
   absl::StatusOr<ListPage> ListAll(const Resource& r, absl::string_view ns, ListOptions options,
                                    const base::StopToken& stop);
   absl::StatusOr<Object> Create(const Resource& r, const Object& object,

@@ -20,8 +20,6 @@ namespace {
 // Memory is not reserved on the server's word alone.
 constexpr size_t kMaxReserve = 1 << 20;
 
-thread_local bool in_stream_callback = false;
-
 ABSL_CONST_INIT absl::Mutex live_mu(absl::kConstInit);
 ABSL_CONST_INIT int live_exchanges ABSL_GUARDED_BY(live_mu) = 0;
 
@@ -149,7 +147,7 @@ void UnaryExchange::OnHead(HttpResponse head) {
 
 absl::Status UnaryExchange::OnData(absl::string_view bytes) {
   absl::MutexLock lock(&mu_);
-  if (response_.body.size() + bytes.size() > max_body_bytes_) {
+  if (bytes.size() > max_body_bytes_ - response_.body.size()) {
     too_large_ = absl::ResourceExhaustedError(
         absl::StrCat("the answer is larger than ", max_body_bytes_, " bytes"));
     return too_large_;
@@ -165,50 +163,36 @@ void UnaryExchange::OnEnd(absl::Status status) {
 }
 
 StreamExchange::StreamExchange(StreamCallbacks callbacks, absl::Duration longest_silence)
-    : callbacks_(std::move(callbacks)),
+    : delivery_(std::move(callbacks)),
       longest_silence_(longest_silence),
       timer_(crossplat::threadpool::shared_instance().service()),
       last_data_(base::RealClock().SteadyNow()) {}
 
-bool StreamExchange::InCallback() { return in_stream_callback; }
-
-void StreamExchange::Deliver(const std::function<void()>& callback, bool last) {
-  {
-    absl::MutexLock lock(&mu_);
-    // Only a pool of more than one thread ever waits here.
-    mu_.Await(absl::Condition(
-        +[](bool* busy) { return !*busy; }, &busy_));
-    if (closed_) return;
-    busy_ = true;
-    last_data_ = base::RealClock().SteadyNow();
-  }
-  in_stream_callback = true;
-  callback();
-  in_stream_callback = false;
+void StreamExchange::NoteData() {
   absl::MutexLock lock(&mu_);
-  busy_ = false;
-  if (last) closed_ = true;
+  last_data_ = base::RealClock().SteadyNow();
 }
 
 void StreamExchange::OnHead(HttpResponse head) {
-  Deliver([&] { callbacks_.on_head(head); });
+  NoteData();
+  static_cast<void>(delivery_.Head(head));
 }
 
 absl::Status StreamExchange::OnData(absl::string_view bytes) {
-  Deliver([&] { callbacks_.on_data(bytes); });
-  return absl::OkStatus();
+  NoteData();
+  return delivery_.Data(bytes);
 }
 
 void StreamExchange::OnEnd(absl::Status status) {
   timer_.cancel();
-  Deliver([&] { callbacks_.on_end(std::move(status)); }, /*last=*/true);
+  delivery_.End(std::move(status));
 }
 
 void StreamExchange::StartTimer() {
+  if (delivery_.closed()) return;
   absl::Duration left;
   {
     absl::MutexLock lock(&mu_);
-    if (closed_) return;
     left = last_data_ + longest_silence_ - base::RealClock().SteadyNow();
   }
   if (left <= absl::ZeroDuration()) {
@@ -226,12 +210,7 @@ void StreamExchange::StartTimer() {
 }
 
 void StreamExchange::Close() {
-  {
-    absl::MutexLock lock(&mu_);
-    closed_ = true;
-    mu_.Await(absl::Condition(
-        +[](bool* busy) { return !*busy; }, &busy_));
-  }
+  delivery_.Close();
   Cancel();
   PostToPool([self = shared_from_this(), this] { timer_.cancel(); });
 }

@@ -1,5 +1,6 @@
 #include "kube/client/internal/cpprest_sink.h"
 
+#include <limits>
 #include <memory>
 #include <stdexcept>
 #include <utility>
@@ -8,6 +9,8 @@ namespace kube {
 namespace {
 
 using Buffer = concurrency::streams::details::streambuf_state_manager<uint8_t>;
+
+constexpr size_t kMaxBlock = std::numeric_limits<int>::max();
 
 class InlineScheduler : public pplx::scheduler_interface {
  public:
@@ -49,8 +52,12 @@ class Sink : public Buffer {
 
  protected:
   pplx::task<size_t> _putn(const uint8_t* bytes, size_t count) override {
+    // The library keeps the size of a chunk in an int. A server that says -1, or so much that it
+    // becomes negative, would make us read far behind what was received.
+    const bool received = count <= kMaxBlock;
     const absl::Status status =
-        on_data_(absl::string_view(reinterpret_cast<const char*>(bytes), count));
+        received ? on_data_(absl::string_view(reinterpret_cast<const char*>(bytes), count))
+                 : absl::UnavailableError("the size of a chunk makes no sense");
     if (status.ok()) return pplx::task_from_result(count, RunInline());
     return pplx::task_from_exception<size_t>(std::runtime_error(status.ToString()), RunInline());
   }

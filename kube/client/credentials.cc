@@ -218,6 +218,17 @@ absl::StatusOr<CredentialsPtr> CredentialSource::Get(base::SteadyTime deadline,
   }
 }
 
+CredentialsPtr CredentialSource::GetIfFresh() {
+  const bool blocks = config_.exec != nullptr || !config_.token_file.empty() ||
+                      !config_.client_certificate_file.empty();
+  if (!blocks) {
+    auto given = Get(base::SteadyTime::InfiniteFuture(), {});
+    return given.ok() ? *std::move(given) : nullptr;
+  }
+  absl::MutexLock lock(&mu_);
+  return clock_.SteadyNow() < fresh_until_ ? current_ : nullptr;
+}
+
 bool CredentialSource::ReplaceToken(const std::string& token) {
   absl::MutexLock lock(&mu_);
   if (token_.empty() || token.empty() || !config_.token_file.empty()) return false;

@@ -1,14 +1,30 @@
-// Transport over cpprestsdk: the only door to it.
+// The two transports: a lean one for API servers, and cpprestsdk's.
+//
+// Both keep the same contract (transport.h) and take the same configurations, and one table of
+// tests runs on both. NewHttpTransport is for what is hot: lists, watches, reads and writes of the
+// loops, leases. NewCpprestTransport is for what is asked now and then, such as webhooks.
 #ifndef KUBE_CLIENT_HTTP_TRANSPORT_H_
 #define KUBE_CLIENT_HTTP_TRANSPORT_H_
 
 #include <memory>
 
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
 #include "kube/client/kubeconfig.h"
 #include "kube/client/transport.h"
 
 namespace kube {
+
+// Watches of all servers share one thread, which no caller waits for; calls are driven by their
+// callers' threads over connections that are kept for half a minute. kInvalidArgument when
+// certificates, key, server or proxy URL are unusable. Token files and exec plugins are read at the
+// first request and again when they change or expire, or the server answers 401.
+absl::StatusOr<std::shared_ptr<Transport>> NewHttpTransport(const ConnectionConfig& config);
+
+// The same over cpprestsdk. What the library cannot do (proxies other than http:// ones, headers
+// for them other than Basic credentials, impersonation with several groups) is done by the lean
+// one.
+absl::StatusOr<std::shared_ptr<Transport>> NewCpprestTransport(const ConnectionConfig& config);
 
 // Starts cpprestsdk's process-wide thread pool. One thread is the cheapest (133-208 us of CPU for a
 // small GET over TLS against 305-430 us with eight) and the only size with which cancelling is free
@@ -19,10 +35,6 @@ void InitializeHttp(int threads = 1);
 // Lets what was cancelled come to its end, for at most `patience`, so that a process can exit with
 // nothing under way. Call last in main(), when all transports are gone.
 void FinishHttp(absl::Duration patience = absl::Seconds(2));
-
-// kInvalidArgument when certificates, key or proxy URL are unusable. Token files and exec plugins
-// are read at the first request and again when they change or expire, or the server answers 401.
-absl::StatusOr<std::shared_ptr<Transport>> NewHttpTransport(const ConnectionConfig& config);
 
 }  // namespace kube
 

@@ -3,11 +3,9 @@
 #include <arpa/inet.h>
 #include <netinet/in.h>
 
-#include <algorithm>
-#include <cstring>
+#include <array>
+#include <cstdlib>
 #include <optional>
-#include <utility>
-#include <vector>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
@@ -17,16 +15,12 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "base/status.h"
+#include "kube/client/internal/endpoint.h"
 
 namespace kube {
 namespace {
 
-// "user:secret@host:port" of a URL.
-absl::string_view AuthorityOf(absl::string_view url) {
-  const size_t scheme = url.find("://");
-  if (scheme != absl::string_view::npos) url.remove_prefix(scheme + 3);
-  return url.substr(0, url.find_first_of("/?#"));
-}
+using Kind = ProxySettings::Kind;
 
 std::string PercentDecode(absl::string_view text) {
   std::string out;
@@ -42,109 +36,117 @@ std::string PercentDecode(absl::string_view text) {
   return out;
 }
 
-void SetCredentials(absl::string_view user, absl::string_view password, ProxySettings& out) {
-  out.username = std::string(user);
-  out.password = std::string(password);
+absl::StatusOr<Kind> KindOf(absl::string_view scheme, absl::string_view source) {
+  if (scheme == "http") return Kind::kHttp;
+  if (scheme == "https") return Kind::kHttps;
+  if (absl::StartsWith(scheme, "socks5")) return Kind::kSocks5;
+  return absl::InvalidArgumentError(
+      absl::StrCat(source, ": the scheme \"", scheme, "\" is not http, https, socks5 or socks5h"));
 }
 
-// Messages never show the URL: it may carry a password.
 absl::StatusOr<ProxySettings> ParseProxyUrl(absl::string_view url, absl::string_view source) {
   if (!absl::StrContains(url, "://")) {
     return ParseProxyUrl(absl::StrCat("http://", url), source);
   }
-  if (!absl::StartsWith(url, "http://")) {
-    return absl::InvalidArgumentError(absl::StrCat(source, ": only http:// proxies are supported"));
-  }
-  absl::string_view authority = AuthorityOf(url);
+  ASSIGN_OR_RETURN(const Endpoint endpoint, ParseEndpoint(url, source));
   ProxySettings out;
-  const size_t at = authority.rfind('@');
-  if (at != absl::string_view::npos) {
-    const std::pair<absl::string_view, absl::string_view> parts =
-        absl::StrSplit(authority.substr(0, at), absl::MaxSplits(':', 1));
-    SetCredentials(PercentDecode(parts.first), PercentDecode(parts.second), out);
-    authority.remove_prefix(at + 1);
-  }
-  if (authority.empty()) return absl::InvalidArgumentError(absl::StrCat(source, ": no host"));
-  // The library's own default is 8080.
-  const bool has_port =
-      authority.rfind(':') != absl::string_view::npos && !absl::EndsWith(authority, "]");
-  out.url = absl::StrCat("http://", authority, has_port ? "" : ":80");
+  ASSIGN_OR_RETURN(out.kind, KindOf(endpoint.scheme, source));
+  out.host = endpoint.host;
+  out.port = endpoint.port;
+  const std::pair<absl::string_view, absl::string_view> user =
+      absl::StrSplit(endpoint.user_info, absl::MaxSplits(':', 1));
+  out.username = PercentDecode(user.first);
+  out.password = PercentDecode(user.second);
   return out;
 }
 
-absl::Status ApplyHeaders(const ConnectionConfig& config, ProxySettings& out) {
-  for (const auto& [name, value] : config.proxy_headers) {
-    std::string decoded;
-    absl::string_view basic = value;
-    if (!absl::EqualsIgnoreCase(name, "Proxy-Authorization") ||
-        !absl::ConsumePrefix(&basic, "Basic ") || !absl::Base64Unescape(basic, &decoded)) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "proxy header ", name, ": only \"Proxy-Authorization: Basic\" can be sent to a proxy"));
-    }
-    const std::pair<absl::string_view, absl::string_view> parts =
-        absl::StrSplit(decoded, absl::MaxSplits(':', 1));
-    SetCredentials(parts.first, parts.second, out);
-  }
-  return absl::OkStatus();
-}
-
 // The bytes of an address; IPv4 ones in their IPv6 form, so that there is one kind only.
-std::optional<std::vector<unsigned char>> AddressOf(const std::string& text) {
-  std::vector<unsigned char> bytes(16);
+using AddressBytes = std::array<unsigned char, 16>;
+std::optional<AddressBytes> AddressOf(const std::string& text) {
+  AddressBytes bytes = {};
   if (inet_pton(AF_INET6, text.c_str(), bytes.data()) == 1) return bytes;
   if (inet_pton(AF_INET, text.c_str(), bytes.data() + 12) != 1) return std::nullopt;
   bytes[10] = bytes[11] = 0xff;
   return bytes;
 }
 
-bool InNetwork(const std::string& host, absl::string_view network) {
-  const std::pair<std::string, std::string> parts =
-      absl::StrSplit(network, absl::MaxSplits('/', 1));
-  const auto address = AddressOf(host), base = AddressOf(parts.first);
+struct Network {
+  AddressBytes base;
+  int bits;
+};
+std::optional<Network> NetworkOf(absl::string_view text) {
+  const std::pair<std::string, std::string> parts = absl::StrSplit(text, absl::MaxSplits('/', 1));
+  const auto base = AddressOf(parts.first);
   int bits = 0;
-  if (!address || !base || !absl::SimpleAtoi(parts.second, &bits)) return false;
+  if (!base || !absl::SimpleAtoi(parts.second, &bits) || bits < 0) return std::nullopt;
   if (!absl::StrContains(parts.first, ':')) bits += 96;
-  if (bits < 0 || bits > 128) return false;
-  for (int i = 0; i < bits; ++i) {
-    if ((((*address)[i / 8] ^ (*base)[i / 8]) >> (7 - i % 8)) & 1) return false;
+  if (bits > 128) return std::nullopt;
+  return Network{*base, bits};
+}
+
+bool Contains(const Network& network, const std::string& host) {
+  const auto address = AddressOf(host);
+  if (!address) return false;
+  for (int i = 0; i < network.bits; ++i) {
+    if ((((*address)[i / 8] ^ network.base[i / 8]) >> (7 - i % 8)) & 1) return false;
   }
   return true;
 }
 
-// One entry of $NO_PROXY: "*", a network, an address, or a name that stands for its sub-domains
-// too.
-bool IsExcepted(const std::string& host, absl::string_view rule) {
-  if (rule == "*" || absl::EqualsIgnoreCase(host, rule)) return true;
-  if (absl::StrContains(rule, '/')) return InNetwork(host, rule);
-  absl::ConsumePrefix(&rule, "*");
-  const std::string suffix =
-      absl::StrCat(absl::StartsWith(rule, ".") ? "" : ".", absl::AsciiStrToLower(rule));
-  return absl::EndsWith(absl::AsciiStrToLower(host), suffix);
+// "host", "host:port", "[v6]:port" or "v6" of a rule; the port is "" when there is none.
+std::pair<std::string, std::string> SplitPort(const std::string& rule) {
+  if (absl::StartsWith(rule, "[")) {
+    const size_t end = rule.find(']');
+    if (end == std::string::npos) return {rule, ""};
+    const bool port = end + 1 < rule.size() && rule[end + 1] == ':';
+    return {rule.substr(1, end - 1), port ? rule.substr(end + 2) : ""};
+  }
+  const size_t colon = rule.find(':');
+  // Several colons: an IPv6 address without brackets.
+  if (colon == std::string::npos || rule.find(':', colon + 1) != std::string::npos) {
+    return {rule, ""};
+  }
+  return {rule.substr(0, colon), rule.substr(colon + 1)};
+}
+
+// One entry of $NO_PROXY: "*", a network, an address or a name, the latter two with a port or
+// without. A name stands for its sub-domains too, one that begins with "." or "*." for them alone.
+bool IsExcepted(const Endpoint& server, const std::string& rule) {
+  if (rule == "*") return true;
+  if (const auto network = NetworkOf(rule)) return Contains(*network, server.host);
+  std::pair<std::string, std::string> parts = SplitPort(rule);
+  std::string& host = parts.first;
+  if (!parts.second.empty() && parts.second != absl::StrCat(server.port)) return false;
+  if (host.empty()) return false;
+  if (const auto address = AddressOf(host)) return AddressOf(server.host) == address;
+  if (absl::StartsWith(host, "*.")) host.erase(0, 1);
+  if (host[0] == '.') return absl::EndsWith(server.host, host);
+  return server.host == host || absl::EndsWith(server.host, absl::StrCat(".", host));
 }
 
 bool IsThisMachine(const std::string& host) {
-  return host == "localhost" || InNetwork(host, "127.0.0.0/8") || InNetwork(host, "::1/128");
+  return host == "localhost" || Contains(*NetworkOf("127.0.0.0/8"), host) ||
+         Contains(*NetworkOf("::1/128"), host);
 }
 
 }  // namespace
 
-std::string HostOf(absl::string_view url) {
-  absl::string_view authority = AuthorityOf(url);
-  const size_t at = authority.rfind('@');
-  if (at != absl::string_view::npos) authority.remove_prefix(at + 1);
-  if (absl::ConsumePrefix(&authority, "[")) {
-    return std::string(authority.substr(0, authority.find(']')));
-  }
-  return std::string(authority.substr(0, authority.find(':')));
+std::string ProxySettings::Name() const {
+  const char* scheme = kind == Kind::kSocks5 ? "socks5" : kind == Kind::kHttps ? "https" : "http";
+  const Endpoint endpoint{.host = host, .port = port};
+  return absl::StrCat(scheme, "://", endpoint.Authority());
 }
 
-bool IsIpAddress(const std::string& host) { return AddressOf(host).has_value(); }
+std::string ProxySettings::Authorization() const {
+  if (username.empty() && password.empty()) return "";
+  return absl::StrCat("Basic ", absl::Base64Escape(absl::StrCat(username, ":", password)));
+}
 
 absl::StatusOr<ProxySettings> ProxySettingsOf(
     const ConnectionConfig& config, const std::function<std::string(const char*)>& variable) {
   if (!config.proxy_url.empty()) {
     ASSIGN_OR_RETURN(ProxySettings out, ParseProxyUrl(config.proxy_url, "proxy-url"));
-    RETURN_IF_ERROR(ApplyHeaders(config, out));
+    out.headers = config.proxy_headers;
     return out;
   }
   if (config.ignore_proxy_environment) return ProxySettings();
@@ -152,16 +154,26 @@ absl::StatusOr<ProxySettings> ProxySettingsOf(
     const std::string value = variable(upper);
     return value.empty() ? variable(lower) : value;
   };
-  const bool https = absl::StartsWith(config.server, "https:");
+  ASSIGN_OR_RETURN(const Endpoint server, ParseEndpoint(config.server, "server"));
+  const bool https = server.scheme == "https";
   const std::string url =
       https ? either("HTTPS_PROXY", "https_proxy") : either("HTTP_PROXY", "http_proxy");
-  const std::string host = HostOf(config.server);
-  if (url.empty() || IsThisMachine(host)) return ProxySettings();
+  if (url.empty() || IsThisMachine(server.host)) return ProxySettings();
   const std::string exceptions = either("NO_PROXY", "no_proxy");
   for (absl::string_view rule : absl::StrSplit(exceptions, ',', absl::SkipEmpty())) {
-    if (IsExcepted(host, absl::StripAsciiWhitespace(rule))) return ProxySettings();
+    rule = absl::StripAsciiWhitespace(rule);
+    if (!rule.empty() && IsExcepted(server, absl::AsciiStrToLower(rule))) return ProxySettings();
   }
-  return ParseProxyUrl(url, https ? "$HTTPS_PROXY" : "$HTTP_PROXY");
+  ASSIGN_OR_RETURN(ProxySettings out, ParseProxyUrl(url, https ? "$HTTPS_PROXY" : "$HTTP_PROXY"));
+  out.headers = config.proxy_headers;
+  return out;
+}
+
+absl::StatusOr<ProxySettings> ProxySettingsOf(const ConnectionConfig& config) {
+  return ProxySettingsOf(config, [](const char* name) {
+    const char* value = std::getenv(name);
+    return std::string(value == nullptr ? "" : value);
+  });
 }
 
 }  // namespace kube

@@ -23,8 +23,8 @@ namespace kube {
 // Not thread-safe.
 class WatchDecoder {
  public:
-  // One event of the largest object an API server stores is a few MB.
-  explicit WatchDecoder(size_t max_line_bytes = 64 << 20) : max_line_bytes_(max_line_bytes) {}
+  // The largest object that an API server stores is a few MB.
+  explicit WatchDecoder(size_t max_line_bytes = 16 << 20) : max_line_bytes_(max_line_bytes) {}
 
   // Calls `on_line` for every line that `bytes` completes, without its end; empty lines are left
   // out. The view is valid during the call only. A whole line inside `bytes` is not copied.

@@ -60,7 +60,7 @@ SPLIT_FOLDERS = {"controllers", "cmd", "examples"}
 DOORS = {
     r"rapidjson/": {"base"},
     r"glog/|gflags/": {"base"},
-    r"boost/": {"base"},
+    r"boost/": {"base", "kube/client"},
     r"prometheus/": {"base"},
     r"yaml-cpp/": {"base"},
     r"re2/": {"base"},

@@ -21,6 +21,7 @@
 #include "absl/time/time.h"
 #include "base/clock.h"
 #include "base/stop_token.h"
+#include "kube/client/internal/stream_delivery.h"
 #include "kube/client/transport.h"
 
 namespace kube {
@@ -95,18 +96,14 @@ class StreamExchange : public Exchange {
   void OnHead(HttpResponse head) override;
   absl::Status OnData(absl::string_view bytes) override;
   void OnEnd(absl::Status status) override;
-  // Whether this thread runs a callback of some stream now.
-  static bool InCallback();
 
  private:
-  void Deliver(const std::function<void()>& callback, bool last = false);
+  void NoteData();
 
-  const StreamCallbacks callbacks_;
+  StreamDelivery delivery_;
   const absl::Duration longest_silence_;
   boost::asio::steady_timer timer_;  // The pool's.
   absl::Mutex mu_;
-  bool busy_ ABSL_GUARDED_BY(mu_) = false;
-  bool closed_ ABSL_GUARDED_BY(mu_) = false;  // Nothing is delivered any more.
   base::SteadyTime last_data_ ABSL_GUARDED_BY(mu_);
 };
 

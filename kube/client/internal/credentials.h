@@ -46,6 +46,9 @@ class CredentialSource {
   // to be had, kDeadlineExceeded, kCancelled.
   absl::StatusOr<CredentialsPtr> Get(base::SteadyTime deadline, const base::StopToken& stop);
 
+  // The current credentials when they can be had without blocking, else null.
+  CredentialsPtr GetIfFresh();
+
   // Replaces the configuration's token; the next Get() has the new one. False, and nothing changes,
   // when the authorization does not come from a token in the configuration.
   bool ReplaceToken(const std::string& token);

@@ -1,9 +1,11 @@
-// Which HTTP proxy stands between us and an API server.
+// Which proxy stands between us and a server.
 #ifndef KUBE_CLIENT_INTERNAL_PROXY_H_
 #define KUBE_CLIENT_INTERNAL_PROXY_H_
 
 #include <functional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
@@ -12,20 +14,30 @@
 namespace kube {
 
 struct ProxySettings {
-  std::string url;  // "http://host:port"; "" for none.
+  // kHttps: the way to the proxy is TLS, checked against the system's roots. kSocks5: the proxy
+  // resolves the server's name, as Go's client has it, whether the URL says socks5 or socks5h.
+  enum class Kind { kNone, kHttp, kHttps, kSocks5 };
+  Kind kind = Kind::kNone;
+  std::string host;  // Without brackets.
+  int port = 0;
   std::string username, password;
+  // Sent to an HTTP proxy that is asked for a tunnel. The URL's credentials go before a header
+  // Proxy-Authorization among them.
+  std::vector<std::pair<std::string, std::string>> headers;
+
+  // "http://host:port", for messages.
+  std::string Name() const;
+  // "Basic ..." of the credentials; "" without any.
+  std::string Authorization() const;
 };
 
 // The configuration's proxy, else the one that $HTTPS_PROXY, $HTTP_PROXY and $NO_PROXY (or their
-// lower-case forms) give, as Go's http.ProxyFromEnvironment reads them: never for this machine
-// itself. kInvalidArgument for anything but an http:// proxy and for proxy headers other than
-// "Proxy-Authorization: Basic".
+// lower-case forms) give, as golang.org/x/net/http/httpproxy reads them: never for this machine
+// itself. kInvalidArgument for a URL that names no proxy of a known kind.
 absl::StatusOr<ProxySettings> ProxySettingsOf(
     const ConnectionConfig& config, const std::function<std::string(const char*)>& variable);
-
-// "host" of "https://host:port/path", without brackets.
-std::string HostOf(absl::string_view url);
-bool IsIpAddress(const std::string& host);
+// With this process's environment.
+absl::StatusOr<ProxySettings> ProxySettingsOf(const ConnectionConfig& config);
 
 }  // namespace kube
 

@@ -279,6 +279,30 @@ TEST_CASE("ListAll follows the pages and starts over once when the token expires
                                      "GET /api/v1/pods?limit=500&continue=c%20d",
                                  });
   }
+  SECTION("too large") {
+    Fixture f([&](const HttpRequest& request, int attempt) -> absl::StatusOr<HttpResponse> {
+      if (absl::StrContains(request.path, "limit=500") && attempt > 0) {
+        return absl::ResourceExhaustedError("the answer is larger than 64 bytes");
+      }
+      return page(attempt, attempt < 3 ? "c" : "");
+    });
+    const auto all = f.client.ListAll(kPods, "", {}, {});
+    REQUIRE(all.ok());
+    CHECK(all->items.size() == 3);
+    CHECK(Paths(*f.transport) == std::vector<std::string>{
+                                     "GET /api/v1/pods?limit=500",
+                                     "GET /api/v1/pods?limit=500&continue=c",
+                                     "GET /api/v1/pods?limit=250&continue=c",
+                                     "GET /api/v1/pods?limit=250&continue=c",
+                                 });
+  }
+  SECTION("one item is too large") {
+    Fixture f([&](const HttpRequest&, int) -> absl::StatusOr<HttpResponse> {
+      return absl::ResourceExhaustedError("the answer is larger than 64 bytes");
+    });
+    CHECK(absl::IsResourceExhausted(f.client.ListAll(kPods, "", {}, {}).status()));
+    CHECK(f.transport->requests().size() == 9);
+  }
   SECTION("expired once") {
     Fixture f([&](const HttpRequest&, int attempt) {
       return attempt == 1 ? Failure(410, "Expired") : page(attempt, attempt == 0 ? "c" : "");

@@ -1,8 +1,10 @@
 #include <catch2/catch.hpp>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "kube/client/client.h"
 #include "tests/kube/client/scripted_transport.h"
@@ -58,10 +60,35 @@ std::string Event(const std::string& type, const std::string& name, int version)
 TEST_CASE("A watch asks for bookmarks, a server-side end and its version") {
   Fixture f;
   const HttpRequest request = f.transport->requests().at(0);
-  CHECK(request.path ==
-        "/api/v1/namespaces/a/pods?watch=true&allowWatchBookmarks=true&timeoutSeconds=300"
+  const std::string timeout = "&timeoutSeconds=";
+  const size_t at = request.path.find(timeout) + timeout.size();
+  CHECK(request.path.substr(0, at) ==
+        "/api/v1/namespaces/a/pods?watch=true&allowWatchBookmarks=true&timeoutSeconds=");
+  CHECK(request.path.substr(request.path.find('&', at)) ==
         "&labelSelector=x%3Dy&resourceVersion=5");
   CHECK(request.timeout == absl::Seconds(180));
+}
+
+TEST_CASE("Watches end at different times, after five to ten minutes") {
+  std::set<int> seconds;
+  for (int i = 0; i < 50; ++i) {
+    const std::string path = Fixture().transport->requests().at(0).path;
+    int given = 0;
+    REQUIRE(absl::SimpleAtoi(path.substr(path.find("timeoutSeconds=") + 15, 3), &given));
+    CHECK(given >= 300);
+    CHECK(given <= 600);
+    seconds.insert(given);
+  }
+  CHECK(seconds.size() > 5);
+}
+
+TEST_CASE("An event that is larger than any object is refused") {
+  Fixture f;
+  f.Head(200);
+  const std::string block(1 << 20, 'x');
+  for (int i = 0; i < 20; ++i) f.Data(block);
+  REQUIRE(f.recorder.ends.size() == 1);
+  CHECK(absl::IsResourceExhausted(f.recorder.ends[0]));
 }
 
 TEST_CASE("A watch reports events of all types in order, then a proper end") {

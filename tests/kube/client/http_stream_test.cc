@@ -10,6 +10,7 @@
 #include "absl/synchronization/notification.h"
 #include "kube/client/http_transport.h"
 #include "tests/kube/client/test_server.h"
+#include "tests/kube/client/transports.h"
 
 namespace kube {
 namespace {
@@ -90,9 +91,10 @@ std::unique_ptr<HttpStream> Open(const std::shared_ptr<Transport>& transport, Re
 }  // namespace
 
 TEST_CASE("A stream's data arrives as it is written, and a proper end is told") {
+  tests::ForEachTransport();
   Streams streams;
   Recorder recorder;
-  const auto stream = Open(*NewHttpTransport(streams.server().Config()), recorder);
+  const auto stream = Open(*tests::MakeTransport(streams.server().Config()), recorder);
   base::HttpStream& peer = streams.Await();
   CHECK(recorder.Await(1) == std::vector<std::string>{"head 200"});
   peer.Write("one");
@@ -105,9 +107,10 @@ TEST_CASE("A stream's data arrives as it is written, and a proper end is told") 
 }
 
 TEST_CASE("A stream whose connection is cut ends with an error that names the server") {
+  tests::ForEachTransport();
   Streams streams;
   Recorder recorder;
-  const auto stream = Open(*NewHttpTransport(streams.server().Config()), recorder);
+  const auto stream = Open(*tests::MakeTransport(streams.server().Config()), recorder);
   streams.Await().Write("x");
   recorder.Await(2);
   streams.Await().Abort();
@@ -118,10 +121,11 @@ TEST_CASE("A stream whose connection is cut ends with an error that names the se
 }
 
 TEST_CASE("A stream that is silent for too long ends, one that keeps talking does not") {
+  tests::ForEachTransport();
   Streams streams;
   Recorder recorder;
   const auto stream =
-      Open(*NewHttpTransport(streams.server().Config()), recorder, absl::Milliseconds(400));
+      Open(*tests::MakeTransport(streams.server().Config()), recorder, absl::Milliseconds(400));
   base::HttpStream& peer = streams.Await();
   const absl::Time start = absl::Now();
   int written = 0;
@@ -137,9 +141,10 @@ TEST_CASE("A stream that is silent for too long ends, one that keeps talking doe
 }
 
 TEST_CASE("A destroyed stream calls nobody any more and hangs up") {
+  tests::ForEachTransport();
   Streams streams;
   auto recorder = std::make_unique<Recorder>();
-  const auto transport = *NewHttpTransport(streams.server().Config());
+  const auto transport = *tests::MakeTransport(streams.server().Config());
   auto stream = Open(transport, *recorder);
   base::HttpStream& peer = streams.Await();
   std::atomic<bool> stop = false;
@@ -157,6 +162,7 @@ TEST_CASE("A destroyed stream calls nobody any more and hangs up") {
 }
 
 TEST_CASE("Streams that cannot start say so once, from a callback") {
+  tests::ForEachTransport();
   Recorder recorder;
   SECTION("no server") {
     ConnectionConfig config;
@@ -164,7 +170,7 @@ TEST_CASE("Streams that cannot start say so once, from a callback") {
       Streams gone;
       config = gone.server().Config();
     }
-    const auto stream = Open(*NewHttpTransport(config), recorder);
+    const auto stream = Open(*tests::MakeTransport(config), recorder);
     CHECK(recorder.Await(1) == std::vector<std::string>{"end"});
     CHECK(absl::IsUnavailable(recorder.end()));
   }
@@ -172,7 +178,7 @@ TEST_CASE("Streams that cannot start say so once, from a callback") {
     Streams streams;
     ConnectionConfig config = streams.server().Config();
     config.token_file = "/nonexistent";
-    const auto stream = Open(*NewHttpTransport(config), recorder);
+    const auto stream = Open(*tests::MakeTransport(config), recorder);
     CHECK(recorder.Await(1) == std::vector<std::string>{"end"});
     CHECK(absl::IsUnauthenticated(recorder.end()));
   }
@@ -180,15 +186,17 @@ TEST_CASE("Streams that cannot start say so once, from a callback") {
     TestServer server([](base::HttpRequest, std::shared_ptr<base::HttpResponder> responder) {
       responder->Send({.code = 410, .body = "gone"});
     });
-    const auto stream = Open(*NewHttpTransport(server.Config()), recorder);
+    const auto stream = Open(*tests::MakeTransport(server.Config()), recorder);
     CHECK(recorder.Await(3) == std::vector<std::string>{"head 410", "data gone", "end"});
+    INFO(recorder.end());
     CHECK(recorder.end().ok());
   }
 }
 
 TEST_CASE("A blocking call inside a callback is refused instead of waiting for ever") {
+  tests::ForEachTransport();
   Streams streams;
-  const auto transport = *NewHttpTransport(streams.server().Config());
+  const auto transport = *tests::MakeTransport(streams.server().Config());
   absl::Status inside;
   absl::Notification done;
   StreamCallbacks callbacks = {
@@ -206,6 +214,7 @@ TEST_CASE("A blocking call inside a callback is refused instead of waiting for e
 }
 
 TEST_CASE("Many streams and calls share the library's thread") {
+  tests::ForEachTransport();
   absl::Mutex mu;
   std::vector<std::shared_ptr<base::HttpStream>> peers;
   TestServer server([&](base::HttpRequest request, std::shared_ptr<base::HttpResponder> responder) {
@@ -215,7 +224,7 @@ TEST_CASE("Many streams and calls share the library's thread") {
     absl::MutexLock lock(&mu);
     peers.push_back(std::move(stream));
   });
-  const auto transport = *NewHttpTransport(server.Config());
+  const auto transport = *tests::MakeTransport(server.Config());
   std::vector<std::unique_ptr<Recorder>> recorders;
   std::vector<std::unique_ptr<HttpStream>> streams;
   for (int i = 0; i < 20; ++i) {

@@ -14,10 +14,12 @@
 #include "absl/synchronization/notification.h"
 #include "tests/kube/client/temp_directory.h"
 #include "tests/kube/client/test_server.h"
+#include "tests/kube/client/transports.h"
 
 namespace kube {
 namespace {
 
+using tests::Connect;
 using tests::TestServer;
 
 // What a handler saw, told back as the body.
@@ -31,13 +33,6 @@ void Echo(base::HttpRequest request, std::shared_ptr<base::HttpResponder> respon
   }
   if (!request.peer.common_name.empty()) absl::StrAppend(&seen, " cn=", request.peer.common_name);
   responder->Send({.headers = {{"X-Answer", "Yes"}}, .body = seen});
-}
-
-std::shared_ptr<Transport> Connect(const ConnectionConfig& config) {
-  auto transport = NewHttpTransport(config);
-  INFO(transport.status());
-  REQUIRE(transport.ok());
-  return *transport;
 }
 
 absl::StatusOr<HttpResponse> Get(const ConnectionConfig& config) {
@@ -68,6 +63,7 @@ class Holder {
 }  // namespace
 
 TEST_CASE("A request reaches the server with its headers, and the answer comes back whole") {
+  tests::ForEachTransport();
   for (const bool tls : {true, false}) {
     CAPTURE(tls);
     TestServer server(&Echo, {.tls = tls});
@@ -94,6 +90,7 @@ TEST_CASE("A request reaches the server with its headers, and the answer comes b
 }
 
 TEST_CASE("A server URL with a path is a prefix of every request") {
+  tests::ForEachTransport();
   TestServer server(&Echo);
   ConnectionConfig config = server.Config();
   config.server += "/clusters/m1";
@@ -101,6 +98,7 @@ TEST_CASE("A server URL with a path is a prefix of every request") {
 }
 
 TEST_CASE("Error codes are answers") {
+  tests::ForEachTransport();
   TestServer server([](base::HttpRequest, std::shared_ptr<base::HttpResponder> responder) {
     responder->Send({.code = 503, .headers = {{"Retry-After", "3"}}, .body = "later"});
   });
@@ -113,6 +111,7 @@ TEST_CASE("Error codes are answers") {
 
 TEST_CASE(
     "An answer that is larger than the caller allows is refused, one that is as large is not") {
+  tests::ForEachTransport();
   TestServer server([](base::HttpRequest, std::shared_ptr<base::HttpResponder> responder) {
     responder->Send({.body = std::string(1000, 'x')});
   });
@@ -127,6 +126,7 @@ TEST_CASE(
 }
 
 TEST_CASE("Servers are reached by IPv6 address") {
+  tests::ForEachTransport();
   TestServer server(&Echo, {.address = "[::1]:0"});
   const auto answer = Get(server.Config("[::1]"));
   INFO(answer.status());
@@ -135,6 +135,7 @@ TEST_CASE("Servers are reached by IPv6 address") {
 
 TEST_CASE(
     "A server that proves itself badly is refused with the reason, before the request is sent") {
+  tests::ForEachTransport();
   std::atomic<int> requests = 0;
   auto count = [&](base::HttpRequest, std::shared_ptr<base::HttpResponder> responder) {
     ++requests;
@@ -177,6 +178,7 @@ TEST_CASE(
 }
 
 TEST_CASE("tls-server-name replaces the host in the certificate's check") {
+  tests::ForEachTransport();
   TestServer server(&Echo, {.leaf = {.common_name = "s", .dns_names = {"other.example"}}});
   ConnectionConfig config = server.Config();
   config.tls_server_name = "other.example";
@@ -188,6 +190,7 @@ TEST_CASE("tls-server-name replaces the host in the certificate's check") {
 }
 
 TEST_CASE("Verification can be switched off") {
+  tests::ForEachTransport();
   TestServer server(&Echo, {.leaf = {.common_name = "s", .dns_names = {"other.example"}}});
   ConnectionConfig config = server.Config();
   config.ca_pem.clear();
@@ -198,6 +201,7 @@ TEST_CASE("Verification can be switched off") {
 }
 
 TEST_CASE("The server sees who a client certificate speaks for") {
+  tests::ForEachTransport();
   TestServer server(&Echo);
   ConnectionConfig config = server.Config();
   config.client_certificate = *server.authority().Issue(
@@ -206,6 +210,7 @@ TEST_CASE("The server sees who a client certificate speaks for") {
 }
 
 TEST_CASE("A token that was rotated is read again on a 401 and the request sent once more") {
+  tests::ForEachTransport();
   const tests::TempDirectory dir;
   std::atomic<int> requests = 0;
   TestServer server([&](base::HttpRequest request, std::shared_ptr<base::HttpResponder> responder) {
@@ -223,6 +228,7 @@ TEST_CASE("A token that was rotated is read again on a 401 and the request sent 
 }
 
 TEST_CASE("An exec plugin's client certificate is used, and a refused one replaced") {
+  tests::ForEachTransport();
   const tests::TempDirectory dir;
   TestServer server([](base::HttpRequest request, std::shared_ptr<base::HttpResponder> responder) {
     responder->Send(
@@ -251,6 +257,7 @@ TEST_CASE("An exec plugin's client certificate is used, and a refused one replac
 }
 
 TEST_CASE("A request ends at its deadline or when stopped") {
+  tests::ForEachTransport();
   Holder holder;
   TestServer server(holder.Handler());
   const auto transport = Connect(server.Config());
@@ -270,6 +277,7 @@ TEST_CASE("A request ends at its deadline or when stopped") {
 }
 
 TEST_CASE("A transport may go away while its requests are being cancelled") {
+  tests::ForEachTransport();
   Holder holder;
   TestServer server(holder.Handler());
   for (int i = 0; i < 10; ++i) {
@@ -280,6 +288,7 @@ TEST_CASE("A transport may go away while its requests are being cancelled") {
 }
 
 TEST_CASE("Connections that the server closed while they were idle lose no request") {
+  tests::ForEachTransport();
   std::atomic<int> requests = 0;
   TestServer server([&](base::HttpRequest request, std::shared_ptr<base::HttpResponder> responder) {
     ++requests;
@@ -312,6 +321,7 @@ TEST_CASE("Connections that the server closed while they were idle lose no reque
 TEST_CASE(
     "A connection that breaks before or inside the answer is an error that may have been "
     "processed") {
+  tests::ForEachTransport();
   TestServer server([](base::HttpRequest request, std::shared_ptr<base::HttpResponder> responder) {
     if (request.path == "/before") return responder->Abort();
     auto stream = responder->StartStream({});
@@ -329,6 +339,7 @@ TEST_CASE(
 }
 
 TEST_CASE("A server that is not there is unavailable, and certainly did nothing") {
+  tests::ForEachTransport();
   std::string url;
   {
     TestServer server(&Echo);
@@ -339,10 +350,12 @@ TEST_CASE("A server that is not there is unavailable, and certainly did nothing"
   const absl::Status error = Get(config).status();
   CHECK(absl::IsUnavailable(error));
   CHECK(WasNotProcessed(error));
-  CHECK(error.message() == absl::StrCat(url, ": cannot connect: refused or unreachable"));
+  CHECK_THAT(std::string(error.message()),
+             Catch::StartsWith(url + ": cannot connect") && Catch::Contains("refused"));
 }
 
 TEST_CASE("An answer that is too large is cut off") {
+  tests::ForEachTransport();
   TestServer server(
       [](base::HttpRequest request, std::shared_ptr<base::HttpResponder> responder) {
         responder->Send({.body = std::string(request.path == "/x" ? 65 << 20 : 63 << 20, 'x')});
@@ -354,21 +367,23 @@ TEST_CASE("An answer that is too large is cut off") {
 }
 
 TEST_CASE("Unusable configurations are refused when the transport is made") {
+  tests::ForEachTransport();
   ConnectionConfig config;
   for (const char* server : {"", "https://", "ftp://h", "https://h:port"}) {
     CAPTURE(server);
     config.server = server;
-    CHECK(absl::IsInvalidArgument(NewHttpTransport(config).status()));
+    CHECK(absl::IsInvalidArgument(tests::MakeTransport(config).status()));
   }
   config.server = "https://h";
   config.ca_pem = "nonsense";
-  CHECK(absl::IsInvalidArgument(NewHttpTransport(config).status()));
+  CHECK(absl::IsInvalidArgument(tests::MakeTransport(config).status()));
   config.ca_pem.clear();
-  config.proxy_url = "socks5://p";
-  CHECK(absl::IsInvalidArgument(NewHttpTransport(config).status()));
+  config.proxy_url = "ftp://p";
+  CHECK(absl::IsInvalidArgument(tests::MakeTransport(config).status()));
 }
 
 TEST_CASE("Many threads share one transport") {
+  tests::ForEachTransport();
   TestServer server(&Echo);
   const auto transport = Connect(server.Config());
   std::atomic<int> good = 0;

@@ -1,26 +1,32 @@
-#include "kube/client/http_transport.h"
-
 #include <cpprest/http_client.h>
 #include <openssl/ssl.h>
 #include <openssl/x509_vfy.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <mutex>
+#include <optional>
 #include <stdexcept>
 #include <utility>
 
 #include "absl/base/thread_annotations.h"
+#include "absl/strings/escaping.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_replace.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
 #include "absl/synchronization/mutex.h"
 #include "base/clock.h"
 #include "base/status.h"
+#include "kube/client/http_transport.h"
 #include "kube/client/internal/answer_meter.h"
 #include "kube/client/internal/cpprest_exchange.h"
 #include "kube/client/internal/credentials.h"
+#include "kube/client/internal/endpoint.h"
+#include "kube/client/internal/errands.h"
 #include "kube/client/internal/proxy.h"
+#include "kube/client/internal/stream_delivery.h"
 
 namespace kube {
 namespace {
@@ -34,6 +40,10 @@ constexpr auto kUnarySilence = std::chrono::seconds(120);
 constexpr auto kStreamSilence = std::chrono::minutes(10);
 // A pool may hold several connections that the server closed at the same time.
 constexpr int kMaxResends = 4;
+// The library takes a head, or a chunk, into memory before it hands over anything of it. Where the
+// configuration sets no limit, a call over TLS is cut off here; more than the largest body that
+// requests allow by default, and what surrounds it.
+constexpr size_t kMaxReceived = 72 << 20;
 
 // Why a server certificate was refused last. The library says only that it was.
 class Verdict {
@@ -57,29 +67,63 @@ int VerifyAndExplain(X509_STORE_CTX* chain, void* verdict) {
   const int ok = X509_verify_cert(chain);
   if (ok > 0) return ok;
   const int error = X509_STORE_CTX_get_error(chain);
-  // The library checks the name in a callback that gives no reason.
-  const bool by_callback = error == X509_V_OK || error == X509_V_ERR_UNSPECIFIED;
-  static_cast<Verdict*>(verdict)->Set(by_callback ? "it is not valid for this host name"
-                                                  : X509_verify_cert_error_string(error));
+  // The library checks the name, too, in a callback that gives no reason.
+  const bool by_name = error == X509_V_OK || error == X509_V_ERR_UNSPECIFIED ||
+                       error == X509_V_ERR_HOSTNAME_MISMATCH ||
+                       error == X509_V_ERR_IP_ADDRESS_MISMATCH;
+  static_cast<Verdict*>(verdict)->Set(by_name ? "it is not valid for this host name"
+                                              : X509_verify_cert_error_string(error));
   return ok;
 }
 
-// The URL as the library wants it. It hands the host to the resolver as it stands, so the brackets
-// of an IPv6 address must go; its parser finds the port after the last colon all the same.
-absl::StatusOr<web::uri> LibraryUri(const std::string& url) {
-  const std::string host = HostOf(url);
-  std::string plain = url;
-  if (absl::StrContains(host, ':')) {
-    plain = absl::StrReplaceAll(url, {{absl::StrCat("[", host, "]"), host}});
-  }
+// The URL as the library wants it. It hands the host to the resolver as it stands, so an IPv6
+// address has no brackets; its parser finds the port after the last colon all the same.
+absl::StatusOr<web::uri> LibraryUri(const Endpoint& endpoint, absl::string_view what) {
   try {
-    web::uri uri(plain);
-    const bool http = uri.scheme() == "https" || uri.scheme() == "http";
-    if (http && !host.empty() && uri.host() == host && uri.port() >= 0) return uri;
-  } catch (const std::exception&) {
-    // Told below.
+    return web::uri(
+        absl::StrCat(endpoint.scheme, "://", endpoint.host, ":", endpoint.port, endpoint.path));
+  } catch (const std::exception& e) {
+    return absl::InvalidArgumentError(absl::StrCat(what, ": the URL is unusable: ", e.what()));
   }
-  return absl::InvalidArgumentError(absl::StrCat("\"", url, "\" is no usable http or https URL"));
+}
+
+// The credentials of a header "Proxy-Authorization: Basic ...", the only one that the library
+// sends; nullopt for any other.
+std::optional<web::credentials> CredentialsOf(const std::string& name, const std::string& value) {
+  std::string decoded;
+  absl::string_view basic = value;
+  if (!absl::EqualsIgnoreCase(name, "Proxy-Authorization") ||
+      !absl::ConsumePrefix(&basic, "Basic ") || !absl::Base64Unescape(basic, &decoded)) {
+    return std::nullopt;
+  }
+  const std::pair<std::string, std::string> parts =
+      absl::StrSplit(decoded, absl::MaxSplits(':', 1));
+  return web::credentials(parts.first, parts.second);
+}
+
+absl::StatusOr<web::web_proxy> LibraryProxy(const ProxySettings& proxy) {
+  if (proxy.kind == ProxySettings::Kind::kNone) return web::web_proxy();
+  const Endpoint endpoint{.scheme = "http", .host = proxy.host, .port = proxy.port};
+  ASSIGN_OR_RETURN(const web::uri uri, LibraryUri(endpoint, "proxy"));
+  web::web_proxy out(uri);
+  for (const auto& [name, value] : proxy.headers) out.set_credentials(*CredentialsOf(name, value));
+  if (!proxy.username.empty()) {
+    out.set_credentials(web::credentials(proxy.username, proxy.password));
+  }
+  return out;
+}
+
+// Whether the library can do what the configuration asks for. It knows http:// proxies with Basic
+// credentials, and keeps one value for each name of a header.
+absl::StatusOr<bool> IsServed(const ConnectionConfig& config) {
+  ASSIGN_OR_RETURN(const ProxySettings proxy, ProxySettingsOf(config));
+  const bool known_kind =
+      proxy.kind == ProxySettings::Kind::kNone || proxy.kind == ProxySettings::Kind::kHttp;
+  const bool known_headers = std::all_of(
+      proxy.headers.begin(), proxy.headers.end(),
+      [](const auto& header) { return CredentialsOf(header.first, header.second).has_value(); });
+  return known_kind && known_headers && config.impersonate_groups.size() <= 1 &&
+         config.impersonate_extra.empty();
 }
 
 class CpprestTransport : public Transport {
@@ -99,9 +143,10 @@ class CpprestTransport : public Transport {
     std::shared_ptr<http_client> unary, streams;
   };
 
-  CpprestTransport(const ConnectionConfig& config, web::uri uri,
+  CpprestTransport(const ConnectionConfig& config, const Endpoint& endpoint, const web::uri& uri,
                    std::unique_ptr<CredentialSource> credentials);
-  http_client_config ClientConfig(const std::shared_ptr<const tls::ClientCredentials>& tls) const;
+  http_client_config ClientConfig(const std::shared_ptr<const tls::ClientCredentials>& tls,
+                                  size_t max_received) const;
   Lanes LanesFor(const Credentials& credentials);
   absl::StatusOr<web::http::http_request> MakeRequest(const HttpRequest& request,
                                                       const Credentials& credentials) const;
@@ -113,6 +158,7 @@ class CpprestTransport : public Transport {
                            const std::shared_ptr<StreamExchange>& exchange);
 
   const std::string server_;
+  const Endpoint endpoint_;
   const web::uri uri_;
   const std::string host_header_;                                         // "": the library's.
   const std::vector<std::pair<std::string, std::string>> impersonation_;  // Headers.
@@ -136,12 +182,14 @@ class CpprestStream : public HttpStream {
   const std::shared_ptr<StreamExchange> exchange_;
 };
 
-CpprestTransport::CpprestTransport(const ConnectionConfig& config, web::uri uri,
+CpprestTransport::CpprestTransport(const ConnectionConfig& config, const Endpoint& endpoint,
+                                   const web::uri& uri,
                                    std::unique_ptr<CredentialSource> credentials)
     : server_(config.server),
-      uri_(std::move(uri)),
+      endpoint_(endpoint),
+      uri_(uri),
       // The library checks the certificate against this header when there is one.
-      host_header_(absl::StartsWith(config.server, "https:") ? config.tls_server_name : ""),
+      host_header_(endpoint.scheme == "https" ? config.tls_server_name : ""),
       impersonation_(ImpersonationHeaders(config)),
       verify_(!config.insecure_skip_tls_verify),
       max_answer_bytes_(config.max_answer_bytes),
@@ -150,40 +198,30 @@ CpprestTransport::CpprestTransport(const ConnectionConfig& config, web::uri uri,
 absl::StatusOr<std::shared_ptr<Transport>> CpprestTransport::Create(
     const ConnectionConfig& config) {
   InitializeHttp();
-  // The library keeps one value for each header name.
-  if (config.impersonate_groups.size() > 1) {
-    return absl::InvalidArgumentError("this transport can impersonate one group only");
-  }
   ASSIGN_OR_RETURN(auto credentials, CredentialSource::Create(config, base::RealClock()));
-  ASSIGN_OR_RETURN(ProxySettings proxy, ProxySettingsOf(config, [](const char* name) {
-                     const char* value = std::getenv(name);
-                     return std::string(value == nullptr ? "" : value);
-                   }));
-  ASSIGN_OR_RETURN(web::uri uri, LibraryUri(config.server));
+  ASSIGN_OR_RETURN(const Endpoint endpoint, ParseEndpoint(config.server, "server"));
+  ASSIGN_OR_RETURN(const web::uri uri, LibraryUri(endpoint, "server"));
+  ASSIGN_OR_RETURN(const ProxySettings proxy, ProxySettingsOf(config));
   std::shared_ptr<CpprestTransport> transport(
-      new CpprestTransport(config, std::move(uri), std::move(credentials)));
-  if (!proxy.url.empty()) {
-    const auto address = LibraryUri(proxy.url);
-    if (!address.ok()) return base::Annotate(address.status(), "proxy");
-    transport->proxy_ = web::web_proxy(*address);
-    if (!proxy.username.empty()) {
-      transport->proxy_.set_credentials(web::credentials(proxy.username, proxy.password));
-    }
-  }
+      new CpprestTransport(config, endpoint, uri, std::move(credentials)));
+  ASSIGN_OR_RETURN(transport->proxy_, LibraryProxy(proxy));
   return transport;
 }
 
 http_client_config CpprestTransport::ClientConfig(
-    const std::shared_ptr<const tls::ClientCredentials>& tls) const {
+    const std::shared_ptr<const tls::ClientCredentials>& tls, size_t max_received) const {
   http_client_config config;
   config.set_max_redirects(0);
   config.set_validate_certificates(verify_);
   // IP addresses are no server names.
-  if (host_header_.empty() && IsIpAddress(HostOf(server_))) config.set_tlsext_sni_enabled(false);
+  if (host_header_.empty() && endpoint_.is_ip_address()) config.set_tlsext_sni_enabled(false);
+  const std::string name = host_header_.empty() ? endpoint_.host : host_header_;
   config.set_proxy(proxy_);
   config.set_ssl_context_callback(
-      [tls, verdict = verdict_, max = max_answer_bytes_](boost::asio::ssl::context& context) {
-        const absl::Status applied = tls->Apply(context.native_handle());
+      [tls, name, verdict = verdict_, max = max_received](boost::asio::ssl::context& context) {
+        absl::Status applied = tls->Apply(context.native_handle());
+        // The library's own check takes a certificate's subject for a name, too.
+        applied.Update(tls::RequireServerName(context.native_handle(), name));
         if (!applied.ok()) throw std::runtime_error(applied.ToString());
         if (max > 0) LimitAnswers(context.native_handle(), max);
         SSL_CTX_set_cert_verify_callback(context.native_handle(), &VerifyAndExplain, verdict.get());
@@ -195,10 +233,12 @@ CpprestTransport::Lanes CpprestTransport::LanesFor(const Credentials& credential
   absl::MutexLock lock(&mu_);
   if (lanes_.tls == credentials.tls) return lanes_;
   // Connections that showed an older certificate are not used again.
-  http_client_config config = ClientConfig(credentials.tls);
   lanes_.tls = credentials.tls;
+  http_client_config config =
+      ClientConfig(credentials.tls, max_answer_bytes_ > 0 ? max_answer_bytes_ : kMaxReceived);
   config.set_timeout(kUnarySilence);
   lanes_.unary = std::make_shared<http_client>(uri_, config);
+  config = ClientConfig(credentials.tls, max_answer_bytes_);
   config.set_timeout(kStreamSilence);
   lanes_.streams = std::make_shared<http_client>(uri_, config);
   return lanes_;
@@ -251,7 +291,7 @@ absl::StatusOr<HttpResponse> CpprestTransport::SendOnce(const HttpRequest& reque
 
 absl::StatusOr<HttpResponse> CpprestTransport::Send(const HttpRequest& request,
                                                     const base::StopToken& stop) {
-  if (StreamExchange::InCallback()) {
+  if (StreamDelivery::InCallback()) {
     return absl::InternalError("a blocking call inside a stream's callback would never end");
   }
   const base::SteadyTime deadline = base::RealClock().SteadyNow() + request.timeout;
@@ -317,11 +357,13 @@ void InitializeHttp(int threads) {
 
 void FinishHttp(absl::Duration patience) {
   // Whatever takes longer ends with the process.
+  static_cast<void>(AwaitNoErrand(patience));
   static_cast<void>(AwaitNoExchange(base::RealClock().SteadyNow() + patience));
 }
 
-absl::StatusOr<std::shared_ptr<Transport>> NewHttpTransport(const ConnectionConfig& config) {
-  return CpprestTransport::Create(config);
+absl::StatusOr<std::shared_ptr<Transport>> NewCpprestTransport(const ConnectionConfig& config) {
+  ASSIGN_OR_RETURN(const bool served, IsServed(config));
+  return served ? CpprestTransport::Create(config) : NewHttpTransport(config);
 }
 
 }  // namespace kube

@@ -1,0 +1,146 @@
+// TLS reaches the layer below through a BIO of our own: it sends without SIGPIPE, and works over
+// another TLS layer (a server behind an https:// proxy) as well as over a socket.
+#include "kube/client/internal/byte_layer.h"
+
+#include <openssl/bio.h>
+#include <openssl/err.h>
+#include <openssl/ssl.h>
+#include <openssl/x509.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+namespace kube {
+namespace {
+
+IoResult FailedCall(bool reading) {
+  if (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR) {
+    return {reading ? IoState::kWantRead : IoState::kWantWrite};
+  }
+  if (errno == ECONNRESET || errno == EPIPE) {
+    return {.state = IoState::kBroken, .error = "closed by the peer"};
+  }
+  return {.state = IoState::kBroken, .error = std::strerror(errno)};
+}
+
+int BioResult(BIO* bio, const IoResult& result, size_t* count) {
+  *count = result.bytes;
+  BIO_clear_retry_flags(bio);
+  if (result.state == IoState::kDone) return 1;
+  if (result.state == IoState::kWantRead) BIO_set_retry_read(bio);
+  if (result.state == IoState::kWantWrite) BIO_set_retry_write(bio);
+  // BIO_CTRL_EOF tells OpenSSL that this was the end and not a failure.
+  if (result.state == IoState::kEnd) BIO_set_flags(bio, BIO_FLAGS_IN_EOF);
+  return 0;
+}
+
+int ReadBelow(BIO* bio, char* buffer, size_t size, size_t* count) {
+  return BioResult(bio, static_cast<ByteLayer*>(BIO_get_data(bio))->Read(buffer, size), count);
+}
+
+int WriteBelow(BIO* bio, const char* bytes, size_t size, size_t* count) {
+  auto* below = static_cast<ByteLayer*>(BIO_get_data(bio));
+  return BioResult(bio, below->Write(absl::string_view(bytes, size)), count);
+}
+
+long ControlBelow(BIO* bio, int command, long, void*) {  // NOLINT: OpenSSL's types.
+  if (command == BIO_CTRL_EOF) return BIO_test_flags(bio, BIO_FLAGS_IN_EOF) != 0 ? 1 : 0;
+  return command == BIO_CTRL_FLUSH ? 1 : 0;
+}
+
+BIO_METHOD* LayerMethod() {
+  static BIO_METHOD* const method = [] {
+    BIO_METHOD* made = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "byte layer");
+    BIO_meth_set_read_ex(made, &ReadBelow);
+    BIO_meth_set_write_ex(made, &WriteBelow);
+    BIO_meth_set_ctrl(made, &ControlBelow);
+    return made;
+  }();
+  return method;
+}
+
+}  // namespace
+
+SocketLayer::~SocketLayer() { close(fd_); }
+
+IoResult SocketLayer::Read(char* buffer, size_t size) {
+  const ssize_t got = recv(fd_, buffer, size, 0);
+  if (got > 0) return {IoState::kDone, static_cast<size_t>(got)};
+  return got == 0 ? IoResult{IoState::kEnd} : FailedCall(/*reading=*/true);
+}
+
+IoResult SocketLayer::Write(absl::string_view bytes) {
+  const ssize_t sent = send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+  if (sent >= 0) return {IoState::kDone, static_cast<size_t>(sent)};
+  return FailedCall(/*reading=*/false);
+}
+
+TlsLayer::TlsLayer(ssl_st* ssl, std::unique_ptr<ByteLayer> below)
+    : below_(std::move(below)), ssl_(ssl) {
+  BIO* bio = BIO_new(LayerMethod());
+  BIO_set_data(bio, below_.get());
+  BIO_set_init(bio, 1);
+  SSL_set_bio(ssl_, bio, bio);
+  SSL_set_connect_state(ssl_);
+}
+
+TlsLayer::~TlsLayer() {
+  // A farewell, so that the peer does not take the end for an attack. Nobody waits for its answer.
+  if (SSL_is_init_finished(ssl_) != 0) SSL_shutdown(ssl_);
+  ERR_clear_error();
+  SSL_free(ssl_);
+}
+
+std::string TlsLayer::Reason(int ssl_error, unsigned long code) const {  // NOLINT
+  const long verdict = SSL_get_verify_result(ssl_);                      // NOLINT
+  if (verdict == X509_V_ERR_HOSTNAME_MISMATCH || verdict == X509_V_ERR_IP_ADDRESS_MISMATCH) {
+    return "the server's certificate is refused: it is not valid for this host name";
+  }
+  if (verdict != X509_V_OK && SSL_get_verify_mode(ssl_) != SSL_VERIFY_NONE) {
+    return absl::StrCat("the server's certificate is refused: ",
+                        X509_verify_cert_error_string(verdict));
+  }
+  if (ssl_error == SSL_ERROR_SYSCALL || ERR_GET_REASON(code) == SSL_R_UNEXPECTED_EOF_WHILE_READING)
+    return "closed by the peer";
+  const char* reason = ERR_reason_error_string(code);
+  return reason == nullptr ? "TLS error" : reason;
+}
+
+IoResult TlsLayer::Failed(int result) {
+  const int error = SSL_get_error(ssl_, result);
+  if (error == SSL_ERROR_WANT_READ) return {IoState::kWantRead};
+  if (error == SSL_ERROR_WANT_WRITE) return {IoState::kWantWrite};
+  if (error == SSL_ERROR_ZERO_RETURN) return {IoState::kEnd};
+  IoResult broken{.state = IoState::kBroken, .error = Reason(error, ERR_get_error())};
+  ERR_clear_error();
+  return broken;
+}
+
+IoResult TlsLayer::Handshake() {
+  ERR_clear_error();
+  const int result = SSL_do_handshake(ssl_);
+  return result == 1 ? IoResult{IoState::kDone} : Failed(result);
+}
+
+IoResult TlsLayer::Read(char* buffer, size_t size) {
+  ERR_clear_error();
+  size_t got = 0;
+  const int result = SSL_read_ex(ssl_, buffer, size, &got);
+  return result == 1 ? IoResult{IoState::kDone, got} : Failed(result);
+}
+
+IoResult TlsLayer::Write(absl::string_view bytes) {
+  ERR_clear_error();
+  size_t sent = 0;
+  const int result = SSL_write_ex(ssl_, bytes.data(), bytes.size(), &sent);
+  return result == 1 ? IoResult{IoState::kDone, sent} : Failed(result);
+}
+
+bool TlsLayer::has_pending() const { return SSL_has_pending(ssl_) != 0 || below_->has_pending(); }
+
+}  // namespace kube

@@ -1,0 +1,100 @@
+#include "kube/client/internal/connection_pool.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "base/status.h"
+
+namespace kube {
+
+// Comes back on the loop's thread while the pool keeps connections.
+class ConnectionPool::Sweeper : public Reactor::Source,
+                                public std::enable_shared_from_this<Sweeper> {
+ public:
+  explicit Sweeper(std::weak_ptr<ConnectionPool> pool) : pool_(std::move(pool)) {}
+
+  void OnReady(Reactor&) override {}
+  void OnTimer(Reactor& reactor) override {
+    const std::shared_ptr<ConnectionPool> pool = pool_.lock();
+    const base::SteadyTime again =
+        pool == nullptr ? base::SteadyTime::InfiniteFuture() : pool->Sweep();
+    if (again == base::SteadyTime::InfiniteFuture()) {
+      reactor.Remove(this);
+    } else {
+      reactor.SetTimer(shared_from_this(), again);
+    }
+  }
+
+ private:
+  const std::weak_ptr<ConnectionPool> pool_;
+};
+
+absl::Status ConnectionPool::TakePlace(base::SteadyTime deadline, const base::StopToken& stop) {
+  {
+    absl::MutexLock lock(&mu_);
+    if (in_use_ < kMaxConnections) {
+      ++in_use_;
+      return absl::OkStatus();
+    }
+  }
+  bool stopped = false;
+  base::StopCallback wake(stop, [&] {
+    absl::MutexLock lock(&mu_);
+    stopped = true;
+  });
+  absl::MutexLock lock(&mu_);
+  auto ready = [&]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
+    return stopped || in_use_ < kMaxConnections;
+  };
+  if (!base::RealClock().AwaitUntil(mu_, absl::Condition(&ready), deadline)) {
+    return absl::DeadlineExceededError("waiting for a free connection");
+  }
+  if (stopped) return absl::CancelledError("stopped while waiting for a free connection");
+  ++in_use_;
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::unique_ptr<Connection>> ConnectionPool::Take(base::SteadyTime deadline,
+                                                                 const base::StopToken& stop) {
+  RETURN_IF_ERROR(TakePlace(deadline, stop));
+  while (true) {
+    std::unique_ptr<Connection> connection;
+    {
+      absl::MutexLock lock(&mu_);
+      if (idle_.empty()) return connection;
+      connection = std::move(idle_.back().connection);
+      idle_.pop_back();
+    }
+    if (connection->IsQuiet()) return connection;
+  }
+}
+
+void ConnectionPool::Give(std::unique_ptr<Connection> connection) {
+  bool start_sweeping = false;
+  {
+    absl::MutexLock lock(&mu_);
+    --in_use_;
+    if (connection == nullptr) return;
+    idle_.push_back({std::move(connection), SteadyNow()});
+    start_sweeping = !std::exchange(sweeping_, true);
+  }
+  if (!start_sweeping) return;
+  loop_->Post([sweeper = std::make_shared<Sweeper>(weak_from_this())](Reactor& reactor) {
+    reactor.SetTimer(sweeper, SteadyNow() + kMaxIdle);
+  });
+}
+
+base::SteadyTime ConnectionPool::Sweep() {
+  std::vector<Idle> closed;  // Outside the lock: closing says farewell to the server.
+  absl::MutexLock lock(&mu_);
+  const base::SteadyTime oldest = SteadyNow() - kMaxIdle;
+  const auto keep = std::find_if(idle_.begin(), idle_.end(),
+                                 [&](const Idle& idle) { return idle.since > oldest; });
+  std::move(idle_.begin(), keep, std::back_inserter(closed));
+  idle_.erase(idle_.begin(), keep);
+  sweeping_ = !idle_.empty();
+  return sweeping_ ? idle_.front().since + kMaxIdle : base::SteadyTime::InfiniteFuture();
+}
+
+}  // namespace kube

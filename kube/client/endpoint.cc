@@ -1,0 +1,103 @@
+#include "kube/client/internal/endpoint.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+
+#include <algorithm>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "base/status.h"
+
+namespace kube {
+namespace {
+
+constexpr int kMaxPort = 65535;
+
+int DefaultPortOf(absl::string_view scheme) {
+  if (scheme == "http") return 80;
+  if (scheme == "https") return 443;
+  if (scheme == "socks5" || scheme == "socks5h") return 1080;
+  return 0;
+}
+
+bool IsAddress(int family, const std::string& text) {
+  in6_addr address;
+  return inet_pton(family, text.c_str(), &address) == 1;
+}
+
+bool IsHostName(absl::string_view host) {
+  // What resolvers and certificates know, and "_", which some clusters' names have.
+  return !host.empty() && std::all_of(host.begin(), host.end(), [](char c) {
+    return absl::ascii_isalnum(c) || c == '-' || c == '.' || c == '_';
+  });
+}
+
+absl::Status ParseHost(absl::string_view authority, absl::string_view what, Endpoint& out) {
+  absl::string_view port;
+  if (absl::StartsWith(authority, "[")) {
+    const size_t end = authority.find(']');
+    if (end == absl::string_view::npos) {
+      return absl::InvalidArgumentError(absl::StrCat(what, ": an IPv6 address lacks its \"]\""));
+    }
+    out.host = absl::AsciiStrToLower(authority.substr(1, end - 1));
+    port = authority.substr(end + 1);
+    if (!IsAddress(AF_INET6, out.host)) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(what, ": \"", out.host, "\" is not an IPv6 address"));
+    }
+  } else {
+    const size_t colon = std::min(authority.find(':'), authority.size());
+    out.host = absl::AsciiStrToLower(authority.substr(0, colon));
+    port = authority.substr(colon);
+    if (!IsHostName(out.host)) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(what, ": \"", out.host, "\" is not a host name or address"));
+    }
+  }
+  if (port.empty()) return absl::OkStatus();
+  const bool number = absl::SimpleAtoi(port.substr(1), &out.port) && port[0] == ':';
+  if (number && out.port > 0 && out.port <= kMaxPort) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(what, ": \"", port, "\" is not a port"));
+}
+
+}  // namespace
+
+std::string Endpoint::Authority() const {
+  const bool bracketed = absl::StrContains(host, ':');
+  return absl::StrCat(bracketed ? "[" : "", host, bracketed ? "]" : "", ":", port);
+}
+
+bool Endpoint::is_ip_address() const {
+  return IsAddress(AF_INET, host) || IsAddress(AF_INET6, host);
+}
+
+absl::StatusOr<Endpoint> ParseEndpoint(absl::string_view url, absl::string_view what) {
+  Endpoint out;
+  const size_t scheme_end = url.find("://");
+  if (scheme_end == absl::string_view::npos) {
+    return absl::InvalidArgumentError(absl::StrCat(what, ": the URL has no scheme"));
+  }
+  out.scheme = absl::AsciiStrToLower(url.substr(0, scheme_end));
+  out.port = DefaultPortOf(out.scheme);
+  if (out.port == 0) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(what, ": the scheme \"", out.scheme, "\" is not supported"));
+  }
+  url.remove_prefix(scheme_end + 3);
+  absl::string_view authority = url.substr(0, url.find_first_of("/?#"));
+  url.remove_prefix(authority.size());
+  const size_t at = authority.rfind('@');
+  if (at != absl::string_view::npos) {
+    out.user_info = std::string(authority.substr(0, at));
+    authority.remove_prefix(at + 1);
+  }
+  RETURN_IF_ERROR(ParseHost(authority, what, out));
+  out.path = std::string(url.substr(0, url.find_first_of("?#")));
+  while (absl::EndsWith(out.path, "/")) out.path.pop_back();
+  return out;
+}
+
+}  // namespace kube

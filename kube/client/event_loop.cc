@@ -1,0 +1,227 @@
+// The thread waits in epoll_wait for sockets, for the nearest timer and for an eventfd that Post()
+// writes to. A round does first what was posted, then what is ready, then what is due. A source may
+// remove itself or another one in the middle of a round: sources that are ready are looked up again
+// before each call, and those that were removed are kept alive until the round is over.
+#include "kube/client/internal/event_loop.h"
+
+#include <poll.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/synchronization/mutex.h"
+
+namespace kube {
+namespace {
+
+constexpr int kEventsPerRound = 64;
+constexpr size_t kScratchBytes = 64 << 10;
+
+uint32_t EpollEvents(short events) {
+  return ((events & POLLIN) != 0 ? EPOLLIN : 0u) | ((events & POLLOUT) != 0 ? EPOLLOUT : 0u);
+}
+
+// Lives until both the loop and the thread are done with it.
+class EpollReactor : public Reactor {
+ public:
+  EpollReactor()
+      : epoll_(epoll_create1(EPOLL_CLOEXEC)), wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+    epoll_event event = {.events = EPOLLIN, .data = {.ptr = nullptr}};
+    epoll_ctl(epoll_, EPOLL_CTL_ADD, wake_, &event);
+  }
+  ~EpollReactor() override {
+    sources_.clear();
+    close(wake_);
+    close(epoll_);
+  }
+
+  // False after Stop().
+  bool Post(std::function<void(Reactor&)> function) {
+    absl::MutexLock lock(&mu_);
+    if (stopping_) return false;
+    posted_.push_back(std::move(function));
+    if (posted_.size() == 1) Wake();
+    return true;
+  }
+
+  void Stop() {
+    absl::MutexLock lock(&mu_);
+    stopping_ = true;
+    Wake();
+  }
+
+  void Run() {
+    while (DoPosted()) {
+      DoReady();
+      DoTimers();
+      removed_.clear();
+    }
+    sources_.clear();
+  }
+
+  void Watch(const std::shared_ptr<Source>& source, int fd, short events) override {
+    Entry& entry = sources_[source.get()];
+    entry.source = source;
+    if (entry.fd == fd && entry.events == events) return;
+    epoll_event event = {.events = EpollEvents(events), .data = {.ptr = source.get()}};
+    // A socket that was closed meanwhile has left epoll by itself, and its number may be in use
+    // again by the same source.
+    if (entry.fd != fd || epoll_ctl(epoll_, EPOLL_CTL_MOD, fd, &event) != 0) {
+      epoll_ctl(epoll_, EPOLL_CTL_ADD, fd, &event);
+    }
+    entry.fd = fd;
+    entry.events = events;
+  }
+
+  void SetTimer(const std::shared_ptr<Source>& source, base::SteadyTime at) override {
+    Entry& entry = sources_[source.get()];
+    entry.source = source;
+    if (entry.timer == at) return;
+    timers_.erase({entry.timer, source.get()});
+    entry.timer = at;
+    timers_.insert({at, source.get()});
+  }
+
+  void Remove(Source* source) override {
+    const auto found = sources_.find(source);
+    if (found == sources_.end()) return;
+    Entry entry = std::move(found->second);
+    sources_.erase(found);
+    timers_.erase({entry.timer, source});
+    if (entry.fd >= 0) epoll_ctl(epoll_, EPOLL_CTL_DEL, entry.fd, nullptr);
+    removed_.push_back(std::move(entry.source));
+  }
+
+  absl::Span<char> scratch() override { return absl::MakeSpan(scratch_); }
+
+ private:
+  struct Entry {
+    std::shared_ptr<Source> source;
+    int fd = -1;
+    short events = 0;
+    base::SteadyTime timer = base::SteadyTime::InfiniteFuture();
+  };
+
+  void Wake() const {
+    const uint64_t one = 1;
+    static_cast<void>(!write(wake_, &one, sizeof one));
+  }
+
+  // False when the loop is to end.
+  bool DoPosted() {
+    std::vector<std::function<void(Reactor&)>> functions;
+    bool stopping = false;
+    {
+      absl::MutexLock lock(&mu_);
+      functions.swap(posted_);
+      stopping = stopping_;
+    }
+    for (const auto& function : functions) function(*this);
+    return !stopping || !functions.empty();
+  }
+
+  int MillisecondsToWait() const {
+    if (timers_.empty()) return -1;
+    const absl::Duration left = timers_.begin()->first - SteadyNow();
+    if (left <= absl::ZeroDuration()) return 0;
+    constexpr absl::Duration kLongest = absl::Hours(1);
+    return static_cast<int>(absl::ToInt64Milliseconds(std::min(left, kLongest))) + 1;
+  }
+
+  void DoReady() {
+    std::array<epoll_event, kEventsPerRound> events;
+    const int count = epoll_wait(epoll_, events.data(), kEventsPerRound, MillisecondsToWait());
+    for (int i = 0; i < count; ++i) {
+      auto* source = static_cast<Source*>(events[i].data.ptr);
+      if (source == nullptr) {
+        uint64_t ignored = 0;
+        static_cast<void>(!read(wake_, &ignored, sizeof ignored));
+      } else if (sources_.contains(source)) {
+        source->OnReady(*this);
+      }
+    }
+  }
+
+  void DoTimers() {
+    const base::SteadyTime now = SteadyNow();
+    while (!timers_.empty() && timers_.begin()->first <= now) {
+      Source* source = timers_.begin()->second;
+      timers_.erase(timers_.begin());
+      sources_.at(source).timer = base::SteadyTime::InfiniteFuture();
+      source->OnTimer(*this);
+    }
+  }
+
+  const int epoll_;
+  const int wake_;
+  absl::Mutex mu_;
+  std::vector<std::function<void(Reactor&)>> posted_ ABSL_GUARDED_BY(mu_);
+  bool stopping_ ABSL_GUARDED_BY(mu_) = false;
+  // The rest is the thread's.
+  absl::flat_hash_map<Source*, Entry> sources_;
+  std::set<std::pair<base::SteadyTime, Source*>> timers_;
+  std::vector<std::shared_ptr<Source>> removed_;
+  std::array<char, kScratchBytes> scratch_;
+};
+
+class ThreadedLoop : public EventLoop {
+ public:
+  ~ThreadedLoop() override {
+    reactor_->Stop();
+    if (!thread_.joinable()) return;
+    // The last owner may have been something that the thread itself let go.
+    if (OnThread()) {
+      thread_.detach();
+    } else {
+      thread_.join();
+    }
+  }
+
+  void Post(std::function<void(Reactor&)> function) override {
+    {
+      absl::MutexLock lock(&mu_);
+      if (!thread_.joinable()) {
+        thread_ = std::thread([reactor = reactor_] { reactor->Run(); });
+        id_ = thread_.get_id();
+      }
+    }
+    reactor_->Post(std::move(function));
+  }
+
+  bool OnThread() const override {
+    absl::MutexLock lock(&mu_);
+    return id_ == std::this_thread::get_id();
+  }
+
+ private:
+  const std::shared_ptr<EpollReactor> reactor_ = std::make_shared<EpollReactor>();
+  mutable absl::Mutex mu_;
+  std::thread thread_;
+  std::thread::id id_ ABSL_GUARDED_BY(mu_);
+};
+
+}  // namespace
+
+std::shared_ptr<EventLoop> EventLoop::Shared() {
+  ABSL_CONST_INIT static absl::Mutex mu(absl::kConstInit);
+  static auto* const current = new std::weak_ptr<EventLoop>;
+  absl::MutexLock lock(&mu);
+  std::shared_ptr<EventLoop> loop = current->lock();
+  if (loop == nullptr) {
+    loop = std::make_shared<ThreadedLoop>();
+    *current = loop;
+  }
+  return loop;
+}
+
+}  // namespace kube

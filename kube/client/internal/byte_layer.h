@@ -1,0 +1,75 @@
+// Bytes in both directions without blocking: a socket, or TLS over another layer.
+#ifndef KUBE_CLIENT_INTERNAL_BYTE_LAYER_H_
+#define KUBE_CLIENT_INTERNAL_BYTE_LAYER_H_
+
+#include <cstddef>
+#include <memory>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+
+struct ssl_st;  // OpenSSL's SSL.
+
+namespace kube {
+
+enum class IoState {
+  kDone,       // `bytes` were read or written, at least one.
+  kWantRead,   // Try again when the socket has something to read.
+  kWantWrite,  // Try again when the socket takes more.
+  kEnd,        // The peer ended its side properly.
+  kBroken,     // Anything else; `error` says what.
+};
+
+struct IoResult {
+  IoState state;
+  size_t bytes = 0;
+  std::string error;
+};
+
+class ByteLayer {
+ public:
+  virtual ~ByteLayer() = default;
+  virtual IoResult Read(char* buffer, size_t size) = 0;
+  virtual IoResult Write(absl::string_view bytes) = 0;
+  // Whether bytes wait inside the layer that no poll() of the socket would announce.
+  virtual bool has_pending() const { return false; }
+};
+
+// Owns the socket.
+class SocketLayer : public ByteLayer {
+ public:
+  explicit SocketLayer(int fd) : fd_(fd) {}
+  SocketLayer(const SocketLayer&) = delete;
+  ~SocketLayer() override;
+  IoResult Read(char* buffer, size_t size) override;
+  IoResult Write(absl::string_view bytes) override;
+  int fd() const { return fd_; }
+
+ private:
+  const int fd_;
+};
+
+// TLS over `below`. Use after Handshake() has said kDone.
+class TlsLayer : public ByteLayer {
+ public:
+  // Takes over `ssl`, a client's.
+  TlsLayer(ssl_st* ssl, std::unique_ptr<ByteLayer> below);
+  ~TlsLayer() override;
+  // kDone: the peer has proved who it is.
+  IoResult Handshake();
+  IoResult Read(char* buffer, size_t size) override;
+  IoResult Write(absl::string_view bytes) override;
+  bool has_pending() const override;
+
+ private:
+  IoResult Failed(int result);
+  std::string Reason(int ssl_error, unsigned long code) const;  // NOLINT: OpenSSL's type.
+
+  const std::unique_ptr<ByteLayer> below_;
+  ssl_st* const ssl_;
+};
+
+}  // namespace kube
+
+#endif  // KUBE_CLIENT_INTERNAL_BYTE_LAYER_H_

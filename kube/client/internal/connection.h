@@ -1,0 +1,97 @@
+// One connection to a server: through a proxy, with TLS, or neither. Nothing here blocks.
+#ifndef KUBE_CLIENT_INTERNAL_CONNECTION_H_
+#define KUBE_CLIENT_INTERNAL_CONNECTION_H_
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "base/clock.h"
+#include "kube/client/internal/byte_layer.h"
+#include "kube/client/internal/endpoint.h"
+#include "kube/client/internal/proxy.h"
+#include "kube/client/internal/proxy_handshake.h"
+#include "kube/client/internal/resolver.h"
+#include "kube/client/internal/tls_client.h"
+
+namespace kube {
+
+// How a server is reached. Immutable, shared by all connections to it.
+struct Route {
+  Endpoint server;
+  ProxySettings proxy;
+  std::shared_ptr<TlsClient> tls;        // Null for a server without TLS.
+  std::shared_ptr<TlsClient> proxy_tls;  // Null unless the proxy is an https:// one.
+
+  // Whose address has to be looked up: the proxy's or the server's.
+  const std::string& dialled_host() const;
+  int dialled_port() const;
+  // "the proxy http://p:3128" or "h:6443", for messages.
+  std::string DialledName() const;
+  // Whether requests go to the proxy whole, with absolute URLs.
+  bool forwards_requests() const;
+};
+
+// Not thread-safe.
+class Connection {
+ public:
+  // REQUIRES: at least one address.
+  Connection(std::shared_ptr<const Route> route, Addresses addresses);
+  Connection(const Connection&) = delete;
+  ~Connection();
+
+  // Goes on with what has to be done before requests can be sent. True: all of it is. False: call
+  // again when fd() is ready for wants(), which both may have changed, or look_again() has come.
+  // Errors are kUnavailable, say what failed where, and end the connection.
+  absl::StatusOr<bool> Establish();
+  int fd() const;
+  short wants() const { return wants_; }  // POLLIN or POLLOUT.
+  base::SteadyTime look_again() const { return look_again_; }
+
+  // What remains after a successful Establish(): reading and writing. Set wants().
+  IoResult Read(char* buffer, size_t size);
+  IoResult Write(absl::string_view bytes);
+  bool has_pending() const { return top_->has_pending(); }
+  // Whether a kept connection still looks usable: nothing has come from the server since.
+  bool IsQuiet();
+
+ private:
+  enum class Phase { kStart, kConnecting, kProxyTls, kProxyTalk, kTls, kReady };
+  // What a phase came to.
+  enum class Step { kNext, kWait };
+
+  absl::StatusOr<Step> DoPhase();
+  absl::StatusOr<Step> Dial();
+  absl::StatusOr<Step> AwaitDial();
+  absl::StatusOr<Step> NextAddress(absl::string_view why);
+  absl::StatusOr<Step> Handshake(absl::string_view what);
+  absl::StatusOr<Step> TalkToProxy();
+  Phase PhaseAfter(Phase phase);
+  void StartTls(TlsClient& tls);
+  absl::StatusOr<Step> Wait(const IoResult& result);
+  absl::Status Failed(absl::string_view why) const;
+  absl::Status ProxyFailed(absl::string_view why) const;
+  void Note(const IoResult& result);
+
+  const std::shared_ptr<const Route> route_;
+  const Addresses addresses_;
+  size_t next_address_ = 0;
+  Phase phase_ = Phase::kStart;
+  SocketLayer* socket_ = nullptr;    // The lowest layer, owned by top_.
+  TlsLayer* handshaking_ = nullptr;  // top_, while a handshake is under way.
+  std::unique_ptr<ByteLayer> top_;
+  std::unique_ptr<ProxyHandshake> proxy_handshake_;
+  std::string to_proxy_;
+  std::string failures_;  // Why earlier addresses failed.
+  short wants_ = 0;
+  base::SteadyTime look_again_ = base::SteadyTime::InfiniteFuture();
+};
+
+}  // namespace kube
+
+#endif  // KUBE_CLIENT_INTERNAL_CONNECTION_H_

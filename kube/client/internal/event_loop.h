@@ -1,0 +1,52 @@
+// One thread that waits for many sockets: all watches of this process, of all servers.
+#ifndef KUBE_CLIENT_INTERNAL_EVENT_LOOP_H_
+#define KUBE_CLIENT_INTERNAL_EVENT_LOOP_H_
+
+#include <functional>
+#include <memory>
+
+#include "absl/types/span.h"
+#include "base/clock.h"
+
+namespace kube {
+
+inline base::SteadyTime SteadyNow() { return base::RealClock().SteadyNow(); }
+
+// What may be done on the loop's thread, and nowhere else.
+class Reactor {
+ public:
+  // Something with a socket, a timer or both. Its functions must not block.
+  class Source {
+   public:
+    virtual ~Source() = default;
+    virtual void OnReady(Reactor& reactor) = 0;  // The socket is ready, or broken.
+    virtual void OnTimer(Reactor& reactor) = 0;
+  };
+
+  virtual ~Reactor() = default;
+  // The reactor keeps a source until Remove(). Watch() waits for `events` (POLLIN, POLLOUT) of `fd`
+  // in place of what was waited for before.
+  virtual void Watch(const std::shared_ptr<Source>& source, int fd, short events) = 0;
+  // Calls OnTimer() once at `at` (SteadyNow's time), in place of the time before.
+  virtual void SetTimer(const std::shared_ptr<Source>& source, base::SteadyTime at) = 0;
+  // To be called before the socket is closed. No function of the source is called afterwards.
+  virtual void Remove(Source* source) = 0;
+  // Memory for reading that all sources share.
+  virtual absl::Span<char> scratch() = 0;
+};
+
+class EventLoop {
+ public:
+  // The loop of this process. Its thread starts at the first Post(), and ends when nobody holds the
+  // loop any more: what was posted has been done then.
+  static std::shared_ptr<EventLoop> Shared();
+  virtual ~EventLoop() = default;
+
+  // Runs `function` on the thread, after what was posted before. Thread-safe.
+  virtual void Post(std::function<void(Reactor&)> function) = 0;
+  virtual bool OnThread() const = 0;
+};
+
+}  // namespace kube
+
+#endif  // KUBE_CLIENT_INTERNAL_EVENT_LOOP_H_

@@ -1,0 +1,30 @@
+// Requests as they go over the wire.
+#ifndef KUBE_CLIENT_INTERNAL_REQUEST_TEXT_H_
+#define KUBE_CLIENT_INTERNAL_REQUEST_TEXT_H_
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+
+namespace kube {
+
+struct RequestText {
+  absl::string_view method;
+  std::string target;  // Path and query, or what CONNECT asks for.
+  std::vector<std::pair<std::string, std::string>> headers;  // Content-Length is added.
+  absl::string_view body;
+};
+
+// kInvalidArgument when the method, the target or a header holds a character that would end it
+// before its end (a line break in a token) or that HTTP does not allow.
+absl::Status CheckRequest(const RequestText& request);
+
+// Head and body in one piece, so that they share one TLS record. REQUIRES: CheckRequest() is OK.
+std::string WriteRequest(const RequestText& request);
+
+}  // namespace kube
+
+#endif  // KUBE_CLIENT_INTERNAL_REQUEST_TEXT_H_

@@ -1,0 +1,68 @@
+// One request and its whole answer, driven by the thread that waits for it.
+#ifndef KUBE_CLIENT_INTERNAL_UNARY_CALL_H_
+#define KUBE_CLIENT_INTERNAL_UNARY_CALL_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "base/clock.h"
+#include "base/stop_token.h"
+#include "kube/client/internal/connection.h"
+#include "kube/client/internal/connection_pool.h"
+#include "kube/client/internal/response_parser.h"
+#include "kube/client/internal/wake_poll.h"
+#include "kube/client/transport.h"
+
+namespace kube {
+
+// A server and the connections to it that are kept.
+struct Peer {
+  std::shared_ptr<const Route> route;
+  std::shared_ptr<ConnectionPool> pool;
+};
+
+class UnaryCall {
+ public:
+  // `deadline` is SteadyNow's time. REQUIRES: the arguments outlive the call.
+  UnaryCall(const Peer& peer, const std::string& request, uint64_t max_body_bytes,
+            base::SteadyTime deadline, const base::StopToken& stop)
+      : peer_(peer),
+        request_(request),
+        max_body_bytes_(max_body_bytes),
+        deadline_(deadline),
+        stop_(stop),
+        poll_(stop) {}
+
+  // As Transport::Send. A kept connection that turns out to be closed before anything of an answer
+  // came is replaced and the request sent again.
+  absl::StatusOr<HttpResponse> Run();
+
+ private:
+  // How one attempt ended.
+  struct Attempt {
+    absl::StatusOr<HttpResponse> answer;
+    bool stale = false;  // A kept connection was closed already.
+  };
+
+  Attempt Try();
+  absl::StatusOr<Addresses> Resolve();
+  absl::StatusOr<std::unique_ptr<Connection>> Dial();
+  absl::Status AwaitEstablished(Connection& connection);
+  absl::Status WriteRequest(Connection& connection);
+  absl::Status ReadAnswer(Connection& connection, ResponseParser& parser);
+
+  const Peer& peer_;
+  const std::string& request_;
+  const uint64_t max_body_bytes_;
+  const base::SteadyTime deadline_;
+  const base::StopToken& stop_;
+  WakePoll poll_;
+};
+
+}  // namespace kube
+
+#endif  // KUBE_CLIENT_INTERNAL_UNARY_CALL_H_

@@ -1,0 +1,72 @@
+// One streamed answer on the event loop.
+#ifndef KUBE_CLIENT_INTERNAL_WATCH_STREAM_H_
+#define KUBE_CLIENT_INTERNAL_WATCH_STREAM_H_
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "base/clock.h"
+#include "kube/client/internal/connection.h"
+#include "kube/client/internal/event_loop.h"
+#include "kube/client/internal/response_parser.h"
+#include "kube/client/internal/stream_delivery.h"
+
+namespace kube {
+
+// What a stream is made of, once credentials are there.
+struct StreamRequest {
+  std::shared_ptr<const Route> route;
+  std::string text;
+};
+
+// Connects, sends the request and hands the answer over. All functions are for the loop's thread.
+class WatchStream : public Reactor::Source, public std::enable_shared_from_this<WatchStream> {
+ public:
+  // `loop` is used to come back from a name lookup. `longest_silence`: how long nothing may come
+  // once the connection is there.
+  WatchStream(std::weak_ptr<EventLoop> loop, std::shared_ptr<StreamDelivery> delivery,
+              absl::Duration longest_silence);
+
+  // Once, first.
+  void Start(Reactor& reactor, absl::StatusOr<StreamRequest> request);
+  // Lets everything go; nothing is delivered any more.
+  void Cancel(Reactor& reactor);
+
+  void OnReady(Reactor& reactor) override;
+  void OnTimer(Reactor& reactor) override;
+
+ private:
+  enum class Phase { kResolving, kEstablishing, kWriting, kReading, kOver };
+
+  void Resolve();
+  void Connect(Reactor& reactor, absl::StatusOr<Addresses> addresses);
+  // Does what can be done without waiting.
+  void Advance(Reactor& reactor);
+  // True: the phase is over.
+  absl::StatusOr<bool> Establish();
+  absl::StatusOr<bool> Write();
+  absl::StatusOr<bool> Read(Reactor& reactor);
+  absl::StatusOr<bool> DoPhase(Reactor& reactor);
+  base::SteadyTime NextTimer() const;
+  absl::Status TimedOut() const;
+  void End(Reactor& reactor, absl::Status status);
+
+  const std::weak_ptr<EventLoop> loop_;
+  const std::shared_ptr<StreamDelivery> delivery_;
+  const absl::Duration longest_silence_;
+  StreamRequest request_;
+  size_t written_ = 0;
+  Phase phase_ = Phase::kResolving;
+  base::SteadyTime phase_deadline_;  // Of everything before the answer.
+  base::SteadyTime last_data_;
+  std::unique_ptr<Connection> connection_;
+  std::unique_ptr<ResponseParser> parser_;
+};
+
+}  // namespace kube
+
+#endif  // KUBE_CLIENT_INTERNAL_WATCH_STREAM_H_

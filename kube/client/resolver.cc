@@ -1,0 +1,124 @@
+#include "kube/client/internal/resolver.h"
+
+#include <arpa/inet.h>
+#include <netdb.h>
+#include <netinet/in.h>
+
+#include <cerrno>
+#include <cstring>
+#include <map>
+#include <utility>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/strings/str_cat.h"
+#include "absl/synchronization/mutex.h"
+#include "kube/client/internal/errands.h"
+
+namespace kube {
+namespace {
+
+using Done = std::function<void(absl::StatusOr<Addresses>)>;
+
+void SetPort(SocketAddress& address, int port) {
+  const auto wire = htons(static_cast<uint16_t>(port));
+  if (address.storage.ss_family == AF_INET6) {
+    reinterpret_cast<sockaddr_in6*>(&address.storage)->sin6_port = wire;
+  } else {
+    reinterpret_cast<sockaddr_in*>(&address.storage)->sin_port = wire;
+  }
+}
+
+absl::StatusOr<Addresses> Ask(const std::string& host) {
+  addrinfo hints = {};
+  hints.ai_socktype = SOCK_STREAM;
+  hints.ai_flags = AI_ADDRCONFIG;
+  addrinfo* list = nullptr;
+  const int error = getaddrinfo(host.c_str(), nullptr, &hints, &list);
+  if (error != 0) {
+    const char* why = error == EAI_SYSTEM ? std::strerror(errno) : gai_strerror(error);
+    return absl::UnavailableError(
+        absl::StrCat("the host name \"", host, "\" cannot be resolved: ", why));
+  }
+  Addresses out;
+  for (const addrinfo* entry = list; entry != nullptr; entry = entry->ai_next) {
+    if (entry->ai_family != AF_INET && entry->ai_family != AF_INET6) continue;
+    SocketAddress address;
+    std::memcpy(&address.storage, entry->ai_addr, entry->ai_addrlen);
+    address.size = entry->ai_addrlen;
+    out.push_back(address);
+  }
+  freeaddrinfo(list);
+  if (!out.empty()) return out;
+  return absl::UnavailableError(absl::StrCat("the host name \"", host, "\" has no address"));
+}
+
+// Who waits for the answer of a question that is being asked.
+struct Questions {
+  absl::Mutex mu;
+  std::map<std::string, std::vector<Done>> waiting ABSL_GUARDED_BY(mu);
+};
+
+Questions& OpenQuestions() {
+  static auto* const questions = new Questions;
+  return *questions;
+}
+
+void AskForAll(const std::string& host) {
+  const absl::StatusOr<Addresses> answer = Ask(host);
+  std::vector<Done> waiting;
+  {
+    absl::MutexLock lock(&OpenQuestions().mu);
+    waiting = std::move(OpenQuestions().waiting[host]);
+    OpenQuestions().waiting.erase(host);
+  }
+  for (const Done& done : waiting) done(answer);
+}
+
+}  // namespace
+
+std::string SocketAddress::ToString() const {
+  char text[INET6_ADDRSTRLEN] = "";
+  if (storage.ss_family == AF_INET6) {
+    const auto* v6 = reinterpret_cast<const sockaddr_in6*>(&storage);
+    inet_ntop(AF_INET6, &v6->sin6_addr, text, sizeof text);
+    return absl::StrCat("[", text, "]:", ntohs(v6->sin6_port));
+  }
+  const auto* v4 = reinterpret_cast<const sockaddr_in*>(&storage);
+  inet_ntop(AF_INET, &v4->sin_addr, text, sizeof text);
+  return absl::StrCat(text, ":", ntohs(v4->sin_port));
+}
+
+std::optional<SocketAddress> NumericAddress(const std::string& host, int port) {
+  SocketAddress address;
+  auto* v4 = reinterpret_cast<sockaddr_in*>(&address.storage);
+  auto* v6 = reinterpret_cast<sockaddr_in6*>(&address.storage);
+  if (inet_pton(AF_INET, host.c_str(), &v4->sin_addr) == 1) {
+    address.storage.ss_family = AF_INET;
+    address.size = sizeof(sockaddr_in);
+  } else if (inet_pton(AF_INET6, host.c_str(), &v6->sin6_addr) == 1) {
+    address.storage.ss_family = AF_INET6;
+    address.size = sizeof(sockaddr_in6);
+  } else {
+    return std::nullopt;
+  }
+  SetPort(address, port);
+  return address;
+}
+
+void ResolveInBackground(const std::string& host, int port, Done done) {
+  Done with_port = [port, done = std::move(done)](absl::StatusOr<Addresses> answer) {
+    if (answer.ok()) {
+      for (SocketAddress& address : *answer) SetPort(address, port);
+    }
+    done(std::move(answer));
+  };
+  {
+    absl::MutexLock lock(&OpenQuestions().mu);
+    std::vector<Done>& waiting = OpenQuestions().waiting[host];
+    waiting.push_back(std::move(with_port));
+    if (waiting.size() > 1) return;
+  }
+  RunErrand([host] { AskForAll(host); });
+}
+
+}  // namespace kube

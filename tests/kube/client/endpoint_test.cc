@@ -1,0 +1,49 @@
+#include "kube/client/internal/endpoint.h"
+
+#include <catch2/catch.hpp>
+#include <string>
+
+namespace kube {
+
+TEST_CASE("URLs of all shapes lead somewhere") {
+  struct Case {
+    const char *url, *host;
+    int port;
+    const char *path, *authority;
+  };
+  for (const Case& c : {
+           Case{"https://h", "h", 443, "", "h:443"},
+           Case{"HTTP://h", "h", 80, "", "h:80"},
+           Case{"https://ABC123.gr7.EU-west-1.eks.amazonaws.com",
+                "abc123.gr7.eu-west-1.eks.amazonaws.com", 443, "",
+                "abc123.gr7.eu-west-1.eks.amazonaws.com:443"},
+           Case{"https://[::1]", "::1", 443, "", "[::1]:443"},
+           Case{"https://[FD00::5]:6443/x/", "fd00::5", 6443, "/x", "[fd00::5]:6443"},
+           Case{"https://u:p@10.0.0.1:1/a/b?c", "10.0.0.1", 1, "/a/b", "10.0.0.1:1"},
+       }) {
+    CAPTURE(c.url);
+    const auto endpoint = ParseEndpoint(c.url, "server");
+    INFO(endpoint.status());
+    REQUIRE(endpoint.ok());
+    CHECK(endpoint->host == c.host);
+    CHECK(endpoint->port == c.port);
+    CHECK(endpoint->path == c.path);
+    CHECK(endpoint->Authority() == c.authority);
+  }
+  CHECK(ParseEndpoint("https://[::1]", "")->is_ip_address());
+  CHECK_FALSE(ParseEndpoint("https://10.0.0", "")->is_ip_address());
+}
+
+TEST_CASE("URLs that lead nowhere are refused without showing their password") {
+  for (const char* url :
+       {"", "h", "https://", "ftp://h", "https://u:secret@h:port", "https://h:0", "https://h:65536",
+        "https://h:", "https://[::1", "https://[h]", "https://a b", "https://h\r\nX: y"}) {
+    CAPTURE(url);
+    const absl::Status error = ParseEndpoint(url, "server").status();
+    CHECK(absl::IsInvalidArgument(error));
+    CHECK_THAT(std::string(error.message()), Catch::StartsWith("server: "));
+    CHECK_THAT(std::string(error.message()), !Catch::Contains("secret"));
+  }
+}
+
+}  // namespace kube
