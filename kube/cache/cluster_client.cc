@@ -2,8 +2,9 @@
 
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "base/status.h"
+#include "kube/client/errors.h"
+#include "kube/client/subresource.h"
 #include "kube/meta/patch.h"
 
 namespace kube {
@@ -31,7 +32,9 @@ json::Value WithoutStatus(const Object& object) {
 // The merge patch from `before` to `after` in what this write may change; null when there is none.
 json::Value OwnPatch(const Object& before, const Object& after, const std::string& subresource) {
   if (subresource == "status") return DiffMergePatch(StatusOnly(before), StatusOnly(after));
-  json::Value patch = DiffMergePatch(WithoutStatus(before), WithoutStatus(after));
+  json::Value patch = subresource.empty()
+                          ? DiffMergePatch(WithoutStatus(before), WithoutStatus(after))
+                          : DiffMergePatch(before.root(), after.root());
   if (!patch.Has("metadata")) return patch;
   json::Value& metadata = patch.Mutable("metadata");
   for (const absl::string_view field : kServerOwnedMetadata) metadata.Erase(field);
@@ -67,11 +70,17 @@ absl::StatusOr<ObjectPtr> ClusterClient::Get(const Resource& r, const ObjectKey&
   if (informer != nullptr && informer->HasSynced()) {
     if (ObjectPtr held = informer->store().Find(key)) return held;
     if (informer->HoldsAll()) {
-      return absl::NotFoundError(absl::StrCat(r.plural, r.gvk.group.empty() ? "" : ".", r.gvk.group,
-                                              " \"", key.ToString(), "\" not found"));
+      return GoneError(r, key);
     }
   }
   ASSIGN_OR_RETURN(Object object, client_.Get(r, key, stop));
+  return Share(std::move(object));
+}
+
+absl::StatusOr<ObjectPtr> ClusterClient::GetSubresource(const Resource& r, const ObjectKey& key,
+                                                        const std::string& subresource,
+                                                        const base::StopToken& stop) {
+  ASSIGN_OR_RETURN(Object object, kube::GetSubresource(client_, {r, key, subresource}, stop));
   return Share(std::move(object));
 }
 
@@ -113,6 +122,7 @@ absl::Status ClusterClient::Delete(const Resource& r, const ObjectKey& key,
 }
 
 void ClusterClient::Remember(const Resource& r, const Object& written) {
+  if (written.kind() != r.gvk.kind) return;  // A sub-resource with a kind of its own.
   if (const std::shared_ptr<Informer> informer = informers_.Find(r)) informer->Written(written);
 }
 

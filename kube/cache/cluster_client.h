@@ -25,7 +25,9 @@
 namespace kube {
 
 struct UpdateOptions {
-  std::string subresource;  // "status" or "".
+  // "" for the object itself without its status; "status" for its status alone; another one
+  // ("scale", "approval") for what GetSubresource returned.
+  std::string subresource;
   // With "status": the kind has no such subresource, so the status is patched on the object itself.
   // (The server then counts it as a change: metadata.generation moves.)
   bool status_on_object = false;
@@ -57,12 +59,18 @@ class ClusterClient {
   absl::StatusOr<ObjectPtr> Get(const Resource& r, const ObjectKey& key,
                                 const base::StopToken& stop);
 
+  // A live GET of a sub-resource other than status ("scale" gives a Scale). Caches do not hold
+  // them.
+  absl::StatusOr<ObjectPtr> GetSubresource(const Resource& r, const ObjectKey& key,
+                                           const std::string& subresource,
+                                           const base::StopToken& stop);
+
   // The object as the server stored it.
   absl::StatusOr<ObjectPtr> Create(const Resource& r, const Object& object,
                                    const base::StopToken& stop);
   // Sends the merge patch that turns `before` into `after`; returns `before` itself without a call
-  // when they do not differ (in status, for subresource "status"; outside it otherwise). Fields
-  // that only the server writes (uid, generation, ...) are never part of the patch.
+  // when they do not differ (in status, for subresource "status"; outside it for ""). Fields that
+  // only the server writes (uid, generation, ...) are never part of the patch.
   absl::StatusOr<ObjectPtr> Update(const Resource& r, const ObjectPtr& before, const Object& after,
                                    const UpdateOptions& options, const base::StopToken& stop);
   // OK also when it was gone already.

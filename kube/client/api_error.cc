@@ -19,6 +19,7 @@ namespace {
 
 constexpr absl::string_view kFailurePayload = "type.kube/api-failure";
 constexpr absl::string_view kNotProcessedPayload = "type.kube/not-processed";
+constexpr absl::string_view kNamesObjectPayload = "type.kube/names-object";
 constexpr size_t kQuotedBodyBytes = 200;
 
 void Attach(const ApiFailure& failure, absl::Status& status) {
@@ -38,8 +39,19 @@ std::string DescribeBody(const HttpResponse& response) {
   return absl::StrCat("the server answered ", response.code, ": ", line);
 }
 
+// Several things answer with 409. A webhook may deny with any code and reason; what it says stands
+// behind the API server's own words.
+absl::StatusCode CodeOfConflict(const ApiFailure& failure) {
+  if (absl::StartsWith(failure.message, "admission webhook ")) {
+    return absl::StatusCode::kFailedPrecondition;
+  }
+  if (failure.reason == "AlreadyExists") return absl::StatusCode::kAlreadyExists;
+  return failure.reason == "Conflict" ? absl::StatusCode::kAborted
+                                      : absl::StatusCode::kFailedPrecondition;
+}
+
 absl::Status MakeError(const ApiFailure& failure) {
-  absl::Status status(CodeOf(failure.code, failure.reason), failure.message);
+  absl::Status status(CodeOf(failure), failure.message);
   Attach(failure, status);
   return status;
 }
@@ -55,9 +67,9 @@ bool WasNotProcessed(const absl::Status& error) {
   return error.GetPayload(kNotProcessedPayload).has_value();
 }
 
-absl::StatusCode CodeOf(int http_code, absl::string_view reason) {
-  if (http_code >= 500) return absl::StatusCode::kUnavailable;
-  switch (http_code) {
+absl::StatusCode CodeOf(const ApiFailure& failure) {
+  if (failure.code >= 500) return absl::StatusCode::kUnavailable;
+  switch (failure.code) {
     case 401:
       return absl::StatusCode::kUnauthenticated;
     case 403:
@@ -67,8 +79,7 @@ absl::StatusCode CodeOf(int http_code, absl::string_view reason) {
     case 405:
       return absl::StatusCode::kUnimplemented;
     case 409:
-      return reason == "AlreadyExists" ? absl::StatusCode::kAlreadyExists
-                                       : absl::StatusCode::kAborted;
+      return CodeOfConflict(failure);
     case 410:
       return absl::StatusCode::kOutOfRange;
     case 413:
@@ -77,7 +88,7 @@ absl::StatusCode CodeOf(int http_code, absl::string_view reason) {
       return absl::StatusCode::kUnavailable;
     default:
       // Redirects and the like: nothing that an API server says to us.
-      return http_code >= 400 ? absl::StatusCode::kInvalidArgument : absl::StatusCode::kUnknown;
+      return failure.code >= 400 ? absl::StatusCode::kInvalidArgument : absl::StatusCode::kUnknown;
   }
 }
 
@@ -104,7 +115,15 @@ absl::Status ErrorOfStatusObject(const json::Value& status, int http_code) {
   if (failure.message.empty()) {
     failure.message = absl::StrCat("the server answered ", failure.code, " ", failure.reason);
   }
-  return MakeError(failure);
+  absl::Status error = MakeError(failure);
+  if (!status.Get({"details", "name"}).AsString().empty()) {
+    error.SetPayload(kNamesObjectPayload, absl::Cord("1"));
+  }
+  return error;
+}
+
+bool NamesObject(const absl::Status& error) {
+  return error.GetPayload(kNamesObjectPayload).has_value();
 }
 
 absl::Status ErrorOfResponse(const HttpResponse& response, absl::string_view what) {

@@ -10,6 +10,7 @@
 #include "absl/time/time.h"
 #include "base/clock.h"
 #include "base/status.h"
+#include "kube/client/errors.h"
 
 namespace kube {
 namespace {
@@ -54,8 +55,7 @@ absl::StatusOr<Resource> RestMapper::Impl::Find(const Gvk& gvk) const {
                                                " is incomplete, kind \"", gvk.kind,
                                                "\" may be served there"));
   }
-  return absl::NotFoundError(
-      absl::StrCat("no matches for kind \"", gvk.kind, "\" in version \"", gvk.ApiVersion(), "\""));
+  return NoSuchKindError(gvk);
 }
 
 void RestMapper::Impl::Store(const Discovery& discovery) {

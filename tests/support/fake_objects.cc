@@ -30,6 +30,13 @@ kube::HttpResponse Failure(int code, const std::string& reason) {
   return {.code = code, .body = json::Write(StatusBody(code, reason))};
 }
 
+// As servers say that one object is missing.
+kube::HttpResponse Missing(const std::string& name) {
+  json::Value status = StatusBody(404, "NotFound");
+  status.Set({"details", "name"}, name);
+  return {.code = 404, .body = json::Write(status)};
+}
+
 bool Selects(const RequestPath& path, const kube::Object& object) {
   const auto it = path.query.find("labelSelector");
   if (it == path.query.end()) return true;
@@ -79,17 +86,45 @@ void FakeObjects::KeepStatus(const std::string& collection, Status where) {
 kube::HttpResponse FakeObjects::Answer(const std::string& method, const RequestPath& path,
                                        const std::string& body) {
   const json::Value sent = body.empty() ? json::Value() : *json::Parse(body);
-  if (path.collection.empty()) {
-    return {.code = 200, .body = R"({"kind":"APIGroupList","groups":[],"versions":[]})"};
-  }
+  if (path.collection.empty()) return {.code = 200, .body = json::Write(discovery_)};
   if (method == "POST") return Create(path, kube::Object(sent));
   if (path.key.name.empty()) return List(path);
   const kube::Object held = Find(path.collection, path.key);
-  if (held.empty()) return Failure(404, "NotFound");
+  if (held.empty()) return Missing(path.key.name);
+  if (path.subresource == "scale") return Scale(path, held, method == "GET" ? json::Value() : sent);
   if (method == "GET") return Success(200, held);
   if (method == "DELETE") return Delete(path, held);
   return Update(path, held,
                 kube::Object(method == "PUT" ? sent : kube::ApplyMergePatch(held.root(), sent)));
+}
+
+kube::HttpResponse FakeObjects::Scale(const RequestPath& path, const kube::Object& held,
+                                      const json::Value& patch) {
+  kube::Object object = held;
+  if (patch.Get({"spec"}).Has("replicas")) {
+    object.Set({"spec", "replicas"}, patch.Get({"spec", "replicas"}));
+    object = Put(path.collection, std::move(object));
+  }
+  kube::Object scale = kube::Object::Make({"autoscaling", "v1", "Scale"}, path.key);
+  scale.Set({"metadata", "resourceVersion"}, object.resource_version());
+  scale.Set({"spec", "replicas"}, object.Get({"spec", "replicas"}).AsInt());
+  return Success(200, scale);
+}
+
+void FakeObjects::Serve(const std::vector<kube::Resource>& resources) {
+  json::Value groups = json::Value::Array();
+  for (const kube::Resource& r : resources) {
+    const json::Value resource =
+        json::Value::Object({{"resource", r.plural},
+                             {"responseKind", json::Value::Object({{"kind", r.gvk.kind}})},
+                             {"scope", r.namespaced ? "Namespaced" : "Cluster"},
+                             {"verbs", json::Value::Array({"delete", "list", "watch"})}});
+    const json::Value version = json::Value::Object(
+        {{"version", r.gvk.version}, {"resources", json::Value::Array({resource})}});
+    groups.Append(json::Value::Object({{"metadata", json::Value::Object({{"name", r.gvk.group}})},
+                                       {"versions", json::Value::Array({version})}}));
+  }
+  discovery_ = json::Value::Object({{"kind", "APIGroupDiscoveryList"}, {"items", groups}});
 }
 
 kube::HttpResponse FakeObjects::Create(const RequestPath& path, kube::Object object) {
@@ -103,7 +138,7 @@ kube::HttpResponse FakeObjects::Update(const RequestPath& path, const kube::Obje
   const auto status = status_.find(path.collection);
   const Status where = status == status_.end() ? Status::kSubresource : status->second;
   if (path.subresource == "status" && where != Status::kSubresource) {
-    return Failure(404, "NotFound");
+    return Missing(path.key.name);
   }
   if (path.subresource.empty() && status != status_.end() && where != Status::kOnObject) {
     after.Set({"status"}, held.status());

@@ -41,6 +41,9 @@ class FakeObjects {
   // too.
   void KeepStatus(const std::string& collection, Status where);
 
+  // What discovery lists; nothing until this is called.
+  void Serve(const std::vector<kube::Resource>& resources);
+
   // What the server says to a request that is no watch. REQUIRES: `body` is JSON or empty.
   kube::HttpResponse Answer(const std::string& method, const RequestPath& path,
                             const std::string& body);
@@ -52,6 +55,9 @@ class FakeObjects {
 
  private:
   kube::HttpResponse Create(const RequestPath& path, kube::Object object);
+  // A read, or a write when `patch` has replicas.
+  kube::HttpResponse Scale(const RequestPath& path, const kube::Object& held,
+                           const json::Value& patch);
   kube::HttpResponse Update(const RequestPath& path, const kube::Object& held, kube::Object after);
   kube::HttpResponse Delete(const RequestPath& path, kube::Object held);
   // Pages start after the name in the continue token ("ns/name").
@@ -59,6 +65,8 @@ class FakeObjects {
 
   std::map<std::string, std::map<kube::ObjectKey, kube::Object>> collections_;
   std::map<std::string, Status> status_;
+  json::Value discovery_ =
+      json::Value::Object({{"kind", "APIGroupDiscoveryList"}, {"items", json::Value::Array()}});
   std::vector<Change> history_;
   int64_t version_ = 100;
 };

@@ -11,11 +11,15 @@
 namespace kube {
 
 // The table of HTTP codes and Status reasons that client.h describes.
-absl::StatusCode CodeOf(int http_code, absl::string_view reason);
+absl::StatusCode CodeOf(const ApiFailure& failure);
 
 // The error that a v1 Status object describes (the body of an error answer, or a watch's ERROR
 // event); FailureOf() finds its parts again. `http_code` is used where the object has no code.
 absl::Status ErrorOfStatusObject(const json::Value& status, int http_code);
+
+// Whether the server's error names an object (details.name): a 404 is then about that, not about
+// the path.
+bool NamesObject(const absl::Status& error);
 
 // The error of an answer whose code is not 2xx. `what` ("get Deployment default/web") precedes the
 // server's message; a body that is no Status object is quoted up to a line's length.

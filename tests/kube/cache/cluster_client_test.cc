@@ -83,6 +83,31 @@ TEST_CASE_METHOD(Fixture, "a status that is no subresource is patched on the obj
   CHECK(server->Requests("PATCH").back() == "PATCH /api/v1/namespaces/ns/pods/a");
 }
 
+TEST_CASE_METHOD(Fixture, "a sub-resource of another kind is read and written beside the cache") {
+  server->Put(kPods, Pod("a"));
+  Sync();
+  const auto scale = cluster.GetSubresource(kPods, key, "scale", stop);
+  REQUIRE(scale.ok());
+  CHECK((*scale)->kind() == "Scale");
+  Object after = **scale;
+  after.Set({"spec", "replicas"}, 5);
+  const auto now = cluster.Update(kPods, *scale, after, {.subresource = "scale"}, stop);
+  REQUIRE(now.ok());
+  CHECK((*now)->kind() == "Scale");
+  CHECK(server->Requests("PATCH").back() == "PATCH /api/v1/namespaces/ns/pods/a/scale");
+  CHECK(server->Find(kPods, key).spec()["replicas"].AsInt() == 5);
+  CHECK(cluster.Find(kPods, key)->kind() == "Pod");
+}
+
+TEST_CASE_METHOD(Fixture, "a sub-resource is written with its status") {
+  server->Put(kPods, Pod("a"));
+  Object after = *Before();
+  after.Set({"status", "conditions"}, json::Value::Array());
+  REQUIRE(cluster.Update(kPods, Before(), after, {.subresource = "approval"}, stop).ok());
+  CHECK(server->Requests("PATCH").back() == "PATCH /api/v1/namespaces/ns/pods/a/approval");
+  CHECK(SentPatch()["status"].Has("conditions"));
+}
+
 TEST_CASE_METHOD(Fixture, "the precondition goes with patches that carry lists, or as asked") {
   using Precondition = UpdateOptions::Precondition;
   struct Case {

@@ -6,6 +6,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "base/status.h"
+#include "kube/client/errors.h"
 
 namespace kube {
 namespace {
@@ -52,6 +53,49 @@ TEST_CASE("Every HTTP code and reason has its status code") {
     CHECK(FailureOf(error).reason == c.reason);
     CHECK(FailureOf(error).message == "m");
   }
+}
+
+TEST_CASE("A 409 is a conflict only when the object has changed") {
+  const auto answer = [](const char* reason, const char* message) {
+    return ErrorOfResponse(StatusAnswer(409, reason, message), "patch Pod a/b");
+  };
+  const absl::Status changed = answer(
+      "Conflict", R"(Operation cannot be fulfilled on pods \"b\": the object has been modified)");
+  CHECK(IsConflict(base::Annotate(changed, "cluster m1")));
+  CHECK_FALSE(IsRefused(changed));
+  for (const char* reason : {"Conflict", "AlreadyExists", "Forbidden", ""}) {
+    CAPTURE(reason);
+    const absl::Status denied =
+        answer(reason, R"(admission webhook \"w.example.io\" denied the request: no)");
+    CHECK_FALSE(IsConflict(denied));
+    CHECK(IsRefused(base::Annotate(denied, "cluster m1")));
+  }
+  CHECK(IsRefused(answer("", "a proxy says so")));
+}
+
+TEST_CASE("A missing object is not a missing kind") {
+  const auto missing = [](const char* body) {
+    return base::Annotate(ErrorOfResponse({.code = 404, .body = body}, "get Robot a/b"), "c");
+  };
+  const absl::Status object = missing(
+      R"({"kind":"Status","code":404,"reason":"NotFound","message":"robots.x.io \"b\" not found",
+          "details":{"name":"b","group":"x.io","kind":"robots"}})");
+  CHECK(IsGone(object));
+  CHECK_FALSE(IsNoSuchKind(object));
+  CHECK(IgnoreGone(object).ok());
+  const absl::Status resource = missing(
+      R"({"kind":"Status","code":404,"reason":"NotFound","details":{},
+          "message":"the server could not find the requested resource"})");
+  for (const absl::Status& kind :
+       {resource, missing("404 page not found"), NoSuchKindError({"x.io", "v1", "Robot"})}) {
+    CHECK(IsNoSuchKind(kind));
+    CHECK_FALSE(IsGone(kind));
+    CHECK_FALSE(IgnoreGone(kind).ok());
+  }
+  CHECK(IsGone(GoneError({{"x.io", "v1", "Robot"}, "robots", true}, {"a", "b"})));
+  CHECK(GoneError({{"x.io", "v1", "Robot"}, "robots", true}, {"a", "b"}).message() ==
+        "robots.x.io \"a/b\" not found");
+  CHECK_FALSE(IsGone(absl::OkStatus()));
 }
 
 TEST_CASE("What the server said survives added context and line breaks") {

@@ -1,0 +1,23 @@
+#include "kube/client/subresource.h"
+
+#include "absl/strings/str_cat.h"
+#include "base/status.h"
+#include "kube/client/internal/api_error.h"
+#include "kube/client/internal/url.h"
+
+namespace kube {
+
+absl::StatusOr<Object> GetSubresource(Client& client, const SubresourceOf& what,
+                                      const base::StopToken& stop) {
+  const std::string call =
+      absl::StrCat("get ", what.resource.gvk.kind, " ", what.key.ToString(), " (", what.name, ")");
+  const auto path = ObjectPath(what.resource, what.key, what.name);
+  if (!path.ok()) return base::Annotate(path.status(), call);
+  ASSIGN_OR_RETURN(const HttpResponse answer, client.GetRaw(*path, stop));
+  if (answer.code != 200) return ErrorOfResponse(answer, call);
+  absl::StatusOr<json::Value> body = json::Parse(answer.body);
+  if (!body.ok()) return base::Annotate(body.status(), call);
+  return Object(*std::move(body));
+}
+
+}  // namespace kube

@@ -1,0 +1,27 @@
+// Reading a sub-resource of an object.
+#ifndef KUBE_CLIENT_SUBRESOURCE_H_
+#define KUBE_CLIENT_SUBRESOURCE_H_
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "base/stop_token.h"
+#include "kube/client/client.h"
+#include "kube/meta/names.h"
+#include "kube/meta/object.h"
+
+namespace kube {
+
+struct SubresourceOf {
+  const Resource& resource;
+  const ObjectKey& key;
+  const std::string& name;  // "scale"
+};
+// What the sub-resource says; its kind may be another one than the object's ("scale": a Scale).
+// Errors as those of Client::Get.
+absl::StatusOr<Object> GetSubresource(Client& client, const SubresourceOf& what,
+                                      const base::StopToken& stop);
+
+}  // namespace kube
+
+#endif  // KUBE_CLIENT_SUBRESOURCE_H_
