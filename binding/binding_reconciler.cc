@@ -33,14 +33,17 @@ absl::Status DeleteWork(kube::ClusterClient& client, const kube::Object& work,
 template <class Scope>
 BindingReconciler<Scope>::BindingReconciler(kube::Manager& manager,
                                             const interpreter::Interpreter& interpreter)
-    : manager_(manager), interpreter_(interpreter), writer_(manager.cluster()) {}
+    : manager_(manager),
+      interpreter_(interpreter),
+      writer_(manager.cluster()),
+      recorder_(manager.events(), Scope::kBindingController) {}
 
 template <class Scope>
 absl::StatusOr<kube::Action> BindingReconciler<Scope>::Reconcile(const kube::Request& request,
                                                                  const base::StopToken& stop) {
   const kube::ObjectPtr object = manager_.cluster().Find(Scope::Bindings(), request.key);
   if (object == nullptr) {
-    failing_.Forget(request.key.ToString());
+    recorder_.Forget(request.key.ToString());
     return kube::Action::Done();
   }
   if (object->IsDeleting()) return Finalize(object, stop);
@@ -61,7 +64,7 @@ absl::StatusOr<kube::Action> BindingReconciler<Scope>::Reconcile(const kube::Req
   if (!found.ok()) return found.status();
 
   const absl::Status result = EnsureWorks(binding, **found, stop);
-  if (!absl::IsAborted(result) && !absl::IsCancelled(result)) Report(binding, **found, result);
+  Report(binding, **found, result);
   if (!result.ok()) return result;
   return kube::Action::Done();
 }
@@ -151,19 +154,12 @@ template <class Scope>
 void BindingReconciler<Scope>::Report(const api::BindingView& binding, const kube::Object& object,
                                       const absl::Status& result) {
   const kube::ObjectKey key = binding.object().key();
-  const bool recovered = failing_.Recovered(key.ToString(), result.ok());
-  if (result.ok() && !recovered) return;  // The Works themselves tell of plain success.
-  for (const kube::Object* about : {&binding.object(), &object}) {
-    const auto reference = kube::ObjectReference::Of(*about);
-    if (result.ok()) {
-      manager_.events().Record(Scope::kBindingController, reference, kube::EventType::kNormal,
-                               api::reason::kSyncWorkSucceed,
-                               api::message::WorksSynced(Scope::Describe(key)));
-    } else {
-      manager_.events().Record(Scope::kBindingController, reference, kube::EventType::kWarning,
-                               api::reason::kSyncWorkFailed, result.message());
-    }
-  }
+  recorder_.Outcome(
+      {.what = key.ToString(),
+       .about = {kube::ObjectReference::Of(binding.object()), kube::ObjectReference::Of(object)},
+       .success = {api::reason::kSyncWorkSucceed, api::message::WorksSynced(Scope::Describe(key))},
+       .failure = {api::reason::kSyncWorkFailed, ""}},
+      result);
 }
 
 template <class Scope>

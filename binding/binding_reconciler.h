@@ -12,7 +12,7 @@
 #include "api/binding_scope.h"
 #include "base/stop_token.h"
 #include "interpreter/interpreter.h"
-#include "kube/runtime/failing_set.h"
+#include "kube/runtime/event_recorder.h"
 #include "kube/runtime/manager.h"
 #include "kube/runtime/reconciler.h"
 #include "loops/context.h"
@@ -45,7 +45,7 @@ class BindingReconciler : public kube::Reconciler {
   kube::Manager& manager_;
   const interpreter::Interpreter& interpreter_;
   works::WorkWriter writer_;
-  kube::FailingSet failing_;  // Keys of bindings.
+  kube::EventRecorder recorder_;  // Of outcomes by the key of their binding.
 };
 
 // Builds the loop of one scope.

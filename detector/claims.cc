@@ -6,6 +6,7 @@
 #include "api/policy_scope.h"
 #include "api/resources.h"
 #include "base/status.h"
+#include "kube/client/errors.h"
 
 namespace detector {
 namespace {
@@ -13,10 +14,6 @@ namespace {
 // A release takes away what it has seen, and a claim is made on what it has seen: a claim that came
 // since is another policy's.
 const kube::UpdateOptions kSeen = {.precondition = kube::UpdateOptions::Precondition::kAlways};
-
-absl::Status IgnoreGone(const absl::Status& status) {
-  return absl::IsNotFound(status) ? absl::OkStatus() : status;
-}
 
 }  // namespace
 
@@ -40,11 +37,12 @@ absl::Status Release(kube::ClusterClient& client, const kube::Resource& resource
   if (binding != nullptr && binding->Label(PolicyScope::kIdLabel) == id) {
     kube::Object after = *binding;
     PolicyScope::Unclaim(after);
-    RETURN_IF_ERROR(IgnoreGone(client.Update(bindings, binding, after, kSeen, stop).status()));
+    RETURN_IF_ERROR(
+        kube::IgnoreGone(client.Update(bindings, binding, after, kSeen, stop).status()));
   }
   kube::Object after = *object;
   PolicyScope::Unclaim(after);
-  return IgnoreGone(client.Update(resource, object, after, kSeen, stop).status());
+  return kube::IgnoreGone(client.Update(resource, object, after, kSeen, stop).status());
 }
 
 template absl::StatusOr<kube::ObjectPtr> Claim<api::policy_scope::Namespaced>(

@@ -27,14 +27,17 @@ std::string FailurePrefix(const kube::ObjectKey& binding) {
 template <class Scope>
 BindingStatusReconciler<Scope>::BindingStatusReconciler(kube::Manager& manager,
                                                         const interpreter::Interpreter& interpreter)
-    : manager_(manager), interpreter_(interpreter), template_status_(manager.cluster()) {}
+    : manager_(manager),
+      interpreter_(interpreter),
+      template_status_(manager.cluster()),
+      recorder_(manager.events(), Scope::kStatusController) {}
 
 template <class Scope>
 absl::StatusOr<kube::Action> BindingStatusReconciler<Scope>::Reconcile(
     const kube::Request& request, const base::StopToken& stop) {
   const kube::ObjectPtr object = manager_.cluster().Find(Scope::Bindings(), request.key);
   if (object == nullptr || object->IsDeleting()) {
-    failing_.ForgetAll(FailurePrefix(request.key));
+    recorder_.ForgetAll(FailurePrefix(request.key));
     absl::MutexLock lock(&mu_);
     held_.erase(request.key);
     return kube::Action::Done();
@@ -90,9 +93,8 @@ absl::Status BindingStatusReconciler<Scope>::WriteBinding(
   const absl::StatusOr<kube::ObjectPtr> now =
       manager_.cluster().Update(Scope::Bindings(), object, after, options, stop);
   if (absl::IsNotFound(now.status())) return absl::OkStatus();
-  if (absl::IsAborted(now.status()) || absl::IsCancelled(now.status())) return now.status();
-  Tell({*object, FailurePrefix(object->key())}, now.status(),
-       api::message::BindingStatusAggregated(Scope::Describe(object->key())));
+  Report({*object, FailurePrefix(object->key())}, now.status(),
+         api::message::BindingStatusAggregated(Scope::Describe(object->key())));
   return now.status();
 }
 
@@ -118,25 +120,19 @@ absl::Status BindingStatusReconciler<Scope>::WriteTemplate(
     done = template_status_.Write({resource, *object}, aggregated->status(), stop);
     if (absl::IsNotFound(done)) return absl::OkStatus();  // The template went meanwhile.
   }
-  if (absl::IsAborted(done) || absl::IsCancelled(done)) return done;
-  Tell({**object, absl::StrCat(FailurePrefix(binding.object().key()), "template")}, done,
-       api::message::kTemplateStatusAggregated);
+  Report({**object, absl::StrCat(FailurePrefix(binding.object().key()), "template")}, done,
+         api::message::kTemplateStatusAggregated);
   return base::Annotate(done, "aggregating status of ", reference.Describe());
 }
 
 template <class Scope>
-void BindingStatusReconciler<Scope>::Tell(const Subject& subject, const absl::Status& result,
-                                          absl::string_view success) {
-  const bool recovered = failing_.Recovered(subject.failure_name, result.ok());
-  if (!result.ok()) {
-    manager_.events().Record(Scope::kStatusController, kube::ObjectReference::Of(subject.object),
-                             kube::EventType::kWarning, api::reason::kAggregateStatusFailed,
-                             result.message());
-  } else if (recovered) {
-    manager_.events().Record(Scope::kStatusController, kube::ObjectReference::Of(subject.object),
-                             kube::EventType::kNormal, api::reason::kAggregateStatusSucceed,
-                             success);
-  }
+void BindingStatusReconciler<Scope>::Report(const Subject& subject, const absl::Status& result,
+                                            absl::string_view success) {
+  recorder_.Outcome({.what = subject.failure_name,
+                     .about = {kube::ObjectReference::Of(subject.object)},
+                     .success = {api::reason::kAggregateStatusSucceed, std::string(success)},
+                     .failure = {api::reason::kAggregateStatusFailed, ""}},
+                    result);
 }
 
 namespace {

@@ -17,7 +17,7 @@
 #include "base/stop_token.h"
 #include "controllers/bindingstatus/template_status.h"
 #include "interpreter/interpreter.h"
-#include "kube/runtime/failing_set.h"
+#include "kube/runtime/event_recorder.h"
 #include "kube/runtime/manager.h"
 #include "kube/runtime/reconciler.h"
 #include "loops/context.h"
@@ -50,12 +50,13 @@ class BindingStatusReconciler : public kube::Reconciler {
   };
   // Records failures as events, and a success that ends them; the status itself shows plain
   // success.
-  void Tell(const Subject& subject, const absl::Status& result, absl::string_view success);
+  void Report(const Subject& subject, const absl::Status& result, absl::string_view success);
 
   kube::Manager& manager_;
   const interpreter::Interpreter& interpreter_;
   TemplateStatus template_status_;
-  kube::FailingSet failing_;  // Bindings, and templates under the prefix of their binding.
+  kube::EventRecorder
+      recorder_;  // Of outcomes for bindings, and templates under the prefix of their binding.
   absl::Mutex mu_;
   // When unwritten intermediate news of a binding was first seen.
   absl::flat_hash_map<kube::ObjectKey, base::SteadyTime> held_ ABSL_GUARDED_BY(mu_);

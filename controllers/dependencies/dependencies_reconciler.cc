@@ -11,6 +11,7 @@
 #include "api/resources.h"
 #include "base/status.h"
 #include "controllers/dependencies/attached_bindings.h"
+#include "kube/client/errors.h"
 #include "kube/meta/selector.h"
 #include "kube/runtime/controller.h"
 #include "kube/runtime/events.h"
@@ -18,10 +19,6 @@
 
 namespace controllers {
 namespace {
-
-absl::Status IgnoreGone(const absl::Status& status) {
-  return absl::IsNotFound(status) ? absl::OkStatus() : status;
-}
 
 bool Propagates(const kube::Object& binding) {
   return api::BindingView(binding).PropagateDeps() && !binding.IsDeleting();
@@ -45,7 +42,7 @@ bool ChangedForUs(const kube::Object& before, const kube::Object& after) {
 absl::StatusOr<kube::Action> DependenciesReconciler::Reconcile(const kube::Request& request,
                                                                const base::StopToken& stop) {
   const kube::ObjectPtr binding = manager_.cluster().Find(api::ResourceBindings(), request.key);
-  if (binding == nullptr || !Propagates(*binding)) failing_.Forget(request.key.ToString());
+  if (binding == nullptr || !Propagates(*binding)) recorder_.Forget(request.key.ToString());
   if (binding == nullptr) return kube::Action::Done();
   RETURN_IF_ERROR(Propagates(*binding) ? Record(binding, stop) : Release(binding, stop));
   return kube::Action::Done();
@@ -56,15 +53,16 @@ absl::Status DependenciesReconciler::Record(const kube::ObjectPtr& binding,
   const api::ObjectReference reference = api::BindingView(*binding).Resource();
   kube::ClusterClient& client = manager_.cluster();
   if (!interpreter_.HookEnabled(reference.gvk(), interpreter::Operation::kInterpretDependency)) {
-    failing_.Forget(binding->key().ToString());
+    recorder_.Forget(binding->key().ToString());
     kube::Object after = *binding;
     after.EraseAnnotation(api::kDependenciesAnnotation);  // Of a rule that is gone.
-    return IgnoreGone(client.Update(api::ResourceBindings(), binding, after, {}, stop).status());
+    return kube::IgnoreGone(
+        client.Update(api::ResourceBindings(), binding, after, {}, stop).status());
   }
   ASSIGN_OR_RETURN(const kube::Resource resource, client.mapper().ForKind(reference.gvk(), stop));
   const absl::StatusOr<kube::ObjectPtr> object = client.Get(resource, reference.key(), stop);
   // Without a template the binding will be collected, or changed when there is one again.
-  if (!object.ok()) return IgnoreGone(object.status());
+  if (!object.ok()) return kube::IgnoreGone(object.status());
   ASSIGN_OR_RETURN(const json::Value dependencies, DependenciesOf(binding->key(), **object));
   const json::Value* recorded = binding->annotations().Find(api::kDependenciesAnnotation);
   if (recorded != nullptr && api::NamesSameDependencies(recorded->AsString(), dependencies)) {
@@ -72,25 +70,24 @@ absl::Status DependenciesReconciler::Record(const kube::ObjectPtr& binding,
   }
   kube::Object after = *binding;
   after.SetAnnotation(api::kDependenciesAnnotation, api::DependenciesText(dependencies));
-  return IgnoreGone(client.Update(api::ResourceBindings(), binding, after, {}, stop).status());
+  return kube::IgnoreGone(
+      client.Update(api::ResourceBindings(), binding, after, {}, stop).status());
 }
 
 absl::StatusOr<json::Value> DependenciesReconciler::DependenciesOf(const kube::ObjectKey& binding,
                                                                    const kube::Object& object) {
   absl::StatusOr<json::Value> dependencies = interpreter_.GetDependencies(object);
-  const bool recovered = failing_.Recovered(binding.ToString(), dependencies.ok());
-  const auto about = kube::ObjectReference::Of(object);
+  recorder_.Outcome({.what = binding.ToString(),
+                     .about = {kube::ObjectReference::Of(object)},
+                     .success = {api::reason::kGetDependenciesSucceed,
+                                 dependencies.ok() ? api::message::DependenciesGot(
+                                                         api::PrintedDependencies(*dependencies))
+                                                   : ""},
+                     .failure = {api::reason::kGetDependenciesFailed, ""}},
+                    dependencies.status());
   if (!dependencies.ok()) {
-    manager_.events().Record(api::kDependenciesDistributor, about, kube::EventType::kWarning,
-                             api::reason::kGetDependenciesFailed, dependencies.status().message());
     return base::Annotate(dependencies.status(), "asking for the dependencies of ",
                           object.Describe());
-  }
-  if (recovered) {
-    manager_.events().Record(
-        api::kDependenciesDistributor, about, kube::EventType::kNormal,
-        api::reason::kGetDependenciesSucceed,
-        api::message::DependenciesGot(api::PrintedDependencies(*dependencies)));
   }
   return dependencies;
 }
@@ -114,13 +111,14 @@ absl::Status DependenciesReconciler::Release(const kube::ObjectPtr& binding,
     const absl::StatusOr<kube::Object> after = WithoutReferrer(*object, key, find);
     errors.Add(after.status());
     if (!after.ok()) continue;
-    errors.Add(
-        IgnoreGone(client.Update(api::ResourceBindings(), object, *after, {}, stop).status()));
+    errors.Add(kube::IgnoreGone(
+        client.Update(api::ResourceBindings(), object, *after, {}, stop).status()));
   }
   RETURN_IF_ERROR(base::Annotate(errors.Join(), "letting go of what ", key.ToString(), " needed"));
   kube::Object after = *binding;
   after.RemoveFinalizer(api::kDependenciesFinalizer);
-  return IgnoreGone(client.Update(api::ResourceBindings(), binding, after, {}, stop).status());
+  return kube::IgnoreGone(
+      client.Update(api::ResourceBindings(), binding, after, {}, stop).status());
 }
 
 absl::Status RegisterDependencies(const loops::Context& context, int workers) {

@@ -5,10 +5,11 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "api/reasons.h"
 #include "base/stop_token.h"
 #include "interpreter/interpreter.h"
 #include "kube/meta/object.h"
-#include "kube/runtime/failing_set.h"
+#include "kube/runtime/event_recorder.h"
 #include "kube/runtime/manager.h"
 #include "kube/runtime/reconciler.h"
 #include "loops/context.h"
@@ -19,7 +20,9 @@ class DependenciesReconciler : public kube::Reconciler {
  public:
   // REQUIRES: both outlive the reconciler.
   DependenciesReconciler(kube::Manager& manager, const interpreter::Interpreter& interpreter)
-      : manager_(manager), interpreter_(interpreter) {}
+      : manager_(manager),
+        interpreter_(interpreter),
+        recorder_(manager.events(), api::kDependenciesDistributor) {}
 
   // The request's key is a ResourceBinding. Errors of the interpreter are told on the template and
   // returned.
@@ -36,7 +39,7 @@ class DependenciesReconciler : public kube::Reconciler {
 
   kube::Manager& manager_;
   const interpreter::Interpreter& interpreter_;
-  kube::FailingSet failing_;  // Bindings whose template's dependencies could not be told.
+  kube::EventRecorder recorder_;  // Of outcomes by the key of their binding.
 };
 
 // Builds the loop over the ResourceBindings that propagate dependencies.

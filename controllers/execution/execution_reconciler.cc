@@ -59,7 +59,10 @@ void Release(kube::Object& manifest) {
 
 ExecutionReconciler::ExecutionReconciler(kube::Manager& manager, works::MemberObjects& objects,
                                          works::WorkStatusWriter& status)
-    : manager_(manager), objects_(objects), status_(status) {}
+    : manager_(manager),
+      objects_(objects),
+      status_(status),
+      recorder_(manager.events(), api::kExecutionController) {}
 
 absl::StatusOr<kube::Action> ExecutionReconciler::Reconcile(const kube::Request& request,
                                                             const base::StopToken& stop) {
@@ -67,7 +70,7 @@ absl::StatusOr<kube::Action> ExecutionReconciler::Reconcile(const kube::Request&
   if (!cluster.ok()) return kube::Action::Done();  // Not a Work of a member.
   Target target{*cluster, nullptr, manager_.cluster().Find(api::Works(), request.key)};
   if (target.work == nullptr) {
-    failing_.ForgetAll(FailurePrefix(request.key));
+    recorder_.ForgetAll(FailurePrefix(request.key));
     return kube::Action::Done();
   }
   target.object = manager_.cluster().Find(api::Clusters(), {"", target.cluster});
@@ -111,21 +114,18 @@ absl::Status ExecutionReconciler::ApplyManifest(const Target& target, const kube
   const absl::StatusOr<works::ApplyResult> result = objects_.Apply(target.cluster, manifest, stop);
   const absl::Status& applied = result.status();
   const kube::ObjectReference about = works::TemplateOf(manifest);
-  if (about.uid.empty() || absl::IsAborted(applied) || absl::IsCancelled(applied)) return applied;
-  const bool recovered =
-      failing_.Recovered(absl::StrCat(FailurePrefix(target.work->key()), manifest.kind(), "/",
-                                      manifest.key().ToString()),
-                         applied.ok());
-  if (!applied.ok()) {
-    manager_.events().Record(
-        api::kExecutionController, about, kube::EventType::kWarning, api::reason::kSyncFailed,
-        api::message::ManifestNotSynced(manifest.key(), target.cluster, applied));
-  } else if (recovered || *result == works::ApplyResult::kCreated ||
-             *result == works::ApplyResult::kUpdated) {
-    manager_.events().Record(api::kExecutionController, about, kube::EventType::kNormal,
-                             api::reason::kSyncSucceed,
-                             api::message::ManifestSynced(manifest.key(), target.cluster));
-  }
+  if (about.uid.empty()) return applied;
+  recorder_.Outcome(
+      {.what = absl::StrCat(FailurePrefix(target.work->key()), manifest.kind(), "/",
+                            manifest.key().ToString()),
+       .about = {about},
+       .success = {api::reason::kSyncSucceed,
+                   api::message::ManifestSynced(manifest.key(), target.cluster)},
+       .failure = {api::reason::kSyncFailed,
+                   api::message::ManifestNotSynced(manifest.key(), target.cluster, applied)},
+       .changed = applied.ok() && (*result == works::ApplyResult::kCreated ||
+                                   *result == works::ApplyResult::kUpdated)},
+      applied);
   return applied;
 }
 
@@ -144,9 +144,8 @@ void ExecutionReconciler::ReportDispatching(const Target& target, bool suspended
   if (current != nullptr && (*current)["status"].AsString() == condition.status) return;
   // That a new Work is dispatched goes without saying.
   if (!suspended && current == nullptr) return;
-  manager_.events().Record(api::kExecutionController, kube::ObjectReference::Of(*target.work),
-                           kube::EventType::kNormal, api::reason::kWorkDispatching,
-                           condition.message);
+  recorder_.Normal(kube::ObjectReference::Of(*target.work), api::reason::kWorkDispatching,
+                   condition.message);
 }
 
 void ExecutionReconciler::ReportApplied(const Target& target, const absl::Status& result, size_t ok,
@@ -166,16 +165,13 @@ void ExecutionReconciler::ReportApplied(const Target& target, const absl::Status
 void ExecutionReconciler::ReportSync(const Target& target, const absl::Status& result) {
   const kube::ObjectKey key = target.work->key();
   const auto about = kube::ObjectReference::Of(*target.work);
-  const bool recovered = failing_.Recovered(FailurePrefix(key), result.ok());
-  if (!result.ok()) {
-    manager_.events().Record(api::kExecutionController, about, kube::EventType::kWarning,
-                             api::reason::kSyncFailed,
-                             api::message::WorkNotSynced(key, target.cluster, result));
-  } else if (recovered) {  // The Work's condition Applied tells of plain success.
-    manager_.events().Record(api::kExecutionController, about, kube::EventType::kNormal,
-                             api::reason::kSyncSucceed,
-                             api::message::WorkSynced(key, target.cluster));
-  }
+  recorder_.Outcome(
+      {.what = FailurePrefix(key),
+       .about = {about},
+       .success = {api::reason::kSyncSucceed, api::message::WorkSynced(key, target.cluster)},
+       .failure = {api::reason::kSyncFailed,
+                   api::message::WorkNotSynced(key, target.cluster, result)}},
+      result);
 }
 
 absl::StatusOr<kube::Action> ExecutionReconciler::Finalize(const Target& target,

@@ -8,8 +8,8 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "base/stop_token.h"
+#include "kube/runtime/event_recorder.h"
 #include "kube/runtime/events.h"
-#include "kube/runtime/failing_set.h"
 #include "kube/runtime/manager.h"
 #include "kube/runtime/reconciler.h"
 #include "loops/context.h"
@@ -51,7 +51,8 @@ class ExecutionReconciler : public kube::Reconciler {
   kube::Manager& manager_;
   works::MemberObjects& objects_;
   works::WorkStatusWriter& status_;
-  kube::FailingSet failing_;  // Works, and manifests under the prefix of their Work.
+  kube::EventRecorder
+      recorder_;  // Of outcomes for Works, and manifests under the prefix of their Work.
 };
 
 // Builds the loop.

@@ -35,7 +35,8 @@ std::string KnownHealth(const kube::Object& work, const api::ManifestIdentifier&
 
 }  // namespace
 
-WorkStatusReconciler::WorkStatusReconciler(WorkStatusDeps deps) : deps_(deps) {}
+WorkStatusReconciler::WorkStatusReconciler(WorkStatusDeps deps)
+    : deps_(deps), recorder_(deps.manager.events(), api::kWorkStatusController) {}
 
 absl::StatusOr<kube::Action> WorkStatusReconciler::Reconcile(const kube::Request& request,
                                                              const base::StopToken& stop) {
@@ -43,7 +44,7 @@ absl::StatusOr<kube::Action> WorkStatusReconciler::Reconcile(const kube::Request
       deps_.manager.cluster().Find(api::Clusters(), {"", request.cluster});
   // Nothing to do for a cluster that has left; the agent of a pull cluster does this loop's work.
   if (cluster == nullptr || !api::ClusterView(*cluster).IsPush()) {
-    failing_.Forget(FailureName(request));
+    recorder_.Forget(FailureName(request));
     return kube::Action::Done();
   }
   ASSIGN_OR_RETURN(const std::shared_ptr<kube::Informer> informer,
@@ -58,7 +59,7 @@ absl::StatusOr<kube::Action> WorkStatusReconciler::Reconcile(const kube::Request
         deps_.objects.Find(request.cluster, kube::Object::Make(request.gvk, request.key), stop));
   }
   if (observed.object == nullptr) {
-    failing_.Forget(FailureName(request));
+    recorder_.Forget(FailureName(request));
     deps_.objects.Forget(request.cluster, request.gvk, request.key);
     RETURN_IF_ERROR(Recreate(request, stop));
     return kube::Action::Done();
@@ -117,18 +118,17 @@ absl::StatusOr<json::Value> WorkStatusReconciler::ReflectStatus(const Observed& 
   const absl::string_view kind = observed.object->kind();
   const kube::ObjectKey key = observed.object->key();
   absl::StatusOr<json::Value> status = deps_.interpreter.ReflectStatus(*observed.object);
-  const bool recovered = failing_.Recovered(
-      FailureName({.key = key, .gvk = observed.object->gvk(), .cluster = observed.cluster}),
-      status.ok());
+  recorder_.Outcome(
+      {.what =
+           FailureName({.key = key, .gvk = observed.object->gvk(), .cluster = observed.cluster}),
+       .about = {kube::ObjectReference::Of(*observed.work)},
+       .success = {api::reason::kReflectStatusSucceed, api::message::StatusReflected(kind, key)},
+       .failure = {api::reason::kReflectStatusFailed,
+                   api::message::StatusNotReflected(kind, key, status.status())}},
+      status.status());
   if (!status.ok()) {
-    TellWork(observed, kube::EventType::kWarning, api::reason::kReflectStatusFailed,
-             api::message::StatusNotReflected(kind, key, status.status()));
     return base::Annotate(status.status(), "reflecting status of ", observed.object->Describe(),
                           " in cluster ", observed.cluster);
-  }
-  if (recovered) {
-    TellWork(observed, kube::EventType::kNormal, api::reason::kReflectStatusSucceed,
-             api::message::StatusReflected(kind, key));
   }
   return status;
 }
@@ -141,8 +141,9 @@ absl::StatusOr<std::string> WorkStatusReconciler::InterpretHealth(const Observed
   const absl::StatusOr<bool> healthy = deps_.interpreter.InterpretHealth(*observed.object);
   const kube::ObjectKey key = observed.object->key();
   if (!healthy.ok()) {
-    TellWork(observed, kube::EventType::kWarning, api::reason::kInterpretHealthFailed,
-             api::message::HealthNotInterpreted(gvk.kind, key, healthy.status()));
+    recorder_.Warning(kube::ObjectReference::Of(*observed.work),
+                      api::reason::kInterpretHealthFailed,
+                      api::message::HealthNotInterpreted(gvk.kind, key, healthy.status()));
     return base::Annotate(healthy.status(), "interpreting health of ", observed.object->Describe(),
                           " in cluster ", observed.cluster);
   }
@@ -151,8 +152,9 @@ absl::StatusOr<std::string> WorkStatusReconciler::InterpretHealth(const Observed
       KnownHealth(*observed.work, api::ManifestIdentifier::Of(observed.manifest, observed.index));
   // Told when it flips, not at every look.
   if (!known.empty() && known != health) {
-    TellWork(observed, kube::EventType::kNormal, api::reason::kInterpretHealthSucceed,
-             api::message::HealthInterpreted(gvk.kind, key, *healthy));
+    recorder_.Normal(kube::ObjectReference::Of(*observed.work),
+                     api::reason::kInterpretHealthSucceed,
+                     api::message::HealthInterpreted(gvk.kind, key, *healthy));
   }
   return health;
 }
@@ -178,28 +180,20 @@ absl::Status WorkStatusReconciler::Recreate(const kube::Request& request,
       created.ok() ? api::message::kManifestApplied : std::string(created.message());
   deps_.status.Submit(key, {{condition}, {}},
                       created.ok() ? works::News::kProgress : works::News::kSettled);
-  TellTemplate(manifest, request.cluster, created);
+  ReportRecreated(manifest, request.cluster, created);
   return created;
 }
 
-void WorkStatusReconciler::TellWork(const Observed& observed, kube::EventType type,
-                                    absl::string_view reason, absl::string_view message) {
-  deps_.manager.events().Record(api::kWorkStatusController,
-                                kube::ObjectReference::Of(*observed.work), type, reason, message);
-}
-
-void WorkStatusReconciler::TellTemplate(const kube::Object& manifest, const std::string& cluster,
-                                        const absl::Status& created) {
+void WorkStatusReconciler::ReportRecreated(const kube::Object& manifest, const std::string& cluster,
+                                           const absl::Status& created) {
   const kube::ObjectReference about = works::TemplateOf(manifest);
   if (about.uid.empty()) return;
   if (created.ok()) {
-    deps_.manager.events().Record(api::kWorkStatusController, about, kube::EventType::kNormal,
-                                  api::reason::kSyncSucceed,
-                                  api::message::ManifestSynced(manifest.key(), cluster));
+    recorder_.Normal(about, api::reason::kSyncSucceed,
+                     api::message::ManifestSynced(manifest.key(), cluster));
   } else {
-    deps_.manager.events().Record(
-        api::kWorkStatusController, about, kube::EventType::kWarning, api::reason::kSyncFailed,
-        api::message::ManifestNotSynced(manifest.key(), cluster, created));
+    recorder_.Warning(about, api::reason::kSyncFailed,
+                      api::message::ManifestNotSynced(manifest.key(), cluster, created));
   }
 }
 

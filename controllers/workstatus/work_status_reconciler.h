@@ -10,8 +10,8 @@
 #include "absl/status/statusor.h"
 #include "base/stop_token.h"
 #include "interpreter/interpreter.h"
+#include "kube/runtime/event_recorder.h"
 #include "kube/runtime/events.h"
-#include "kube/runtime/failing_set.h"
 #include "kube/runtime/manager.h"
 #include "kube/runtime/reconciler.h"
 #include "loops/context.h"
@@ -51,14 +51,12 @@ class WorkStatusReconciler : public kube::Reconciler {
   absl::Status Collect(const Observed& observed);
   absl::StatusOr<json::Value> ReflectStatus(const Observed& observed);
   absl::StatusOr<std::string> InterpretHealth(const Observed& observed);
-  // Events on the Work and on the template.
-  void TellWork(const Observed& observed, kube::EventType type, absl::string_view reason,
-                absl::string_view message);
-  void TellTemplate(const kube::Object& manifest, const std::string& cluster,
-                    const absl::Status& created);
+  // An event on the template.
+  void ReportRecreated(const kube::Object& manifest, const std::string& cluster,
+                       const absl::Status& created);
 
   const WorkStatusDeps deps_;
-  kube::FailingSet failing_;  // Requests for objects whose status could not be read.
+  kube::EventRecorder recorder_;  // Of outcomes by the request for their object.
 };
 
 // Builds the loop, and the one that attaches it to the informers of every kind that Works carry.

@@ -1,0 +1,21 @@
+#include "kube/runtime/event_recorder.h"
+
+#include "kube/client/errors.h"
+
+namespace kube {
+
+void EventRecorder::Outcome(const Attempt& attempt, const absl::Status& result) {
+  if (IsConflict(result) || absl::IsCancelled(result)) return;
+  const bool recovered = failing_.Recovered(attempt.what, result.ok());
+  if (result.ok() && !recovered && !attempt.changed) return;
+  for (const ObjectReference& about : attempt.about) {
+    if (result.ok()) {
+      Normal(about, attempt.success.reason, attempt.success.message);
+    } else {
+      Warning(about, attempt.failure.reason,
+              attempt.failure.message.empty() ? result.message() : attempt.failure.message);
+    }
+  }
+}
+
+}  // namespace kube

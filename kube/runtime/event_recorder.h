@@ -1,0 +1,59 @@
+// The events of one component, about what it tries again and again.
+//
+//   recorder_.Outcome({.what = key.ToString(),
+//                      .about = {ObjectReference::Of(binding)},
+//                      .success = {"SyncSucceed", "it was synced"},
+//                      .failure = {"SyncFailed", ""}},
+//                     result);
+#ifndef KUBE_RUNTIME_EVENT_RECORDER_H_
+#define KUBE_RUNTIME_EVENT_RECORDER_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "kube/runtime/events.h"
+#include "kube/runtime/failing_set.h"
+
+namespace kube {
+
+// Thread-safe.
+class EventRecorder {
+ public:
+  // `source` is the component ("binding-controller"). REQUIRES: the sink outlives the recorder.
+  EventRecorder(EventSink& sink, absl::string_view source) : sink_(sink), source_(source) {}
+
+  void Normal(const ObjectReference& about, absl::string_view reason, absl::string_view message) {
+    sink_.Record(source_, about, EventType::kNormal, reason, message);
+  }
+  void Warning(const ObjectReference& about, absl::string_view reason, absl::string_view message) {
+    sink_.Record(source_, about, EventType::kWarning, reason, message);
+  }
+
+  struct Text {
+    absl::string_view reason;
+    std::string message;  // Of a failure: "" for the error's own.
+  };
+  struct Attempt {
+    std::string what;                    // Tells attempts at different things apart.
+    std::vector<ObjectReference> about;  // Each gets the event.
+    Text success, failure;
+    bool changed = false;  // A success that changed something is an event of its own.
+  };
+  // Every failure is a warning. A success is an event when it ends a failure or changed something,
+  // not at every pass. A conflict and a cancellation are no outcome: the next pass will have one.
+  void Outcome(const Attempt& attempt, const absl::Status& result);
+  // Call it when the thing, or everything whose name begins with `prefix`, does not exist any more.
+  void Forget(absl::string_view what) { failing_.Forget(what); }
+  void ForgetAll(absl::string_view prefix) { failing_.ForgetAll(prefix); }
+
+ private:
+  EventSink& sink_;
+  const std::string source_;
+  FailingSet failing_;
+};
+
+}  // namespace kube
+
+#endif  // KUBE_RUNTIME_EVENT_RECORDER_H_

@@ -1,0 +1,61 @@
+#include "kube/runtime/event_recorder.h"
+
+#include <catch2/catch.hpp>
+
+#include "tests/support/recording_events.h"
+
+namespace kube {
+namespace {
+
+struct Fixture {
+  tests::RecordingEvents sink;
+  EventRecorder recorder{sink, "a-controller"};
+
+  void Try(const absl::Status& result, bool changed = false, const char* what = "a") {
+    recorder.Outcome({.what = what,
+                      .about = {{.api_version = "v1", .kind = "Pod", .ns = "n", .name = "p"}},
+                      .success = {"Done", "it is done"},
+                      .failure = {"NotDone", ""},
+                      .changed = changed},
+                     result);
+  }
+};
+
+TEST_CASE_METHOD(Fixture, "every failure is an event, of successes the one that ends a failure") {
+  Try(absl::OkStatus());
+  CHECK(sink.All().empty());
+  Try(absl::UnavailableError("down"));
+  Try(absl::OkStatus());
+  Try(absl::OkStatus());
+  CHECK(sink.All() ==
+        std::vector<std::string>{"Warning NotDone Pod: down", "Normal Done Pod: it is done"});
+}
+
+TEST_CASE_METHOD(Fixture, "a success that changed something is an event") {
+  Try(absl::OkStatus(), true);
+  CHECK(sink.All() == std::vector<std::string>{"Normal Done Pod: it is done"});
+}
+
+TEST_CASE_METHOD(Fixture, "conflicts and cancellations are no outcome") {
+  Try(absl::AbortedError("changed"));
+  Try(absl::CancelledError("stopping"));
+  Try(absl::OkStatus());
+  CHECK(sink.All().empty());
+  Try(absl::UnavailableError("down"));
+  Try(absl::AbortedError("changed"));
+  Try(absl::OkStatus());
+  CHECK(sink.All().size() == 2);
+}
+
+TEST_CASE_METHOD(Fixture, "what is forgotten has not failed") {
+  Try(absl::UnavailableError("down"), false, "a/1");
+  Try(absl::UnavailableError("down"), false, "b");
+  recorder.ForgetAll("a/");
+  recorder.Forget("b");
+  Try(absl::OkStatus(), false, "a/1");
+  Try(absl::OkStatus(), false, "b");
+  CHECK(sink.All().size() == 2);
+}
+
+}  // namespace
+}  // namespace kube
