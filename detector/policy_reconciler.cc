@@ -13,6 +13,7 @@
 #include "api/resources.h"
 #include "base/status.h"
 #include "detector/claims.h"
+#include "detector/request_variant.h"
 
 namespace detector {
 namespace {
@@ -42,7 +43,7 @@ absl::StatusOr<kube::Action> PolicyReconciler<PolicyScope>::Reconcile(const kube
     kube::Request item;
     item.gvk = reference.gvk();
     item.key = reference.key();
-    item.changed_by_karmada = lazy;
+    if (lazy) item.variant = kChangedByKarmada;
     templates_.Add(item, kube::kInitialListPriority);
   }
   errors.Add(base::Annotate(QueueWaiting(*policy, stop), "looking for templates that wait for ",
@@ -120,7 +121,7 @@ absl::Status PolicyReconciler<PolicyScope>::QueueWaiting(const kube::Object& pol
       const kube::ObjectPtr object = deps_.manager.cluster().Find(*resource, item.key);
       if (object == nullptr || !Matches(selectors, *object)) continue;
       // The template's own reconcile takes it off the waiting set once a policy has been applied.
-      item.changed_by_karmada = lazy;
+      if (lazy) item.variant = kChangedByKarmada;
       templates_.Add(item, kube::kInitialListPriority);
     }
   }

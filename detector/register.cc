@@ -1,6 +1,5 @@
 #include "detector/register.h"
 
-#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -11,15 +10,14 @@
 #include "api/resources.h"
 #include "base/status.h"
 #include "config/feature_gates.h"
-#include "detector/needed_kinds.h"
 #include "detector/policy_index.h"
 #include "detector/policy_reconciler.h"
+#include "detector/request_variant.h"
 #include "detector/template_edits.h"
 #include "detector/template_reconciler.h"
 #include "detector/template_source.h"
 #include "detector/waiting_set.h"
 #include "kube/runtime/controller.h"
-#include "kube/runtime/handler_registration.h"
 #include "works/rule_requeue.h"
 
 namespace detector {
@@ -30,14 +28,6 @@ kube::RateLimiterOptions LimiterOf(const loops::Context& context) {
   kube::RateLimiterOptions limiter = context.RateLimiter();
   limiter.qps = 0;
   return limiter;
-}
-
-// Calls `add` with each object that comes or changes.
-kube::EventHandler OnEach(std::function<void(const kube::Object&)> add) {
-  kube::EventHandler handler;
-  handler.on_add = [add](const kube::ObjectPtr& object, bool) { add(*object); };
-  handler.on_update = [add](const kube::ObjectPtr&, const kube::ObjectPtr& after) { add(*after); };
-  return handler;
 }
 
 template <class PolicyScope>
@@ -65,44 +55,20 @@ void RequeueTemplates(const loops::Context& context, kube::WorkQueue& templates)
         [](const kube::Object& binding) {
           const api::ObjectReference reference = api::BindingView(binding).Resource();
           return kube::Request{
-              .key = reference.key(), .gvk = reference.gvk(), .changed_by_karmada = true};
+              .key = reference.key(), .gvk = reference.gvk(), .variant = kChangedByKarmada};
         });
   }
 }
 
-// What the detector's loops refer to. It runs the discovery of templates, and belongs to the
-// manager for that, as they do.
-class Parts : public kube::Runnable {
- public:
+// What the detector's loops refer to.
+struct Parts {
   explicit Parts(const loops::Context& context)
       : policies(context.InformerOf(api::PropagationPolicies())),
-        cluster_policies(context.InformerOf(api::ClusterPropagationPolicies())),
-        needed(context.clock()) {}
-
-  // Has the kinds that policies select and bindings refer to watched.
-  void FollowNeededKinds(const loops::Context& context) {
-    for (const auto* resource : {&api::PropagationPolicies(), &api::ClusterPropagationPolicies()}) {
-      registrations_.emplace_back(context.InformerOf(*resource),
-                                  OnEach([this](const kube::Object& o) { needed.AddPolicy(o); }));
-    }
-    for (const auto* resource : {&api::ResourceBindings(), &api::ClusterResourceBindings()}) {
-      registrations_.emplace_back(context.InformerOf(*resource),
-                                  OnEach([this](const kube::Object& o) { needed.AddBinding(o); }));
-    }
-  }
-
-  std::string name() const override { return source->name(); }
-  absl::Status Run(const base::StopToken& stop) override { return source->Run(stop); }
-
+        cluster_policies(context.InformerOf(api::ClusterPropagationPolicies())) {}
   PolicyIndex policies;
   PolicyIndex cluster_policies;
   WaitingSet waiting, uncounted;
   TemplateEdits edits;
-  NeededKinds needed;
-  std::unique_ptr<TemplateSource> source;
-
- private:
-  std::vector<kube::HandlerRegistration> registrations_;
 };
 
 DetectorGates GatesOf(const config::FeatureGates& gates) {
@@ -117,7 +83,7 @@ absl::Status RegisterDetector(const loops::Context& context, int workers) {
   ASSIGN_OR_RETURN(
       TemplateFilter filter,
       TemplateFilter::Create(flags.skipped_propagating_apis, flags.skipped_propagating_namespaces));
-  auto parts = std::make_unique<Parts>(context);
+  const auto parts = std::make_shared<Parts>(context);
   const Deps deps{
       context.manager,     context.interpreter, parts->policies, parts->cluster_policies,
       parts->waiting,      parts->uncounted,    parts->edits,    context.rechecks,
@@ -135,11 +101,13 @@ absl::Status RegisterDetector(const loops::Context& context, int workers) {
                                                  flags.concurrency.propagation_policy);
   BuildPolicyLoop<api::policy_scope::Cluster>(context, deps, templates.queue(),
                                               flags.concurrency.cluster_propagation_policy);
-  parts->source = std::make_unique<TemplateSource>(TemplateSource::Deps{
-      context.manager, std::move(filter), parts->policies, parts->cluster_policies, parts->edits,
-      parts->needed, templates.queue(), flags.clusters.status_update_frequency});
-  parts->FollowNeededKinds(context);
-  context.manager.Add(std::move(parts));
+  auto source = std::make_shared<TemplateSource>(
+      TemplateSource::Deps{context.manager, std::move(filter), parts->policies,
+                           parts->cluster_policies, parts->edits, templates.queue(),
+                           flags.clusters.status_update_frequency},
+      context.kinds);
+  templates.Keep(parts);
+  templates.Keep(std::move(source));
   return absl::OkStatus();
 }
 

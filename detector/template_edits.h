@@ -22,18 +22,18 @@
 
 namespace detector {
 
-// Thread-safe. Requests are kept without their changed_by_karmada mark.
+// Thread-safe. Requests are kept without their variant.
 class TemplateEdits {
  public:
   // The template's specification was changed, which gave it this resourceVersion.
   void Add(kube::Request request, absl::string_view version) {
-    request.changed_by_karmada = false;
+    request.variant = 0;
     absl::MutexLock lock(&mu_);
     edits_[std::move(request)] = std::string(version);
   }
   // Whether an edit is known that came after `version`. One that did not is forgotten.
   bool HasSince(kube::Request request, absl::string_view version) {
-    request.changed_by_karmada = false;
+    request.variant = 0;
     absl::MutexLock lock(&mu_);
     const auto edit = edits_.find(request);
     if (edit == edits_.end()) return false;
@@ -43,7 +43,7 @@ class TemplateEdits {
   }
   // Call it when the template does not exist any more.
   void Forget(kube::Request request) {
-    request.changed_by_karmada = false;
+    request.variant = 0;
     absl::MutexLock lock(&mu_);
     edits_.erase(request);
   }

@@ -13,6 +13,7 @@
 #include "base/status.h"
 #include "detector/binding_builder.h"
 #include "detector/claims.h"
+#include "detector/request_variant.h"
 #include "interpreter/rule_changes.h"
 #include "kube/runtime/events.h"
 
@@ -78,8 +79,8 @@ void TemplateReconciler::Forget(const kube::Request& request) {
   deps_.waiting.Remove(request);
   deps_.uncounted.Remove(request);
   deps_.edits.Forget(request);
-  uninterpreted_.Forget(NameOf(request.gvk, request.key));
-  unapplied_.Forget(NameOf(request.gvk, request.key));
+  recorder_.Forget(absl::StrCat("count ", NameOf(request.gvk, request.key)));
+  recorder_.Forget(absl::StrCat("apply ", NameOf(request.gvk, request.key)));
 }
 
 template <class PolicyScope>
@@ -148,16 +149,14 @@ absl::Status TemplateReconciler::Apply(const Template& t, const kube::Object& po
                     "Duration of applying a propagation policy to a resource template.",
                     metrics::ExponentialBuckets(0.001, 2, 12), ResultLabel(result.ok()))
       .Observe(absl::ToDoubleSeconds(deps_.manager.clock().SteadyNow() - start));
-  const bool recovered =
-      unapplied_.Recovered(NameOf(t.object->gvk(), t.object->key()), result.ok());
-  if (result.ok() && !*changed && !recovered) return result;
   const std::string words = PolicyScope::Describe(policy.key());
-  deps_.manager.events().Record(
-      api::kDetectorSource, kube::ObjectReference::Of(*t.object),
-      result.ok() ? kube::EventType::kNormal : kube::EventType::kWarning,
-      result.ok() ? api::reason::kApplyPolicySucceed : api::reason::kApplyPolicyFailed,
-      result.ok() ? api::message::PolicyApplied(words)
-                  : api::message::PolicyNotApplied(words, result));
+  recorder_.Outcome(
+      {.what = absl::StrCat("apply ", NameOf(t.object->gvk(), t.object->key())),
+       .about = {kube::ObjectReference::Of(*t.object)},
+       .success = {api::reason::kApplyPolicySucceed, api::message::PolicyApplied(words)},
+       .failure = {api::reason::kApplyPolicyFailed, api::message::PolicyNotApplied(words, result)},
+       .changed = changed.ok() && *changed},
+      result);
   return base::Annotate(result, "applying ", words, " to ", t.object->Describe());
 }
 
@@ -168,7 +167,7 @@ absl::StatusOr<bool> TemplateReconciler::ClaimAndBind(const Template& t, const k
   ASSIGN_OR_RETURN(
       const kube::ObjectPtr object,
       Claim<PolicyScope>(deps_.manager.cluster(), t.resource, {t.object, &policy}, stop));
-  if (t.request.changed_by_karmada && api::PolicyView(policy).IsLazy()) return false;
+  if (t.request.variant == kChangedByKarmada && api::PolicyView(policy).IsLazy()) return false;
   const Template claimed{t.request, t.resource, object};
   ASSIGN_OR_RETURN(const PodDemand demand, DemandOf(claimed));
   return WriteBinding<PolicyScope>(claimed, BuildBinding<PolicyScope>(*object, policy, demand),
@@ -211,14 +210,11 @@ absl::StatusOr<PodDemand> TemplateReconciler::AskForDemand(const kube::Object& o
 
 absl::Status TemplateReconciler::Tell(const kube::Object& object, const absl::Status& result,
                                       const Telling& telling) {
-  const bool recovered = uninterpreted_.Recovered(NameOf(object.gvk(), object.key()), result.ok());
-  if (!result.ok()) {
-    deps_.manager.events().Record(api::kDetectorSource, kube::ObjectReference::Of(object),
-                                  kube::EventType::kWarning, telling.failed, result.message());
-  } else if (recovered) {
-    deps_.manager.events().Record(api::kDetectorSource, kube::ObjectReference::Of(object),
-                                  kube::EventType::kNormal, telling.succeeded, telling.success);
-  }
+  recorder_.Outcome({.what = absl::StrCat("count ", NameOf(object.gvk(), object.key())),
+                     .about = {kube::ObjectReference::Of(object)},
+                     .success = {telling.succeeded, telling.success},
+                     .failure = {telling.failed, ""}},
+                    result);
   return base::Annotate(result, "asking for the pods of ", object.Describe());
 }
 

@@ -4,13 +4,14 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "api/reasons.h"
 #include "base/stop_token.h"
 #include "detector/binding_builder.h"
 #include "detector/policy_index.h"
 #include "detector/template_edits.h"
 #include "detector/waiting_set.h"
 #include "interpreter/interpreter.h"
-#include "kube/runtime/failing_set.h"
+#include "kube/runtime/event_recorder.h"
 #include "kube/runtime/manager.h"
 #include "kube/runtime/reconciler.h"
 #include "kube/runtime/work_queue.h"
@@ -46,7 +47,8 @@ void RequeueUncounted(const interpreter::Interpreter& interpreter, const Waiting
 class TemplateReconciler : public kube::Reconciler {
  public:
   // REQUIRES: everything in `deps` outlives the reconciler.
-  explicit TemplateReconciler(Deps deps) : deps_(deps) {}
+  explicit TemplateReconciler(Deps deps)
+      : deps_(deps), recorder_(deps.manager.events(), api::kDetectorSource) {}
 
   // The request names a template: gvk and key.
   absl::StatusOr<kube::Action> Reconcile(const kube::Request& request,
@@ -94,9 +96,8 @@ class TemplateReconciler : public kube::Reconciler {
                                        const base::StopToken& stop) const;
 
   const Deps deps_;
-  // Templates whose pods could not be told, and those that no policy could be applied to.
-  kube::FailingSet uninterpreted_;
-  kube::FailingSet unapplied_;
+  // Of outcomes "count <template>" (its pods) and "apply <template>" (its policy).
+  kube::EventRecorder recorder_;
 };
 
 }  // namespace detector

@@ -2,28 +2,28 @@
 #ifndef DETECTOR_TEMPLATE_SOURCE_H_
 #define DETECTOR_TEMPLATE_SOURCE_H_
 
-#include <map>
-#include <memory>
 #include <set>
-#include <string>
-#include <utility>
+#include <vector>
 
-#include "absl/status/status.h"
-#include "base/stop_token.h"
-#include "detector/needed_kinds.h"
+#include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_set.h"
+#include "absl/synchronization/mutex.h"
 #include "detector/new_kinds.h"
 #include "detector/policy_index.h"
 #include "detector/template_edits.h"
 #include "detector/template_filter.h"
+#include "kube/runtime/handler_registration.h"
 #include "kube/runtime/manager.h"
+#include "kube/runtime/watched_kinds.h"
 #include "kube/runtime/work_queue.h"
 
 namespace detector {
 
-// Asks discovery every 30 s (first at once, and sooner while a needed kind is not served yet) for
-// the preferred resources, and starts an informer for each that is needed, supports delete, list
-// and watch and is not excluded. Informers of kinds that vanish are removed.
-class TemplateSource : public kube::Runnable {
+// Needs each kind that a policy selects or a binding refers to, unless it is excluded: a control
+// plane serves dozens of kinds, and watching one that nobody propagates would cost a connection and
+// a copy of every object for nothing. A kind that is new waits until clusters serve it too
+// (NewKinds), unless a binding refers to it already.
+class TemplateSource : public kube::KindSubscriber {
  public:
   struct Deps {
     kube::Manager& manager;
@@ -31,34 +31,30 @@ class TemplateSource : public kube::Runnable {
     const PolicyIndex& policies;
     const PolicyIndex& cluster_policies;
     TemplateEdits& edits;
-    NeededKinds& needed;
     kube::WorkQueue& queue;
-    absl::Duration cluster_status_round;  // How often clusters tell which kinds they serve.
+    absl::Duration cluster_status_round;  // How often clusters report which kinds they serve.
   };
-  explicit TemplateSource(Deps deps)
-      : deps_(std::move(deps)), new_kinds_(deps_.cluster_status_round) {}
+  // Follows policies and bindings from now on. REQUIRES: `kinds` and what is in `deps` outlive the
+  // source.
+  TemplateSource(Deps deps, kube::WatchedKinds& kinds);
 
-  std::string name() const override { return "template discovery"; }
-  absl::Status Run(const base::StopToken& stop) override;
+  kube::EventHandler HandlerFor(const kube::Resource& resource) override;
+  void OnDiscovered(const std::set<kube::Gvk>& served) override;
+  bool MayWatch(const kube::Gvk& gvk) override;
 
  private:
-  absl::Status DiscoverOnce(const base::StopToken& stop);
-  // Starts what is served and not watched yet; whether all of the needed kinds are served.
-  bool WatchNeeded();
-  // Watches kinds as they become needed or done with waiting; returns at the deadline, at the stop,
-  // or with true when discovery has to be asked for one.
-  bool AwaitUnserved(base::SteadyTime deadline, const base::StopToken& stop);
-  void Report(const absl::Status& discovered);
-  void Watch(const kube::Resource& resource);
+  std::set<kube::Gvk> SelectedBy(const kube::Object& policy) const;
+  std::set<kube::Gvk> BoundBy(const kube::Object& binding);
   void OnUpdate(kube::Request request, const kube::Object& before, const kube::Object& after);
   bool IsLazilyClaimed(const kube::Object& object) const;
 
   const Deps deps_;
-  std::map<kube::Gvk, kube::Resource> served_;  // What could be watched.
-  std::map<kube::Gvk, kube::Resource> watched_;
-  NewKinds new_kinds_;
-  std::set<kube::Gvk> told_to_wait_;
-  std::string last_failure_;
+  NewKinds new_kinds_;                 // These two belong to the thread that runs the kinds.
+  std::set<kube::Gvk> known_to_wait_;  // Has been logged.
+  absl::Mutex mu_;
+  absl::flat_hash_set<kube::Gvk> bound_ ABSL_GUARDED_BY(mu_);
+  kube::WatchedKinds::Subscription subscription_;
+  std::vector<kube::HandlerRegistration> followed_;  // They use the subscription.
 };
 
 }  // namespace detector

@@ -12,6 +12,7 @@
 #include "kube/runtime/cluster_set.h"
 #include "kube/runtime/controller.h"
 #include "kube/runtime/manager.h"
+#include "kube/runtime/watched_kinds.h"
 #include "works/binding_rechecks.h"
 #include "works/member_objects.h"
 #include "works/work_status_writer.h"
@@ -26,6 +27,7 @@ struct Context {
   works::WorkStatusWriter& status;
   works::BindingRechecks& rechecks;
   const interpreter::Interpreter& interpreter;
+  kube::WatchedKinds& kinds;  // Of the control plane, beyond those with a Resource in api/.
   const config::Options& options;
 
   const base::Clock& clock() const { return manager.clock(); }

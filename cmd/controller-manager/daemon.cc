@@ -16,6 +16,7 @@
 #include "kube/client/http_transport.h"
 #include "kube/client/kubeconfig.h"
 #include "kube/runtime/events.h"
+#include "kube/runtime/watched_kinds.h"
 #include "loops/context.h"
 #include "works/binding_rechecks.h"
 #include "works/member_objects.h"
@@ -24,12 +25,17 @@
 namespace cmd {
 namespace {
 
+constexpr char kProgram[] = "karmada-controller-manager";
+
+std::string UserAgent() { return absl::StrCat(kProgram, "/", config::Version()); }
+
 kube::ManagerOptions ManagerOptionsOf(const config::Options& o) {
   kube::ManagerOptions m;
   m.health_address = o.health_probe_bind_address;
   m.metrics_address = o.metrics_bind_address;
   m.leader_elect = o.leader_election.enabled;
   m.lease_namespace = o.leader_election.resource_namespace;
+  m.lease_name = kProgram;
   m.lease_duration = o.leader_election.lease_duration;
   m.renew_deadline = o.leader_election.renew_deadline;
   m.retry_period = o.leader_election.retry_period;
@@ -51,7 +57,7 @@ kube::ClientOptions ControlPlaneClient(const config::Options& o, const std::stri
   c.host = server.substr(server.find("://") == std::string::npos ? 0 : server.find("://") + 3);
   c.qps = o.kube_api_qps;
   c.burst = o.kube_api_burst;
-  c.user_agent = absl::StrCat("karmada-controller-manager/", config::Version());
+  c.user_agent = UserAgent();
   return c;
 }
 
@@ -59,6 +65,7 @@ kube::ClusterSet::Options MemberOptions(const config::Options& o) {
   kube::ClusterSet::Options m;
   m.qps = o.cluster_api_qps;
   m.burst = o.cluster_api_burst;
+  m.user_agent = UserAgent();
   // Members are full of objects that are not Karmada's; only its own are kept.
   m.on_new = [](kube::MemberCluster& member) {
     kube::InformerOptions informer;
@@ -79,6 +86,7 @@ class Daemon {
         informers_(client_, base::RealClock()),
         cluster_(client_, mapper_, informers_),
         events_(kube::NewEventSink(client_, base::RealClock())),
+        kinds_(cluster_, base::RealClock()),
         manager_(ManagerOptionsOf(options), cluster_, *events_, base::RealClock(), registry_),
         config_source_(cluster_),
         members_(MemberOptions(options), config_source_, base::RealClock(), &registry_),
@@ -86,7 +94,9 @@ class Daemon {
         objects_({mapper_, members_, live_.interpreter(), base::RealClock(), registry_}),
         status_writer_(manager_),
         context_{manager_, members_, objects_, status_writer_, rechecks_, live_.interpreter(),
-                 options} {}
+                 kinds_,   options} {
+    manager_.Add(kinds_.NewRunnable());
+  }
   // Handlers of informers point into the controllers and into what they share, all of which goes
   // before the informers do.
   ~Daemon() {
@@ -110,6 +120,7 @@ class Daemon {
   kube::InformerSet informers_;
   kube::ClusterClient cluster_;
   std::unique_ptr<kube::EventSink> events_;
+  kube::WatchedKinds kinds_;
   kube::Manager manager_;
   ClusterConfigSource config_source_;
   kube::ClusterSet members_;

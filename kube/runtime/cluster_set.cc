@@ -91,8 +91,11 @@ struct ClusterSet::Impl {
 
   absl::StatusOr<MemberPtr> Connect(const std::string& cluster, ConnectionConfig config) const {
     ASSIGN_OR_RETURN(std::shared_ptr<Transport> transport, options.new_transport(config));
-    ClientOptions client{
-        .name = cluster, .host = HostOf(config.server), .qps = options.qps, .burst = options.burst};
+    ClientOptions client{.name = cluster,
+                         .host = HostOf(config.server),
+                         .qps = options.qps,
+                         .burst = options.burst,
+                         .user_agent = options.user_agent};
     auto member = std::make_shared<Member>(
         Member::Parts{std::move(transport), std::move(config), std::move(client), clock, registry});
     if (options.on_new) options.on_new(*member);

@@ -41,6 +41,7 @@ class ClusterSet {
   struct Options {
     double qps = 0;  // Per member; 0: adaptive only.
     int burst = 0;
+    std::string user_agent;
     // Called with each new member before anybody else sees it (sets informer defaults). Optional.
     std::function<void(MemberCluster&)> on_new;
     // How to speak HTTP to a member. Optional: NewHttpTransport.

@@ -38,6 +38,7 @@ struct Controller::Impl {
   absl::Mutex mu;
   std::vector<std::shared_ptr<Informer>> awaited ABSL_GUARDED_BY(mu);
   std::vector<HandlerRegistration> registrations ABSL_GUARDED_BY(mu);
+  std::vector<std::shared_ptr<void>> kept ABSL_GUARDED_BY(mu);
 
   absl::Status AwaitCaches(const base::StopToken& stop);
   void Work(const base::StopToken& stop);
@@ -151,8 +152,18 @@ Controller::Controller(Options options, std::unique_ptr<Reconciler> reconciler, 
 
 Controller::~Controller() {
   std::vector<HandlerRegistration> registrations;
+  std::vector<std::shared_ptr<void>> kept;
+  {
+    absl::MutexLock lock(&impl_->mu);
+    registrations.swap(impl_->registrations);
+    kept.swap(impl_->kept);
+  }
+  while (!kept.empty()) kept.pop_back();
+}
+
+void Controller::Keep(std::shared_ptr<void> kept) {
   absl::MutexLock lock(&impl_->mu);
-  registrations.swap(impl_->registrations);
+  impl_->kept.push_back(std::move(kept));
 }
 
 WorkQueue& Controller::queue() { return impl_->queue; }

@@ -80,6 +80,9 @@ class Controller : public Runnable {
   absl::Status Run(const base::StopToken& stop) override;
   std::string name() const override;
   void UpdateMetrics() override;
+  // Something that feeds the queue, beside informers, or that the reconciler refers to. What was
+  // kept last is destroyed first, all of it before the queue.
+  void Keep(std::shared_ptr<void> kept);
 
  private:
   friend class ControllerBuilder;

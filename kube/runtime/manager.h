@@ -32,8 +32,7 @@ struct ManagerOptions {
   std::string health_address = ":10357";  // "" or "0": none. /healthz, /readyz, /livez
   std::string metrics_address = ":8080";  // "" or "0": none. /metrics
   bool leader_elect = true;
-  std::string lease_namespace = "karmada-system";
-  std::string lease_name = "karmada-controller-manager";
+  std::string lease_namespace, lease_name;
   std::string identity;  // Empty: <hostname>_<uuid>.
   absl::Duration lease_duration = absl::Seconds(15);
   absl::Duration renew_deadline = absl::Seconds(10);

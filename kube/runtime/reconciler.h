@@ -19,15 +19,14 @@ struct Request {
   ObjectKey key;
   Gvk gvk;
   std::string cluster;
-  // Detector only: the change that led here was made by Karmada itself, so a lazily activated
-  // policy may act on it.
-  bool changed_by_karmada = false;
+  // Only the loop knows what it means. Requests that differ in it are different items of the queue.
+  int variant = 0;
 
   std::string ToString() const;  // "[cluster/][Kind ]ns/name"
   friend auto operator<=>(const Request&, const Request&) = default;
   template <class H>
   friend H AbslHashValue(H h, const Request& r) {
-    return H::combine(std::move(h), r.key, r.gvk, r.cluster, r.changed_by_karmada);
+    return H::combine(std::move(h), r.key, r.gvk, r.cluster, r.variant);
   }
 };
 

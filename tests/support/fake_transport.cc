@@ -81,6 +81,11 @@ void FakeApiServer::KeepStatus(const kube::Resource& r, Status where) {
   objects_.KeepStatus(r.gvr().ToString(), where);
 }
 
+void FakeApiServer::Serve(const std::vector<kube::Resource>& resources) {
+  absl::MutexLock lock(&mu_);
+  objects_.Serve(resources);
+}
+
 void FakeApiServer::Block(const std::string& method) {
   absl::MutexLock lock(&mu_);
   blocked_ = method;

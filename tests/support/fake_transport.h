@@ -52,6 +52,8 @@ class FakeApiServer : public kube::Transport {
   // Where a resource's status is written; others have the subresource.
   using Status = FakeObjects::Status;
   void KeepStatus(const kube::Resource& r, Status where);
+  // What discovery lists; nothing until this is called.
+  void Serve(const std::vector<kube::Resource>& resources);
   // Requests of this method wait until Unblock or until they are cancelled.
   void Block(const std::string& method);
   void Unblock() { Block(""); }

@@ -15,11 +15,18 @@ class LoopsFixture : public MembersFixture {
  public:
   config::Options flags;
   works::BindingRechecks rechecks;
+  kube::WatchedKinds kinds{cluster, clock};
+
+  // The loops use what is declared here.
+  ~LoopsFixture() override {
+    base::IgnoreError(Finish(), "the test has looked at what matters to it");
+    manager.reset();
+  }
 
   // Call it after Make().
   loops::Context ContextWith(const interpreter::Interpreter& interpreter) {
     if (!status_.has_value()) status_.emplace(*manager);
-    return {*manager, members, objects, *status_, rechecks, interpreter, flags};
+    return {*manager, members, objects, *status_, rechecks, interpreter, kinds, flags};
   }
   loops::Context Context() { return ContextWith(*chain); }
 

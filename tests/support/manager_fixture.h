@@ -27,8 +27,12 @@ struct ManagerFixture {
   kube::InformerSet informers{client, clock};
   kube::ClusterClient cluster{client, mapper, informers};
   std::unique_ptr<kube::EventSink> events = kube::NewNullEventSink();
-  kube::ManagerOptions options{
-      .health_address = "", .metrics_address = "", .leader_elect = false, .identity = "me"};
+  kube::ManagerOptions options{.health_address = "",
+                               .metrics_address = "",
+                               .leader_elect = false,
+                               .lease_namespace = "leases",
+                               .lease_name = "the-lease",
+                               .identity = "me"};
   std::optional<kube::Manager> manager;
   base::StopSource stop;
   std::thread runner;

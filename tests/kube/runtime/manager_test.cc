@@ -118,7 +118,7 @@ TEST_CASE_METHOD(Fixture, "the loops start with the lease, and it is kept until 
   }));
   REQUIRE(Finish().ok());
   CHECK(led_to_the_end);
-  const Object lease = server->Find(leases, {"karmada-system", "karmada-controller-manager"});
+  const Object lease = server->Find(leases, {options.lease_namespace, options.lease_name});
   CHECK(lease.spec()["holderIdentity"].AsString() == "me");
 }
 

@@ -1,0 +1,347 @@
+// One thread, the runnable's, alternates between two things: a round of discovery says what is
+// served, and a pass over the needs attaches handlers to what is needed, served and allowed, and
+// detaches the rest. Between rounds it waits for news: a kind that became needed. Needs are counted
+// under `mu`, which is never held while a subscriber or an informer is called; what is watched
+// belongs to the pass, under `pass_mu`, which a subscription that ends takes as well.
+#include "kube/runtime/watched_kinds.h"
+
+#include <algorithm>
+#include <map>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/str_join.h"
+#include "absl/synchronization/mutex.h"
+#include "base/log.h"
+#include "base/status.h"
+#include "kube/client/rest_mapper.h"
+#include "kube/runtime/handler_registration.h"
+
+namespace kube {
+namespace {
+
+constexpr absl::Duration kDiscoveryPeriod = absl::Seconds(30);
+// For a kind that is needed before it is served; doubled each time.
+constexpr absl::Duration kFirstRetry = absl::Seconds(1);
+// How often a subscriber is asked about kinds that it holds back.
+constexpr absl::Duration kAskAgain = absl::Milliseconds(500);
+
+}  // namespace
+
+struct WatchedKinds::Impl {
+  Impl(ClusterClient& cluster, const base::Clock& clock) : cluster(cluster), clock(clock) {}
+
+  using Reasons = std::map<std::string, int>;  // How often each was given.
+  struct Needs {
+    KindSubscriber* subscriber = nullptr;
+    absl::flat_hash_map<Gvk, Reasons> kinds;
+  };
+  struct Attached {
+    HandlerRegistration registration;
+    base::SteadyTime needed_until =
+        base::SteadyTime::InfiniteFuture();  // The past once it was not needed.
+  };
+  struct Watched {
+    Resource resource;
+    std::shared_ptr<Informer> informer;
+    bool ours = false;                 // Nobody else had the informer started.
+    std::map<int, Attached> handlers;  // By subscriber.
+  };
+  // What a pass found.
+  struct Pass {
+    bool complete = true;    // All kinds that are needed are served.
+    bool held_back = false;  // A subscriber lets one wait.
+  };
+
+  ClusterClient& cluster;
+  const base::Clock& clock;
+
+  mutable absl::Mutex mu;
+  std::map<int, Needs> subscribers ABSL_GUARDED_BY(mu);
+  int next_id ABSL_GUARDED_BY(mu) = 0;
+  bool news ABSL_GUARDED_BY(mu) = false;
+
+  absl::Mutex pass_mu ABSL_ACQUIRED_BEFORE(mu);
+  std::map<Gvk, Resource> served ABSL_GUARDED_BY(pass_mu);  // What could be watched.
+  std::map<Gvk, Watched> watched ABSL_GUARDED_BY(pass_mu);
+  std::string last_failure ABSL_GUARDED_BY(pass_mu);
+
+  void Need(int id, const Gvk& gvk, const std::string& reason);
+  void Release(int id, const Gvk& gvk, const std::string& reason);
+  std::map<int, KindSubscriber*> Subscribers() const;
+  std::map<Gvk, std::set<int>> Needed() const;
+
+  absl::Status Discover(const base::StopToken& stop);
+  void Serve(const Discovery& discovery);
+  Pass WatchNeeded();
+  void WatchFor(int id, KindSubscriber& subscriber, const Resource& resource)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(pass_mu);
+  void DropUnneeded(const std::map<Gvk, std::set<int>>& needed)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(pass_mu);
+  void Unwatch(Watched& gone) ABSL_EXCLUSIVE_LOCKS_REQUIRED(pass_mu);
+  bool AwaitUnserved(base::SteadyTime deadline, const base::StopToken& stop);
+  bool AwaitNews(base::SteadyTime deadline, const base::StopToken& stop);
+  void Report(const absl::Status& discovered);
+};
+
+void WatchedKinds::Impl::Need(int id, const Gvk& gvk, const std::string& reason) {
+  absl::MutexLock lock(&mu);
+  Reasons& reasons = subscribers.at(id).kinds[gvk];
+  news = news || reasons.empty();
+  ++reasons[reason];
+}
+
+void WatchedKinds::Impl::Release(int id, const Gvk& gvk, const std::string& reason) {
+  absl::MutexLock lock(&mu);
+  auto& kinds = subscribers.at(id).kinds;
+  const auto found = kinds.find(gvk);
+  if (found == kinds.end()) return;
+  const auto given = found->second.find(reason);
+  if (given == found->second.end() || --given->second > 0) return;
+  found->second.erase(given);
+  if (found->second.empty()) kinds.erase(found);
+}
+
+std::map<int, KindSubscriber*> WatchedKinds::Impl::Subscribers() const {
+  absl::MutexLock lock(&mu);
+  std::map<int, KindSubscriber*> all;
+  for (const auto& [id, needs] : subscribers) all[id] = needs.subscriber;
+  return all;
+}
+
+std::map<Gvk, std::set<int>> WatchedKinds::Impl::Needed() const {
+  absl::MutexLock lock(&mu);
+  std::map<Gvk, std::set<int>> needed;
+  for (const auto& [id, needs] : subscribers) {
+    for (const auto& [gvk, reasons] : needs.kinds) needed[gvk].insert(id);
+  }
+  return needed;
+}
+
+absl::Status WatchedKinds::Impl::Discover(const base::StopToken& stop) {
+  ASSIGN_OR_RETURN(const Discovery discovery, kube::Discover(cluster.raw(), stop));
+  cluster.mapper().Update(discovery);
+  Serve(discovery);
+  return absl::OkStatus();
+}
+
+void WatchedKinds::Impl::Serve(const Discovery& discovery) {
+  absl::MutexLock lock(&pass_mu);
+  std::map<Gvk, Resource> found;
+  for (const ApiResource& r : discovery.resources) {
+    if (r.preferred && r.HasVerbs({"delete", "list", "watch"})) {
+      found[r.resource.gvk] = r.resource;
+    }
+  }
+  if (!discovery.failed_groups.empty()) {
+    if (base::VlogOn(1)) {
+      base::LogWarning("some API groups could not be discovered",
+                       {{"groups", absl::StrJoin(discovery.failed_groups, ",")}});
+    }
+    found.merge(served);  // What is missing may be there still.
+  }
+  served = std::move(found);
+  std::erase_if(watched, [this](auto& entry) ABSL_EXCLUSIVE_LOCKS_REQUIRED(pass_mu) {
+    if (served.contains(entry.first)) return false;
+    Unwatch(entry.second);
+    return true;
+  });
+  std::set<Gvk> kinds;
+  for (const auto& [gvk, resource] : served) kinds.insert(gvk);
+  for (const auto& [id, subscriber] : Subscribers()) subscriber->OnDiscovered(kinds);
+}
+
+WatchedKinds::Impl::Pass WatchedKinds::Impl::WatchNeeded() {
+  absl::MutexLock lock(&pass_mu);
+  const std::map<Gvk, std::set<int>> needed = Needed();
+  const std::map<int, KindSubscriber*> all = Subscribers();
+  DropUnneeded(needed);
+  Pass pass;
+  for (const auto& [gvk, ids] : needed) {
+    const auto resource = served.find(gvk);
+    if (resource == served.end()) {
+      pass.complete = false;
+      continue;
+    }
+    for (const int id : ids) {
+      const auto kind = watched.find(gvk);
+      if (kind != watched.end() && kind->second.handlers.contains(id)) continue;
+      if (all.at(id)->MayWatch(gvk)) {
+        WatchFor(id, *all.at(id), resource->second);
+      } else {
+        pass.held_back = true;
+      }
+    }
+  }
+  return pass;
+}
+
+void WatchedKinds::Impl::WatchFor(int id, KindSubscriber& subscriber, const Resource& resource) {
+  Watched& kind = watched[resource.gvk];
+  if (kind.informer == nullptr) {
+    if (base::VlogOn(1)) {
+      base::LogInfo("watching a kind", {{"resource", resource.gvr().ToString()}});
+    }
+    kind.resource = resource;
+    kind.ours = cluster.informers().Find(resource) == nullptr;
+    kind.informer = cluster.informers().Get(resource);
+  }
+  kind.handlers.emplace(
+      id, Attached{HandlerRegistration(kind.informer, subscriber.HandlerFor(resource))});
+}
+
+void WatchedKinds::Impl::DropUnneeded(const std::map<Gvk, std::set<int>>& needed) {
+  const base::SteadyTime now = clock.SteadyNow();
+  const auto is_needed = [&](const Gvk& gvk, int id) {
+    const auto kind = needed.find(gvk);
+    return kind != needed.end() && kind->second.contains(id);
+  };
+  std::erase_if(watched, [&](auto& entry) ABSL_EXCLUSIVE_LOCKS_REQUIRED(pass_mu) {
+    auto& [gvk, kind] = entry;
+    std::erase_if(kind.handlers, [&, &gvk = gvk](auto& handler) {
+      Attached& attached = handler.second;
+      if (is_needed(gvk, handler.first)) {
+        attached.needed_until = base::SteadyTime::InfiniteFuture();
+      } else {
+        attached.needed_until = std::min(attached.needed_until, now);
+      }
+      return now >= attached.needed_until + kLinger;
+    });
+    if (!kind.handlers.empty()) return false;
+    Unwatch(kind);
+    return true;
+  });
+}
+
+void WatchedKinds::Impl::Unwatch(Watched& gone) {
+  if (base::VlogOn(1)) {
+    base::LogInfo("a kind is not watched any more", {{"resource", gone.resource.gvr().ToString()}});
+  }
+  gone.handlers.clear();
+  if (gone.ours) cluster.informers().Remove(gone.resource);
+}
+
+bool WatchedKinds::Impl::AwaitUnserved(base::SteadyTime deadline, const base::StopToken& stop) {
+  bool held_back = true;
+  while (!stop.stop_requested() && clock.SteadyNow() < deadline) {
+    const base::SteadyTime look =
+        held_back ? clock.SteadyNow() + kAskAgain : base::SteadyTime::InfiniteFuture();
+    const bool news = AwaitNews(std::min(deadline, look), stop);
+    const Pass pass = WatchNeeded();
+    if (!pass.complete && news) return true;
+    held_back = pass.held_back;
+  }
+  return false;
+}
+
+bool WatchedKinds::Impl::AwaitNews(base::SteadyTime deadline, const base::StopToken& stop) {
+  bool stopped = false;
+  base::StopCallback wake(stop, [&] {
+    absl::MutexLock lock(&mu);
+    stopped = true;
+  });
+  // Let go before `wake` is destroyed, which waits for a callback that is running.
+  absl::MutexLock lock(&mu);
+  const auto ready = [&]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu) { return stopped || news; };
+  clock.AwaitUntil(mu, absl::Condition(&ready), deadline);
+  return std::exchange(news, false);
+}
+
+void WatchedKinds::Impl::Report(const absl::Status& discovered) {
+  absl::MutexLock lock(&pass_mu);
+  const std::string failure = discovered.ok() ? "" : discovered.ToString();
+  if (failure != last_failure && !failure.empty() && !absl::IsCancelled(discovered)) {
+    base::LogError("cannot find out which kinds the API server serves", {{"error", discovered}});
+  }
+  last_failure = failure;
+}
+
+WatchedKinds::WatchedKinds(ClusterClient& cluster, const base::Clock& clock)
+    : impl_(std::make_unique<Impl>(cluster, clock)) {}
+
+WatchedKinds::~WatchedKinds() = default;
+
+WatchedKinds::Subscription WatchedKinds::Subscribe(KindSubscriber& subscriber) {
+  absl::MutexLock lock(&impl_->mu);
+  const int id = impl_->next_id++;
+  impl_->subscribers[id].subscriber = &subscriber;
+  return Subscription(impl_.get(), id);
+}
+
+class WatchedKinds::Loop : public Runnable {
+ public:
+  explicit Loop(Impl& impl) : impl_(impl) {}
+  std::string name() const override { return "discovery of watched kinds"; }
+  absl::Status Run(const base::StopToken& stop) override {
+    absl::Duration retry = kFirstRetry;
+    while (!stop.stop_requested()) {
+      const absl::Status discovered = impl_.Discover(stop);
+      impl_.Report(discovered);
+      const bool complete = impl_.WatchNeeded().complete && discovered.ok();
+      const base::SteadyTime next = impl_.clock.SteadyNow() + (complete ? kDiscoveryPeriod : retry);
+      retry = complete ? kFirstRetry : std::min(retry * 2, kDiscoveryPeriod);
+      if (impl_.AwaitUnserved(next, stop)) retry = kFirstRetry;
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  Impl& impl_;
+};
+
+std::unique_ptr<Runnable> WatchedKinds::NewRunnable() { return std::make_unique<Loop>(*impl_); }
+
+std::vector<std::string> WatchedKinds::ReasonsFor(const Gvk& gvk) const {
+  absl::MutexLock lock(&impl_->mu);
+  std::set<std::string> all;
+  for (const auto& [id, needs] : impl_->subscribers) {
+    const auto found = needs.kinds.find(gvk);
+    if (found == needs.kinds.end()) continue;
+    for (const auto& [reason, count] : found->second) all.insert(reason);
+  }
+  return {all.begin(), all.end()};
+}
+
+WatchedKinds::Subscription& WatchedKinds::Subscription::operator=(Subscription&& other) noexcept {
+  Subscription ended(std::move(*this));
+  impl_ = std::exchange(other.impl_, nullptr);
+  id_ = other.id_;
+  return *this;
+}
+
+WatchedKinds::Subscription::~Subscription() {
+  if (impl_ == nullptr) return;
+  absl::MutexLock pass(&impl_->pass_mu);
+  for (auto& [gvk, kind] : impl_->watched) kind.handlers.erase(id_);
+  absl::MutexLock lock(&impl_->mu);
+  impl_->subscribers.erase(id_);
+}
+
+void WatchedKinds::Subscription::Need(const Gvk& gvk, const std::string& reason) {
+  impl_->Need(id_, gvk, reason);
+}
+
+void WatchedKinds::Subscription::Release(const Gvk& gvk, const std::string& reason) {
+  impl_->Release(id_, gvk, reason);
+}
+
+EventHandler NeedKindsOf(WatchedKinds::Subscription& subscription, const std::string& reason,
+                         std::function<std::set<Gvk>(const Object&)> kinds_of) {
+  EventHandler handler;
+  handler.on_add = [&subscription, reason, kinds_of](const ObjectPtr& object, bool) {
+    for (const Gvk& gvk : kinds_of(*object)) subscription.Need(gvk, reason);
+  };
+  handler.on_update = [&subscription, reason, kinds_of](const ObjectPtr& before,
+                                                        const ObjectPtr& after) {
+    const std::set<Gvk> was = kinds_of(*before), is = kinds_of(*after);
+    if (was == is) return;
+    for (const Gvk& gvk : is) subscription.Need(gvk, reason);
+    for (const Gvk& gvk : was) subscription.Release(gvk, reason);
+  };
+  handler.on_delete = [&subscription, reason, kinds_of](const ObjectPtr& last) {
+    for (const Gvk& gvk : kinds_of(*last)) subscription.Release(gvk, reason);
+  };
+  return handler;
+}
+
+}  // namespace kube

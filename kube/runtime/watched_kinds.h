@@ -1,0 +1,104 @@
+// Which kinds of an API server are watched beyond those that a program is built around, on whose
+// behalf, and why.
+//
+// Several loops follow kinds that users choose: templates, their dependencies, targets of scaling.
+// Each is a subscriber that names the kinds it needs and a reason for each; it gets the events of
+// those kinds as soon as the server serves them. All share one informer per kind, which ends when
+// the last reason has been gone for a while or the kind is not served any more.
+#ifndef KUBE_RUNTIME_WATCHED_KINDS_H_
+#define KUBE_RUNTIME_WATCHED_KINDS_H_
+
+#include <functional>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "base/clock.h"
+#include "base/stop_token.h"
+#include "kube/cache/cluster_client.h"
+#include "kube/cache/informer.h"
+#include "kube/meta/names.h"
+#include "kube/runtime/manager.h"
+
+namespace kube {
+
+// One loop's interest. Its functions are called by the runnable's thread, one at a time.
+class KindSubscriber {
+ public:
+  virtual ~KindSubscriber() = default;
+  // The handler of the kind's events. A kind that comes back after it was not served, or not
+  // needed, is watched anew: all its objects come as initial adds.
+  virtual EventHandler HandlerFor(const Resource& resource) = 0;
+  // Called with the kinds that can be watched now, after each round of discovery and before
+  // anything is watched because of it.
+  virtual void OnDiscovered(const std::set<Gvk>&) {}
+  // Whether to watch a needed kind already; asked again every half a second while it is false.
+  virtual bool MayWatch(const Gvk&) { return true; }
+};
+
+// Asks discovery every 30 s (first at once, and sooner while a needed kind is not served yet), for
+// resources in their preferred version that can be listed, watched and deleted. The client's mapper
+// learns from each round. Thread-safe.
+class WatchedKinds {
+ public:
+  // A kind is watched for so long after its last reason went, lest it be listed anew for a policy
+  // that is replaced.
+  static constexpr absl::Duration kLinger = absl::Seconds(30);
+
+  // REQUIRES: both outlive this object.
+  WatchedKinds(ClusterClient& cluster, const base::Clock& clock);
+  ~WatchedKinds();
+
+  class Subscription;
+  // REQUIRES: the subscriber outlives the subscription, and that one ends before this object does.
+  [[nodiscard]] Subscription Subscribe(KindSubscriber& subscriber);
+
+  // Does the work: finds out what is served and watches what is needed. It belongs to the manager;
+  // there is one at a time. REQUIRES: this object outlives it.
+  std::unique_ptr<Runnable> NewRunnable();
+
+  // Why a kind is watched or to be watched: the reasons of all subscribers, each once, sorted.
+  std::vector<std::string> ReasonsFor(const Gvk& gvk) const;
+
+ private:
+  struct Impl;
+  class Loop;
+  std::unique_ptr<Impl> impl_;
+};
+
+// Ends when it is destroyed: no handler of the subscriber is running or called afterwards, so it
+// must not end in one. Movable.
+class WatchedKinds::Subscription {
+ public:
+  Subscription() = default;
+  Subscription(Subscription&& other) noexcept
+      : impl_(std::exchange(other.impl_, nullptr)), id_(other.id_) {}
+  Subscription& operator=(Subscription&& other) noexcept;
+  ~Subscription();
+
+  // One more reason of that name for the kind, and one less. They are counted: what needs a kind
+  // says so once, and once that it does not any more. May be called from handlers.
+  void Need(const Gvk& gvk, const std::string& reason);
+  void Release(const Gvk& gvk, const std::string& reason);
+
+ private:
+  friend class WatchedKinds;
+  Subscription(Impl* impl, int id) : impl_(impl), id_(id) {}
+
+  Impl* impl_ = nullptr;
+  int id_ = 0;
+};
+
+// A handler for objects that name kinds: the subscription needs the kinds of each object, for
+// `reason`, as long as the object exists and names them. REQUIRES: the subscription outlives the
+// handler's registration.
+EventHandler NeedKindsOf(WatchedKinds::Subscription& subscription, const std::string& reason,
+                         std::function<std::set<Gvk>(const Object&)> kinds_of);
+
+}  // namespace kube
+
+#endif  // KUBE_RUNTIME_WATCHED_KINDS_H_
