@@ -41,8 +41,8 @@ function(km_program target)
 endfunction()
 
 # km_folder(<folder> PUBLIC <folders and libraries> PRIVATE <folders and libraries>)
-# Holds everything below the folder but what sub-folders hold that are targets of their own; these
-# are declared first.
+# Holds everything below the folder but what sub-folders hold that are targets of their own
+# (KM_FOLDERS).
 function(km_folder folder)
   cmake_parse_arguments(ARG "" "" "PUBLIC;PRIVATE" ${ARGN})
   km_target_name(target ${folder})
@@ -53,7 +53,6 @@ function(km_folder folder)
       list(FILTER sources EXCLUDE REGEX "^${CMAKE_SOURCE_DIR}/${other}/")
     endif()
   endforeach()
-  set_property(GLOBAL APPEND PROPERTY KM_FOLDERS ${folder})
   if(NOT sources)
     add_library(${target} INTERFACE)
     set(visibility INTERFACE)
@@ -72,6 +71,28 @@ function(km_folder folder)
   foreach(dep ${ARG_PRIVATE})
     km_target_name(dep_target ${dep})
     target_link_libraries(${target} ${private_visibility} ${dep_target})
+  endforeach()
+endfunction()
+
+# km_layers(<file>): a km_folder for each line of the file, which says how it is read.
+function(km_layers file)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${file})
+  file(STRINGS ${CMAKE_SOURCE_DIR}/${file} lines REGEX "^[a-z]")
+  foreach(line ${lines})
+    string(REGEX REPLACE ":.*" "" folder "${line}")
+    set_property(GLOBAL APPEND PROPERTY KM_FOLDERS ${folder})
+  endforeach()
+  foreach(line ${lines})
+    string(REGEX MATCH "^([^:]+):([^|]*)(.*)$" whole "${line}")
+    set(folder ${CMAKE_MATCH_1})
+    string(REGEX MATCHALL "[a-z0-9/-]+" folders "${CMAKE_MATCH_2}")
+    string(REGEX MATCHALL "[a-z0-9]+" libraries "${CMAKE_MATCH_3}")
+    list(FILTER folders EXCLUDE REGEX "^-")
+    if("absl" IN_LIST libraries)  # In everybody's headers.
+      list(REMOVE_ITEM libraries absl)
+      list(APPEND folders absl)
+    endif()
+    km_folder(${folder} PUBLIC ${folders} PRIVATE ${libraries})
   endforeach()
 endfunction()
 

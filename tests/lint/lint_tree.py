@@ -12,42 +12,30 @@ from dataclasses import dataclass
 
 # ---- The rules, as tables -------------------------------------------------------------------------
 
-META = {"base"}
-API = META | {"kube/meta"}
-CLIENT = META | {"kube/meta"}
-CACHE = CLIENT | {"kube/client"}
-RUNTIME = CACHE | {"kube/cache"}
-INTERPRETER = RUNTIME | {"kube/runtime", "api", "lua"}
-LOOPS = INTERPRETER | {"interpreter"}
-# The parts of a simulated API server that its front end stands on.
-SANDBOX = META | {"kube/meta", "sandbox/kinds", "sandbox/storage", "sandbox/tables",
-                  "sandbox/write"}
+LAYERS = pathlib.Path(__file__).parents[2] / "cmake" / "layers.txt"
 
-# Folder -> the other folders it may include. A folder always includes itself; the loops' folders never
-# include one another. The sandbox knows no client: the two must not share their mistakes.
-MAY_INCLUDE = {
-    "base": set(),
-    "kube/meta": META,
-    "api": API,
-    "kube/client": CLIENT,
-    "kube/cache": CACHE,
-    "kube/runtime": RUNTIME,
-    "lua": {"base"},
-    "interpreter": INTERPRETER,
-    "works": LOOPS - {"lua"},
-    "loops": (LOOPS - {"lua"}) | {"works", "config"},
-    "detector": (LOOPS - {"lua"}) | {"works", "config", "loops"},
-    "binding": (LOOPS - {"lua"}) | {"works", "config", "loops"},
-    "controllers": (LOOPS - {"lua"}) | {"works", "config", "loops"},
-    "search": (LOOPS - {"lua", "interpreter"}),
-    "config": {"base"},
-    "sandbox": SANDBOX | {"api", "sandbox/http", "sandbox/sim"},
-    "sandbox/http": SANDBOX,
-    "sandbox/sim": META | {"kube/meta", "api", "sandbox/kinds", "sandbox/storage"},
-    "sandbox/write": META | {"kube/meta", "sandbox/kinds", "sandbox/storage"},
-    "sandbox/tables": META | {"kube/meta", "sandbox/kinds"},
-    "sandbox/storage": META | {"kube/meta", "sandbox/kinds"},
-    "sandbox/kinds": META | {"kube/meta"},
+
+def read_layers(text):
+    """{folder: the other folders it may include}, from the lines of cmake/layers.txt."""
+    direct = {}
+    for line in text.splitlines():
+        if re.match("[a-z]", line):
+            folder, rest = line.split(":", 1)
+            direct[folder] = rest.split("|")[0].split()
+    allowed = {}
+    for folder, below in direct.items():
+        names = {name for name in below if not name.startswith("-")}
+        unknown = names - set(allowed)
+        if unknown:
+            raise ValueError(f"layers.txt: {folder} stands on {', '.join(sorted(unknown))}, "
+                             "which no line above it declares")
+        above = set().union(names, *(allowed[name] for name in names))
+        allowed[folder] = above - {name[1:] for name in below if name.startswith("-")}
+    return allowed
+
+
+# Folder -> the other folders it may include. A folder always includes itself.
+MAY_INCLUDE = read_layers(LAYERS.read_text()) | {
     "cmd": None,  # Anything but tests.
     # Servers that users write: they know the messages, not our code for them.
     "examples": {"base", "kube/meta"},
@@ -258,12 +246,25 @@ def readme_breaches(root):
         yield Breach(str(relative), 0, "has no README.md (purpose, main types, what it may include, tests)")
 
 
+def table_breaches(root):
+    """docs/development.md has a row for each folder of the layers, and for no other."""
+    table = root / "docs" / "development.md"
+    if not table.is_file():
+        return
+    rows = re.findall(r"^\| (`[^|]*`) \|", table.read_text(), re.MULTILINE)
+    named = {name.rstrip("/*") for row in rows for name in re.findall(r"`([a-z/-]+/\*?)`", row)}
+    for folder in sorted(set(MAY_INCLUDE) - named):
+        yield Breach("docs/development.md", 0, f"the table of folders lacks {folder}/")
+    for folder in sorted(named - set(MAY_INCLUDE)):
+        yield Breach("docs/development.md", 0, f"{folder}/ is in the table but not in cmake/layers.txt")
+
+
 def lint_tree(root):
     """All breaches of the tree below root."""
     breaches = []
     for file in source_files(root):
         breaches += lint_file(str(file.relative_to(root)), file.read_text())
-    return breaches + list(readme_breaches(root))
+    return breaches + list(readme_breaches(root)) + list(table_breaches(root))
 
 
 def main(argv):
