@@ -49,7 +49,8 @@ absl::StatusOr<base::HttpResponse> OpenApi(const base::HttpRequest& request,
   if (request.path == "/openapi/v2") {
     base::HttpResponse response;
     if (absl::StrContains(request.Header("accept"), "openapi.spec.v2")) {
-      response.content_type = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf";
+      // Clients ask for "...v2@v1.0+protobuf", but Go refuses to read an "@" in an answer's type.
+      response.content_type = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf";
       response.body = OpenApiV2Protobuf();
     } else {
       response.body = OpenApiV2Json();

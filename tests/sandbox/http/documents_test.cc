@@ -82,6 +82,7 @@ TEST_CASE("old clients get OpenAPI v2 as protobuf") {
   FrontEndFixture f;
   const Reply v2 =
       f.Get("/openapi/v2", "application/com.github.proto-openapi.spec.v2@v1.0+protobuf");
+  CHECK(v2.raw.content_type == "application/com.github.proto-openapi.spec.v2.v1.0+protobuf");
   CHECK(v2.raw.body == std::string("\x0a\x03"
                                    "2.0\x12\x19\x0a\x0aKubernetes\x12\x0bunversioned\x42\x00",
                                    34));
