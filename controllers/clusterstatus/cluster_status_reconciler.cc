@@ -24,6 +24,8 @@ namespace {
 // How long the first list of a large cluster's nodes or pods may hold up its status.
 constexpr absl::Duration kInventoryWait = absl::Seconds(30);
 constexpr absl::Duration kInventoryPoll = absl::Milliseconds(20);
+// A member that does not answer must not keep a worker from the other members for long.
+constexpr absl::Duration kProbeTimeout = absl::Seconds(5);
 
 kube::Condition Ready(const char* status, const char* reason, std::string message) {
   kube::Condition condition;
@@ -95,7 +97,8 @@ absl::StatusOr<kube::Action> ClusterStatusReconciler::Reconcile(const kube::Requ
   }
   const api::ClusterView view(*cluster);
   if (!view.IsPush() || view.SecretRef().name.empty()) return kube::Action::Done();
-  if (!cluster->HasFinalizer(api::kClusterFinalizer)) return kube::Action::Requeue();
+  // The cluster loop has to take it on first; the finalizer that it sets brings the cluster back.
+  if (!cluster->HasFinalizer(api::kClusterFinalizer)) return kube::Action::Done();
 
   const base::SteadyTime start = deps_.manager.clock().SteadyNow();
   const kube::Condition observed = Probe(name, stop);
@@ -146,8 +149,10 @@ kube::Condition ClusterStatusReconciler::Probe(const std::string& cluster,
                  api::message::ClusterClientFailed(member.status()));
   }
   kube::Client& client = (*member)->client().raw();
-  absl::StatusOr<kube::HttpResponse> answer = client.GetRaw("/readyz", stop);
-  if (answer.ok() && answer->code == 404) answer = client.GetRaw("/healthz", stop);
+  absl::StatusOr<kube::HttpResponse> answer = client.GetRaw("/readyz", kProbeTimeout, stop);
+  if (answer.ok() && answer->code == 404) {
+    answer = client.GetRaw("/healthz", kProbeTimeout, stop);
+  }
   if (!answer.ok() || answer->code >= 400) {
     return Ready("False", api::reason::kClusterNotReachable, api::message::kClusterNotReachable);
   }
@@ -162,6 +167,7 @@ absl::StatusOr<json::Value> ClusterStatusReconciler::Collect(const kube::Object&
                                                              const base::StopToken& stop) {
   ASSIGN_OR_RETURN(const std::shared_ptr<kube::MemberCluster> member,
                    deps_.members.Get(std::string(cluster.name())));
+  if (options_.collect_resources) StartInventory(std::string(cluster.name()), member);
   kube::Client& client = member->client().raw();
   const absl::StatusOr<kube::HttpResponse> version = client.GetRaw("/version", stop);
   if (version.ok() && version->code == 200) {
@@ -217,6 +223,12 @@ absl::Status ClusterStatusReconciler::AwaitInventory(kube::Informer& informer,
   return absl::OkStatus();
 }
 
+void ClusterStatusReconciler::StartInventory(const std::string& cluster,
+                                             const std::shared_ptr<kube::MemberCluster>& member) {
+  const std::shared_ptr<Inventory> inventory = InventoryOf(cluster, member);
+  for (const kube::Resource* r : {&api::Nodes(), &api::Pods()}) inventory->informers->Get(*r);
+}
+
 std::shared_ptr<ClusterStatusReconciler::Inventory> ClusterStatusReconciler::InventoryOf(
     const std::string& cluster, const std::shared_ptr<kube::MemberCluster>& member) {
   absl::MutexLock lock(&mu_);
@@ -258,6 +270,12 @@ void ClusterStatusReconciler::ExportMetrics(const kube::Object& cluster) {
   set("cluster_pod_allocated_number", "Allocated pods of the cluster.", Amount(allocated, "pods"));
 }
 
+bool IsNewsForStatus(const kube::Object& before, const kube::Object& after) {
+  return kube::GenerationChanged(before, after) ||
+         (after.HasFinalizer(api::kClusterFinalizer) &&
+          !before.HasFinalizer(api::kClusterFinalizer));
+}
+
 absl::Status RegisterClusterStatus(const loops::Context& context, int workers) {
   const config::ClusterMonitoring& flags = context.options.clusters;
   const ClusterStatusOptions options = {
@@ -270,7 +288,7 @@ absl::Status RegisterClusterStatus(const loops::Context& context, int workers) {
   };
   kube::ControllerBuilder builder = context.NewController(api::kClusterStatusController, workers);
   loops::ReadsCredentials(builder)
-      .Watches(api::Clusters(), {.when = {.update = kube::GenerationChanged}})
+      .Watches(api::Clusters(), {.when = {.update = IsNewsForStatus}})
       .Build(std::make_unique<ClusterStatusReconciler>(
           ClusterStatusDeps{context.manager, context.members}, options));
   return absl::OkStatus();

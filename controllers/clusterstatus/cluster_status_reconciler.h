@@ -56,6 +56,9 @@ class ClusterStatusReconciler : public kube::Reconciler {
                                       const base::StopToken& stop);
   absl::Status AddResources(const kube::Object& cluster, json::Value& status,
                             const base::StopToken& stop);
+  // Has nodes and pods listed while the rest of the status is collected.
+  void StartInventory(const std::string& cluster,
+                      const std::shared_ptr<kube::MemberCluster>& member);
   // Until the first list is there; gives up when it has failed.
   absl::Status AwaitInventory(kube::Informer& informer, const base::StopToken& stop);
   std::shared_ptr<Inventory> InventoryOf(const std::string& cluster,
@@ -68,6 +71,10 @@ class ClusterStatusReconciler : public kube::Reconciler {
   absl::Mutex mu_;
   absl::flat_hash_map<std::string, std::shared_ptr<Inventory>> inventories_ ABSL_GUARDED_BY(mu_);
 };
+
+// Whether an update of a Cluster is looked at: its spec has changed, or the cluster loop has taken
+// it on. Everything else waits for the next round.
+bool IsNewsForStatus(const kube::Object& before, const kube::Object& after);
 
 // Builds the loop.
 absl::Status RegisterClusterStatus(const loops::Context& context, int workers);

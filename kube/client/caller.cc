@@ -96,7 +96,8 @@ Caller::Verdict Caller::Judge(const HttpRequest& request,
 
 absl::StatusOr<HttpResponse> Caller::Call(HttpRequest request, const std::string& what,
                                           Answers answers, const base::StopToken& stop) {
-  const base::SteadyTime deadline = clock_.SteadyNow() + options_.timeout;
+  const base::SteadyTime deadline =
+      clock_.SteadyNow() + std::min(options_.timeout, request.timeout);
   request.user_agent = options_.user_agent;
   for (int attempt = 0;; ++attempt) {
     absl::StatusOr<HttpResponse> answer = Attempt(request, deadline, stop);

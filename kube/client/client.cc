@@ -236,6 +236,13 @@ absl::StatusOr<HttpResponse> Client::GetRaw(const std::string& path, const base:
   return GetRaw(path, "application/json", stop);
 }
 
+absl::StatusOr<HttpResponse> Client::GetRaw(const std::string& path, absl::Duration timeout,
+                                            const base::StopToken& stop) {
+  return impl_->caller.Call(
+      {.method = "GET", .path = path, .accept = "application/json", .timeout = timeout},
+      absl::StrCat("get ", path), Caller::Answers::kRaw, stop);
+}
+
 absl::StatusOr<HttpResponse> Client::GetRaw(const std::string& path, const std::string& accept,
                                             const base::StopToken& stop) {
   return impl_->caller.Call({.method = "GET", .path = path, .accept = accept},

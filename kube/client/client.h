@@ -145,6 +145,9 @@ class Client {
                                     const WatchOptions& options, WatchHandler& handler);
   // GET of any path; the answer whatever its code.
   absl::StatusOr<HttpResponse> GetRaw(const std::string& path, const base::StopToken& stop);
+  // The same with a shorter deadline than the client's.
+  absl::StatusOr<HttpResponse> GetRaw(const std::string& path, absl::Duration timeout,
+                                      const base::StopToken& stop);
   // The same, asking for the media types in `accept`.
   absl::StatusOr<HttpResponse> GetRaw(const std::string& path, const std::string& accept,
                                       const base::StopToken& stop);

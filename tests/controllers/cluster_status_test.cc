@@ -139,8 +139,24 @@ TEST_CASE_METHOD(Fixture, "a cluster that the cluster loop has not taken on yet 
   Put([](kube::Object& c) { c.Erase({"metadata", "finalizers"}); });
   const auto action = Reconcile();
   REQUIRE(action.ok());
-  CHECK(action->kind() == kube::Action::Kind::kRequeue);
+  CHECK(action->kind() == kube::Action::Kind::kDone);  // Not requeued: a hundred would wait long.
   CHECK(m1.Requests().empty());
+}
+
+TEST_CASE("an update of a cluster is looked at when its spec changes or it is taken on") {
+  kube::Object before = kube::Object::Make(api::Clusters().gvk, {"", "m1"});
+  before.Set({"metadata", "generation"}, 1);
+  kube::Object after = before;
+  after.Set({"status", "x"}, 1);
+  CHECK_FALSE(controllers::IsNewsForStatus(before, after));
+  after.AddFinalizer("other");
+  CHECK_FALSE(controllers::IsNewsForStatus(before, after));
+  after.AddFinalizer(api::kClusterFinalizer);
+  CHECK(controllers::IsNewsForStatus(before, after));
+  CHECK_FALSE(controllers::IsNewsForStatus(after, after));
+  after = before;
+  after.Set({"metadata", "generation"}, 2);
+  CHECK(controllers::IsNewsForStatus(before, after));
 }
 
 TEST_CASE_METHOD(Fixture, "a cluster that is gone is forgotten, its metrics with it") {

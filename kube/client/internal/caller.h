@@ -35,7 +35,8 @@ class Caller {
 
   // `what` ("get Deployment default/web") precedes every error's message. Sent again until the
   // deadline: what the server refused to process (429, 503 with Retry-After, no connection); reads
-  // also after other 5xx answers and broken connections.
+  // also after other 5xx answers and broken connections. The deadline is the client's, or sooner
+  // when the request says so.
   absl::StatusOr<HttpResponse> Call(HttpRequest request, const std::string& what, Answers answers,
                                     const base::StopToken& stop);
 
