@@ -6,6 +6,7 @@
 #include <tuple>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "lua/script.h"
 #include "lua/source_facts.h"
@@ -83,7 +84,7 @@ end
 Walk(chunk, true)
 )lua";
 
-// How many functions and uses are told; a script of a megabyte could have more.
+// How many functions and uses are listed; a script of a megabyte could have more.
 constexpr size_t kMaxFacts = 100000;
 
 void Add(lua_State* state, ScriptFacts& facts) {
@@ -97,6 +98,8 @@ void Add(lua_State* state, ScriptFacts& facts) {
                                lua_toboolean(state, 5) != 0, line});
   } else if (facts.globals.size() < kMaxFacts) {
     facts.globals.push_back({std::move(name), line, kind == "set"});
+  } else {
+    facts.complete = false;
   }
 }
 
@@ -142,6 +145,15 @@ bool SameUse(const ScriptFacts::GlobalUse& a, const ScriptFacts::GlobalUse& b) {
 }
 
 }  // namespace
+
+// Scripts reach globals by name and through _G; the sandbox refuses getfenv, setfenv, rawset and
+// load. What a script does with `package` is not looked into.
+bool ScriptFacts::MayDefine(absl::string_view global) const {
+  return !complete || std::any_of(globals.begin(), globals.end(), [&](const GlobalUse& use) {
+    return (use.assigned && use.name == global) || use.name == "_G" || use.name == "package" ||
+           absl::StartsWith(use.name, "package.");
+  });
+}
 
 absl::StatusOr<ScriptFacts> Inspect(const Script& script) {
   const std::unique_ptr<lua_State, decltype(&lua_close)> state(luaL_newstate(), &lua_close);

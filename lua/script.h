@@ -70,6 +70,11 @@ struct ScriptFacts {
   std::vector<GlobalUse> globals;              // In the order of lines; each name once per line.
   std::vector<LocalFunction> local_functions;  // In the order of lines, at any depth.
   std::vector<ModuleUse> modules;              // Those that are required, then their members.
+  bool complete = true;  // False for a script that uses more globals than are listed.
+
+  // Whether running the script could make a global of this name. No is a proof: nothing assigns it,
+  // and nothing reaches for the table of globals by which it could be made another way.
+  bool MayDefine(absl::string_view global) const;
 };
 // Runs nothing of the script.
 absl::StatusOr<ScriptFacts> Inspect(const Script& script);

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <memory>
 #include <utility>
 
+#include "absl/status/statusor.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
@@ -152,6 +154,15 @@ absl::string_view ScriptText(const kube::Object& object, const ScriptField& fiel
   return object.Get({"spec", "customizations", field.name, "luaScript"}).AsString();
 }
 
+// The script of the field, even if it lacks the function that it is for; an error when there is
+// none or it does not compile.
+absl::StatusOr<std::shared_ptr<const lua::Script>> Compile(const kube::Object& object,
+                                                           const ScriptField& field) {
+  const absl::string_view text = ScriptText(object, field);
+  if (text.empty()) return absl::NotFoundError("no script");
+  return lua::Script::Compile(absl::StrCat(object.name(), "/", field.name), text);
+}
+
 }  // namespace
 
 Finding SyntaxFinding(const std::string& field, absl::string_view message, absl::string_view text) {
@@ -170,6 +181,7 @@ std::vector<Finding> CheckCustomization(const kube::Object& object) {
   std::vector<Finding> findings;
   for (const auto& problem : customization.problems) {
     const ScriptField* field = FieldOfPath(problem.field);
+    if (field != nullptr && Compile(object, *field).ok()) continue;  // CheckScript knows it better.
     const absl::string_view text = field == nullptr ? "" : ScriptText(object, *field);
     findings.push_back(text.empty()
                            ? Finding{Severity::kError, problem.field, 0, 0, "", problem.message}
@@ -177,9 +189,9 @@ std::vector<Finding> CheckCustomization(const kube::Object& object) {
   }
   if (!customization.target.empty()) CheckTarget(customization.target, findings);
   for (const ScriptField& field : interpreter::customized::ScriptFields()) {
-    const auto script = customization.scripts.find(field.operation);
-    if (script == customization.scripts.end() || !script->second.ok()) continue;
-    const std::vector<Finding> more = CheckScript(field, **script->second);
+    const absl::StatusOr<std::shared_ptr<const lua::Script>> script = Compile(object, field);
+    if (!script.ok()) continue;
+    const std::vector<Finding> more = CheckScript(field, **script);
     findings.insert(findings.end(), more.begin(), more.end());
   }
   if (findings.empty() && customization.scripts.empty()) {

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "api/resources.h"
+#include "base/status.h"
 #include "base/yaml.h"
 
 namespace interpreter::customized {
@@ -129,7 +130,23 @@ class Reader {
   }
 
   CompiledScript Compile(absl::string_view text, const ScriptField& field) const {
-    return lua::Script::Compile(absl::StrCat(out_.name, "/", field.name), text);
+    ASSIGN_OR_RETURN(const std::shared_ptr<const lua::Script> script,
+                     lua::Script::Compile(absl::StrCat(out_.name, "/", field.name), text));
+    ASSIGN_OR_RETURN(const lua::ScriptFacts facts, lua::Inspect(*script));
+    if (facts.MayDefine(field.function)) return script;
+    return absl::InvalidArgumentError(absl::StrCat(script->name(), ": not found function ",
+                                                   field.function, InsteadOf(field, facts)));
+  }
+
+  // What the script has in the place of the function, for the message.
+  static std::string InsteadOf(const ScriptField& field, const lua::ScriptFacts& facts) {
+    for (const auto& local : facts.local_functions) {
+      if (local.name != field.function) continue;
+      return absl::StrCat(" (the one in line ", local.line, " is local)");
+    }
+    if (facts.functions.empty()) return "";
+    return absl::StrCat(" (line ", facts.functions.front().line, " defines ",
+                        facts.functions.front().name, ")");
   }
 
   void Keep(CompiledScript script, const std::string& where, const ScriptField& field) {

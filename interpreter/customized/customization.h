@@ -1,7 +1,7 @@
 // A ResourceInterpreterCustomization: for one kind, a Lua script for each operation it customizes.
 //
 // Reading one never fails as a whole: what is wrong is listed, and what is right works. A script
-// that does not compile is kept with the reason, so that its operation can end with that instead of
+// that cannot answer is kept with the reason, so that its operation can end with that instead of
 // being answered by a lower layer that the user meant to replace.
 #ifndef INTERPRETER_CUSTOMIZED_CUSTOMIZATION_H_
 #define INTERPRETER_CUSTOMIZED_CUSTOMIZATION_H_
@@ -42,8 +42,9 @@ struct Problem {
   friend bool operator==(const Problem&, const Problem&) = default;
 };
 
-// A compiled script named "<customization>/<field>", or why there is none: kInvalidArgument with
-// the compiler's message.
+// A compiled script named "<customization>/<field>", or why there is none that could answer:
+// kInvalidArgument with the compiler's message, or because it cannot have the function of its
+// operation (lua::ScriptFacts::MayDefine).
 using CompiledScript = absl::StatusOr<std::shared_ptr<const lua::Script>>;
 
 struct Customization {

@@ -70,7 +70,7 @@ void CustomizationSet::Compete(std::vector<ScriptRule>& rules, const ScriptRule&
   const ScriptRule& loser = late_answers ? first : late;
   problems_[loser.customization].push_back(
       {absl::StrCat("spec.customizations.", ScriptFieldOf(what.operation)->name),
-       late_answers ? absl::StrCat("not used, it does not compile and ", late.customization,
+       late_answers ? absl::StrCat("not used, it cannot answer and ", late.customization,
                                    " answers instead for ", what.gvk.ToString())
                     : absl::StrCat("not used, ", first.customization, " comes first for ",
                                    what.gvk.ToString())});

@@ -4,8 +4,9 @@
 //   for (const ScriptRule& rule : set->RulesFor(gvk, Operation::kInterpretHealth)) ...
 //
 // Sets never change, so any thread may read them. As upstream's declarative configmanager: sorted
-// by name, the first script for an operation of a kind that compiles answers alone; for
-// dependencies all do. (Upstream does not look whether a script compiles.)
+// by name, the first script for an operation of a kind that can answer (it compiles, and may define
+// the function of the operation) answers alone; for dependencies all do. (Upstream takes the first
+// script whatever it is.)
 #ifndef INTERPRETER_CUSTOMIZED_CUSTOMIZATION_SET_H_
 #define INTERPRETER_CUSTOMIZED_CUSTOMIZATION_SET_H_
 
@@ -26,7 +27,7 @@ namespace interpreter::customized {
 // One script that answers for a kind and an operation.
 struct ScriptRule {
   std::string customization;  // Whose.
-  // An error is the answer of a script that does not compile: among the rules of dependencies, or
+  // An error is the answer of a script that cannot answer: among the rules of dependencies, or
   // where no customization of that kind and operation has one that does.
   CompiledScript script;
 };
@@ -50,7 +51,7 @@ class CustomizationSet {
   // Every pair that has a rule, sorted.
   std::vector<KindOperation> Covered() const;
   // The problems of each customization that has any, by name. A script that loses to one of another
-  // customization is one of them, because that comes first or because this one does not compile.
+  // customization is one of them, because that comes first or because this one cannot answer.
   const std::map<std::string, std::vector<Problem>>& problems() const { return problems_; }
   // Whether both answer alike, in the same names.
   friend bool operator==(const CustomizationSet& a, const CustomizationSet& b);

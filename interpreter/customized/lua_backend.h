@@ -68,7 +68,7 @@ class LuaBackend : public Backend {
   absl::StatusOr<kube::Object> AggregateStatus(const kube::Object& object,
                                                const AggregatedItems& items) const override;
   bool ChecksDependencies() const override { return true; }
-  // The union of what all scripts return (one that fails, or does not compile, fails it), sorted by
+  // The union of what all scripts return (one that fails, or cannot answer, fails it), sorted by
   // apiVersion, kind, namespace, name and selector.
   absl::StatusOr<json::Value> GetDependencies(const kube::Object& object) const override;
   absl::StatusOr<json::Value> ReflectStatus(const kube::Object& object) const override;

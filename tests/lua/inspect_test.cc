@@ -56,6 +56,20 @@ function string.trim(s) return s end
         "8:os.time 8:status 10:string.trim=");
 }
 
+TEST_CASE("what cannot become a global of the script is known") {
+  const auto may = [](absl::string_view text) { return MustInspect(text).MayDefine("F"); };
+  CHECK(may("function F() end"));
+  CHECK(may("if os.time() > 0 then F = print end"));
+  CHECK(may("local function make() F = print end make()"));
+  CHECK(may("_G['F'] = print"));
+  CHECK(may("local g = _G"));
+  CHECK(may("package.loaded.x = 1"));
+  CHECK_FALSE(may("local function F() end"));
+  CHECK_FALSE(may("function f() end function FF() return F end"));
+  CHECK_FALSE(may("local t = {} function t.F() end local kube = require('kube')"));
+  CHECK_FALSE(may(""));
+}
+
 std::string Modules(absl::string_view text) {
   return absl::StrJoin(MustInspect(text).modules, " ", [](std::string* out, const auto& m) {
     absl::StrAppend(out, m.line, ":", m.column, ":", m.module, m.member.empty() ? "" : ".",

@@ -75,7 +75,7 @@ TEST_CASE("for dependencies every script answers, in the order of names") {
 
 TEST_CASE("a broken script answers with its error and leaves the others alone") {
   const auto set =
-      SetOf(Customize("a", {{"healthInterpretation", "no lua"}, {"retention", "x = 1"}}),
+      SetOf(Customize("a", {{"healthInterpretation", "no lua"}, {"retention", "Retain = nil"}}),
             Customize("b", {{"healthInterpretation", kHealthy}}, kGadget));
   CHECK(Answering(*set, kWidget, Operation::kInterpretHealth) == "a: broken");
   CHECK(Answering(*set, kWidget, Operation::kRetain) == "a/retention");
@@ -92,11 +92,33 @@ TEST_CASE("a script that does not compile is passed over for one that does, and 
   REQUIRE(set->problems().at("a").size() == 2);
   CHECK(set->problems().at("a")[0].field == "spec.customizations.healthInterpretation.luaScript");
   CHECK(set->problems().at("a")[1].ToString() ==
-        "spec.customizations.healthInterpretation: not used, it does not compile and c answers "
+        "spec.customizations.healthInterpretation: not used, it cannot answer and c answers "
         "instead for example.io/v1, Kind=Widget");
   CHECK(set->problems().at("b").size() == 2);
   CHECK(set->problems().count("c") == 0);
   CHECK_THAT(set->problems().at("d")[0].message, Catch::StartsWith("not used, c comes first"));
+}
+
+TEST_CASE("a script without the function of its operation is passed over for one that has it") {
+  const auto set =
+      SetOf(Customize("a", {{"healthInterpretation", "function InterpretHealh() end"}}),
+            Customize("b", {{"healthInterpretation", "local function InterpretHealth() end"}}),
+            Customize("c", {{"healthInterpretation", kHealthy}}));
+  CHECK(Answering(*set, kWidget, Operation::kInterpretHealth) == "c/healthInterpretation");
+  REQUIRE(set->problems().at("a").size() == 2);
+  CHECK(set->problems().at("a")[0].ToString() ==
+        "spec.customizations.healthInterpretation.luaScript: a/healthInterpretation: not found "
+        "function InterpretHealth (line 1 defines InterpretHealh)");
+  CHECK(set->problems().at("b")[0].message ==
+        "b/healthInterpretation: not found function InterpretHealth (the one in line 1 is local)");
+  CHECK(set->problems().count("c") == 0);
+}
+
+TEST_CASE("a script that may make its function by other means is believed") {
+  const auto set =
+      SetOf(Customize("a", {{"healthInterpretation", "_G['Interpret' .. 'Health'] = print"}}),
+            Customize("b", {{"healthInterpretation", kHealthy}}));
+  CHECK(Answering(*set, kWidget, Operation::kInterpretHealth) == "a/healthInterpretation");
 }
 
 TEST_CASE("when no script of a kind and operation compiles, the first one answers with its error") {
