@@ -6,6 +6,7 @@
 #include "kube/runtime/watched_kinds.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 
 #include "absl/base/thread_annotations.h"
@@ -141,11 +142,14 @@ void WatchedKinds::Impl::Serve(const Discovery& discovery) {
     found.merge(served);  // What is missing may be there still.
   }
   served = std::move(found);
-  std::erase_if(watched, [this](auto& entry) ABSL_EXCLUSIVE_LOCKS_REQUIRED(pass_mu) {
-    if (served.contains(entry.first)) return false;
-    Unwatch(entry.second);
-    return true;
-  });
+  for (auto kind = watched.begin(); kind != watched.end();) {
+    if (served.contains(kind->first)) {
+      ++kind;
+      continue;
+    }
+    Unwatch(kind->second);
+    kind = watched.erase(kind);
+  }
   std::set<Gvk> kinds;
   for (const auto& [gvk, resource] : served) kinds.insert(gvk);
   for (const auto& [id, subscriber] : Subscribers()) subscriber->OnDiscovered(kinds);
@@ -196,21 +200,21 @@ void WatchedKinds::Impl::DropUnneeded(const std::map<Gvk, std::set<int>>& needed
     const auto kind = needed.find(gvk);
     return kind != needed.end() && kind->second.contains(id);
   };
-  std::erase_if(watched, [&](auto& entry) ABSL_EXCLUSIVE_LOCKS_REQUIRED(pass_mu) {
-    auto& [gvk, kind] = entry;
-    std::erase_if(kind.handlers, [&, &gvk = gvk](auto& handler) {
-      Attached& attached = handler.second;
-      if (is_needed(gvk, handler.first)) {
-        attached.needed_until = base::SteadyTime::InfiniteFuture();
-      } else {
-        attached.needed_until = std::min(attached.needed_until, now);
-      }
-      return now >= attached.needed_until + kLinger;
-    });
-    if (!kind.handlers.empty()) return false;
-    Unwatch(kind);
-    return true;
-  });
+  for (auto kind = watched.begin(); kind != watched.end();) {
+    auto& handlers = kind->second.handlers;
+    for (auto handler = handlers.begin(); handler != handlers.end();) {
+      base::SteadyTime& until = handler->second.needed_until;
+      until = is_needed(kind->first, handler->first) ? base::SteadyTime::InfiniteFuture()
+                                                     : std::min(until, now);
+      handler = now >= until + kLinger ? handlers.erase(handler) : std::next(handler);
+    }
+    if (!handlers.empty()) {
+      ++kind;
+      continue;
+    }
+    Unwatch(kind->second);
+    kind = watched.erase(kind);
+  }
 }
 
 void WatchedKinds::Impl::Unwatch(Watched& gone) {
