@@ -85,8 +85,10 @@ function(km_layers file)
   foreach(line ${lines})
     string(REGEX MATCH "^([^:]+):([^|]*)(.*)$" whole "${line}")
     set(folder ${CMAKE_MATCH_1})
+    # Copied first: each match overwrites CMAKE_MATCH_n.
+    set(libraries "${CMAKE_MATCH_3}")
     string(REGEX MATCHALL "[a-z0-9/-]+" folders "${CMAKE_MATCH_2}")
-    string(REGEX MATCHALL "[a-z0-9]+" libraries "${CMAKE_MATCH_3}")
+    string(REGEX MATCHALL "[a-z0-9]+" libraries "${libraries}")
     list(FILTER folders EXCLUDE REGEX "^-")
     if("absl" IN_LIST libraries)  # In everybody's headers.
       list(REMOVE_ITEM libraries absl)
