@@ -6,8 +6,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "base/spelling.h"
 #include "base/status.h"
-#include "interpreter/customized/typed_results.h"
+#include "interpreter/typed_results.h"
 
 namespace cmd::interpret {
 namespace {
@@ -73,8 +74,15 @@ std::string AllOperationNames() {
 absl::StatusOr<Operation> ParseOperation(absl::string_view name) {
   const std::optional<Operation> op = interpreter::OperationNamed(name);
   if (op) return *op;
-  return absl::InvalidArgumentError(
-      absl::StrCat("operation \"", name, "\" does not exist; there are ", AllOperationNames()));
+  std::vector<std::string> names;
+  for (const Operation known : interpreter::kAllOperations) {
+    names.emplace_back(interpreter::OperationName(known));
+  }
+  const auto nearest = base::NearestName(name, names);
+  return absl::InvalidArgumentError(absl::StrCat(
+      "operation \"", name, "\" does not exist; ",
+      nearest ? absl::StrCat("did you mean ", names[*nearest], "? There are ") : "there are ",
+      AllOperationNames()));
 }
 
 absl::StatusOr<Invocation> ParseInvocation(const json::Value& request) {
@@ -85,7 +93,7 @@ absl::StatusOr<Invocation> ParseInvocation(const json::Value& request) {
   if (op == Operation::kReviseReplica && !request["replicas"].is_int()) {
     return Missing(op, "replicas");
   }
-  auto items = interpreter::customized::ReadAggregatedItems(request["items"]);
+  auto items = interpreter::ReadAggregatedItems(request["items"]);
   if (!items.ok()) return base::Annotate(items.status(), "items");
   return Invocation{op, kube::Object(request["object"]), kube::Object(request["observed"]),
                     request["replicas"].AsInt(), *std::move(items)};

@@ -9,7 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "api/resources.h"
 #include "base/status.h"
-#include "interpreter/customized/typed_results.h"
+#include "interpreter/typed_results.h"
 
 namespace cmd::interpret {
 namespace {
@@ -51,7 +51,7 @@ absl::Status NothingIn(const std::string& argument, absl::string_view wanted, bo
                                           is_shallow ? " (use -R for folders below it)" : ""));
 }
 
-// Whether the document is a Kubernetes object; errors begin with "<where>: ".
+// Checks that the document is a Kubernetes object; errors begin with "<where>: ".
 absl::Status CheckObject(const Document& document) {
   for (const char* field : {"apiVersion", "kind"}) {
     if (!document.value[field].AsString().empty()) continue;
@@ -75,7 +75,8 @@ BadDocument NoObject(const Document& document, const absl::Status& status) {
           .status = status};
 }
 
-// Of a file in a directory the customizations; any other one is given for what it holds.
+// From a file in a directory, only the customizations are taken; any other file is given for what
+// it holds.
 ReadText CustomizationsIn(ReadText read, bool directory) {
   ReadText out{{}, std::move(read.bad)};
   for (Document& document : read.documents) {
@@ -186,7 +187,7 @@ absl::StatusOr<json::Value> ObjectSource::RawItems(const std::string& argument) 
 
 absl::StatusOr<interpreter::AggregatedItems> ObjectSource::Items(const std::string& argument) {
   ASSIGN_OR_RETURN(const json::Value raw, RawItems(argument));
-  auto items = interpreter::customized::ReadAggregatedItems(raw);
+  auto items = interpreter::ReadAggregatedItems(raw);
   if (!items.ok()) return base::Annotate(items.status(), DisplayName(argument), ": items");
   return items;
 }

@@ -12,7 +12,7 @@
 #include "absl/strings/strip.h"
 #include "base/status.h"
 #include "base/yaml.h"
-#include "interpreter/customized/typed_results.h"
+#include "interpreter/typed_results.h"
 
 namespace interpreter::customized {
 
@@ -20,7 +20,7 @@ namespace {
 
 // One document of a YAML text.
 struct Document {
-  int line = 0;    // Of the first line that says something, from 1.
+  int line = 0;    // The first line that says something, from 1.
   int before = 0;  // Lines of the file before it.
   std::string text;
 };

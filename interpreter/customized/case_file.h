@@ -24,7 +24,7 @@
 namespace interpreter::customized {
 
 struct Case {
-  int line = 0;  // Of its first line in the text, from 1.
+  int line = 0;  // Its first line in the text, from 1.
   std::string name;
   std::string description;
   OperationInput input;

@@ -10,7 +10,7 @@
 #include "base/yaml.h"
 #include "interpreter/customized/case_file.h"
 #include "interpreter/customized/line_diff.h"
-#include "interpreter/customized/typed_results.h"
+#include "interpreter/typed_results.h"
 #include "kube/meta/quantity.h"
 
 namespace interpreter::customized {

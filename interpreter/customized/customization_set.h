@@ -53,7 +53,7 @@ class CustomizationSet {
   // The problems of each customization that has any, by name. A script that loses to one of another
   // customization is one of them, because that comes first or because this one cannot answer.
   const std::map<std::string, std::vector<Problem>>& problems() const { return problems_; }
-  // Whether both answer alike, in the same names.
+  // Returns whether both answer alike, in the same names.
   friend bool operator==(const CustomizationSet& a, const CustomizationSet& b);
 
   // Number of customizations, unusable ones included.

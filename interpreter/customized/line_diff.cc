@@ -69,7 +69,7 @@ std::vector<Edit> EditsOf(const Lines& want, const Lines& got) {
   return edits;
 }
 
-// Whether a changed line is within kContext lines of this one.
+// Returns whether a changed line is within kContext lines of this one.
 bool IsNearChange(const std::vector<Edit>& edits, size_t at) {
   const size_t from = at < kContext ? 0 : at - kContext;
   const size_t to = std::min(edits.size(), at + kContext + 1);

@@ -22,10 +22,22 @@ lua::ScriptRunner::Options RunnerOptions(const LuaBackendOptions& options) {
 
 }  // namespace
 
+std::string PlaceOf(const lua::Script& script, Operation op) {
+  const absl::string_view function = ScriptFieldOf(op)->function;
+  int line = 0;
+  if (const absl::StatusOr<lua::ScriptFacts> facts = lua::Inspect(script); facts.ok()) {
+    for (const auto& defined : facts->functions) {
+      if (defined.name == function) line = defined.line;
+    }
+  }
+  return absl::StrCat(script.name(), line == 0 ? "" : absl::StrCat(":", line), ": in ", function);
+}
+
 LuaBackend::LuaBackend(const LuaBackendOptions& options)
     : layer_(options.layer),
       runner_(RunnerOptions(options)),
       on_run_(options.on_run),
+      on_results_(options.on_results),
       probation_(options.clock == nullptr ? base::RealClock() : *options.clock, options.metrics) {}
 
 void LuaBackend::Replace(std::shared_ptr<const CustomizationSet> set) {
@@ -72,6 +84,7 @@ absl::StatusOr<LuaBackend::Results> LuaBackend::Run(const ScriptRule& rule,
   probation_.End(probed, ticket, outcome.status());
   RETURN_IF_ERROR(outcome.status());
   if (on_run_) on_run_(outcome->usage);
+  if (on_results_) on_results_(script, op, outcome->results);
   return std::move(outcome->results);
 }
 
@@ -81,7 +94,7 @@ auto LuaBackend::AnswerOf(const ScriptRule& rule, const ScriptCall& call, Read r
   ASSIGN_OR_RETURN(const Results results, Run(rule, call));
   auto answer = read(results);
   if (answer.ok()) return answer;
-  return base::Annotate(answer.status(), (*rule.script)->name());
+  return base::Annotate(answer.status(), PlaceOf(**rule.script, call.operation));
 }
 
 template <class Read>

@@ -33,13 +33,19 @@ namespace interpreter::customized {
 
 struct LuaBackendOptions {
   absl::string_view layer = kCustomizationLayer;  // Or kShippedLayer.
-  lua::Budget budget;                             // Of one run of one script.
-  RequirementRules requirements;                  // Of kube.accuratePodRequirements.
+  lua::Budget budget;                             // One run of one script has so much.
+  RequirementRules requirements;                  // kube.accuratePodRequirements follows them.
   const base::Clock* clock = nullptr;    // nullptr: the real one. Must outlive the back end.
   metrics::Registry* metrics = nullptr;  // nullptr: nothing is counted. The same.
-  // Told of every run that ended with a result, on the caller's thread. May be empty.
+  // Called after every run that ended with a result, on the caller's thread. May be empty.
   std::function<void(const lua::Usage&)> on_run;
+  // The same, with what the script's function returned, before it is judged.
+  std::function<void(const lua::Script&, Operation, absl::Span<const lua::Value>)> on_results;
 };
+
+// Where the function is that a script has for the operation, for messages:
+// "<customization>/<field>:<line>: in <function>", without a line when it is not known.
+std::string PlaceOf(const lua::Script& script, Operation op);
 
 class LuaBackend : public Backend {
  public:
@@ -104,6 +110,8 @@ class LuaBackend : public Backend {
   const absl::string_view layer_;
   const lua::ScriptRunner runner_;
   const std::function<void(const lua::Usage&)> on_run_;
+  const std::function<void(const lua::Script&, Operation, absl::Span<const lua::Value>)>
+      on_results_;
   mutable ScriptProbation probation_;
   base::Snapshot<CustomizationSet> set_;
 };

@@ -9,10 +9,9 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/substitute.h"
 #include "base/status.h"
-#include "interpreter/customized/typed_results.h"
 #include "interpreter/dependency_validation.h"
+#include "interpreter/typed_results.h"
 
 namespace interpreter::customized {
 
@@ -23,50 +22,6 @@ using Results = absl::Span<const Value>;
 
 absl::Status Invalid(absl::string_view message) { return absl::InvalidArgumentError(message); }
 
-// What upstream's messages call a Lua type (gopher-lua's LValueType).
-int NumberOfType(Value::Type type) {
-  switch (type) {
-    case Value::Type::kNil:
-      return 0;
-    case Value::Type::kBoolean:
-      return 1;
-    case Value::Type::kNumber:
-      return 2;
-    case Value::Type::kString:
-      return 3;
-    case Value::Type::kFunction:
-      return 4;
-    case Value::Type::kTable:
-      return 7;
-  }
-  return 0;
-}
-
-// A table, with what an empty one means where it is used; `otherwise` is the message for anything
-// else, with the type in place of $0.
-absl::StatusOr<json::Value> TableOf(const Value& value, const json::Value& empty,
-                                    absl::string_view otherwise) {
-  if (value.type != Value::Type::kTable) {
-    return Invalid(absl::Substitute(otherwise, lua::TypeName(value.type)));
-  }
-  return value.shapeless ? empty : value.json;
-}
-
-constexpr absl::string_view kNoRequirements =
-    "expect the returned requires type is table but got $0";
-
-absl::StatusOr<int64_t> ReplicasOf(const Value& value) {
-  if (value.type != Value::Type::kNumber) {
-    return Invalid(absl::StrCat("result type ", NumberOfType(value.type), " is not number"));
-  }
-  const double whole = std::trunc(value.json.AsDouble());
-  if (whole >= std::numeric_limits<int32_t>::min() &&
-      whole <= std::numeric_limits<int32_t>::max()) {
-    return static_cast<int64_t>(whole);
-  }
-  return Invalid(absl::StrCat("replicas ", json::Write(value.json), " do not fit in 32 bits"));
-}
-
 // Enough of a value to be recognized in a message.
 std::string Excerpt(const json::Value& value) {
   constexpr size_t kMostBytes = 200;
@@ -76,6 +31,51 @@ std::string Excerpt(const json::Value& value) {
   while ((text[end] & 0xC0) == 0x80) --end;  // Not half a character (of UTF-8).
   text.resize(end);
   return text + "...";
+}
+
+// "returned the string "yes", not a boolean": a value in Lua's words.
+absl::Status Returned(const Value& value, absl::string_view expected) {
+  std::string what(lua::TypeName(value.type));
+  switch (value.type) {
+    case Value::Type::kBoolean:
+    case Value::Type::kNumber:
+    case Value::Type::kString:
+      what = absl::StrCat("the ", what, " ", Excerpt(value.json));
+      break;
+    case Value::Type::kTable:
+    case Value::Type::kFunction:
+      what = absl::StrCat("a ", what);
+      break;
+    case Value::Type::kNil:
+      break;
+  }
+  return Invalid(absl::StrCat("returned ", what, ", not ", expected));
+}
+
+// A table as upstream's conversion gives it to Go, with what an empty one means where it is used.
+absl::StatusOr<json::Value> TableOf(const Value& value, const json::Value& empty,
+                                    absl::string_view expected) {
+  if (value.type != Value::Type::kTable) return Returned(value, expected);
+  return value.shapeless ? empty : value.json;
+}
+
+absl::StatusOr<int64_t> ReplicasOf(const Value& value) {
+  if (value.type != Value::Type::kNumber) return Returned(value, "a number of replicas");
+  const double whole = std::trunc(value.json.AsDouble());
+  if (whole >= std::numeric_limits<int32_t>::min() &&
+      whole <= std::numeric_limits<int32_t>::max()) {
+    return static_cast<int64_t>(whole);
+  }
+  return Invalid(
+      absl::StrCat("returned ", json::Write(value.json), " replicas, more than 32 bits hold"));
+}
+
+// What the reader of typed_results.h makes of a table; `what` is what it should have been.
+absl::StatusOr<json::Value> Typed(const json::Value& table, absl::string_view what,
+                                  absl::StatusOr<json::Value> (*read)(const json::Value&)) {
+  absl::StatusOr<json::Value> typed = read(WithoutNulls(table));
+  if (typed.ok()) return typed;
+  return base::Annotate(typed.status(), "returned bad ", what);
 }
 
 // A dependency with what it is sorted by, looked up once.
@@ -110,46 +110,47 @@ absl::StatusOr<Replicas> ReplicasIn(Results results) {
   ASSIGN_OR_RETURN(out.replicas, ReplicasOf(results[0]));
   if (results[1].is_nil()) return out;
   ASSIGN_OR_RETURN(const json::Value table,
-                   TableOf(results[1], json::Value::Object(), kNoRequirements));
-  ASSIGN_OR_RETURN(out.requirements, ReadRequirements(table));
+                   TableOf(results[1], json::Value::Object(), "a table of requirements, or nil"));
+  ASSIGN_OR_RETURN(out.requirements, Typed(table, "requirements", &ReadRequirements));
   return out;
 }
 
 absl::StatusOr<json::Value> ComponentsIn(Results results) {
   const Value& result = results[0];
   if (result.is_nil()) return json::Value();
-  ASSIGN_OR_RETURN(
-      const json::Value table,
-      TableOf(result, json::Value::Array(),
-              "expected result type 'table' or 'nil' from GetComponents, but got '$0'"));
-  absl::StatusOr<json::Value> components = ReadComponents(table);
-  if (components.ok()) return components;
-  return base::Annotate(components.status(), "failed to convert lua table for components");
+  ASSIGN_OR_RETURN(const json::Value table,
+                   TableOf(result, json::Value::Array(), "a table of components, or nil"));
+  return Typed(table, "components", &ReadComponents);
 }
 
 absl::StatusOr<kube::Object> ObjectIn(Results results) {
-  ASSIGN_OR_RETURN(json::Value table, TableOf(results[0], json::Value::Object(), kNoRequirements));
+  ASSIGN_OR_RETURN(json::Value table,
+                   TableOf(results[0], json::Value::Object(), "the table of an object"));
   if (!table["kind"].AsString().empty()) return kube::Object(std::move(table));
-  return Invalid(absl::StrCat("json unmarshal obj failed: Object 'Kind' is missing in '",
-                              Excerpt(table), "'"));
+  return Invalid(
+      absl::StrCat("returned a table that is no object, it has no kind: ", Excerpt(table)));
 }
 
 absl::StatusOr<json::Value> StatusIn(Results results) {
-  return TableOf(results[0], json::Value::Object(),
-                 "expect the returned replica type is table but got $0");
+  ASSIGN_OR_RETURN(json::Value table,
+                   TableOf(results[0], json::Value::Object(), "the table of a status"));
+  if (table.is_object()) return table;
+  if (table.empty()) return json::Value::Object();
+  return Invalid(absl::StrCat("returned a list, not the table of a status: ", Excerpt(table)));
 }
 
 absl::StatusOr<bool> HealthIn(Results results) {
   const Value& result = results[0];
   if (result.type == Value::Type::kBoolean) return result.json.AsBool();
-  return Invalid(absl::StrCat("result type ", NumberOfType(result.type), " is not bool"));
+  return Returned(result, "a boolean");
 }
 
 absl::StatusOr<json::Value> DependenciesIn(Results results) {
   ASSIGN_OR_RETURN(const json::Value table,
-                   TableOf(results[0], json::Value::Array(), kNoRequirements));
-  ASSIGN_OR_RETURN(json::Value dependencies, ReadDependencies(table));
-  RETURN_IF_ERROR(ValidateDependencies(dependencies));
+                   TableOf(results[0], json::Value::Array(), "a table of dependencies"));
+  ASSIGN_OR_RETURN(json::Value dependencies, Typed(table, "dependencies", &ReadDependencies));
+  const absl::Status valid = ValidateDependencies(dependencies);
+  if (!valid.ok()) return base::Annotate(valid, "returned bad dependencies");
   return dependencies;
 }
 

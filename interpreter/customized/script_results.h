@@ -1,5 +1,6 @@
-// What scripts return, per operation, as the interpreter's types: accepted forms and messages are
-// those of upstream's luavm and declarative configurable interpreter.
+// What scripts return, per operation, as the interpreter's types. The accepted forms are those of
+// upstream's luavm and declarative configurable interpreter; messages say in Lua's words what was
+// returned instead: `returned the string "yes", not a boolean`.
 #ifndef INTERPRETER_CUSTOMIZED_SCRIPT_RESULTS_H_
 #define INTERPRETER_CUSTOMIZED_SCRIPT_RESULTS_H_
 
@@ -22,7 +23,8 @@ absl::StatusOr<Replicas> ReplicasIn(absl::Span<const lua::Value> results);
 absl::StatusOr<json::Value> ComponentsIn(absl::Span<const lua::Value> results);
 // An object with a kind.
 absl::StatusOr<kube::Object> ObjectIn(absl::Span<const lua::Value> results);
-// Any table; an empty one is an object.
+// A table with names; an empty one is an object. (A list would be refused by the server, which
+// cannot name the script.)
 absl::StatusOr<json::Value> StatusIn(absl::Span<const lua::Value> results);
 absl::StatusOr<bool> HealthIn(absl::Span<const lua::Value> results);
 // Valid DependentObjectReferences, in the script's order.

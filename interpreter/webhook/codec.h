@@ -22,7 +22,7 @@ namespace interpreter::webhook {
 // What is asked. Objects are cheap to copy.
 struct Question {
   Operation operation;
-  std::string uid;        // Of this call; the answer must carry it.
+  std::string uid;        // Identifies this call; the answer must carry it.
   kube::Object object;    // The template, or the member's object: interpreter.h.
   kube::Object observed;  // Retain.
   int64_t replicas = 0;   // ReviseReplica.

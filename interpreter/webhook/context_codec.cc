@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "api/webhook_configuration.h"
 #include "base/status.h"
+#include "interpreter/typed_results.h"
 #include "interpreter/webhook/failure.h"
 #include "interpreter/webhook/request.h"
 #include "interpreter/webhook/response.h"
@@ -29,13 +30,16 @@ absl::Status CheckSuccess(const json::Value& response) {
 
 absl::StatusOr<Answer> ReadComponents(const json::Value& response) {
   Answer answer;
-  ASSIGN_OR_RETURN(answer.components, FindObjects(response, "components"));
+  ASSIGN_OR_RETURN(answer.components,
+                   FindTyped(response, "components", &interpreter::ReadComponents));
+  if (answer.components.is_null()) answer.components = json::Value::Array();
   return answer;
 }
 
 absl::StatusOr<Answer> ReadRawStatus(const json::Value& response) {
   const json::Value& status = response["rawStatus"];
   if (status.is_null()) return InvalidResponse("webhook returned nill response.rawStatus");
+  RETURN_IF_ERROR(FindObjectOrNull(response, "rawStatus").status());
   Answer answer;
   answer.status = status;
   return answer;

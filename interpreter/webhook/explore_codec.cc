@@ -21,9 +21,9 @@ absl::StatusOr<Answer> ReadAggregation(const json::Value& response) {
   return answer;
 }
 
-Answer ReadStatus(const json::Value& response) {
+absl::StatusOr<Answer> ReadStatus(const json::Value& response) {
   Answer answer;
-  answer.status = response["status"];
+  ASSIGN_OR_RETURN(answer.status, FindObjectOrNull(response, "status"));
   return answer;
 }
 

@@ -7,6 +7,7 @@
 #include "api/webhook_configuration.h"
 #include "base/status.h"
 #include "interpreter/dependency_validation.h"
+#include "interpreter/typed_results.h"
 #include "interpreter/webhook/failure.h"
 
 namespace interpreter::webhook {
@@ -98,25 +99,27 @@ absl::StatusOr<json::Value> FindObjectOrNull(const json::Value& response, absl::
   return value;
 }
 
-absl::StatusOr<json::Value> FindObjects(const json::Value& response, absl::string_view name) {
+absl::StatusOr<json::Value> FindTyped(const json::Value& response, absl::string_view name,
+                                      TypedReader read) {
   const json::Value& value = response[name];
-  if (value.is_null()) return json::Value::Array();
-  if (!value.is_array()) return WrongType(name, "a list of objects");
-  for (const json::Value& item : value.items()) {
-    if (!item.is_object()) return WrongType(name, "a list of objects");
-  }
-  return value;
+  if (value.is_null()) return json::Value();
+  absl::StatusOr<json::Value> typed = read(value);
+  if (typed.ok()) return typed;
+  return Undecodable(absl::StrCat("response.", name, ": ", typed.status().message()));
 }
 
 absl::StatusOr<Replicas> ReadReplicas(const json::Value& response) {
   ASSIGN_OR_RETURN(const auto replicas, FindInt32(response, "replicas"));
   if (!replicas.has_value()) return InvalidResponse("webhook returned nil response.replicas");
-  ASSIGN_OR_RETURN(json::Value requirements, FindObjectOrNull(response, "replicaRequirements"));
+  ASSIGN_OR_RETURN(json::Value requirements,
+                   FindTyped(response, "replicaRequirements", &interpreter::ReadRequirements));
   return Replicas{*replicas, std::move(requirements)};
 }
 
 absl::StatusOr<json::Value> ReadDependencies(const json::Value& response) {
-  ASSIGN_OR_RETURN(json::Value dependencies, FindObjects(response, "dependencies"));
+  ASSIGN_OR_RETURN(json::Value dependencies,
+                   FindTyped(response, "dependencies", &interpreter::ReadDependencies));
+  if (dependencies.is_null()) return json::Value::Array();
   const absl::Status valid = ValidateDependencies(dependencies);
   if (!valid.ok()) return InvalidResponse(valid.message());
   return dependencies;

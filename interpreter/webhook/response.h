@@ -30,15 +30,17 @@ absl::StatusOr<json::Value> ResponseOf(absl::string_view body, absl::string_view
 absl::StatusOr<std::optional<int32_t>> FindInt32(const json::Value& response,
                                                  absl::string_view name);
 absl::StatusOr<std::optional<bool>> FindBool(const json::Value& response, absl::string_view name);
-// nullopt when absent, so that "" can be told from it.
+// nullopt when absent, so that it differs from "".
 absl::StatusOr<std::optional<std::string>> FindText(const json::Value& response,
                                                     absl::string_view name);
 // Null when absent.
 absl::StatusOr<json::Value> FindObjectOrNull(const json::Value& response, absl::string_view name);
-// Empty when absent; items must be objects.
-absl::StatusOr<json::Value> FindObjects(const json::Value& response, absl::string_view name);
+// As the reader of typed_results.h leaves it; null when absent.
+using TypedReader = absl::StatusOr<json::Value> (*)(const json::Value&);
+absl::StatusOr<json::Value> FindTyped(const json::Value& response, absl::string_view name,
+                                      TypedReader read);
 
-// `replicas` (required) and `replicaRequirements`.
+// `replicas` (required) and `replicaRequirements`, read as a script's are.
 absl::StatusOr<Replicas> ReadReplicas(const json::Value& response);
 // `dependencies`, validated.
 absl::StatusOr<json::Value> ReadDependencies(const json::Value& response);

@@ -84,6 +84,7 @@ using Examples = std::vector<std::pair<std::string, std::string>>;
 }  // namespace
 
 TEST_CASE("GetReplicas gives a count and requirements") {
+  const std::string place = "error: ric/replicaResource:1: in GetReplicas: ";
   for (const auto& [returned, answer] : Examples{
            {"2", "2 null"},
            {"2.9", "2 null"},
@@ -92,14 +93,12 @@ TEST_CASE("GetReplicas gives a count and requirements") {
            {"1, {}", "1 {}"},
            {"1, {resourceRequest = {cpu = 0.5, memory = '1024Mi'}, more = 1}",
             R"(1 {"resourceRequest":{"cpu":"500m","memory":"1Gi"}})"},
-           {"nil", "error: ric/replicaResource: result type 0 is not number"},
-           {"true", "error: ric/replicaResource: result type 1 is not number"},
-           {"'2'", "error: ric/replicaResource: result type 3 is not number"},
-           {"{}", "error: ric/replicaResource: result type 7 is not number"},
-           {"3e9", "error: ric/replicaResource: replicas 3000000000 do not fit in 32 bits"},
-           {"1, 'x'",
-            "error: ric/replicaResource: expect the returned requires type is table but got "
-            "string"},
+           {"nil", place + "returned nil, not a number of replicas"},
+           {"true", place + "returned the boolean true, not a number of replicas"},
+           {"'2'", place + "returned the string \"2\", not a number of replicas"},
+           {"{}", place + "returned a table, not a number of replicas"},
+           {"3e9", place + "returned 3000000000 replicas, more than 32 bits hold"},
+           {"1, 'x'", place + "returned the string \"x\", not a table of requirements, or nil"},
        }) {
     INFO(returned);
     CHECK(Replica(returned) == answer);
@@ -113,15 +112,35 @@ TEST_CASE("GetComponents gives a list, or nothing") {
            {"{{name = 'a', replicas = 2, replicaRequirements = {resourceRequest = {cpu = 1}}}}",
             R"([{"name":"a","replicaRequirements":{"resourceRequest":{"cpu":"1"}},"replicas":2}])"},
            {"'x'",
-            "error: ric/componentResource: expected result type 'table' or 'nil' from "
-            "GetComponents, but got 'string'"},
+            "error: ric/componentResource:1: in GetComponents: returned the string \"x\", not a "
+            "table of components, or nil"},
            {"{{name = 'a', replicas = 1.5}}",
-            "error: ric/componentResource: failed to convert lua table for components: [0]: "
+            "error: ric/componentResource:1: in GetComponents: returned bad components: [0]: "
             "replicas: 1.5 is not a whole number of 64 bits"},
        }) {
     INFO(returned);
     CHECK(Components(returned) == answer);
   }
+}
+
+TEST_CASE("nulls that come with the object are left out of typed results, as upstream does") {
+  const kube::Object object = Widget(R"({"spec":{
+      "labels":{"a":"b","k":null},
+      "tolerations":[null,{"key":"a","value":null}],
+      "parts":[{"name":"a","replicas":1,"replicaRequirements":null},null],
+      "needs":[null,{"apiVersion":"v1","kind":"Secret","name":"s","namespace":null}]}})");
+  const auto replicas = With("replicaResource", R"(function GetReplicas(o)
+      return 1, {nodeClaim = {nodeSelector = o.spec.labels, tolerations = o.spec.tolerations}}
+    end)");
+  CHECK(json::Write(replicas->GetReplicas(object).value().requirements) ==
+        R"({"nodeClaim":{"nodeSelector":{"a":"b"},"tolerations":[{"key":"a"}]}})");
+  const auto components =
+      With("componentResource", "function GetComponents(o) return o.spec.parts end");
+  CHECK(TextOf(components->GetComponents(object)) == R"([{"name":"a","replicas":1}])");
+  const auto dependencies =
+      With("dependencyInterpretation", "function GetDependencies(o) return o.spec.needs end");
+  CHECK(TextOf(dependencies->GetDependencies(object)) ==
+        R"([{"apiVersion":"v1","kind":"Secret","name":"s"}])");
 }
 
 TEST_CASE("ReviseReplica gives the object, empty containers and all") {
@@ -131,16 +150,17 @@ TEST_CASE("ReviseReplica gives the object, empty containers and all") {
   CHECK(Revised("return {kind = 'Widget', spec = {empty = {}, none = {}, other = {}}}") ==
         R"({"kind":"Widget","spec":{"empty":{},"none":[]}})");
   CHECK(Revised("return nil") ==
-        "error: ric/replicaRevision: expect the returned requires type is table but got nil");
+        "error: ric/replicaRevision:1: in ReviseReplica: returned nil, not the table of an object");
   CHECK(Revised("return {}") ==
-        "error: ric/replicaRevision: json unmarshal obj failed: Object 'Kind' is missing in '{}'");
+        "error: ric/replicaRevision:1: in ReviseReplica: returned a table that is no object, it "
+        "has no kind: {}");
   CHECK(Revised("return {spec = 1}") ==
-        "error: ric/replicaRevision: json unmarshal obj failed: Object 'Kind' is missing in "
-        "'{\"spec\":1}'");
+        "error: ric/replicaRevision:1: in ReviseReplica: returned a table that is no object, it "
+        "has no kind: {\"spec\":1}");
   const std::string cut =
       Revised("local t = {} for i = 1, 200 do t[i] = '\u20ac' end return {text = table.concat(t)}");
-  CHECK_THAT(cut, Catch::EndsWith("\u20ac...'"));
-  CHECK(cut.size() < 300);
+  CHECK_THAT(cut, Catch::EndsWith("\u20ac..."));
+  CHECK(cut.size() < 350);
 }
 
 TEST_CASE("Retain sees the desired and the observed object") {
@@ -182,15 +202,15 @@ TEST_CASE("AggregateStatus may take the status away") {
   CHECK(backend->AggregateStatus(Widget(), nullptr).value() == Widget());
 }
 
-TEST_CASE("ReflectStatus gives any table") {
+TEST_CASE("ReflectStatus gives any table that is an object") {
+  const std::string place = "error: ric/statusReflection:1: in ReflectStatus: ";
   for (const auto& [returned, answer] : Examples{
            {"o.status", R"({"old":1})"},
            {"{}", "{}"},
-           {"{1, 2}", "[1,2]"},
-           {"o.spec.none", "[]"},
+           {"{1, 2}", place + "returned a list, not the table of a status: [1,2]"},
+           {"o.spec.none", "{}"},
            {"{a = {}}", "{}"},
-           {"nil",
-            "error: ric/statusReflection: expect the returned replica type is table but got nil"},
+           {"nil", place + "returned nil, not the table of a status"},
        }) {
     INFO(returned);
     CHECK(Reflected(returned) == answer);
@@ -200,11 +220,14 @@ TEST_CASE("ReflectStatus gives any table") {
 TEST_CASE("InterpretHealth gives a boolean") {
   CHECK(Health("true") == "true");
   CHECK(Health("o.status.old == 2") == "false");
-  CHECK(Health("nil") == "error: ric/healthInterpretation: result type 0 is not bool");
-  CHECK(Health("1") == "error: ric/healthInterpretation: result type 2 is not bool");
+  const std::string place = "error: ric/healthInterpretation:1: in InterpretHealth: ";
+  CHECK(Health("nil") == place + "returned nil, not a boolean");
+  CHECK(Health("1") == place + "returned the number 1, not a boolean");
+  CHECK(Health("'yes'") == place + "returned the string \"yes\", not a boolean");
 }
 
 TEST_CASE("GetDependencies gives valid references, sorted and each once") {
+  const std::string place = "error: ric/dependencyInterpretation:1: in GetDependencies: ";
   for (const auto& [returned, answer] : Examples{
            {"{}", "[]"},
            {"{{apiVersion = 'v1', kind = 'Secret', name = 'b', namespace = 'n'},"
@@ -215,11 +238,9 @@ TEST_CASE("GetDependencies gives valid references, sorted and each once") {
             R"({"apiVersion":"v1","kind":"Secret","name":"a","namespace":"n"},)"
             R"({"apiVersion":"v1","kind":"Secret","name":"b","namespace":"n"}])"},
            {"{{apiVersion = 'v1', name = 'b'}}",
-            "error: ric/dependencyInterpretation: dependencies[0].kind: Invalid value: \"\": "
-            "missing required kind"},
-           {"nil",
-            "error: ric/dependencyInterpretation: expect the returned requires type is table but "
-            "got nil"},
+            place + "returned bad dependencies: dependencies[0].kind: Invalid value: \"\": "
+                    "missing required kind"},
+           {"nil", place + "returned nil, not a table of dependencies"},
        }) {
     INFO(returned);
     CHECK(Dependencies(returned) == answer);

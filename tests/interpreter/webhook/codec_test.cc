@@ -133,6 +133,22 @@ TEST_CASE("responses give what each operation asks for") {
   }
 }
 
+TEST_CASE("typed members are read as a script's are: what the struct has, in canonical form") {
+  const std::string head = R"({"uid":"u1","successful":true,)";
+  CHECK(Decode(
+            kContext, Operation::kInterpretReplica,
+            head + R"("replicas":1,"replicaRequirements":{"resourceRequest":{"cpu":0.5,)" +
+                R"("memory":"1024Mi"},"resourceLimit":1,"nodeClaim":{"nodeSelector":{"a":null}}}})")
+            ->replicas.requirements == Json(R"({"nodeClaim":{"nodeSelector":{"a":""}},)"
+                                            R"("resourceRequest":{"cpu":"500m","memory":"1Gi"}})"));
+  CHECK(Decode(kContext, Operation::kInterpretComponent,
+               head + R"("components":[{"Name":"a","replicas":1,"size":2},null]})")
+            ->components == Json(R"([{"name":"a","replicas":1},{"name":"","replicas":0}])"));
+  CHECK(Decode(kContext, Operation::kInterpretDependency,
+               head + R"("dependencies":[{"apiVersion":"v1","kind":"A","name":"b","uid":"c"}]})")
+            ->dependencies == Json(R"([{"apiVersion":"v1","kind":"A","name":"b"}])"));
+}
+
 TEST_CASE("members that only one dialect has") {
   CHECK(Decode(kContext, Operation::kInterpretStatus,
                R"({"uid":"u1","successful":true,"rawStatus":{"a":1}})")
@@ -203,12 +219,20 @@ TEST_CASE("bad responses are refused in upstream's words") {
       {Operation::kInterpretReplica, ok + R"(,"replicas":1.5})",
        undecodable + "response.replicas is not a 32-bit number"},
       {Operation::kInterpretReplica, ok + R"(,"replicas":1,"replicaRequirements":[]})",
-       undecodable + "response.replicaRequirements is not an object"},
+       undecodable + "response.replicaRequirements: expected an object, got an array"},
+      {Operation::kInterpretReplica,
+       ok + R"(,"replicas":1,"replicaRequirements":{"resourceRequest":{"cpu":"much"}}})",
+       undecodable + "response.replicaRequirements: resourceRequest: cpu: quantities must match "
+                     "the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"},
       {Operation::kInterpretHealth, ok + "}", invalid + "webhook returned nil response.healthy"},
       {Operation::kInterpretStatus, ok + R"(,"rawStatus":null})",
        invalid + "webhook returned nill response.rawStatus"},
+      {Operation::kInterpretStatus, ok + R"(,"rawStatus":"fine"})",
+       undecodable + "response.rawStatus is not an object"},
       {Operation::kInterpretComponent, ok + R"(,"components":[1]})",
-       undecodable + "response.components is not a list of objects"},
+       undecodable + "response.components: [0]: expected an object, got a number"},
+      {Operation::kInterpretComponent, ok + R"(,"components":[{"name":"a","replicas":1.5}]})",
+       undecodable + "response.components: [0]: replicas: 1.5 is not a whole number of 64 bits"},
       {Operation::kInterpretDependency, ok + R"(,"dependencies":[{"kind":"A","name":"b"}]})",
        invalid + R"(dependencies[0].apiVersion: Invalid value: "": missing required apiVersion)"},
       {Operation::kRetain, ok + R"(,"patch":"W10="})",

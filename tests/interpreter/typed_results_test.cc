@@ -1,8 +1,8 @@
-// Results of scripts that must have the shape of a typed struct.
+// Results of scripts and webhooks that must have the shape of a typed struct.
 #include <catch2/catch.hpp>
 #include <string>
 
-#include "interpreter/customized/typed_results.h"
+#include "interpreter/typed_results.h"
 
 namespace {
 
@@ -21,10 +21,10 @@ struct Example {
 
 }  // namespace
 
-using interpreter::customized::ReadAggregatedItems;
-using interpreter::customized::ReadComponents;
-using interpreter::customized::ReadDependencies;
-using interpreter::customized::ReadRequirements;
+using interpreter::ReadAggregatedItems;
+using interpreter::ReadComponents;
+using interpreter::ReadDependencies;
+using interpreter::ReadRequirements;
 
 TEST_CASE("typed results keep what the struct knows and leave out the rest") {
   const Example example = GENERATE(
@@ -113,4 +113,45 @@ TEST_CASE("a wrong type names the member") {
       Example{ReadAggregatedItems, R"([{"applied":"yes"}])",
               "[0]: applied: expected a boolean, got a string"});
   CHECK_THAT(Read(example.reader, example.given), Catch::StartsWith("error: " + example.read));
+}
+
+TEST_CASE("null stands for the zero value") {
+  const Example example = GENERATE(
+      Example{ReadRequirements, R"({"nodeClaim":{"nodeSelector":{"a":null}}})",
+              R"({"nodeClaim":{"nodeSelector":{"a":""}}})"},
+      Example{ReadRequirements, R"({"resourceRequest":{"cpu":null}})",
+              R"({"resourceRequest":{"cpu":"0"}})"},
+      Example{ReadRequirements, R"({"nodeClaim":{"tolerations":[null]}})",
+              R"({"nodeClaim":{"tolerations":[{}]}})"},
+      Example{ReadComponents, "[null]", R"([{"name":"","replicas":0}])"},
+      Example{
+          ReadDependencies,
+          R"([{"labelSelector":{"matchExpressions":[{"key":"a","operator":"In","values":[null]}]}}])",
+          R"([{"apiVersion":"","kind":"","labelSelector":{"matchExpressions":[{"key":"a","operator":"In","values":[""]}]}}])"});
+  CHECK(Read(example.reader, example.given) == example.read);
+}
+
+TEST_CASE("upstream's Lua knows no nulls") {
+  const auto [given, without] = GENERATE(table<std::string, std::string>({
+      {R"({"a":null,"b":{"c":null,"d":[null,1,null,{"e":null}]}})", R"({"b":{"d":[1,{}]}})"},
+      {"[null]", "[]"},
+      {R"({"a":[1]})", R"({"a":[1]})"},
+  }));
+  const json::Value value = json::Parse(given).value();
+  CHECK(json::Write(interpreter::WithoutNulls(value)) == without);
+}
+
+TEST_CASE("members that no struct has are found, with where they are and what there is") {
+  const auto unknown = interpreter::UnknownInComponents(
+      json::Parse(R"([{"Name":"a"},{"replicaRequirements":{"resourceRequst":{"cpu":1},)"
+                  R"("nodeClaim":{"tolerations":[{"kee":"a"}]}}}])")
+          .value());
+  REQUIRE(unknown.size() == 2);
+  CHECK(unknown[0].path == "[1].replicaRequirements.nodeClaim.tolerations[0].kee");
+  CHECK(unknown[1].path == "[1].replicaRequirements.resourceRequst");
+  CHECK(unknown[1].name == "resourceRequst");
+  CHECK(unknown[1].known ==
+        std::vector<absl::string_view>{"nodeClaim", "resourceRequest", "priorityClassName"});
+  CHECK(interpreter::UnknownInRequirements(json::Value::Object({{"namespace", "a"}})).empty());
+  CHECK(interpreter::UnknownInDependencies(json::Parse(R"([{"nam":"a"}])").value()).size() == 1);
 }

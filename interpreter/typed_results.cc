@@ -1,4 +1,4 @@
-#include "interpreter/customized/typed_results.h"
+#include "interpreter/typed_results.h"
 
 #include <cstdint>
 #include <limits>
@@ -13,7 +13,7 @@
 #include "base/status.h"
 #include "kube/meta/quantity.h"
 
-namespace interpreter::customized {
+namespace interpreter {
 
 namespace {
 
@@ -41,7 +41,7 @@ enum class Zero {
 struct Field {
   absl::string_view name;
   Shape shape;
-  absl::Span<const Field> members = {};  // Of kStruct and kStructs.
+  absl::Span<const Field> members = {};  // kStruct and kStructs have them.
   Zero zero = Zero::kOmitted;
 };
 
@@ -133,14 +133,14 @@ absl::StatusOr<json::Value> ReadQuantity(const json::Value& v) {
   return json::Value(quantity.ToString());
 }
 
-// Each item or member through `read`; errors name it.
+// Each item or member through `read`, a null as `zero`; errors name it.
 template <class Read>
-absl::StatusOr<json::Value> ReadItems(const json::Value& v, Read read) {
+absl::StatusOr<json::Value> ReadItems(const json::Value& v, const json::Value& zero, Read read) {
   if (!v.is_array()) return Mismatch("an array", v);
   std::vector<json::Value> out;
   out.reserve(v.size());
   for (const json::Value& item : v.items()) {
-    absl::StatusOr<json::Value> one = read(item);
+    absl::StatusOr<json::Value> one = read(item.is_null() ? zero : item);
     if (!one.ok()) return base::Annotate(one.status(), "[", out.size(), "]");
     out.push_back(*std::move(one));
   }
@@ -148,11 +148,11 @@ absl::StatusOr<json::Value> ReadItems(const json::Value& v, Read read) {
 }
 
 template <class Read>
-absl::StatusOr<json::Value> ReadMembers(const json::Value& v, Read read) {
+absl::StatusOr<json::Value> ReadMembers(const json::Value& v, const json::Value& zero, Read read) {
   if (!v.is_object()) return Mismatch("an object", v);
   json::Value out = json::Value::Object();
   for (const json::Member& member : v.members()) {
-    absl::StatusOr<json::Value> one = read(member.value);
+    absl::StatusOr<json::Value> one = read(member.value.is_null() ? zero : member.value);
     if (!one.ok()) return base::Annotate(one.status(), member.name());
     out.Set(member.name(), *std::move(one));
   }
@@ -174,15 +174,15 @@ absl::StatusOr<json::Value> ReadField(const json::Value& v, const Field& field) 
     case Shape::kInt64:
       return ReadInt(v, std::numeric_limits<int64_t>::min(), std::numeric_limits<int64_t>::max());
     case Shape::kStrings:
-      return ReadItems(v, ReadString);
+      return ReadItems(v, "", ReadString);
     case Shape::kStringMap:
-      return ReadMembers(v, ReadString);
+      return ReadMembers(v, "", ReadString);
     case Shape::kQuantityMap:
-      return ReadMembers(v, ReadQuantity);
+      return ReadMembers(v, 0, ReadQuantity);
     case Shape::kStruct:
       return read_struct(v);
     case Shape::kStructs:
-      return ReadItems(v, read_struct);
+      return ReadItems(v, json::Value::Object(), read_struct);
     case Shape::kAnything:
       return v;
   }
@@ -232,8 +232,8 @@ bool StructReadsAsItIs(const json::Value& v, absl::Span<const Field> members) {
   return v.is_object() && met == v.size();
 }
 
-// Whether reading changes nothing, as with most of what scripts return: then the value itself is
-// the answer, at a fraction of the cost. May say no when it could say yes.
+// Returns whether reading changes nothing, as with most of what scripts return: then the value
+// itself is the answer, at a fraction of the cost. May say no when it could say yes.
 bool ReadsAsItIs(const json::Value& v, const Field& field) {
   const auto is_string = [](const json::Value& one) { return one.is_string(); };
   const auto is_struct = [&](const json::Value& one) {
@@ -279,8 +279,59 @@ absl::StatusOr<json::Value> ReadStruct(const json::Value& v, absl::Span<const Fi
 absl::StatusOr<json::Value> ReadStructs(const json::Value& v, absl::Span<const Field> members) {
   const auto is_read = [&](const json::Value& one) { return StructReadsAsItIs(one, members); };
   if (v.is_array() && absl::c_all_of(v.items(), is_read)) return v;
-  return ReadItems(v, [&](const json::Value& one) { return ReadStruct(one, members); });
+  return ReadItems(v, json::Value::Object(),
+                   [&](const json::Value& one) { return ReadStruct(one, members); });
 }
+
+bool HasNull(const json::Value& v) {
+  if (v.is_array()) return absl::c_any_of(v.items(), HasNull);
+  if (!v.is_object()) return v.is_null();
+  return absl::c_any_of(v.members(),
+                        [](const json::Member& member) { return HasNull(member.value); });
+}
+
+// Goes through a value beside its type. REQUIRES: the value was read without an error.
+class UnknownMembers {
+ public:
+  std::vector<UnknownMember> InStruct(const json::Value& v, absl::Span<const Field> members) {
+    Look(v, {"", Shape::kStruct, members}, "");
+    return std::move(found_);
+  }
+  std::vector<UnknownMember> InStructs(const json::Value& v, absl::Span<const Field> members) {
+    Look(v, {"", Shape::kStructs, members}, "");
+    return std::move(found_);
+  }
+
+ private:
+  void Look(const json::Value& v, const Field& field, const std::string& path) {
+    if (field.shape == Shape::kStruct) LookAtMembers(v, field.members, path);
+    if (field.shape != Shape::kStructs) return;
+    size_t i = 0;
+    for (const json::Value& item : v.items()) {
+      LookAtMembers(item, field.members, absl::StrCat(path, "[", i++, "]"));
+    }
+  }
+
+  void LookAtMembers(const json::Value& v, absl::Span<const Field> fields,
+                     const std::string& path) {
+    for (const json::Member& member : v.members()) {
+      const auto* field = absl::c_find_if(fields, [&](const Field& known) {
+        return absl::EqualsIgnoreCase(known.name, member.name());
+      });
+      const std::string below = absl::StrCat(path, path.empty() ? "" : ".", member.name());
+      if (field != fields.end()) {
+        Look(member.value, *field, below);
+        continue;
+      }
+      UnknownMember& unknown = found_.emplace_back();
+      unknown.path = below;
+      unknown.name = std::string(member.name());
+      for (const Field& known : fields) unknown.known.push_back(known.name);
+    }
+  }
+
+  std::vector<UnknownMember> found_;
+};
 
 }  // namespace
 
@@ -301,4 +352,28 @@ absl::StatusOr<json::Value> ReadAggregatedItems(const json::Value& value) {
   return ReadStructs(value, kAggregatedItem);
 }
 
-}  // namespace interpreter::customized
+json::Value WithoutNulls(const json::Value& value) {
+  if (!HasNull(value)) return value;
+  json::Value out = value.is_array() ? json::Value::Array() : json::Value::Object();
+  for (const json::Value& item : value.items()) {
+    if (!item.is_null()) out.Append(WithoutNulls(item));
+  }
+  for (const json::Member& member : value.members()) {
+    if (!member.value.is_null()) out.Set(member.name(), WithoutNulls(member.value));
+  }
+  return value.is_null() ? value : out;
+}
+
+std::vector<UnknownMember> UnknownInRequirements(const json::Value& value) {
+  return UnknownMembers().InStruct(value, kReplicaRequirements);
+}
+
+std::vector<UnknownMember> UnknownInComponents(const json::Value& value) {
+  return UnknownMembers().InStructs(value, kComponent);
+}
+
+std::vector<UnknownMember> UnknownInDependencies(const json::Value& value) {
+  return UnknownMembers().InStructs(value, kDependency);
+}
+
+}  // namespace interpreter
