@@ -28,7 +28,11 @@
 namespace lua {
 
 struct Budget {
-  absl::Duration time = absl::Seconds(1);  // Wall time of one run, loading included.
+  // CPU time of one run, loading included: what others on the machine, or a container's quota, keep
+  // the run from does not count.
+  absl::Duration time = absl::Seconds(1);
+  // Wall time of one run, however little of it was the run's; never less than `time`.
+  absl::Duration wall = absl::Seconds(30);
   // Bytes a run may hold at a time. What libraries returned counts until the run is over.
   size_t memory = size_t{64} << 20;
   size_t largest_block = size_t{16} << 20;  // Bytes of one string or table part.
@@ -65,7 +69,7 @@ class ScriptRunner {
   struct Options {
     std::vector<Library> libraries;
     Budget budget;
-    // Of os.time and os.date; the budget is measured by the steady clock of the machine.
+    // os.time and os.date ask it; the budget is measured by the machine's clocks.
     const base::Clock* clock = nullptr;  // nullptr: the real one.
     size_t max_idle_states = 16;
   };

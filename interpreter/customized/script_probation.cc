@@ -1,6 +1,15 @@
+// Each failure is remembered twice: for the script (scripts_), with the objects it happened on, and
+// for the pair of script and object (pairs_). An entry becomes a suspect when its row of failures
+// is long enough, and has a waiting time from then on; a run that is let through while it waits is
+// a try, and only the outcome of a try changes the waiting time. A run within the budget removes
+// its script's and its pair's entries.
+//
+// Both maps are under one mutex. Runs of scripts and objects that have no entry do not take it:
+// they look at two filters, which are made anew with every change of the maps.
 #include "interpreter/customized/script_probation.h"
 
 #include <algorithm>
+#include <bitset>
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/hash/hash.h"
@@ -29,8 +38,10 @@ uint64_t HashOfObjects(absl::Span<const json::Value> arguments) {
   return hash;
 }
 
+uint64_t HashOfPair(const std::pair<uint64_t, uint64_t>& pair) { return absl::HashOf(pair); }
+
 int64_t GenerationOf(absl::Span<const json::Value> arguments) {
-  int64_t generation = 0;  // Of two objects (Retain), a change of either changes the sum.
+  int64_t generation = 0;  // With two objects (Retain), a change of either changes the sum.
   for (const json::Value& argument : arguments) {
     generation += argument.Get({"metadata", "generation"}).AsInt();
   }
@@ -39,9 +50,23 @@ int64_t GenerationOf(absl::Span<const json::Value> arguments) {
 
 }  // namespace
 
+template <class Map, class Hash>
+void ScriptProbation::Filter::Set(const Map& map, Hash hash) {
+  std::bitset<kBuckets> held;
+  for (const auto& [key, suspect] : map) held.set(hash(key) % kBuckets);
+  for (size_t i = 0; i < kBuckets; ++i) buckets_[i].store(held[i], std::memory_order_release);
+}
+
+bool ScriptProbation::IsWatched(const Run& run) const {
+  if (size() == 0) return false;
+  const uint64_t script = run.script.fingerprint();
+  return watched_scripts_.MayHold(script) ||
+         watched_pairs_.MayHold(HashOfPair({script, HashOfObjects(run.arguments)}));
+}
+
 absl::StatusOr<ScriptProbation::Ticket> ScriptProbation::Begin(const Run& run) {
   Ticket ticket;
-  if (size() == 0) return ticket;
+  if (!IsWatched(run)) return ticket;
   const uint64_t object = HashOfObjects(run.arguments);
   absl::MutexLock lock(&mu_);
   const base::SteadyTime now = clock_.SteadyNow();
@@ -86,7 +111,7 @@ absl::Status ScriptProbation::Refuse(const Run& run, const Suspect& suspect,
 
 void ScriptProbation::End(const Run& run, Ticket ticket, const absl::Status& outcome) {
   const bool failed = EndedByBudget(outcome);
-  if (!failed && size() == 0) return;
+  if (!failed && !IsWatched(run)) return;
   const uint64_t object = HashOfObjects(run.arguments);
   absl::MutexLock lock(&mu_);
   if (failed) {
@@ -127,7 +152,8 @@ void ScriptProbation::Suspect::Fail(bool was_try, bool enough, base::SteadyTime 
   } else if (enough && !suspected()) {
     wait = kFirstWait;
   } else {
-    return;  // Too early to tell, or it began before the suspicion and tells nothing new.
+    return;  // It is too early to judge, or the run began before the suspicion and says nothing
+             // new.
   }
   next_try = now + wait;
 }
@@ -153,6 +179,8 @@ void ScriptProbation::DropOld(base::SteadyTime now) {
 }
 
 void ScriptProbation::Recount() {
+  watched_scripts_.Set(scripts_, [](uint64_t fingerprint) { return fingerprint; });
+  watched_pairs_.Set(pairs_, HashOfPair);
   remembered_.store(pairs_.size() + scripts_.size(), std::memory_order_release);
 }
 

@@ -16,6 +16,7 @@
 #ifndef INTERPRETER_CUSTOMIZED_SCRIPT_PROBATION_H_
 #define INTERPRETER_CUSTOMIZED_SCRIPT_PROBATION_H_
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -41,7 +42,8 @@
 
 namespace interpreter::customized {
 
-// Threads: all calls from any thread. While no script has failed lately, calls take no lock.
+// Threads: all calls from any thread. Calls take no lock, but for those of a script that has failed
+// since it last ended within its budget, and of objects on which a script has failed lately.
 class ScriptProbation {
  public:
   static constexpr int kEndsBeforeSuspicion = 3;
@@ -57,8 +59,8 @@ class ScriptProbation {
     const lua::Script& script;
     absl::string_view customization;
     Operation operation;
-    // The function's. Those that are objects (have metadata) tell by namespace, name and uid of
-    // all of them together which object this is about.
+    // The function's arguments. Namespace, name and uid of those that are objects (have metadata)
+    // say together which object this is about.
     absl::Span<const json::Value> arguments;
   };
   // The right to make it.
@@ -81,6 +83,9 @@ class ScriptProbation {
   void KeepOnly(const CustomizationSet& set);
   // Scripts, and pairs of script and object, that are remembered now.
   size_t size() const { return remembered_.load(std::memory_order_acquire); }
+  // Returns whether runs of this script on these arguments take the lock. (More do than must, by
+  // chance.)
+  bool IsWatched(const Run& run) const;
 
  private:
   struct Suspect {
@@ -99,10 +104,26 @@ class ScriptProbation {
     std::vector<uint64_t> objects;  // On which it failed in a row; at most kEndsBeforeSuspicion.
   };
   struct SuspectPair : Suspect {
-    int64_t generation = 0;    // Of the object, at its last failure.
+    int64_t generation = 0;    // The object's generation at its last failure.
     bool tried_early = false;  // In this waiting time.
   };
   using Pair = std::pair<uint64_t, uint64_t>;  // Fingerprint of the script, hash of the object.
+
+  // A set of hashes to which membership can be asked without a lock: some that are not in it are
+  // said to be, none that is in it is said not to be.
+  class Filter {
+   public:
+    bool MayHold(uint64_t hash) const {
+      return buckets_[hash % kBuckets].load(std::memory_order_acquire);
+    }
+    // One thread at a time.
+    template <class Map, class Hash>
+    void Set(const Map& map, Hash hash);
+
+   private:
+    static constexpr size_t kBuckets = 4096;  // Four times as many as there are pairs at most.
+    std::array<std::atomic<bool>, kBuckets> buckets_ = {};
+  };
 
   absl::Status Refuse(const Run& run, const Suspect& suspect, bool whole_script) const;
   void Fail(const Run& run, Ticket ticket, uint64_t object) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
@@ -113,7 +134,8 @@ class ScriptProbation {
 
   const base::Clock& clock_;
   metrics::Registry* const metrics_;
-  std::atomic<size_t> remembered_{0};  // Entries of both maps; none: calls need not look.
+  std::atomic<size_t> remembered_{0};       // Entries of both maps; none: calls need not look.
+  Filter watched_scripts_, watched_pairs_;  // What the maps have entries for.
   absl::Mutex mu_;
   absl::flat_hash_map<uint64_t, SuspectScript> scripts_ ABSL_GUARDED_BY(mu_);  // By fingerprint.
   absl::flat_hash_map<Pair, SuspectPair> pairs_ ABSL_GUARDED_BY(mu_);

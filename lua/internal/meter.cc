@@ -1,8 +1,17 @@
+// How a run ends from outside. Somebody finds that a bound is broken: the count hook, which LuaJIT
+// calls after so many instructions; the allocator; or a function of ours that charges its steps.
+// SetEnd keeps the reason and sets the hook to every instruction. From then on the hook raises a
+// value that no script can look at, again and again, through every pcall, until the run is over;
+// the allocator gives a little more than the bound meanwhile, so that the error can be reported.
+//
+// Garbage is not collected during most runs; from some megabytes on LuaJIT's collector works, and
+// large blocks have it do all its work at once, at the next instruction (collect_all_).
 #include "lua/internal/meter.h"
 
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <ctime>
 
 #include "absl/base/optimization.h"
 #include "lua/internal/state.h"
@@ -22,8 +31,19 @@ constexpr size_t kGarbageOfRun = size_t{4} << 20;
 constexpr size_t kLeastBetweenCollections = size_t{1} << 20;
 // Room to report that there is no room.
 constexpr size_t kSlack = size_t{256} << 10;
-// Of the C stack, for calls from C++ back into Lua: some hundred of them. A thread has 8 MB.
+// So much of the C stack is for calls from C++ back into Lua: some hundred of them. A thread has
+// 8 MB.
 constexpr ptrdiff_t kMaxStack = 256 << 10;
+
+int64_t CpuNanoseconds() {
+  timespec now;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return int64_t{1000000000} * now.tv_sec + now.tv_nsec;
+}
+
+int64_t AfterNanoseconds(absl::Duration duration) {
+  return std::min<int64_t>(absl::ToInt64Nanoseconds(duration), INT64_MAX / 4);
+}
 
 int64_t Nanoseconds() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(
@@ -47,7 +67,10 @@ void Meter::Attach(lua_State* state) {
 void Meter::Begin(const Budget& budget) {
   budget_ = budget;
   start_ = Nanoseconds();
-  deadline_ = start_ + std::min<int64_t>(absl::ToInt64Nanoseconds(budget.time), INT64_MAX / 2);
+  last_call_ = start_ + AfterNanoseconds(std::max(budget.wall, budget.time));
+  look_at_ = 0;
+  cpu_start_ = -1;
+  by_wall_ = false;
   stack_ = static_cast<const char*>(__builtin_frame_address(0));
   ended_ = End::kNone;
   position_ = Position();
@@ -98,9 +121,23 @@ void Meter::CollectAll(lua_State* state) {
 
 bool Meter::TimeIsUp() {
   if (ended_ != End::kNone) return true;
-  if (look_above_ == SIZE_MAX || Nanoseconds() < deadline_) return false;
+  if (look_above_ == SIZE_MAX) return false;  // Not in a run.
+  const int64_t now = Nanoseconds();
+  if (now < std::min(look_at_, last_call_)) return false;
+  by_wall_ = now >= last_call_;
+  if (!by_wall_ && CpuTimeIsLeft(now)) return false;
   SetEnd(End::kTime);
   return true;
+}
+
+// The clock is started at the first look, of which most runs have none: what they did before took
+// some microseconds.
+bool Meter::CpuTimeIsLeft(int64_t now) {
+  const int64_t cpu = CpuNanoseconds();
+  if (cpu_start_ < 0) cpu_start_ = cpu;
+  const int64_t left = AfterNanoseconds(budget_.time) - (cpu - cpu_start_);
+  look_at_ = now + left;
+  return left > 0;
 }
 
 void Meter::SetEnd(End why) {

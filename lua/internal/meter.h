@@ -1,8 +1,10 @@
 // The bounds of one run of a script, and what it used: time, memory, work done in C++.
 //
 // Time is looked at by LuaJIT's count hook, by the allocator for large blocks, and by our own
-// functions through Charge. Once a bound is broken the hook fires at every instruction and raises,
-// so that no pcall of the script gets any further.
+// functions through Charge. What counts is the CPU time of the thread, which costs a system call to
+// ask for; so the steady clock is looked at first, and the other one only once so much time has
+// passed that the bound could be broken. Once a bound is broken the hook fires at every instruction
+// and raises, so that no pcall of the script gets any further.
 #ifndef LUA_INTERNAL_METER_H_
 #define LUA_INTERNAL_METER_H_
 
@@ -30,7 +32,8 @@ struct Position {
 // One thread at a time. Functions that take a lua_State may raise a Lua error unless they say not.
 class Meter {
  public:
-  // Of a state that has just been made; its allocator must be Allocate, its user data know `this`.
+  // Takes charge of a state that has just been made; its allocator must be Allocate, and its user
+  // data know `this`.
   void Attach(lua_State* state);
 
   // The run begins; until Finish its bounds hold. Do not raise.
@@ -58,7 +61,7 @@ class Meter {
   }
   // For a function that calls back into Lua: refuses when the C stack is too deep.
   void CheckStack(lua_State* state) const;
-  // Whether the time is over, in which case the run is ended. Does not raise.
+  // Returns whether the time is over, in which case the run is ended. Does not raise.
   bool TimeIsUp();
   [[noreturn]] void Stop(lua_State* state, End why);
   // Raises again when a bound was broken: for code that catches errors.
@@ -67,6 +70,10 @@ class Meter {
   void SetEnd(End why);
 
   End ended() const { return ended_; }
+  // The limit that End::kTime is about.
+  absl::Duration time_limit() const {
+    return by_wall_ ? std::max(budget_.wall, budget_.time) : budget_.time;
+  }
   const Budget& budget() const { return budget_; }
   // The innermost Lua function now; the first call in a run counts. Does not raise.
   void NotePosition(lua_State* state);
@@ -75,7 +82,7 @@ class Meter {
 
   void* Allocate(void* block, size_t old_size, size_t new_size);
   const Heap& heap() const { return heap_; }
-  size_t largest_block() const { return largest_block_; }  // Of this run.
+  size_t largest_block() const { return largest_block_; }  // The largest of this run.
   // What a run that handles blocks of this size has to expect: the hook comes more often.
   void ExpectBlocks(size_t size);
 
@@ -84,6 +91,7 @@ class Meter {
 
   static void OnCount(lua_State* state, lua_Debug* activation);
   void LookAtClock(lua_State* state);
+  bool CpuTimeIsLeft(int64_t now);
   bool Admit(size_t old_size, size_t new_size);
   void CollectAll(lua_State* state);
   void SetHook(int count);
@@ -91,8 +99,13 @@ class Meter {
   Heap heap_;
   lua_State* state_ = nullptr;
   Budget budget_;
-  int64_t start_ = 0;     // Nanoseconds of the steady clock.
-  int64_t deadline_ = 0;  // Likewise.
+  // Nanoseconds of the steady clock.
+  int64_t start_ = 0;
+  int64_t last_call_ = 0;  // When the wall time is over.
+  int64_t look_at_ = 0;    // The CPU time cannot be over before.
+  // Nanoseconds of the thread's CPU clock at the first look; negative before that.
+  int64_t cpu_start_ = -1;
+  bool by_wall_ = false;  // End::kTime: it was the wall time.
   const char* stack_ = nullptr;
   End ended_ = End::kNone;
   Position position_;
@@ -100,7 +113,7 @@ class Meter {
   size_t result_bytes_ = 0;
   size_t held_before_ = 0;
   size_t allocated_before_ = 0;
-  size_t memory_limit_ = SIZE_MAX;       // Of heap_.held().
+  size_t memory_limit_ = SIZE_MAX;       // What heap_.held() may come to.
   size_t collect_above_ = SIZE_MAX;      // Where the garbage collector starts to work.
   size_t look_above_ = SIZE_MAX;         // The smaller of the two.
   size_t collect_all_above_ = SIZE_MAX;  // Where large blocks have it do all its work at once.

@@ -1,3 +1,8 @@
+// One Lua state, and one run in it at a time. A run happens inside one protected call (InRun): push
+// the compiled chunk, give it a fresh global table over the read-only libraries, execute it, look
+// up the function, call it, encode the results. Whatever raises ends up in ErrorOf, which decides
+// by the meter whether the script or a bound is to blame. Settle clears what the run has left; a
+// state in which anything else has changed, or whose run was ended by a bound, is not used again.
 #include "lua/internal/state.h"
 
 #include <luajit.h>
@@ -214,7 +219,7 @@ State::Blame State::BlameOf(int status) {
   const End end = meter_.ended();
   const int line = meter_.position().line;
   if (end == End::kTime) {
-    return {line, absl::StrCat(EndText(end), absl::FormatDuration(meter_.budget().time))};
+    return {line, absl::StrCat(EndText(end), absl::FormatDuration(meter_.time_limit()))};
   }
   if (end != End::kNone) {
     return {line, absl::StrCat(EndText(end), EndLimit(end, meter_.budget()), " bytes")};

@@ -37,6 +37,40 @@ TEST_CASE("a missing function is the script's fault, and named") {
   CHECK(status.message() == "my/replicaResource: in GetReplicas: not found function GetReplicas");
 }
 
+// A runner whose library function "kept.away" lets wall time pass in which nothing runs.
+ScriptRunner KeptAway(absl::Duration time, absl::Duration wall) {
+  ScriptRunner::Options options = SmallBudget();
+  options.budget.time = time;
+  options.budget.wall = wall;
+  options.libraries = {{"kept", {{"away", [](absl::Span<const Value>) {
+                                    absl::SleepFor(absl::Milliseconds(20));
+                                    return absl::StatusOr<std::vector<Value>>(std::vector<Value>{});
+                                  }}}}};
+  return ScriptRunner(options);
+}
+
+TEST_CASE("time in which others had the machine does not count") {
+  const ScriptRunner runner = KeptAway(absl::Milliseconds(10), absl::Minutes(1));
+  const auto script = MustCompile(R"(function F()
+      for i = 1, 10 do
+        require("kept").away()
+        for j = 1, 3000 do end
+      end
+      return true
+    end)");
+  CHECK(runner.Run(*script, {"F"}).ok());
+}
+
+TEST_CASE("a run that is kept away for ever ends by wall time") {
+  const ScriptRunner runner = KeptAway(absl::Milliseconds(10), absl::Milliseconds(100));
+  const auto script = MustCompile(R"(function F()
+      while true do require("kept").away() for j = 1, 3000 do end end
+    end)");
+  const absl::Status status = runner.Run(*script, {"F"}).status();
+  CHECK(absl::IsDeadlineExceeded(status));
+  CHECK_THAT(std::string(status.message()), Catch::Contains("ran longer than "));
+}
+
 TEST_CASE("what is not a function is not called") {
   const ScriptRunner runner(Patient());
   const absl::Status status = runner.Run(*MustCompile("F = 3"), {"F"}).status();

@@ -22,6 +22,8 @@ using interpreter::customized::ScriptProbation;
 const absl::Status kOutOfTime = absl::DeadlineExceededError("too long");
 const absl::Status kOutOfMemory = absl::ResourceExhaustedError("too much");
 
+constexpr char kScript[] = "function InterpretHealth() while true do end end";
+
 using Arguments = std::vector<json::Value>;
 
 Arguments Object(const std::string& name, int generation = 1, const std::string& uid = "") {
@@ -77,7 +79,7 @@ struct Fixture {
   metrics::Registry registry;
   ScriptProbation probation{clock, &registry};
   std::shared_ptr<const lua::Script> script =
-      lua::Script::Compile("my-ric/healthInterpretation", "while true do end").value();
+      lua::Script::Compile("my-ric/healthInterpretation", kScript).value();
 };
 
 }  // namespace
@@ -246,13 +248,27 @@ TEST_CASE_METHOD(Fixture, "runs may end on many threads at once") {
   CHECK(probation.size() == 0);
 }
 
+TEST_CASE_METHOD(Fixture, "one object that eats up the budget makes no other run take the lock") {
+  const auto watched = [&](const Arguments& arguments) {
+    return probation.IsWatched({*script, "my-ric", Operation::kInterpretHealth, arguments});
+  };
+  CHECK_FALSE(watched(w));
+  Suspect(w);
+  CHECK(watched(Object("another")));  // The script itself could be to blame.
+  CHECK(Run(absl::OkStatus(), Object("another")));
+  size_t others = 0;
+  for (int i = 0; i < 100; ++i) others += watched(Object(absl::StrCat("o", i)));
+  CHECK(others <= 2);  // By chance.
+  CHECK(watched(w));
+  CHECK_FALSE(Begin(w).ticket.ok());
+}
+
 TEST_CASE_METHOD(Fixture, "ends by the budget are counted until the customization is gone") {
   for (int i = 0; i < 5; ++i) Run(kOutOfTime);
   CHECK_THAT(registry.Expose(),
              Catch::Contains("karmada_interpreter_script_budget_exceeded_total{"
                              "customization=\"my-ric\",operation=\"InterpretHealth\"} 3"));
-  const auto same =
-      tests::SetOf(tests::Customize("my-ric", {{"healthInterpretation", "while true do end"}}));
+  const auto same = tests::SetOf(tests::Customize("my-ric", {{"healthInterpretation", kScript}}));
   probation.KeepOnly(*same);
   CHECK_FALSE(Begin(w).ticket.ok());
   CHECK_THAT(registry.Expose(), Catch::Contains("my-ric"));

@@ -1,4 +1,4 @@
--- ends: time
+-- ends: bound
 function F(o)
   local t = {}
   t.t = t
