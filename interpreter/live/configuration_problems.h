@@ -1,5 +1,5 @@
-// What is wrong with configuration objects, told where their authors look: an event on the object
-// and a log line when it is new, and a gauge for as long as the object is there.
+// What is wrong with configuration objects, reported where their authors look: an event on the
+// object and a log line when it is new, and a gauge for as long as the object is there.
 #ifndef INTERPRETER_LIVE_CONFIGURATION_PROBLEMS_H_
 #define INTERPRETER_LIVE_CONFIGURATION_PROBLEMS_H_
 
@@ -29,7 +29,8 @@ class ConfigurationProblems {
   explicit ConfigurationProblems(kube::Manager& manager) : manager_(manager) {}
 
   // The findings of all objects there are, those without problems included. Events are written by
-  // the leader only; what was not told because this instance did not lead is told when it does.
+  // the leader only; what was not reported because this instance did not lead is reported when it
+  // does.
   void Tell(const std::vector<Finding>& findings);
 
  private:
@@ -41,7 +42,7 @@ class ConfigurationProblems {
   void SetGauge(const Key& key, size_t problems);
 
   kube::Manager& manager_;
-  std::map<Key, std::string> told_;  // The last text told of each object that has a problem.
+  std::map<Key, std::string> told_;  // The last text reported of each object that has a problem.
   std::set<Key> gauged_;  // What the gauge speaks of: the same, and those that were repaired.
 };
 

@@ -1,8 +1,12 @@
+// Two threads keep the interpreter true. The first (Follow) waits until a configuration object has
+// changed or a hook has become worth asking again, lets changes settle for a moment, and reloads:
+// it reads the objects, swaps changed sets into the layers, reports problems, and publishes what
+// differs, by kind and operation. The second (Probe) asks hooks that are suspended, or whose
+// failures were ignored, each in its time. Callbacks of informers and hooks only set flags.
 #include "interpreter/live/live_interpreter.h"
 
 #include <algorithm>
 #include <functional>
-#include <map>
 #include <set>
 #include <string>
 #include <utility>
@@ -16,32 +20,37 @@
 #include "interpreter/customized/shipped.h"
 #include "interpreter/live/breaker_events.h"
 #include "interpreter/live/configuration_problems.h"
+#include "interpreter/live/configurations.h"
+#include "interpreter/live/hook_services.h"
+#include "interpreter/live/unknown_kinds.h"
 #include "interpreter/rule_changes.h"
-#include "interpreter/webhook/configuration.h"
 #include "interpreter/webhook/webhook_backend.h"
 
 namespace interpreter::live {
 
 namespace {
 
-using customized::Customization;
-using customized::CustomizationSet;
 using customized::LuaBackend;
-using webhook::HookSet;
 using webhook::WebhookBackend;
 
 // Changes that come together (kubectl apply of a folder) are loaded once.
 constexpr absl::Duration kSettle = absl::Milliseconds(100);
 // How often the control plane is asked whether it serves exploring webhook configurations by now;
-// also how soon a new leader tells problems that were found while it was none.
+// also how soon a new leader reports problems that were found while it was none, and how often
+// kinds that are not known yet are looked for.
 constexpr absl::Duration kRecheck = absl::Seconds(30);
+// How long the list of Services may hold up a new configuration that names one.
+constexpr absl::Duration kServicesWait = absl::Seconds(10);
 
 // What differs between two states of both configurable layers.
 struct Difference {
   std::vector<customized::KindOperation> scripts;  // Sorted.
   std::vector<webhook::RuleDifference> hooks;
-  std::set<webhook::KindQuestion> resumed;  // What hooks that answer again left unanswered.
-  bool empty() const { return scripts.empty() && hooks.empty() && resumed.empty(); }
+  std::set<webhook::KindQuestion> waiting;  // What hooks may answer now that they did not before.
+  std::set<kube::Gvk> learnt;               // Kinds that rules by resource can tell about now.
+  bool empty() const {
+    return scripts.empty() && hooks.empty() && waiting.empty() && learnt.empty();
+  }
 };
 
 }  // namespace
@@ -60,42 +69,38 @@ class LiveInterpreter::Impl {
   absl::Status Probe(const base::StopToken& stop);
 
  private:
-  // A parsed customization and the version of the object it was parsed from.
-  struct Parsed {
-    std::string version;
-    std::shared_ptr<const Customization> customization;
-  };
-
   void Watch(const kube::Resource& resource);
   void Unwatch();
   // Exploring webhook configurations are not part of upstream's control planes.
   void WatchExploringIfServed(const base::StopToken& stop);
   // Waits until `deadline` or until `flag` is set; whether it is.
   bool Await(const bool& flag, base::SteadyTime deadline, const base::StopToken& stop);
-  void Reload();
-  std::shared_ptr<const CustomizationSet> ReadCustomizations(
-      std::vector<ConfigurationProblems::Finding>& findings);
-  std::shared_ptr<const HookSet> ReadHooks(std::vector<ConfigurationProblems::Finding>& findings);
+  void Reload(const base::StopToken& stop);
+  void ReloadScripts(Configurations::Findings& findings, Difference& difference);
+  void ReloadHooks(Configurations::Findings& findings, Difference& difference,
+                   const base::StopToken& stop);
   void Publish(const Difference& difference);
   void BreakerMoved(const webhook::Hook& hook, const webhook::BreakerChange& change,
                     const std::set<webhook::KindQuestion>& unanswered);
-  webhook::ResourceLookup Lookup() {
-    return [this](const kube::Gvk& gvk) { return manager_.cluster().mapper().Known(gvk); };
-  }
+  void LookAgainAt(const std::set<webhook::KindQuestion>& questions);
+  void PlanProbes();
+  bool Touches(const Difference& difference, const kube::Gvk& gvk, Operation op) const;
 
   kube::Manager& manager_;
+  UnknownKinds unknown_;
+  Configurations configurations_;
   std::unique_ptr<Interpreter> chain_;
   LuaBackend* users_ = nullptr;  // The chain owns the layers.
   WebhookBackend* hooks_ = nullptr;
+  HookServices services_;  // Behind what it calls: it ends first.
   ConfigurationProblems problems_;
-  std::map<std::string, Parsed> parsed_;
   bool exploring_ = false;
 
   absl::Mutex mu_;
   bool news_ ABSL_GUARDED_BY(mu_) = false;
-  bool suspended_ ABSL_GUARDED_BY(mu_) = false;  // A hook was, since probes were planned last.
-  // What hooks that answer again left unanswered: it need not sit out its back-off.
-  std::set<webhook::KindQuestion> resumed_ ABSL_GUARDED_BY(mu_);
+  bool probe_wanted_ ABSL_GUARDED_BY(mu_) = false;  // Sooner than when probes were planned last.
+  // What hooks may answer now that they did not before: it need not sit out its back-off.
+  std::set<webhook::KindQuestion> waiting_ ABSL_GUARDED_BY(mu_);
   struct Attached {
     std::shared_ptr<kube::Informer> informer;
     int64_t handler;
@@ -134,7 +139,12 @@ std::unique_ptr<LuaBackend> ShippedLayer(customized::LuaBackendOptions options) 
 }  // namespace
 
 LiveInterpreter::Impl::Impl(kube::Manager& manager, const LiveOptions& options)
-    : manager_(manager), problems_(manager) {
+    : manager_(manager),
+      unknown_(manager.cluster().mapper()),
+      configurations_(manager.cluster().informers(), unknown_),
+      services_(manager.cluster().informers(),
+                [this](const kube::ObjectKey& service) { hooks_->ServiceChanged(service); }),
+      problems_(manager) {
   customized::LuaBackendOptions lua;
   lua.budget = options.script_budget;
   lua.requirements = options.requirements;
@@ -147,15 +157,14 @@ LiveInterpreter::Impl::Impl(kube::Manager& manager, const LiveOptions& options)
   web.clock = &manager.clock();
   web.client.stop = manager.abort_token();
   web.client.transport = options.hook_transport;
-  web.client.services = [this](const kube::ObjectKey& key) {
-    const auto service = manager_.cluster().Get(api::Services(), key, manager_.abort_token());
-    return service.value_or(nullptr);
-  };
+  web.client.services = [this](const kube::ObjectKey& key) { return services_.Find(key); };
   web.monitor.metrics = &manager.registry();
   web.monitor.on_breaker_change = [this](const auto& hook, const auto& change,
                                          const auto& unanswered) {
     BreakerMoved(hook, change, unanswered);
   };
+  web.monitor.on_worth_asking = [this](const auto&, const auto& waiting) { LookAgainAt(waiting); };
+  web.monitor.on_probe_wanted = [this] { PlanProbes(); };
   auto hooks = std::make_unique<WebhookBackend>(std::move(web));
   hooks_ = hooks.get();
 
@@ -223,7 +232,7 @@ absl::Status LiveInterpreter::Impl::Load(const base::StopToken& stop) {
     RETURN_IF_ERROR(base::Annotate(a.informer->WaitForSync(deadline, stop),
                                    "loading the interpreter's configuration"));
   }
-  Reload();
+  Reload(stop);
   return absl::OkStatus();
 }
 
@@ -233,7 +242,7 @@ absl::Status LiveInterpreter::Impl::Follow(const base::StopToken& stop) {
     if (stop.stop_requested()) break;
     WatchExploringIfServed(stop);
     if (news && !manager_.clock().SleepFor(kSettle, stop)) break;
-    Reload();
+    Reload(stop);
   }
   return absl::OkStatus();
 }
@@ -242,9 +251,9 @@ absl::Status LiveInterpreter::Impl::Probe(const base::StopToken& stop) {
   while (!stop.stop_requested()) {
     {
       absl::MutexLock lock(&mu_);
-      suspended_ = false;
+      probe_wanted_ = false;
     }
-    Await(suspended_, hooks_->NextProbe(), stop);
+    Await(probe_wanted_, hooks_->NextProbe(), stop);
     hooks_->Probe(stop);
   }
   return absl::OkStatus();
@@ -262,109 +271,87 @@ bool LiveInterpreter::Impl::Await(const bool& flag, base::SteadyTime deadline,
   return manager_.clock().AwaitUntil(mu_, absl::Condition(&ready), deadline) && flag;
 }
 
-void LiveInterpreter::Impl::Reload() {
+void LiveInterpreter::Impl::Reload(const base::StopToken& stop) {
   Difference difference;
   {
     absl::MutexLock lock(&mu_);
     news_ = false;
-    difference.resumed.swap(resumed_);
   }
-  std::vector<ConfigurationProblems::Finding> findings;
-
-  const auto scripts_before = users_->set();
-  const auto scripts = ReadCustomizations(findings);
-  difference.scripts = customized::ChangedRules(scripts_before.get(), scripts.get());
-  // Also when the answers stay the same: errors, metrics and events tell names.
-  if (scripts_before == nullptr || *scripts_before != *scripts) users_->Replace(scripts);
-
-  const auto hooks_before = hooks_->hooks();
-  const auto hooks = ReadHooks(findings);
-  if (hooks_before != nullptr) {
-    difference.hooks = webhook::DifferencesBetween(*hooks_before, *hooks);
+  const bool first = users_->set() == nullptr;
+  Configurations::Findings findings;
+  difference.learnt = unknown_.TakeKnown(stop);
+  ReloadScripts(findings, difference);
+  ReloadHooks(findings, difference, stop);
+  {
+    absl::MutexLock lock(&mu_);
+    difference.waiting.swap(waiting_);
   }
-  if (hooks_before == nullptr || !difference.hooks.empty()) hooks_->Replace(hooks);
-
   problems_.Tell(findings);
   // The first load touches nothing: no loop has asked yet.
-  if (scripts_before == nullptr || difference.empty()) return;
-  Publish(difference);
+  if (!first && !difference.empty()) Publish(difference);
 }
 
-std::shared_ptr<const CustomizationSet> LiveInterpreter::Impl::ReadCustomizations(
-    std::vector<ConfigurationProblems::Finding>& findings) {
-  std::map<std::string, Parsed> before;
-  before.swap(parsed_);
-  std::vector<std::shared_ptr<const Customization>> all;
-  std::vector<kube::ObjectPtr> objects;
-  const auto informer = manager_.cluster().informers().Get(api::InterpreterCustomizations());
-  for (const kube::ObjectPtr& object : informer->store().List()) {
-    const std::string name(object->name());
-    Parsed& parsed = parsed_[name];
-    const auto known = before.find(name);
-    if (known != before.end() && known->second.version == object->resource_version()) {
-      parsed = std::move(known->second);
-    } else {
-      parsed = {std::string(object->resource_version()),
-                std::make_shared<Customization>(customized::ParseCustomization(*object))};
-    }
-    all.push_back(parsed.customization);
-    objects.push_back(object);
-  }
-  auto set = CustomizationSet::Merge(std::move(all));
-  for (const kube::ObjectPtr& object : objects) {
-    std::vector<std::string> texts;
-    const auto found = set->problems().find(std::string(object->name()));
-    if (found != set->problems().end()) {
-      for (const customized::Problem& problem : found->second) texts.push_back(problem.ToString());
-    }
-    findings.push_back({object, std::move(texts)});
-  }
-  return set;
+void LiveInterpreter::Impl::ReloadScripts(Configurations::Findings& findings,
+                                          Difference& difference) {
+  const auto before = users_->set();
+  const auto scripts = configurations_.Customizations(findings);
+  difference.scripts = customized::ChangedRules(before.get(), scripts.get());
+  // Also when the answers stay the same: errors, metrics and events name names.
+  if (before == nullptr || *before != *scripts) users_->Replace(scripts);
 }
 
-std::shared_ptr<const HookSet> LiveInterpreter::Impl::ReadHooks(
-    std::vector<ConfigurationProblems::Finding>& findings) {
-  std::vector<webhook::Hook> hooks;
-  for (const kube::Resource* resource :
-       {&api::InterpreterWebhookConfigurations(), &api::ExploringWebhookConfigurations()}) {
-    const auto informer = manager_.cluster().informers().Find(*resource);
-    if (informer == nullptr) continue;
-    for (const kube::ObjectPtr& object : informer->store().List()) {
-      webhook::Configuration read = webhook::ReadConfiguration(*object);
-      for (webhook::Hook& hook : read.hooks) hooks.push_back(std::move(hook));
-      findings.push_back({object, std::move(read.problems)});
-    }
+void LiveInterpreter::Impl::ReloadHooks(Configurations::Findings& findings, Difference& difference,
+                                        const base::StopToken& stop) {
+  const auto before = hooks_->hooks();
+  const auto hooks = configurations_.Hooks(findings);
+  // Known before the first call.
+  services_.Follow(*hooks, manager_.clock().SteadyNow() + kServicesWait, stop);
+  if (before != nullptr && before->hooks() == hooks->hooks()) return;
+  if (before != nullptr) difference.hooks = webhook::DifferencesBetween(*before, *hooks);
+  hooks_->Replace(hooks);
+}
+
+bool LiveInterpreter::Impl::Touches(const Difference& difference, const kube::Gvk& gvk,
+                                    Operation op) const {
+  if (std::binary_search(difference.scripts.begin(), difference.scripts.end(),
+                         customized::KindOperation{gvk, op})) {
+    return true;
   }
-  return std::make_shared<const HookSet>(std::move(hooks), Lookup());
+  if (difference.waiting.count({gvk, op}) > 0) return true;
+  if (difference.learnt.count(gvk) > 0 && hooks_->Has(gvk, op)) return true;
+  return std::any_of(
+      difference.hooks.begin(), difference.hooks.end(), [&](const webhook::RuleDifference& hook) {
+        return hook.operation == op && hook.kinds.Matches(gvk, hooks_->hooks()->lookup());
+      });
 }
 
 void LiveInterpreter::Impl::Publish(const Difference& difference) {
   base::LogInfo("the interpreter's rules have changed", {{"scripts", difference.scripts.size()},
                                                          {"hooks", difference.hooks.size()},
-                                                         {"resumed", difference.resumed.size()}});
-  const webhook::ResourceLookup lookup = Lookup();
-  chain_->rule_changes().Publish([&](const kube::Gvk& gvk, Operation op) {
-    if (std::binary_search(difference.scripts.begin(), difference.scripts.end(),
-                           customized::KindOperation{gvk, op})) {
-      return true;
-    }
-    if (difference.resumed.count({gvk, op}) > 0) return true;
-    for (const webhook::RuleDifference& hook : difference.hooks) {
-      if (hook.operation == op && hook.kinds.Matches(gvk, lookup)) return true;
-    }
-    return false;
-  });
+                                                         {"waiting", difference.waiting.size()},
+                                                         {"learnt", difference.learnt.size()}});
+  chain_->rule_changes().Publish(
+      [&](const kube::Gvk& gvk, Operation op) { return Touches(difference, gvk, op); });
 }
 
 void LiveInterpreter::Impl::BreakerMoved(const webhook::Hook& hook,
                                          const webhook::BreakerChange& change,
                                          const std::set<webhook::KindQuestion>& unanswered) {
-  {
-    absl::MutexLock lock(&mu_);
-    (change.open ? suspended_ : news_) = true;
-    resumed_.insert(unanswered.begin(), unanswered.end());
-  }
+  if (change.open) PlanProbes();
+  LookAgainAt(unanswered);
   TellBreaker(manager_, hook, change);
+}
+
+void LiveInterpreter::Impl::LookAgainAt(const std::set<webhook::KindQuestion>& questions) {
+  if (questions.empty()) return;
+  absl::MutexLock lock(&mu_);
+  news_ = true;
+  waiting_.insert(questions.begin(), questions.end());
+}
+
+void LiveInterpreter::Impl::PlanProbes() {
+  absl::MutexLock lock(&mu_);
+  probe_wanted_ = true;
 }
 
 LiveInterpreter::LiveInterpreter(kube::Manager& manager, const LiveOptions& options)

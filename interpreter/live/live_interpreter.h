@@ -20,8 +20,8 @@
 namespace interpreter::live {
 
 struct LiveOptions {
-  lua::Budget script_budget;                 // Of one run of one script.
-  RequirementRules requirements;             // Of pods.
+  lua::Budget script_budget;                 // One run of one script has so much.
+  RequirementRules requirements;             // What goes into those of pods.
   webhook::TransportFactory hook_transport;  // Empty: real connections.
 };
 
@@ -37,7 +37,7 @@ class LiveInterpreter {
 
   // Waits for the configurations and loads them. kDeadlineExceeded after the manager's
   // cache_sync_timeout, naming the resource that could not be listed and why. Problems of single
-  // configurations are no error: they are told on the objects.
+  // configurations are no error: they are reported on the objects.
   absl::Status Load(const base::StopToken& stop);
 
  private:

@@ -1,3 +1,15 @@
+// The breaker is closed, in doubt, open or probing.
+//
+//   closed    Calls go through. Outages in a row are counted; any answer sets the count to zero.
+//   in doubt  From the fifth outage in a row on. Report says so once, and its caller asks the hook
+//             something that it has answered before. Settle opens the breaker when that fails, too,
+//             or, when there was nothing to ask, when the row alone is proof enough.
+//   open      Admit refuses all calls until next_probe_.
+//   probing   One call has been let through. An answer closes the breaker; an outage doubles the
+//             pause and leaves it open.
+//
+// A breaker that opens again soon after it closed starts with twice the pause it had. All state is
+// under one mutex, which is never held while a call is made.
 #include "interpreter/webhook/circuit_breaker.h"
 
 #include <algorithm>
@@ -68,7 +80,7 @@ BreakerChange CircuitBreaker::Change() const {
   return {.open = open_, .since = first_failure_wall_, .at = clock_.Now(), .reason = last_failure_};
 }
 
-// Whether the hook is in doubt for it.
+// Returns whether the hook is in doubt for it.
 bool CircuitBreaker::CountOutage(const Result& result) {
   last_failure_ = std::string(result.status.message());
   if (failures_++ == 0) {
@@ -87,7 +99,7 @@ void CircuitBreaker::FailProbe(const Result& result) {
   if (!result.status.ok() && !absl::IsCancelled(result.status)) {
     last_failure_ = std::string(result.status.message());
   }
-  // A probe that tells nothing (it was given up, or a proxy answered) is followed by another after
+  // A probe that says nothing (it was given up, or a proxy answered) is followed by another after
   // the same time: not at once, or whoever probes would do nothing else.
   if (result.health == Health::kDown) pause_ = std::min(pause_ * 2, options_.longest_pause);
   next_probe_ = clock_.SteadyNow() + pause_;

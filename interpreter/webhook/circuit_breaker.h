@@ -40,7 +40,7 @@ struct BreakerOptions {
 // The breaker has opened or closed.
 struct BreakerChange {
   bool open = false;
-  absl::Time since;    // Of the first failure in the row, by the wall clock.
+  absl::Time since;    // When the first failure of the row happened, by the wall clock.
   absl::Time at;       // When it opened or closed, by the wall clock.
   std::string reason;  // The last failure.
 };
@@ -92,7 +92,7 @@ class CircuitBreaker {
   const BreakerOptions options_;
   mutable absl::Mutex mu_;
   int failures_ ABSL_GUARDED_BY(mu_) = 0;              // In a row.
-  uint64_t first_object_ ABSL_GUARDED_BY(mu_) = 0;     // Of the first of them,
+  uint64_t first_object_ ABSL_GUARDED_BY(mu_) = 0;     // The object of the first of them,
   bool several_objects_ ABSL_GUARDED_BY(mu_) = false;  // and whether there were others.
   bool in_doubt_ ABSL_GUARDED_BY(mu_) = false;
   bool open_ ABSL_GUARDED_BY(mu_) = false;

@@ -40,7 +40,7 @@ bool IsPort(absl::string_view text) {
   return absl::SimpleAtoi(text, &port) && port > 0 && port <= kMaxPort;
 }
 
-// Whether the text is "host" or "host:port", with an IPv6 address in brackets.
+// Returns whether the text is "host" or "host:port", with an IPv6 address in brackets.
 bool IsHostAndPort(absl::string_view text) {
   absl::string_view host = text.substr(0, text.rfind(':'));
   absl::string_view port = host.size() < text.size() ? text.substr(host.size() + 1) : "443";

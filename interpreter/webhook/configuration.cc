@@ -26,7 +26,7 @@ constexpr char kIgnore[] = "Ignore";
 // What all webhooks of a configuration share.
 struct Context {
   const api::WebhookConfigurationView& view;
-  std::string name;  // Of the configuration.
+  std::string name;  // The configuration's name.
   Dialect dialect;
 };
 
@@ -57,7 +57,7 @@ bool IsDns1035Label(absl::string_view text) {
   return kube::ValidateDns1123Label(text).ok() && absl::ascii_isalpha(text.front());
 }
 
-// Whether we can speak to the webhook.
+// Returns whether we can speak to the webhook.
 bool ReadVersions(const json::Value& versions, const std::string& field, Problems& problems) {
   const std::string required =
       absl::StrCat("must specify at least one of `", api::kWebhookMessageVersion, "`");

@@ -3,7 +3,7 @@
 //   const Configuration read = ReadConfiguration(object);
 //   for (const std::string& problem : read.problems) ...   // "webhooks[0].rules[1].kinds: ..."
 //
-// What upstream's admission webhook refuses is told as a problem, in its words, so that one
+// What upstream's admission webhook refuses is reported as a problem, in its words, so that one
 // function serves admission, `kubectl` users (events) and the daemon. The daemon meets such objects
 // all the same (they were stored before, or nobody validates); then as much works as can.
 #ifndef INTERPRETER_WEBHOOK_CONFIGURATION_H_

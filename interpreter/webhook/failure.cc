@@ -12,10 +12,10 @@ namespace {
 constexpr char kReasonPayload[] = "interpreter/webhook-failure";
 
 constexpr FailureReason kAllReasons[] = {
-    FailureReason::kConfiguration,   FailureReason::kConnection, FailureReason::kTimeout,
-    FailureReason::kServerError,     FailureReason::kHttpStatus, FailureReason::kUnreadable,
-    FailureReason::kInvalidResponse, FailureReason::kRejected,   FailureReason::kPatch,
-    FailureReason::kSuspended,       FailureReason::kStopped,
+    FailureReason::kConfiguration, FailureReason::kServiceLookup,   FailureReason::kConnection,
+    FailureReason::kTimeout,       FailureReason::kServerError,     FailureReason::kHttpStatus,
+    FailureReason::kUnreadable,    FailureReason::kInvalidResponse, FailureReason::kRejected,
+    FailureReason::kPatch,         FailureReason::kSuspended,       FailureReason::kStopped,
 };
 
 }  // namespace
@@ -24,6 +24,8 @@ absl::string_view FailureReasonName(FailureReason reason) {
   switch (reason) {
     case FailureReason::kConfiguration:
       return "configuration";
+    case FailureReason::kServiceLookup:
+      return "service_lookup";
     case FailureReason::kConnection:
       return "connection";
     case FailureReason::kTimeout:
@@ -73,6 +75,7 @@ Health HealthAfter(FailureReason reason) {
     case FailureReason::kPatch:
       return Health::kUp;
     case FailureReason::kConfiguration:
+    case FailureReason::kServiceLookup:
     case FailureReason::kUnreadable:
     case FailureReason::kSuspended:
     case FailureReason::kStopped:

@@ -9,6 +9,7 @@ namespace interpreter::webhook {
 
 enum class FailureReason {
   kConfiguration,  // The hook is unusable as configured, or its Service cannot be routed to.
+  kServiceLookup,  // The control plane's Services are not known (yet): not the hook's fault.
   kConnection,     // No connection, no trust, or it broke before the whole answer was there.
   kTimeout,        // No whole answer in time.
   kServerError,    // Code 429 or 5xx: whoever answered cannot serve now.

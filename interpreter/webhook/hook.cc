@@ -58,19 +58,32 @@ std::optional<Operation> OperationNamedIn(Dialect dialect, absl::string_view nam
   return std::nullopt;
 }
 
-bool KindPattern::Matches(const kube::Gvk& gvk, const ResourceLookup& lookup) const {
-  if (!Lists(groups, gvk.group) || !Lists(versions, gvk.version)) return false;
-  if (!kinds.empty()) return Lists(kinds, gvk.kind);
+bool KindPattern::NeedsResourceOf(const kube::Gvk& gvk) const {
   const auto any_resource = [](const std::string& r) { return r == "*" || r == "*/*"; };
   const bool open =
       scope == Scope::kAny && std::any_of(resources.begin(), resources.end(), any_resource);
-  if (open) return true;
+  return Lists(groups, gvk.group) && Lists(versions, gvk.version) && kinds.empty() && !open;
+}
+
+bool KindPattern::Matches(const kube::Gvk& gvk, const ResourceLookup& lookup) const {
+  if (!Lists(groups, gvk.group) || !Lists(versions, gvk.version)) return false;
+  if (!kinds.empty()) return Lists(kinds, gvk.kind);
+  if (!NeedsResourceOf(gvk)) return true;
   const std::optional<kube::Resource> served = lookup ? lookup(gvk) : std::nullopt;
   if (!served.has_value()) return false;
   if (scope != Scope::kAny && (scope == Scope::kNamespaced) != served->namespaced) return false;
   return std::any_of(resources.begin(), resources.end(), [&](const std::string& pattern) {
     return NamesResource(pattern, served->plural);
   });
+}
+
+bool AnswerAlike(const Hook& a, const Hook& b) {
+  Hook like_b = a;
+  like_b.timeout = b.timeout;
+  like_b.client.ca_pem = b.client.ca_pem;
+  like_b.ignores_failures = b.ignores_failures;
+  like_b.unusable = b.unusable;
+  return like_b == b;
 }
 
 }  // namespace interpreter::webhook

@@ -15,7 +15,7 @@
 
 namespace interpreter::webhook {
 
-// The messages a hook understands, which is told by the kind of its configuration.
+// The messages that a hook understands; the kind of its configuration says which.
 enum class Dialect {
   kInterpreterContext,  // ResourceInterpreterWebhookConfiguration.
   kExploreReview,       // ResourceExploringWebhookConfiguration.
@@ -37,14 +37,17 @@ struct KindPattern {
   enum class Scope { kAny, kCluster, kNamespaced };
 
   std::vector<std::string> groups, versions;
-  std::vector<std::string> kinds;  // Of kInterpreterContext.
-  // Of kExploreReview: plural names, "*", or either with "/*"; other sub-resources match nothing.
+  std::vector<std::string> kinds;  // Only kInterpreterContext has them.
+  // Only kExploreReview has them: plural names, "*", or either with "/*"; other sub-resources match
+  // nothing.
   std::vector<std::string> resources;
-  Scope scope = Scope::kAny;  // Of kExploreReview.
+  Scope scope = Scope::kAny;  // Only kExploreReview has it.
 
   // `lookup` is asked only when group and version match; a kind that it does not know matches only
   // a pattern that leaves resource and scope open.
   bool Matches(const kube::Gvk& gvk, const ResourceLookup& lookup) const;
+  // Returns whether it depends on the lookup if the pattern matches.
+  bool NeedsResourceOf(const kube::Gvk& gvk) const;
   friend bool operator==(const KindPattern&, const KindPattern&) = default;
 };
 
@@ -69,14 +72,14 @@ struct ClientConfig {
   friend bool operator==(const ClientConfig&, const ClientConfig&) = default;
 };
 
-// One entry of a configuration's `webhooks`. Hooks that are equal give equal answers.
+// One entry of a configuration's `webhooks`.
 struct Hook {
   std::string uid;            // "<configuration>/<webhook>"
-  std::string configuration;  // The object's name; the dialect tells its kind.
+  std::string configuration;  // The object's name; its kind follows from the dialect.
   Dialect dialect = Dialect::kInterpreterContext;
   std::vector<Rule> rules;
   ClientConfig client;
-  absl::Duration timeout = absl::Seconds(10);  // Of one call, retries included.
+  absl::Duration timeout = absl::Seconds(10);  // One call may take so long, retries included.
   // A failed call counts as "no rule": the next layer is asked (failurePolicy: Ignore).
   bool ignores_failures = false;
   // Why no call can be made, in the words that callers are to see (kInvalidArgument, since only a
@@ -86,6 +89,10 @@ struct Hook {
 
   friend bool operator==(const Hook&, const Hook&) = default;
 };
+
+// Returns whether the hooks give the same answers wherever both give one: they differ at most in
+// how long they may take, whom they trust, what becomes of failures and whether they can be called.
+bool AnswerAlike(const Hook& a, const Hook& b);
 
 }  // namespace interpreter::webhook
 

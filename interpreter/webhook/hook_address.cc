@@ -6,6 +6,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "base/status.h"
+#include "interpreter/webhook/failure.h"
 
 namespace interpreter::webhook {
 
@@ -17,20 +18,23 @@ bool HasPort(const kube::Object& service, int port) {
                      [&](const json::Value& p) { return p["port"].AsInt() == port; });
 }
 
+absl::Status Unroutable(absl::string_view why) {
+  return WithReason(absl::FailedPreconditionError(why), FailureReason::kConfiguration);
+}
+
 // apiserver's serviceresolver.ResolveCluster.
 absl::StatusOr<std::string> HostOfService(const kube::Object& service, int port) {
   const absl::string_view type = service.spec()["type"].AsString("ClusterIP");
   if (type == "ExternalName") return service.spec()["externalName"].ToString();
   if (type != "ClusterIP" && type != "LoadBalancer" && type != "NodePort") {
-    return absl::FailedPreconditionError(absl::StrCat("unsupported service type \"", type, "\""));
+    return Unroutable(absl::StrCat("unsupported service type \"", type, "\""));
   }
   const std::string ip = service.spec()["clusterIP"].ToString();
   if (ip.empty() || ip == "None") {
-    return absl::FailedPreconditionError(
-        absl::StrCat("cannot route to service with ClusterIP \"", ip, "\""));
+    return Unroutable(absl::StrCat("cannot route to service with ClusterIP \"", ip, "\""));
   }
   if (!HasPort(service, port)) {
-    return absl::FailedPreconditionError(
+    return Unroutable(
         absl::StrCat("no service port ", port, " found for service \"", service.name(), "\""));
   }
   return absl::StrContains(ip, ':') ? absl::StrCat("[", ip, "]") : ip;
@@ -50,10 +54,16 @@ absl::StatusOr<kube::ConnectionConfig> ConnectionTo(const ClientConfig& client,
   // Proxies of the environment are for what is outside of the cluster.
   config.ignore_proxy_environment = true;
   std::string host = config.tls_server_name;
-  const kube::ObjectPtr service =
-      services ? services({reference.ns, reference.name}) : kube::ObjectPtr();
-  if (service != nullptr) {
-    ASSIGN_OR_RETURN(host, HostOfService(*service, reference.port));
+  if (services) {
+    const auto service = services({reference.ns, reference.name});
+    if (!service.ok()) {
+      return WithReason(base::Annotate(service.status(), "looking up service ", reference.ns, "/",
+                                       reference.name),
+                        FailureReason::kServiceLookup);
+    }
+    if (*service != nullptr) {
+      ASSIGN_OR_RETURN(host, HostOfService(**service, reference.port));
+    }
   }
   config.server = absl::StrCat("https://", host, ":", reference.port);
   return config;

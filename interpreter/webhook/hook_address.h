@@ -11,13 +11,15 @@
 
 namespace interpreter::webhook {
 
-// The Service of that name in the control plane's cache; nullptr when there is none.
-using ServiceLookup = std::function<kube::ObjectPtr(const kube::ObjectKey& key)>;
+// The Service of that name in the control plane's cache; nullptr when there is none, an error when
+// the cache cannot tell. It must not block.
+using ServiceLookup = std::function<absl::StatusOr<kube::ObjectPtr>(const kube::ObjectKey& key)>;
 
 // How to connect, with server, CA and the name the certificate must have. A Service is reached at
 // its cluster IP (or external name), but its certificate must be for "<name>.<namespace>.svc"; one
 // that the control plane does not have is looked up under that name by DNS. kFailedPrecondition in
-// the words of apiserver's service resolver when the Service cannot be routed to.
+// the words of apiserver's service resolver when the Service cannot be routed to, with the
+// FailureReason kConfiguration; the lookup's error with kServiceLookup.
 absl::StatusOr<kube::ConnectionConfig> ConnectionTo(const ClientConfig& client,
                                                     const ServiceLookup& services);
 

@@ -15,7 +15,7 @@ namespace interpreter::webhook {
 
 namespace {
 
-// As many as upstream keeps clients.
+// Upstream keeps as many clients.
 constexpr size_t kMaxTransports = 200;
 // What kube-apiserver takes from a webhook.
 constexpr size_t kMaxAnswerBytes = 3 << 20;
@@ -23,7 +23,7 @@ constexpr size_t kMaxAnswerBytes = 3 << 20;
 constexpr size_t kMaxReceivedBytes = 4 << 20;
 // client-go's.
 constexpr int kMaxRetries = 10;
-// Of what a failing server says.
+// As much is quoted of what a failing server says.
 constexpr size_t kMaxQuotedBytes = 256;
 
 absl::Status CallFailed(const absl::Status& why, FailureReason reason) {
@@ -136,22 +136,25 @@ HookClient::HookClient(HookClientOptions options, const base::Clock& clock)
 
 absl::StatusOr<std::string> HookClient::Call(const Hook& hook, const std::string& body,
                                              const base::StopToken& stop) {
+  // What comes before the connection takes of the hook's time, too.
+  const base::SteadyTime deadline = clock_.SteadyNow() + hook.timeout;
   absl::StatusOr<kube::ConnectionConfig> config = ConnectionTo(hook.client, options_.services);
-  if (!config.ok()) return CallFailed(config.status(), FailureReason::kConfiguration);
+  if (!config.ok()) return CallFailed(config.status(), ReasonOf(config.status()));
   config->max_answer_bytes = kMaxReceivedBytes;
   const auto transport = TransportTo(*config);
   if (!transport.ok()) {
     return WithReason(base::Annotate(transport.status(), "could not get REST client"),
                       FailureReason::kConfiguration);
   }
-  ASSIGN_OR_RETURN(kube::HttpResponse response, SendUntil(**transport, hook, body, stop));
+  ASSIGN_OR_RETURN(kube::HttpResponse response,
+                   SendUntil(**transport, {hook, body, deadline}, stop));
   return BodyOf(std::move(response));
 }
 
 absl::StatusOr<kube::HttpResponse> HookClient::SendUntil(kube::Transport& transport,
-                                                         const Hook& hook, const std::string& body,
+                                                         const Errand& errand,
                                                          const base::StopToken& stop) {
-  const base::SteadyTime deadline = clock_.SteadyNow() + hook.timeout;
+  const auto& [hook, body, deadline] = errand;
   for (int retries = 0;; ++retries) {
     const absl::Duration left = deadline - clock_.SteadyNow();
     if (left <= absl::ZeroDuration()) {
@@ -160,7 +163,7 @@ absl::StatusOr<kube::HttpResponse> HookClient::SendUntil(kube::Transport& transp
     auto response = transport.Send(RequestTo(hook, body, left), stop);
     if (!response.ok()) return TransportFailed(response.status(), hook);
     const absl::Duration pause = RetryPause(*response);
-    // What cannot be repeated in time is told as it is.
+    // What cannot be repeated in time is returned as it is.
     const bool repeat = pause >= absl::ZeroDuration() && retries < kMaxRetries &&
                         clock_.SteadyNow() + pause < deadline;
     if (!repeat) return response;

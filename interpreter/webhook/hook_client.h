@@ -59,8 +59,14 @@ class HookClient {
   absl::StatusOr<std::shared_ptr<kube::Transport>> TransportTo(
       const kube::ConnectionConfig& config);
   void DropOldest() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  absl::StatusOr<kube::HttpResponse> SendUntil(kube::Transport& transport, const Hook& hook,
-                                               const std::string& body,
+  // A body for a hook, which must have answered by the deadline.
+  struct Errand {
+    const Hook& hook;
+    const std::string& body;
+    base::SteadyTime deadline;
+  };
+
+  absl::StatusOr<kube::HttpResponse> SendUntil(kube::Transport& transport, const Errand& errand,
                                                const base::StopToken& stop);
 
   const HookClientOptions options_;

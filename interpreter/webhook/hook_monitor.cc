@@ -1,3 +1,11 @@
+// What happens around each call of a hook: Admit asks the breaker; the call is made; Ended counts
+// and logs it; Note remembers a question that went unanswered; Judge reports to the breaker, and
+// settles a doubt by asking once more. Callbacks are called without any lock held.
+//
+// Probe is called by a thread of its own whenever NextProbe says. A suspended hook is asked what
+// HookState proposes; a hook whose failures were ignored is asked one of those questions again
+// (AskAgain). What comes back healed is reported by kind and operation, so that only that is looked
+// at again.
 #include "interpreter/webhook/hook_monitor.h"
 
 #include <algorithm>
@@ -34,20 +42,57 @@ HookMonitor::HookMonitor(HookMonitorOptions options, const base::Clock& clock, A
     : options_(std::move(options)), clock_(clock), ask_(std::move(ask)) {}
 
 void HookMonitor::Track(const HookSet& hooks) {
-  absl::MutexLock lock(&mu_);
-  std::map<Key, Tracked> before = std::exchange(tracked_, {});
-  for (const Hook& hook : hooks.hooks()) {
-    const auto it = before.find(KeyOf(hook));
-    const bool same = it != before.end() && it->second.hook == hook;
-    tracked_.emplace(KeyOf(hook),
-                     Tracked{hook, same ? it->second.state
-                                        : std::make_shared<HookState>(clock_, options_.breaker)});
-    if (it != before.end()) before.erase(it);
+  std::vector<Tracked> changed;  // With the hook that there is now, and the state of before.
+  {
+    absl::MutexLock lock(&mu_);
+    std::map<Key, Tracked> before = std::exchange(tracked_, {});
+    for (const Hook& hook : hooks.hooks()) {
+      const auto it = before.find(KeyOf(hook));
+      const bool same = it != before.end() && it->second.hook == hook;
+      tracked_.emplace(KeyOf(hook),
+                       Tracked{hook, same ? it->second.state
+                                          : std::make_shared<HookState>(clock_, options_.breaker)});
+      if (it == before.end()) continue;
+      if (!same && AnswerAlike(it->second.hook, hook)) changed.push_back({hook, it->second.state});
+      before.erase(it);
+    }
+    SetSeries(before);
   }
+  for (const Tracked& one : changed) ReportWaiting(one.hook, one.state->TakeWaiting());
+}
+
+void HookMonitor::SetSeries(const std::map<Key, Tracked>& gone) {
   if (options_.metrics == nullptr) return;
-  for (const auto& [key, gone] : before) options_.metrics->RemoveSeries(LabelsOf(gone.hook));
+  for (const auto& [key, tracked] : gone) options_.metrics->RemoveSeries(LabelsOf(tracked.hook));
   for (const auto& [key, tracked] : tracked_) {
     SetOpenGauge(tracked.hook, tracked.state->breaker().IsOpen());
+  }
+}
+
+void HookMonitor::ServiceChanged(const kube::ObjectKey& service) {
+  std::vector<Tracked> behind;
+  {
+    absl::MutexLock lock(&mu_);
+    for (const auto& [key, tracked] : tracked_) {
+      const auto& reference = tracked.hook.client.service;
+      if (reference.has_value() && reference->ns == service.ns && reference->name == service.name) {
+        behind.push_back(tracked);
+      }
+    }
+  }
+  for (const Tracked& one : behind) ReportWaiting(one.hook, one.state->TakeWaiting());
+}
+
+void HookMonitor::ReportWaiting(const Hook& hook, const std::set<KindQuestion>& waiting) const {
+  if (options_.on_worth_asking && !waiting.empty()) options_.on_worth_asking(hook, waiting);
+}
+
+void HookMonitor::Note(HookState& state, const Question& question, const absl::Status& status) {
+  if (status.ok()) return;
+  const FailureReason reason = ReasonOf(status);
+  if (HealthAfter(reason) == Health::kDown) state.NoteUnanswered(question);
+  if (reason == FailureReason::kConfiguration || reason == FailureReason::kServiceLookup) {
+    state.NoteUnasked(question);
   }
 }
 
@@ -55,7 +100,7 @@ std::shared_ptr<HookState> HookMonitor::StateOf(const Hook& hook) {
   absl::MutexLock lock(&mu_);
   const auto it = tracked_.find(KeyOf(hook));
   if (it != tracked_.end() && it->second.hook == hook) return it->second.state;
-  // Of a set that was replaced a moment ago.
+  // The hook is in a set that was replaced a moment ago.
   return std::make_shared<HookState>(clock_, options_.breaker);
 }
 
@@ -97,6 +142,16 @@ void HookMonitor::Judge(const Hook& hook, HookState& state, const Asked& asked) 
   if (in_doubt) change = breaker.Settle(Check(hook, state));
   if (change.has_value()) Tell(hook, state, *change);
   if (health == Health::kUp) state.NoteAnswered(asked.question);
+  if (asked.status.ok() && state.ignored().NoteAnswered(asked.question)) WantProbe();
+}
+
+void HookMonitor::NoteIgnored(const Hook& hook, const Question& question) {
+  if (!hook.unusable.ok()) return;  // Only another configuration helps, and is looked at anyway.
+  if (StateOf(hook)->ignored().Note(question)) WantProbe();
+}
+
+void HookMonitor::WantProbe() const {
+  if (options_.on_probe_wanted) options_.on_probe_wanted();
 }
 
 std::optional<CircuitBreaker::Result> HookMonitor::Check(const Hook& hook, const HookState& state) {
@@ -118,7 +173,7 @@ base::SteadyTime HookMonitor::NextProbe() const {
   absl::MutexLock lock(&mu_);
   base::SteadyTime next = base::SteadyTime::InfiniteFuture();
   for (const auto& [key, tracked] : tracked_) {
-    next = std::min(next, tracked.state->breaker().NextProbe());
+    next = std::min(next, tracked.state->NextProbeTime());
   }
   return next;
 }
@@ -128,7 +183,7 @@ std::vector<HookMonitor::Tracked> HookMonitor::DueForProbe() const {
   std::vector<Tracked> due;
   absl::MutexLock lock(&mu_);
   for (const auto& [key, tracked] : tracked_) {
-    if (tracked.state->breaker().NextProbe() <= now) due.push_back(tracked);
+    if (tracked.state->NextProbeTime() <= now) due.push_back(tracked);
   }
   return due;
 }
@@ -141,6 +196,7 @@ void HookMonitor::Probe(const base::StopToken& stop) {
 }
 
 void HookMonitor::ProbeOne(const Hook& hook, HookState& state, const base::StopToken& stop) {
+  if (!state.breaker().IsOpen()) return AskAgain(hook, state, stop);
   const auto ticket = state.breaker().Admit();
   if (!ticket.ok() || !ticket->probe) return;  // A real call was faster.
   const std::optional<Question> question = state.NextProbe();
@@ -151,7 +207,28 @@ void HookMonitor::ProbeOne(const Hook& hook, HookState& state, const base::StopT
   Judge(hook, state, {*question, *ticket, Ask(hook, *question, &stop)});
 }
 
+void HookMonitor::AskAgain(const Hook& hook, HookState& state, const base::StopToken& stop) {
+  const std::optional<Question> question = state.ignored().Due();
+  if (!question.has_value()) return;
+  const auto ticket = state.breaker().Admit();
+  if (!ticket.ok()) return;
+  const absl::Status status = Ask(hook, *question, &stop);
+  if (!status.ok()) state.ignored().Failed();
+  if (status.ok()) Healed(hook, state);
+  Judge(hook, state, {*question, *ticket, status});
+}
+
+void HookMonitor::Healed(const Hook& hook, HookState& state) {
+  const std::set<KindQuestion> ignored = state.ignored().Succeeded();
+  {
+    absl::MutexLock lock(&mu_);
+    if (!IsTracked(hook)) return;
+  }
+  ReportWaiting(hook, ignored);
+}
+
 void HookMonitor::Tell(const Hook& hook, HookState& state, const BreakerChange& change) {
+  if (!change.open) Healed(hook, state);
   const std::set<KindQuestion> unanswered =
       change.open ? std::set<KindQuestion>() : state.TakeUnanswered();
   {

@@ -44,11 +44,19 @@ struct CallRecord {
 // lock held; it should not block. Probes, and questions that settle a doubt, are no calls.
 using CallObserver = std::function<void(const CallRecord& record, const absl::Status& status)>;
 
+// Kinds and operations of a hook that are worth asking again: those whose failures were ignored,
+// when it answers one of them; and all that waits, when the way to the hook has changed.
+using WaitingObserver =
+    std::function<void(const Hook& hook, const std::set<KindQuestion>& waiting)>;
+
 struct HookMonitorOptions {
   metrics::Registry* metrics = nullptr;  // None: no metrics.
   BreakerOptions breaker;
   BreakerObserver on_breaker_change;  // May be empty.
-  CallObserver on_call;               // May be empty.
+  WaitingObserver on_worth_asking;    // May be empty.
+  // NextProbe() has come to be earlier, though no breaker has opened. May be empty.
+  std::function<void()> on_probe_wanted;
+  CallObserver on_call;  // May be empty.
 };
 
 // Thread-safe.
@@ -57,9 +65,12 @@ class HookMonitor {
   // REQUIRES: clock, registry, and what `ask` refers to outlive the monitor.
   HookMonitor(HookMonitorOptions options, const base::Clock& clock, Asker ask);
 
-  // From now on these are the hooks. A hook that is equal to one of before keeps its breaker;
-  // what was counted of hooks that are no more is forgotten.
+  // From now on these are the hooks. A hook that is equal to one of before keeps its breaker; of
+  // one that is not, but answers alike, what waits is worth asking. What was counted of hooks that
+  // are no more is forgotten.
   void Track(const HookSet& hooks);
+  // A Service has appeared, gone or changed: what waits for hooks behind it is worth asking.
+  void ServiceChanged(const kube::ObjectKey& service);
 
   // Makes the call that asks `question`, unless the hook's calls are suspended. `call` returns a
   // StatusOr whose errors carry a FailureReason. A failure that puts the hook in doubt is followed
@@ -73,16 +84,21 @@ class HookMonitor {
     auto result = call();
     const CallRecord record{hook, question.operation, clock_.SteadyNow() - began};
     Ended(record, result.status());
-    if (IsOutage(result.status())) state->NoteUnanswered(question);
+    Note(*state, question, result.status());
     Judge(hook, *state, {question, *ticket, result.status()});
     return result;
   }
 
-  // When Probe() has something to do; base::SteadyTime::InfiniteFuture() while no hook is
-  // suspended. It may come to be earlier when a hook is suspended, which on_breaker_change tells.
+  // The call that asked `question` has failed, and another layer answers in the hook's place: the
+  // hook is asked again later, and on_worth_asking reports when it answers.
+  void NoteIgnored(const Hook& hook, const Question& question);
+
+  // When Probe() has something to do; base::SteadyTime::InfiniteFuture() while no hook is suspended
+  // and no failure was ignored. It may come to be earlier when a hook is suspended, which
+  // on_breaker_change reports, and otherwise on_probe_wanted.
   base::SteadyTime NextProbe() const;
-  // Asks every suspended hook whose time has come, one after the other: each takes its timeout at
-  // most. Once `stop` is requested it returns soon.
+  // Asks every hook whose time has come, one after the other: each takes its timeout at most. Once
+  // `stop` is requested it returns soon.
   void Probe(const base::StopToken& stop);
 
  private:
@@ -99,23 +115,27 @@ class HookMonitor {
     absl::Status status;
   };
 
-  static bool IsOutage(const absl::Status& status) {
-    return !status.ok() && HealthAfter(ReasonOf(status)) == Health::kDown;
-  }
   static Key KeyOf(const Hook& hook) { return {hook.uid, hook.dialect}; }
   std::shared_ptr<HookState> StateOf(const Hook& hook);
   absl::StatusOr<CircuitBreaker::Ticket> Admit(HookState& state, const Question& question) const;
   absl::Status Suspended(const Hook& hook, const absl::Status& why);
   void Ended(const CallRecord& record, const absl::Status& status);
+  static void Note(HookState& state, const Question& question, const absl::Status& status);
+  void ReportWaiting(const Hook& hook, const std::set<KindQuestion>& waiting) const;
   // Draws the conclusions about the hook.
   void Judge(const Hook& hook, HookState& state, const Asked& asked);
   std::optional<CircuitBreaker::Result> Check(const Hook& hook, const HookState& state);
   void ProbeOne(const Hook& hook, HookState& state, const base::StopToken& stop);
+  void AskAgain(const Hook& hook, HookState& state, const base::StopToken& stop);
+  void Healed(const Hook& hook, HookState& state);
+  void WantProbe() const;
   absl::Status Ask(const Hook& hook, const Question& question, const base::StopToken* stop);
   void Tell(const Hook& hook, HookState& state, const BreakerChange& change);
   std::vector<Tracked> DueForProbe() const;
   void Count(const CallRecord& record, const absl::Status& status);
   void CountFailure(const Hook& hook, FailureReason reason) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Sets the gauges of the hooks that there are, and removes the series of those that are gone.
+  void SetSeries(const std::map<Key, Tracked>& gone) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void SetOpenGauge(const Hook& hook, bool open) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   bool IsTracked(const Hook& hook) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 

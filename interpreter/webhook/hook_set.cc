@@ -13,9 +13,9 @@ namespace {
 using Identity = std::pair<absl::string_view, Dialect>;
 Identity IdentityOf(const Hook& hook) { return {hook.uid, hook.dialect}; }
 
-const Hook* FindEqual(const std::map<Identity, const Hook*>& hooks, const Hook& wanted) {
+bool HasAlike(const std::map<Identity, const Hook*>& hooks, const Hook& wanted) {
   const auto it = hooks.find(IdentityOf(wanted));
-  return it != hooks.end() && *it->second == wanted ? it->second : nullptr;
+  return it != hooks.end() && AnswerAlike(*it->second, wanted);
 }
 
 std::map<Identity, const Hook*> ByIdentity(const HookSet& set) {
@@ -61,10 +61,10 @@ std::vector<RuleDifference> DifferencesBetween(const HookSet& before, const Hook
   std::vector<RuleDifference> differences;
   const auto old_hooks = ByIdentity(before), new_hooks = ByIdentity(after);
   for (const Hook& hook : before.hooks()) {
-    if (FindEqual(new_hooks, hook) == nullptr) AddRules(hook, differences);
+    if (!HasAlike(new_hooks, hook)) AddRules(hook, differences);
   }
   for (const Hook& hook : after.hooks()) {
-    if (FindEqual(old_hooks, hook) == nullptr) AddRules(hook, differences);
+    if (!HasAlike(old_hooks, hook)) AddRules(hook, differences);
   }
   return differences;
 }

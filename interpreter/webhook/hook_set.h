@@ -42,9 +42,10 @@ struct RuleDifference {
   Operation operation;
   friend bool operator==(const RuleDifference&, const RuleDifference&) = default;
 };
-// The rules of every hook that only one of the sets has, or that is not equal in both; each pair of
-// pattern and operation once. It may name a kind whose answer stays the same because a hook with a
-// smaller uid answers; whoever wants to know compares *before.Find() with *after.Find().
+// The rules of every hook that only one of the sets has, or that answers otherwise (AnswerAlike);
+// each pair of pattern and operation once. It may name a kind whose answer stays the same because a
+// hook with a smaller uid answers; whoever wants to know compares *before.Find() with
+// *after.Find().
 std::vector<RuleDifference> DifferencesBetween(const HookSet& before, const HookSet& after);
 
 }  // namespace interpreter::webhook

@@ -1,16 +1,21 @@
+// Three memories of a hook's calls, for three ends.
+//
+// `answered_` is the last question that the hook answered: a hook that is in doubt is asked it
+// again, since an object that broke the hook proves nothing. `unanswered_` are the latest questions
+// that it did not answer, each about another object: probes take turns between the two, so that
+// neither an object that breaks the hook nor one that it knows by heart is all that is ever asked.
+// `kinds_unanswered_` are the kinds and operations that are to be looked at again when the breaker
+// closes, or when the way to the hook changes.
+//
+// While the breaker is closed an answer clears the latter two: there was no outage, and whoever
+// asked tries again by himself. What nobody tries again, because another layer has answered, is in
+// IgnoredFailures.
 #include "interpreter/webhook/hook_state.h"
 
 #include <algorithm>
 #include <utility>
 
-#include "absl/hash/hash.h"
-
 namespace interpreter::webhook {
-
-uint64_t ObjectOf(const Question& question) {
-  const kube::Object& object = question.object;
-  return absl::HashOf(object.api_version(), object.kind(), object.ns(), object.name());
-}
 
 void HookState::NoteAnswered(const Question& question) {
   const bool open = breaker_.IsOpen();
@@ -35,6 +40,11 @@ void HookState::NoteUnanswered(const Question& question) {
   if (unanswered_.size() > kUnanswered) unanswered_.pop_back();
 }
 
+void HookState::NoteUnasked(const Question& question) {
+  absl::MutexLock lock(&mu_);
+  kinds_unanswered_.insert({question.object.gvk(), question.operation});
+}
+
 std::optional<Question> HookState::AnsweredQuestion() const {
   absl::MutexLock lock(&mu_);
   return answered_;
@@ -57,6 +67,12 @@ std::set<KindQuestion> HookState::TakeUnanswered() {
   absl::MutexLock lock(&mu_);
   unanswered_.clear();
   return std::exchange(kinds_unanswered_, {});
+}
+
+std::set<KindQuestion> HookState::TakeWaiting() {
+  std::set<KindQuestion> waiting = TakeUnanswered();
+  waiting.merge(ignored_.Succeeded());
+  return waiting;
 }
 
 }  // namespace interpreter::webhook

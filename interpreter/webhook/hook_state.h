@@ -1,5 +1,5 @@
 // What is remembered of a hook's calls: its breaker, what it can be asked to learn whether it is
-// there, and what went unanswered while it was not.
+// there, what went unanswered while it was not, and what was answered by another layer instead.
 #ifndef INTERPRETER_WEBHOOK_HOOK_STATE_H_
 #define INTERPRETER_WEBHOOK_HOOK_STATE_H_
 
@@ -14,16 +14,10 @@
 #include "base/clock.h"
 #include "interpreter/webhook/circuit_breaker.h"
 #include "interpreter/webhook/codec.h"
+#include "interpreter/webhook/ignored_failures.h"
 #include "kube/meta/names.h"
 
 namespace interpreter::webhook {
-
-// A kind, and what was asked about an object of it.
-struct KindQuestion {
-  kube::Gvk gvk;
-  Operation operation;
-  friend auto operator<=>(const KindQuestion&, const KindQuestion&) = default;
-};
 
 // Thread-safe.
 class HookState {
@@ -31,15 +25,24 @@ class HookState {
   // Questions without an answer that are kept, of so many objects.
   static constexpr size_t kUnanswered = 4;
 
-  HookState(const base::Clock& clock, const BreakerOptions& options) : breaker_(clock, options) {}
+  HookState(const base::Clock& clock, const BreakerOptions& options)
+      : breaker_(clock, options), ignored_(clock) {}
 
   CircuitBreaker& breaker() { return breaker_; }
+  IgnoredFailures& ignored() { return ignored_; }
+  // When the hook is to be asked without anybody's wanting to know;
+  // base::SteadyTime::InfiniteFuture() when there is nothing to learn.
+  base::SteadyTime NextProbeTime() const {
+    return breaker_.IsOpen() ? breaker_.NextProbe() : ignored_.NextProbe();
+  }
 
-  // The hook answered. While the breaker is closed, what went unanswered before counts no more: it
-  // was no outage, and each object is tried again in its own time.
+  // The hook answered a question. While the breaker is closed, what went unanswered before counts
+  // no more: it was no outage, and each object is tried again in its own time.
   void NoteAnswered(const Question& question);
   // It did not, or was not asked because calls are suspended.
   void NoteUnanswered(const Question& question);
+  // The question could not even be asked, for a reason that is not the hook's.
+  void NoteUnasked(const Question& question);
 
   // The last question that was answered; nullopt when none ever was.
   std::optional<Question> AnsweredQuestion() const;
@@ -47,11 +50,15 @@ class HookState {
   // those that it has not (an object that it can not cope with must not be all it is asked about).
   // nullopt when there is nothing to ask.
   std::optional<Question> NextProbe();
-  // What went unanswered since the row of outages began; forgets it.
+  // What went unanswered or unasked since the hook last answered; forgets it.
   std::set<KindQuestion> TakeUnanswered();
+  // The same, and what was left to other layers: all that may fare better once the way to the hook
+  // has changed.
+  std::set<KindQuestion> TakeWaiting();
 
  private:
   CircuitBreaker breaker_;
+  IgnoredFailures ignored_;
   mutable absl::Mutex mu_;
   std::optional<Question> answered_ ABSL_GUARDED_BY(mu_);
   // Each of another object; first those that have not been probed with, the latest first.
@@ -59,9 +66,6 @@ class HookState {
   std::set<KindQuestion> kinds_unanswered_ ABSL_GUARDED_BY(mu_);
   bool answered_is_next_ ABSL_GUARDED_BY(mu_) = true;
 };
-
-// Which object the question is about; equal for equal objects in this process.
-uint64_t ObjectOf(const Question& question);
 
 }  // namespace interpreter::webhook
 

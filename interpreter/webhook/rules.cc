@@ -32,7 +32,7 @@ std::vector<std::string> AllOperationNames(Dialect dialect) {
   return names;
 }
 
-// The texts of a list; empty when it is missing, which is told.
+// The texts of a list; empty when it is missing, which is reported.
 std::vector<std::string> ReadList(const json::Value& rule, const ListField& list,
                                   const std::string& rule_field, Problems& problems) {
   const std::string field = Child(rule_field, list.name);

@@ -12,9 +12,9 @@
 
 namespace interpreter::webhook {
 
-// `field` is where `rules` stands in its document. A rule that lacks something is told in
-// `problems` and left out; an operation that the dialect does not have is told and left out of its
-// rule.
+// `field` is where `rules` stands in its document. A rule that lacks something is put into
+// `problems` and left out; an operation that the dialect does not have is reported and left out of
+// its rule.
 std::vector<Rule> ReadRules(absl::Span<const json::Value> rules, Dialect dialect,
                             const std::string& field, Problems& problems);
 

@@ -1,3 +1,5 @@
+// A question's way: find the hook, ask through the monitor (which may refuse), encode, send,
+// decode, read the answer; then name the hook in the error, and pass on what may be ignored.
 #include "interpreter/webhook/webhook_backend.h"
 
 #include <utility>
@@ -39,8 +41,9 @@ absl::StatusOr<kube::Object> Patched(const kube::Object& object, const Answer& a
   if (answer.patch.empty()) return object;
   auto root = kube::ApplyJsonPatch(object.root(), answer.patch);
   if (!root.ok()) return WithReason(root.status(), FailureReason::kPatch);
-  if (!root->is_object()) {
-    return WithReason(absl::InternalError("the patch leaves no object"), FailureReason::kPatch);
+  if (!root->is_object() || (*root)["kind"].AsString().empty()) {
+    return WithReason(absl::InternalError("the patch leaves no object with a kind"),
+                      FailureReason::kPatch);
   }
   // The same value means that nothing is to be done.
   return *root == object.root() ? object : kube::Object(*std::move(root));
@@ -99,8 +102,9 @@ absl::StatusOr<Result> WebhookBackend::Ask(
   });
   if (result.ok()) return result;
   const absl::Status error = Named(result.status(), *hook);
-  const bool ignored = hook->ignores_failures && ReasonOf(error) != FailureReason::kStopped;
-  return ignored ? PassOn(error) : error;
+  if (!hook->ignores_failures || ReasonOf(error) == FailureReason::kStopped) return error;
+  monitor_->NoteIgnored(*hook, question);
+  return PassOn(error);
 }
 
 absl::StatusOr<kube::Object> WebhookBackend::AskForObject(Question question) const {

@@ -56,6 +56,9 @@ class WebhookBackend : public Backend {
   base::SteadyTime NextProbe() const { return monitor_->NextProbe(); }
   void Probe(const base::StopToken& stop) { monitor_->Probe(stop); }
 
+  // A Service has appeared, gone or changed: what waits for hooks behind it may be asked again.
+  void ServiceChanged(const kube::ObjectKey& service) { monitor_->ServiceChanged(service); }
+
   absl::string_view layer() const override { return kWebhookLayer; }
   bool Has(const kube::Gvk& gvk, Operation op) const override;
   std::string RuleOf(const kube::Gvk& gvk, Operation op) const override;

@@ -259,4 +259,78 @@ TEST_CASE_METHOD(Fixture, "a configuration that cannot be listed is named") {
   CHECK_THAT(std::string(loaded.message()), Catch::Contains("resourceinterpretercustomizations"));
 }
 
+// The configuration with another member of its only webhook.
+kube::Object With(const kube::Object& configuration, absl::string_view member, json::Value value) {
+  json::Value hook = configuration.root()["webhooks"].At(0);
+  hook.Set(member, std::move(value));
+  kube::Object changed = configuration;
+  changed.Set({"webhooks"}, json::Value::Array({hook}));
+  return changed;
+}
+
+// How often the server was asked for Services.
+size_t AskedForServices(const tests::FakeApiServer& server) {
+  size_t asked = 0;
+  for (const std::string& line : server.Requests("GET")) {
+    // Watches are streams, and no requests.
+    if (absl::StrContains(line, "/services")) ++asked;
+  }
+  return asked;
+}
+
+TEST_CASE_METHOD(Fixture,
+                 "Services are listed once a hook names one, and never asked for by calls") {
+  hooks.Set(tests::Responding(R"({"healthy": true})"));
+  kube::Object service = kube::Object::Make(api::Services().gvk, {"ns", "hooks"});
+  service.Set({"spec"}, tests::Json(R"({"clusterIP":"10.0.0.1","ports":[{"port":443}]})"));
+  server->Put(api::Services(), service);
+  server->Put(api::InterpreterWebhookConfigurations(), Asking("widgets", "InterpretHealth"));
+  REQUIRE(Load().ok());
+  Start();
+  CHECK(Health().ok());
+  CHECK(AskedForServices(*server) == 0);
+
+  const kube::Object behind = With(Asking("widgets", "InterpretHealth"), "clientConfig",
+                                   tests::Json(R"({"service":{"namespace":"ns","name":"hooks"}})"));
+  server->Put(api::InterpreterWebhookConfigurations(), behind);
+  REQUIRE(EventuallyAfterSettling([&] {
+    CHECK(Health().ok());
+    return hooks.connections().back().server == "https://10.0.0.1:443";
+  }));
+  const size_t asked = AskedForServices(*server);
+  CHECK(asked >= 1);
+  for (int i = 0; i < 20; ++i) CHECK(Health().ok());
+  CHECK(AskedForServices(*server) == asked);
+
+  service.Set({"spec", "clusterIP"}, "10.0.0.2");
+  server->Put(api::Services(), service);
+  CHECK(Eventually([&] {
+    return Health().ok() && hooks.connections().back().server == "https://10.0.0.2:443";
+  }));
+}
+
+TEST_CASE_METHOD(Fixture, "a changed timeout has only what waits looked at again") {
+  const kube::Object hasty = Asking("widgets", "InterpretHealth");
+  server->Put(api::InterpreterWebhookConfigurations(), hasty);
+  REQUIRE(Load().ok());
+  std::atomic<int> health = 0;
+  interpreter().rule_changes().Subscribe([&](const interpreter::RuleChange& change) {
+    if (change(kWidget, Operation::kInterpretHealth)) ++health;
+  });
+  Start();
+  CHECK_FALSE(Health().ok());  // One failure: nothing is suspended.
+  server->Put(api::InterpreterWebhookConfigurations(), With(hasty, "timeoutSeconds", 3));
+  CHECK(EventuallyAfterSettling([&] { return health == 1; }));  // It waited.
+  hooks.Set(tests::Responding(R"({"healthy": true})"));
+  CHECK(Health().ok());
+  server->Put(api::InterpreterWebhookConfigurations(), hasty);
+  std::atomic<int> retain = 0;
+  interpreter().rule_changes().Subscribe([&](const interpreter::RuleChange& change) {
+    if (change(kWidget, Operation::kRetain)) ++retain;
+  });
+  server->Put(api::InterpreterWebhookConfigurations(), Asking("more", "Retain"));
+  CHECK(EventuallyAfterSettling([&] { return retain == 1; }));
+  CHECK(health == 1);  // Nothing waited when the timeout changed back.
+}
+
 }  // namespace

@@ -191,6 +191,34 @@ TEST_CASE_METHOD(Fixture, "a service that cannot be routed to is told without a 
   CHECK(hooks.connections().empty());
 }
 
+TEST_CASE_METHOD(Fixture, "a lookup that fails is neither a name for DNS nor the hook's fault") {
+  hook.client.service = ServiceReference{.ns = "ns", .name = "svc"};
+  HookClient resolving{{.services = [](const auto&) -> absl::StatusOr<kube::ObjectPtr> {
+                          return absl::UnavailableError("not listed yet");
+                        },
+                        .transport = hooks.Factory()},
+                       clock};
+  const absl::Status error = resolving.Call(hook, "{}").status();
+  CHECK(error.message() == "failed to call webhook: looking up service ns/svc: not listed yet");
+  CHECK(ReasonOf(error) == FailureReason::kServiceLookup);
+  CHECK(interpreter::webhook::HealthAfter(ReasonOf(error)) ==
+        interpreter::webhook::Health::kUnknown);
+  CHECK(hooks.connections().empty());
+}
+
+TEST_CASE_METHOD(Fixture, "what comes before the connection takes of the hook's time") {
+  hook.client.service = ServiceReference{.ns = "ns", .name = "svc"};
+  HookClient resolving{{.services =
+                            [&](const auto&) {
+                              clock.Advance(absl::Seconds(4));
+                              return kube::ObjectPtr();
+                            },
+                        .transport = hooks.Factory()},
+                       clock};
+  REQUIRE(resolving.Call(hook, "{}").ok());
+  CHECK(hooks.requests().back().timeout == hook.timeout - absl::Seconds(4));
+}
+
 TEST_CASE_METHOD(Fixture, "a connection that cannot be made at all has upstream's words") {
   HookClient broken{
       {.transport =

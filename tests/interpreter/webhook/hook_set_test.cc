@@ -134,7 +134,7 @@ TEST_CASE("sets differ in the rules of hooks that came, went or changed") {
     hook->rules[0].kinds.kinds = {hook->uid};
   }
   Hook changed = changes;
-  changed.client.ca_pem = "another";
+  changed.client.path = "/another";
   const HookSet before({stays, changes, goes}), after({changed, stays, comes});
   std::vector<std::string> kinds;
   for (const auto& difference : DifferencesBetween(before, after)) {
@@ -143,6 +143,16 @@ TEST_CASE("sets differ in the rules of hooks that came, went or changed") {
   }
   CHECK(kinds == std::vector<std::string>{"a/changes", "a/goes", "a/comes"});
   CHECK(DifferencesBetween(before, before).empty());
+}
+
+TEST_CASE("a hook that only takes longer, is trusted otherwise or fails otherwise answers alike") {
+  const Hook before = WorkloadHook();
+  Hook after = before;
+  after.timeout = absl::Seconds(3);
+  after.client.ca_pem = "another";
+  after.ignores_failures = true;
+  after.unusable = absl::InvalidArgumentError("no address");
+  CHECK(DifferencesBetween(HookSet({before}), HookSet({after})).empty());
 }
 
 TEST_CASE("a rule that moves from one operation to another differs in both") {

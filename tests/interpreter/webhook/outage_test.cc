@@ -55,14 +55,21 @@ struct Fixture {
        .clock = &clock,
        .monitor = {
            .metrics = &registry,
-           .on_breaker_change = [this](const Hook& hook, const BreakerChange& change,
-                                       const std::set<KindQuestion>& unanswered) {
-             changes.push_back(absl::StrCat(
-                 hook.uid, change.open ? " open" : " closed",
-                 absl::StrJoin(unanswered, "", [](std::string* out, const KindQuestion& kind) {
-                   absl::StrAppend(out, " ", kind.gvk.kind, " ", OperationName(kind.operation));
-                 })));
-           }}}};
+           .on_breaker_change =
+               [this](const Hook& hook, const BreakerChange& change,
+                      const std::set<KindQuestion>& unanswered) {
+                 changes.push_back(absl::StrCat(
+                     hook.uid, change.open ? " open" : " closed",
+                     absl::StrJoin(unanswered, "", [](std::string* out, const KindQuestion& kind) {
+                       absl::StrAppend(out, " ", kind.gvk.kind, " ", OperationName(kind.operation));
+                     })));
+               },
+           .on_worth_asking =
+               [this](const Hook& hook, const std::set<KindQuestion>& ignored) {
+                 changes.push_back(absl::StrCat(hook.uid, " waits ", ignored.size()));
+               },
+           .on_probe_wanted = [this] { ++probes_wanted; }}}};
+  int probes_wanted = 0;
 
   Fixture() { backend.Replace(SetOf({WorkloadHook()})); }
   absl::Status Ask(const std::string& name) {
@@ -226,4 +233,127 @@ TEST_CASE_METHOD(Fixture, "hooks of both dialects with the same names have serie
   backend.Replace(SetOf({exploring}));
   CHECK_THAT(registry.Expose(), !Catch::Contains(open("ResourceInterpreterContext")) &&
                                     Catch::Contains(open("ExploreReview")));
+}
+
+// A hook whose failures are ignored, with another layer behind it that calls everything healthy.
+struct Lenient : Fixture {
+  Lenient() {
+    Hook hook = WorkloadHook();
+    hook.ignores_failures = true;
+    backend.Replace(SetOf({hook}));
+  }
+  std::vector<std::string> Probed(int times, absl::Duration pause) {
+    const size_t before = hooks.requests().size();
+    for (int i = 0; i < times; ++i) {
+      clock.Advance(pause);
+      backend.Probe({});
+    }
+    std::vector<std::string> names;
+    const auto requests = hooks.requests();
+    for (size_t i = before; i < requests.size(); ++i) names.push_back(NameIn(requests[i]));
+    return names;
+  }
+};
+
+TEST_CASE_METHOD(Lenient, "a single ignored failure is asked again, and heals") {
+  hooks.Set(GENERATE(values<tests::ScriptedHooks::Answer>(
+      {kRefused, tests::Http(500, ""), tests::Http(404, ""), tests::Http(200, "<html>"),
+       tests::Responding(R"({"successful":false,"status":{"code":500}})")})));
+  REQUIRE(interpreter::IsPassOn(Ask("o")));
+  CHECK(probes_wanted == 1);
+  CHECK(backend.NextProbe() == clock.SteadyNow() + absl::Seconds(5));
+  CHECK(Probed(1, absl::Seconds(5)) == std::vector<std::string>{"o"});
+  CHECK(changes.empty());
+  CHECK(backend.NextProbe() == clock.SteadyNow() + absl::Seconds(10));
+  hooks.Set(kHealthy);
+  CHECK(Probed(1, absl::Seconds(10)) == std::vector<std::string>{"o"});
+  CHECK(changes == std::vector<std::string>{"c/w waits 1"});
+  CHECK(backend.NextProbe() == base::SteadyTime::InfiniteFuture());
+}
+
+TEST_CASE_METHOD(Lenient,
+                 "an object that its hook never answers has the others looked at no more") {
+  hooks.Set(BadIf(kRefused, kHealthy));
+  REQUIRE(interpreter::IsPassOn(Ask("bad")));
+  for (int i = 0; i < 100; ++i) CHECK(Ask("good").ok());
+  const auto probed = Probed(60, absl::Minutes(1));  // An hour.
+  CHECK(changes.empty());
+  CHECK(probed.size() < 20);
+  CHECK(backend.NextProbe() <= clock.SteadyNow() + absl::Minutes(5));
+}
+
+TEST_CASE_METHOD(Lenient,
+                 "behind a question that fails for ever the others still have their turn") {
+  hooks.Set(kRefused);
+  REQUIRE(interpreter::IsPassOn(Ask("bad")));
+  REQUIRE(interpreter::IsPassOn(Ask("o")));
+  hooks.Set(BadIf(kRefused, kHealthy));
+  CHECK(Probed(2, absl::Minutes(5)) == std::vector<std::string>{"bad", "o"});
+  CHECK(changes == std::vector<std::string>{"c/w waits 1"});
+  // Everything is looked at again, and the bad one fails again: the next look is further away.
+  REQUIRE(interpreter::IsPassOn(Ask("bad")));
+  CHECK(backend.NextProbe() > clock.SteadyNow() + absl::Seconds(5));
+}
+
+TEST_CASE_METHOD(Lenient, "an object that is answered in its own time heals the others at once") {
+  hooks.Set(kRefused);
+  REQUIRE(interpreter::IsPassOn(Ask("o")));
+  hooks.Set(kHealthy);
+  REQUIRE(Ask("another").ok());
+  CHECK(backend.NextProbe() == clock.SteadyNow() + absl::Seconds(5));
+  REQUIRE(Ask("o").ok());
+  CHECK(backend.NextProbe() == clock.SteadyNow());
+  backend.Probe({});
+  CHECK(changes == std::vector<std::string>{"c/w waits 1"});
+}
+
+TEST_CASE_METHOD(Lenient, "what was ignored before a suspension is looked at after it, too") {
+  hooks.Set(kRefused);
+  for (int i = 0; i < 5; ++i) REQUIRE(interpreter::IsPassOn(Ask(absl::StrCat("o", i))));
+  CHECK(changes == std::vector<std::string>{"c/w open"});
+  REQUIRE(interpreter::IsPassOn(backend.GetReplicas(Named("o")).status()));
+  CHECK(backend.NextProbe() == clock.SteadyNow() + absl::Seconds(5));
+  hooks.Set(kHealthy);
+  Probed(1, absl::Seconds(5));
+  CHECK(changes ==
+        std::vector<std::string>{"c/w open", "c/w waits 2",
+                                 "c/w closed Workload InterpretReplica Workload InterpretHealth"});
+}
+
+TEST_CASE_METHOD(Fixture, "a changed CA, timeout or policy has only what waits looked at again") {
+  hooks.Set(kRefused);
+  REQUIRE_FALSE(Ask("o").ok());
+  Hook changed = WorkloadHook();
+  changed.client.ca_pem = "another";
+  backend.Replace(SetOf({changed}));
+  CHECK(changes == std::vector<std::string>{"c/w waits 1"});
+  hooks.Set(kHealthy);
+  REQUIRE(Ask("o").ok());
+  changed.timeout = absl::Seconds(3);
+  backend.Replace(SetOf({changed}));
+  CHECK(changes.size() == 1);  // Nothing waits any more.
+}
+
+TEST_CASE_METHOD(Fixture, "a hook that becomes usable has what it could not be asked looked at") {
+  Hook unusable = WorkloadHook();
+  unusable.unusable = absl::InvalidArgumentError("could not get REST client: no");
+  backend.Replace(SetOf({unusable}));
+  REQUIRE_FALSE(Ask("o").ok());
+  backend.Replace(SetOf({WorkloadHook()}));
+  CHECK(changes == std::vector<std::string>{"c/w waits 1"});
+}
+
+TEST_CASE_METHOD(Fixture, "a changed Service has what waits for the hooks behind it looked at") {
+  Hook hook = WorkloadHook();
+  hook.client.server = "";
+  hook.client.service = interpreter::webhook::ServiceReference{.ns = "ns", .name = "svc"};
+  backend.Replace(SetOf({hook}));
+  hooks.Set(kRefused);
+  REQUIRE_FALSE(Ask("o").ok());
+  backend.ServiceChanged({"ns", "another"});
+  CHECK(changes.empty());
+  backend.ServiceChanged({"ns", "svc"});
+  CHECK(changes == std::vector<std::string>{"c/w waits 1"});
+  backend.ServiceChanged({"ns", "svc"});
+  CHECK(changes.size() == 1);
 }

@@ -1,0 +1,52 @@
+// The configuration objects of the control plane as rules, each parsed anew only when it changes.
+#ifndef INTERPRETER_LIVE_CONFIGURATIONS_H_
+#define INTERPRETER_LIVE_CONFIGURATIONS_H_
+
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "interpreter/customized/customization_set.h"
+#include "interpreter/live/configuration_problems.h"
+#include "interpreter/live/unknown_kinds.h"
+#include "interpreter/webhook/configuration.h"
+#include "interpreter/webhook/hook_set.h"
+#include "kube/cache/informer.h"
+
+namespace interpreter::live {
+
+// Not thread-safe.
+class Configurations {
+ public:
+  using Findings = std::vector<ConfigurationProblems::Finding>;
+
+  // REQUIRES: both outlive this, and the sets that it returns.
+  Configurations(kube::InformerSet& informers, UnknownKinds& unknown)
+      : informers_(informers), unknown_(unknown) {}
+
+  // What the caches hold now; a resource that nobody watches counts as empty. A finding for each
+  // object is added to `findings`.
+  std::shared_ptr<const customized::CustomizationSet> Customizations(Findings& findings);
+  std::shared_ptr<const webhook::HookSet> Hooks(Findings& findings);
+
+ private:
+  // What was read of an object, and the version that it had.
+  template <class Read>
+  struct Known {
+    std::string version;
+    Read read;
+  };
+  using Customization = std::shared_ptr<const customized::Customization>;
+  using WebhookKey = std::pair<std::string, std::string>;  // Kind and name.
+
+  kube::InformerSet& informers_;
+  UnknownKinds& unknown_;
+  std::map<std::string, Known<Customization>> customizations_;
+  std::map<WebhookKey, Known<webhook::Configuration>> webhooks_;
+};
+
+}  // namespace interpreter::live
+
+#endif  // INTERPRETER_LIVE_CONFIGURATIONS_H_

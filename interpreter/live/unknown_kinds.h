@@ -1,0 +1,52 @@
+// Kinds that webhook rules were asked about before it was known how the control plane serves them.
+//
+// A rule by resource or scope ("widgets", namespaced) cannot tell whether it is about a kind that
+// discovery has not shown yet; until it has, the rule does not match. Such kinds are remembered
+// here, and looked for again.
+#ifndef INTERPRETER_LIVE_UNKNOWN_KINDS_H_
+#define INTERPRETER_LIVE_UNKNOWN_KINDS_H_
+
+#include <cstddef>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/synchronization/mutex.h"
+#include "base/stop_token.h"
+#include "interpreter/webhook/hook_set.h"
+#include "kube/client/rest_mapper.h"
+#include "kube/meta/names.h"
+
+namespace interpreter::live {
+
+// Thread-safe.
+class UnknownKinds {
+ public:
+  // Kinds that are remembered; more than a control plane has.
+  static constexpr size_t kMost = 1024;
+
+  // REQUIRES: the mapper outlives this.
+  explicit UnknownKinds(kube::RestMapper& mapper) : mapper_(mapper) {}
+
+  // How the kind is served, from memory; nullopt, and remembered, when that is not known.
+  std::optional<kube::Resource> LookUp(const kube::Gvk& gvk);
+  // Asks the control plane about what is remembered. Those that it serves by now; they are
+  // forgotten here.
+  std::set<kube::Gvk> TakeKnown(const base::StopToken& stop);
+  // What to say of a configuration whose rules cannot tell about a kind that is remembered: one
+  // text per hook and kind.
+  std::vector<std::string> ProblemsOf(const std::vector<webhook::Hook>& hooks) const;
+
+ private:
+  std::set<kube::Gvk> Remembered() const;
+
+  kube::RestMapper& mapper_;
+  mutable absl::Mutex mu_;
+  std::set<kube::Gvk> kinds_ ABSL_GUARDED_BY(mu_);
+};
+
+}  // namespace interpreter::live
+
+#endif  // INTERPRETER_LIVE_UNKNOWN_KINDS_H_
