@@ -118,7 +118,7 @@ std::string AnswerLine(Layers& layers, absl::string_view line) {
   const absl::string_view id = request->is_object() ? RequestIdText(line) : kNoId;
   const auto invocation = ParseInvocation(*request);
   if (!invocation.ok()) return ErrorAnswer(id, invocation.status().message());
-  layers.TakeHookCall();  // Of an earlier request.
+  layers.TakeHookCall();  // It may have been an earlier request's.
   const auto result = Invoke(layers.chain(), *invocation);
   if (!result.ok()) return ErrorAnswer(id, result.status().message());
   return ResultAnswer(id, AnsweredBy(layers.chain(), *invocation, PassingOn(layers.TakeHookCall())),

@@ -1,6 +1,7 @@
 #include "cmd/interpret/check.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <string>
@@ -16,6 +17,7 @@
 #include "cmd/interpret/diagnostics.h"
 #include "cmd/interpret/flags.h"
 #include "cmd/interpret/object_source.h"
+#include "cmd/interpret/trial.h"
 #include "interpreter/customized/customization.h"
 
 namespace cmd::interpret {
@@ -31,12 +33,17 @@ constexpr char kExamples[] = R"(Examples:
   %prog% check -R customizations/ -o json
   %prog% check ric/widget --kubeconfig ~/.kube/karmada.config
 
+  # Does every function work, and return what it should, on this object?
+  %prog% check widget.yaml --against my-widget.yaml
+
 Looks for: syntax, functions that are missing or called something else, wrong numbers of parameters,
-globals that scripts do not have, fields that do not exist, targets that look wrong, and two
-customizations that answer the same question.)";
+globals that scripts do not have, fields that do not exist, names and targets that look wrong, and
+two customizations that answer the same question. With --against it also calls each function of the
+customizations for the object's kind once, and looks at what it returns.)";
 
 struct CheckOptions {
   std::vector<std::string> paths;
+  std::string against;
   LayerOptions input;
   bool json = false;
   bool quiet = false;
@@ -47,8 +54,12 @@ class Checker {
  public:
   Checker(const CheckOptions& options, Console& console) : options_(options), console_(console) {}
 
+  // From now on functions are called, on this object.
+  void Against(kube::Object object) { against_ = std::move(object); }
   void Check(const Document& document);
   void Check(const BadDocument& document);
+  // An error when no customization was about the object's kind.
+  absl::Status CheckTried() const;
   ExitCode Finish();
 
  private:
@@ -62,6 +73,8 @@ class Checker {
   json::Value list_ = json::Value::Array();
   // Who answers an operation of a kind; for dependencies all do.
   std::map<std::pair<kube::Gvk, Operation>, std::string> answering_;
+  kube::Object against_;  // empty() when nothing is called.
+  bool tried_ = false;
   size_t checked_ = 0, errors_ = 0, warnings_ = 0;
 };
 
@@ -82,12 +95,31 @@ void Checker::Check(const Document& document) {
   AddRivals(document, customization, findings);
   std::vector<Diagnostic> diagnostics = RepeatedNames(document);
   for (Finding& finding : findings) diagnostics.push_back(Locate(document, std::move(finding)));
+  std::vector<std::string> results;
+  if (!against_.empty() && customization.target == against_.gvk()) {
+    tried_ = true;
+    Trial trial = TryOn(document, against_);
+    std::move(trial.diagnostics.begin(), trial.diagnostics.end(), std::back_inserter(diagnostics));
+    results = std::move(trial.results);
+  }
   Report(std::move(diagnostics));
-  if (errors_ + warnings_ == before && !options_.json && !options_.quiet) {
+  if (options_.json || options_.quiet) return;
+  for (const std::string& result : results) {
+    console_.out << "   " << customization.name << " on " << against_.Describe() << ": " << result
+                 << "\n";
+  }
+  if (errors_ + warnings_ == before) {
     console_.out << console_.out_colours.Green("ok") << " " << document.Where() << ": "
                  << customization.name << " (" << customization.target.ApiVersion() << " "
                  << customization.target.kind << "): " << OperationsText(customization) << "\n";
   }
+}
+
+absl::Status Checker::CheckTried() const {
+  if (against_.empty() || tried_) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat("none of the customizations is about ",
+                                                 against_.kind(), " (", against_.api_version(),
+                                                 "), as --against is"));
 }
 
 void Checker::Check(const BadDocument& document) {
@@ -156,8 +188,12 @@ absl::StatusOr<ExitCode> Check(const CheckOptions& options, Console& console) {
   LiveObjects live(options.input.live);
   ObjectSource source(reader, live);
   Checker checker(options, console);
+  if (!options.against.empty()) {
+    ASSIGN_OR_RETURN(kube::Object object, source.One(options.against));
+    checker.Against(std::move(object));
+  }
   absl::Status
-      unusable;  // The first thing that could not be read; the others are told all the same.
+      unusable;  // The first thing that could not be read; the others are reported all the same.
   bool found = false;
   for (const std::string& argument : arguments) {
     const auto files = source.CustomizationFiles(argument, options.input.recursive);
@@ -172,6 +208,7 @@ absl::StatusOr<ExitCode> Check(const CheckOptions& options, Console& console) {
     }
   }
   if (!found) return unusable;
+  unusable.Update(checker.CheckTried());
   const ExitCode code = checker.Finish();
   if (!unusable.ok()) return unusable;
   return code;
@@ -184,6 +221,10 @@ void AddCheck(CommandLine& line) {
   auto options = std::make_shared<CheckOptions>();
   app.add_option("PATH", options->paths,
                  "files, directories, - for standard input, or TYPE/NAME of live objects");
+  app.add_option("--against", options->against,
+                 "an object on which every function for its kind is called once: a file, - or "
+                 "TYPE/NAME")
+      ->type_name("OBJECT");
   AddInputFlags(app, options->input);
   app.add_option_function<std::string>(
          "-o,--output",
@@ -192,7 +233,7 @@ void AddCheck(CommandLine& line) {
       ->check(CLI::IsMember({"text", "json"}))
       ->default_str("text")
       ->type_name("FORMAT");
-  app.add_flag("-q,--quiet", options->quiet, "do not tell what is fine");
+  app.add_flag("-q,--quiet", options->quiet, "say nothing of what is fine");
   line.OnRun(app, [options](Console& console) { return Check(*options, console); });
 }
 

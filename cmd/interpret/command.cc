@@ -55,6 +55,26 @@ std::string UnknownCommand(const CLI::App& app, int argc, const char* const* arg
                       nearest ? "" : absl::StrCat("; there are ", absl::StrJoin(names, ", ")));
 }
 
+// A line for the first flag that the sub-command does not have but something like it; "" for none.
+std::string FlagSuggestion(const CLI::App& app, int argc, const char* const* argv) {
+  std::vector<std::string> known;
+  for (const CLI::App* command : app.get_subcommands()) {
+    for (const CLI::Option* option : command->get_options()) {
+      for (const std::string& name : option->get_lnames()) known.push_back(name);
+    }
+  }
+  for (int i = 2; i < argc; ++i) {
+    absl::string_view name = argv[i];
+    if (name == "--") break;
+    if (!absl::ConsumePrefix(&name, "--")) continue;
+    name = name.substr(0, name.find('='));
+    if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+    const auto nearest = base::NearestName(name, known);
+    if (nearest) return absl::StrCat("Did you mean --", known[*nearest], "?\n");
+  }
+  return "";
+}
+
 }  // namespace
 
 CommandLine::CommandLine(const std::string& program)
@@ -94,6 +114,7 @@ ExitCode CommandLine::Run(int argc, const char* const* argv, Console& console) {
   } catch (const CLI::ParseError& error) {
     std::ostringstream out, err;
     const int code = app_->exit(error, out, err);
+    if (code != 0) err << FlagSuggestion(*app_, argc, argv);
     (code == 0 ? console.out : console.err) << out.str() << err.str();
     return code == 0 ? Written(ExitCode::kFine, console) : ExitCode::kUnusable;
   }

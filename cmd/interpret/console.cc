@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <cstring>
 #include <iostream>
 
 #include "absl/strings/match.h"
@@ -12,10 +13,12 @@
 namespace cmd::interpret {
 namespace {
 
-// no-color.org: set and not empty.
+// Not with NO_COLOR set and not empty (no-color.org), and not on a terminal that has none.
 bool ColoursAllowed() {
   const char* no_color = std::getenv("NO_COLOR");
-  return no_color == nullptr || *no_color == '\0';
+  const char* terminal = std::getenv("TERM");
+  return (no_color == nullptr || *no_color == '\0') && terminal != nullptr && *terminal != '\0' &&
+         std::strcmp(terminal, "dumb") != 0;
 }
 
 }  // namespace
@@ -47,7 +50,7 @@ Console StandardConsole() {
           std::cerr,
           Colours(out_terminal && allowed),
           Colours(err_terminal && allowed),
-          err_terminal};
+          err_terminal && allowed};
 }
 
 void ShowProgress(Console& console, absl::string_view text) {

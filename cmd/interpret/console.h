@@ -37,7 +37,7 @@ struct Console {
   std::ostream& err;
   Colours out_colours{false};
   Colours err_colours{false};
-  bool shows_progress = false;  // Whether somebody watches `err`.
+  bool shows_progress = false;  // True when somebody watches `err`.
 };
 
 // The process's streams: colours on terminals only, and none when NO_COLOR is set to something.

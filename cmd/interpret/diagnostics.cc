@@ -134,7 +134,7 @@ std::vector<Segment> SegmentsOf(const std::vector<absl::string_view>& lines,
   return {};
 }
 
-// Of several segments the one with the column, or else with the token.
+// The one of several segments with the column, or else with the token.
 const Segment& SegmentOf(const std::vector<Segment>& segments,
                          const std::vector<absl::string_view>& lines, const Finding& finding) {
   for (const Segment& segment : segments) {
@@ -252,7 +252,7 @@ std::vector<Diagnostic> RepeatedNames(const Document& document) {
   const std::vector<absl::string_view> lines = LinesOf(document);
   for (const yaml::RepeatedName& repeated : yaml::FindRepeatedNames(document.text)) {
     const auto field = FieldBelow(repeated.path, document.path);
-    if (!field) continue;  // Of another item of the list.
+    if (!field) continue;  // It belongs to another item of the list.
     Diagnostic out;
     out.finding.field = *field;
     out.finding.message =

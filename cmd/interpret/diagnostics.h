@@ -33,7 +33,7 @@ struct Diagnostic {
 Diagnostic Locate(const Document& document, Finding finding);
 
 // The names that a map in the document's text has twice, an error each: only the last value counts,
-// and nobody is told.
+// and nobody says so.
 std::vector<Diagnostic> RepeatedNames(const Document& document);
 
 // Where an error of a script that ran came from: the first "<customization>/<field>:<line>:" in the
@@ -41,7 +41,7 @@ std::vector<Diagnostic> RepeatedNames(const Document& document);
 std::optional<Diagnostic> LocateError(const Document& document, absl::string_view message);
 
 // "file:line:column: error: field: message", the line, and a caret below it; ends with a newline.
-// Of a line that is too long to read the part around the caret.
+// A line that is too long to read is cut to the part around the caret.
 std::string Render(const Diagnostic& diagnostic, const Colours& colours);
 json::Value ToJson(const Diagnostic& diagnostic);
 

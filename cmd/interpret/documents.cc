@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 
 constexpr absl::string_view kStdin = "-";
 
-// Whether the line separates documents: "---" or "--- # why", at the very beginning.
+// Returns whether the line separates documents: "---" or "--- # why", at the very beginning.
 bool IsSeparator(absl::string_view line) {
   return absl::StartsWith(line, "---") && (line.size() == 3 || absl::ascii_isspace(line[3]));
 }

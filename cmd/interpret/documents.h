@@ -19,10 +19,10 @@ struct Document {
   std::string file;  // As given, or "standard input", or "TYPE/NAME" of a live object.
   int number = 1;    // Counted from 1.
   int count = 1;     // Documents in the file.
-  int line = 1;      // Of its first line in the file.
-  std::string text;  // Of this document alone.
+  int line = 1;      // Its first line in the file.
+  std::string text;  // This document's alone.
   json::Value value;
-  std::vector<std::string> path;  // Of the value in the text, when it is an item of a list.
+  std::vector<std::string> path;  // Where the value is in the text, when it is an item of a list.
 
   // "web.yaml", or "web.yaml, document 2, line 14" when the file has several.
   std::string Where() const;
@@ -72,7 +72,7 @@ class DocumentReader {
 
   absl::StatusOr<std::string> Text(const std::string& path);
   absl::StatusOr<std::vector<Document>> Documents(const std::string& path);
-  // Of all files that the paths mean.
+  // Reads all files that the paths mean.
   absl::StatusOr<std::vector<Document>> DocumentsOf(const std::vector<std::string>& paths,
                                                     bool recursive);
 

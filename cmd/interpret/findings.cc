@@ -13,6 +13,7 @@
 #include "absl/strings/str_split.h"
 #include "interpreter/customized/shipped.h"
 #include "interpreter/interpreter.h"
+#include "kube/meta/selector.h"
 
 namespace cmd::interpret {
 namespace {
@@ -66,7 +67,7 @@ std::pair<int, int> EndOf(absl::string_view text) {
   return {line, static_cast<int>(LineOf(whole, line).size()) + 1};
 }
 
-// Of several places where the token stands in its line, the first one at which a script that ends
+// The first of the places where the token stands in its line at which a script that ends
 // there fails with the same message.
 int ColumnOf(const CompilerMessage& error, absl::string_view text) {
   const absl::string_view line = LineOf(text, error.line);
@@ -82,8 +83,8 @@ int ColumnOf(const CompilerMessage& error, absl::string_view text) {
   return 0;
 }
 
-// Whether a server can have such a version: there is one without a group, and in a group its name
-// is a label.
+// Returns whether a server can have such a version: there is one without a group, and in a group
+// its name is a label.
 bool CanBeServed(const kube::Gvk& target) {
   return target.group.empty() ? target.version == "v1" : !target.version.empty();
 }
@@ -143,6 +144,15 @@ void CheckTarget(const kube::Gvk& target, std::vector<Finding>& findings) {
   }
 }
 
+// As the API server does, which kubectl asks.
+void CheckName(absl::string_view name, std::vector<Finding>& findings) {
+  if (name.empty()) return;  // Reading the object has reported that.
+  const absl::Status valid = kube::ValidateDns1123Subdomain(name);
+  if (valid.ok()) return;
+  findings.push_back(
+      {Severity::kError, "metadata.name", 0, 0, std::string(name), std::string(valid.message())});
+}
+
 const ScriptField* FieldOfPath(const std::string& path) {
   for (const ScriptField& field : interpreter::customized::ScriptFields()) {
     if (path == ScriptPath(field)) return &field;
@@ -187,6 +197,7 @@ std::vector<Finding> CheckCustomization(const kube::Object& object) {
                            ? Finding{Severity::kError, problem.field, 0, 0, "", problem.message}
                            : SyntaxFinding(problem.field, problem.message, text));
   }
+  CheckName(object.name(), findings);
   if (!customization.target.empty()) CheckTarget(customization.target, findings);
   for (const ScriptField& field : interpreter::customized::ScriptFields()) {
     const absl::StatusOr<std::shared_ptr<const lua::Script>> script = Compile(object, field);

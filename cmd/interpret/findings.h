@@ -28,11 +28,11 @@ std::vector<Finding> CheckCustomization(const kube::Object& object);
 // The function that the operation calls: that it is there, under its name, with its parameters; the
 // globals: none that the sandbox refuses or does not have, none assigned without need; the modules
 // and their members: none that is not there. Runs the script's top level, in the sandbox, since
-// that alone tells what it defines; the function itself is not called.
+// that alone shows what it defines; the function itself is not called.
 std::vector<Finding> CheckScript(const interpreter::customized::ScriptField& field,
                                  const lua::Script& script);
 
-// The finding that a message of the compiler ("<name>:<line>: ... near '<token>'") tells, with the
+// The finding that a message of the compiler ("<name>:<line>: ... near '<token>'") makes, with the
 // column of the token in `text`.
 Finding SyntaxFinding(const std::string& field, absl::string_view message, absl::string_view text);
 

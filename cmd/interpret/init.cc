@@ -72,7 +72,7 @@ absl::StatusOr<std::vector<Operation>> OperationsOf(const InitOptions& options) 
 }
 
 absl::Status Write(const std::filesystem::path& path, const std::string& text, bool force) {
-  std::error_code ignored;  // The write itself tells what is wrong.
+  std::error_code ignored;  // The write itself says what is wrong.
   if (!force && std::filesystem::exists(path, ignored)) {
     return absl::AlreadyExistsError(
         absl::StrCat(path.string(), " exists already; --force replaces it"));

@@ -17,7 +17,7 @@ struct TestOutcome {
   std::string operation;
   absl::Duration time;
   bool passed = false;
-  std::string report;  // Of a failure.
+  std::string report;  // What a failure has to say.
 };
 
 // A test suite for each run of outcomes of one file.

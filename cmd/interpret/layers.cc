@@ -7,6 +7,7 @@
 #include "absl/strings/str_join.h"
 #include "base/status.h"
 #include "cmd/interpret/measurement.h"
+#include "cmd/interpret/result_warnings.h"
 #include "interpreter/customized/lua_backend.h"
 #include "interpreter/customized/shipped.h"
 #include "interpreter/webhook/explanation.h"
@@ -75,6 +76,11 @@ std::unique_ptr<interpreter::Backend> Layers::NewScripts(
   options.on_run = [this](const lua::Usage& usage) {
     usage_.peak = std::max(usage_.peak, usage.peak_memory);
     usage_.garbage += usage.garbage;
+  };
+  options.on_results = [this](const lua::Script& script, Operation op, auto results) {
+    for (const std::string& text : WarningsOf(op, results)) {
+      warnings_.insert(absl::StrCat(interpreter::customized::PlaceOf(script, op), ": ", text));
+    }
   };
   auto backend = std::make_unique<LuaBackend>(options);
   backend->Replace(set);

@@ -33,9 +33,10 @@ struct LayerOptions {
   bool recursive = false;                   // Directories below directories, too.
   bool no_shipped = false;
   bool no_native = false;
-  bool upstream_form = false;                     // Built-in answers as upstream writes them.
-  const base::Clock* clock = &base::RealClock();  // Of the built-in rules; outlives the layers.
-  LiveOptions live;                               // Where TYPE/NAME is looked up.
+  bool upstream_form = false;  // Built-in answers as upstream writes them.
+  const base::Clock* clock =
+      &base::RealClock();  // The built-in rules ask it; it outlives the layers.
+  LiveOptions live;        // Where TYPE/NAME is looked up.
 };
 
 // What scripts used, since somebody asked last.
@@ -85,11 +86,14 @@ class Layers {
   // The kinds that webhooks' rules name (Webhooks::kinds).
   const std::set<kube::Gvk>& hooked_kinds() const { return webhooks_.kinds; }
   // What is wrong with customizations and webhook configurations, a warning each, on `err`.
-  // (`check` tells more of customizations.)
+  // (`check` finds more in customizations.)
   void WarnOfProblems(Console& console) const;
   // The customizations that were given, as they are written.
   const std::vector<Document>& given() const { return given_; }
   ScriptUsage TakeScriptUsage() { return std::exchange(usage_, {}); }
+  // What looked like slips in the results of scripts since somebody asked last: "<customization>/
+  // <field>:<line>: in <function>: <text>".
+  std::set<std::string> TakeWarnings() { return std::exchange(warnings_, {}); }
   // The last call of a webhook since somebody asked last.
   std::optional<HookCall> TakeHookCall() { return std::exchange(hook_call_, std::nullopt); }
 
@@ -99,7 +103,8 @@ class Layers {
     absl::string_view layer;
     const interpreter::Backend* backend = nullptr;  // The chain's.
     std::string absent;                             // Why backend is nullptr.
-    std::shared_ptr<const interpreter::customized::CustomizationSet> set;  // Of a layer in Lua.
+    std::shared_ptr<const interpreter::customized::CustomizationSet>
+        set;  // What a layer in Lua answers with.
   };
 
   using Backends = std::vector<std::unique_ptr<interpreter::Backend>>;
@@ -124,6 +129,7 @@ class Layers {
   std::vector<Document> given_;
   Webhooks webhooks_;
   ScriptUsage usage_;
+  std::set<std::string> warnings_;
   std::optional<HookCall> hook_call_;
 };
 

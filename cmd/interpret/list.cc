@@ -13,6 +13,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "base/spelling.h"
 #include "base/status.h"
 #include "cmd/interpret/flags.h"
 #include "cmd/interpret/invocation.h"
@@ -122,6 +123,19 @@ std::string ToTable(const std::vector<Entry>& entries, const Colours& colours) {
   return table.Text(colours);
 }
 
+// An error when the kind that is asked for is one that nobody has heard of.
+absl::Status CheckKind(const Layers& layers, const std::string& kind) {
+  std::vector<std::string> known;
+  for (const kube::Gvk& gvk : KindsOf(layers)) {
+    if (kind.empty() || absl::EqualsIgnoreCase(gvk.kind, kind)) return absl::OkStatus();
+    known.push_back(gvk.kind);
+  }
+  const auto nearest = base::NearestName(kind, known);
+  return absl::NotFoundError(
+      absl::StrCat("no layer has a rule for a kind ", kind,
+                   nearest ? absl::StrCat("; did you mean ", known[*nearest], "?") : ""));
+}
+
 absl::StatusOr<ExitCode> List(const ListOptions& options, Console& console) {
   std::optional<Operation> only;
   if (!options.operation.empty()) {
@@ -132,6 +146,7 @@ absl::StatusOr<ExitCode> List(const ListOptions& options, Console& console) {
   ObjectSource source(reader, live);
   ASSIGN_OR_RETURN(const std::unique_ptr<Layers> layers, Layers::Build(options.layers, source));
   layers->WarnOfProblems(console);
+  RETURN_IF_ERROR(CheckKind(*layers, options.kind));
   const std::vector<Entry> entries = EntriesOf(*layers, options, only);
   if (options.format != ListFormat::kTable) {
     console.out << Formatted(ToJson(entries),

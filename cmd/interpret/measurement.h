@@ -22,8 +22,8 @@ struct Cost {
 };
 
 struct Measured {
-  absl::StatusOr<json::Value> result;  // Of the last time, or the first error, which ends it.
-  Cost cost;                           // Of all times together.
+  absl::StatusOr<json::Value> result;  // The last time's, or the first error, which ends it.
+  Cost cost;                           // What all times together took.
   std::optional<HookCall> hook_call;   // The last one; none when no webhook was called.
 };
 // REQUIRES: times > 0.

@@ -32,7 +32,8 @@ class ObjectSource {
   // kNotFound when there is none: whoever names files wants something out of them.
   absl::StatusOr<std::vector<Document>> Matching(const std::string& argument, bool recursive,
                                                  const Wanted& wanted);
-  // Of a directory the customizations. kNotFound when there is none.
+  // The objects of the argument; from a directory, only the customizations. kNotFound when there is
+  // none.
   absl::StatusOr<std::vector<Document>> Customizations(const std::string& argument, bool recursive);
   // The same file by file, past what is wrong: what is not YAML and, unless it is in a directory,
   // what is no object is `bad`. A file that cannot be read is an error.

@@ -154,6 +154,9 @@ absl::StatusOr<ExitCode> Run(const RunOptions& options, Console& console) {
     console.err << console.err_colours.Yellow("warning:") << " "
                 << measured.hook_call->IgnoredText() << "\n";
   }
+  for (const std::string& warning : layers->TakeWarnings()) {
+    console.err << console.err_colours.Yellow("warning:") << " " << warning << "\n";
+  }
   if (!measured.result.ok()) {
     PrintError(*layers, measured.result.status(), console);
     return ExitCode::kFailed;

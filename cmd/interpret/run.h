@@ -24,7 +24,7 @@ std::string TraceText(const Layers& layers, const Invocation& invocation, const 
 // YAML; of an aggregation only the status. "" when nothing differs.
 std::string ObjectDiff(const Invocation& invocation, const json::Value& result,
                        const Colours& colours);
-// Whether the operation returns an object.
+// Returns whether the operation returns an object.
 bool ReturnsObject(interpreter::Operation op);
 
 }  // namespace cmd::interpret

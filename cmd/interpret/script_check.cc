@@ -194,7 +194,8 @@ class ScriptCheck {
     for (const auto& use : facts_.modules) {
       const auto presence = known->modules.at({use.module, use.member});
       if (presence == LoadedScript::Presence::kThere) continue;
-      if (presence == LoadedScript::Presence::kNoModule && !use.member.empty()) continue;  // Told.
+      if (presence == LoadedScript::Presence::kNoModule && !use.member.empty())
+        continue;  // Reported.
       findings_.push_back({Severity::kError, path_, use.line, use.column, "", AbsentText(use)});
     }
   }
@@ -214,7 +215,7 @@ class ScriptCheck {
                         nearest ? absl::StrCat("; is it ", names[*nearest], "?") : "");
   }
 
-  // A top level that fails does so in every run; the reason may have been told.
+  // A top level that fails does so in every run; the reason may have been reported.
   void CheckLoading() {
     if (loaded_.ok() || absl::IsOutOfRange(loaded_.status())) return;
     const auto [line, what] = LineIn(loaded_.status().message());

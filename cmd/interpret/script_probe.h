@@ -16,15 +16,15 @@ namespace cmd::interpret {
 
 // What the sandbox has under the name of a global, or of a library's member.
 enum class Standing { kThere, kRefused, kAbsent };
-// Of globals before any script has run. A refused function is one that says so when it is called.
-// REQUIRES: the names are identifiers, with a dot between library and member.
+// How globals stand before any script has run. A refused function is one that says so when it is
+// called. REQUIRES: the names are identifiers, with a dot between library and member.
 std::map<std::string, Standing> StandingsOf(const std::set<std::string>& names);
 
 // What came of a script's top level, which every run begins with.
 struct LoadedScript {
   enum class Presence { kThere, kNoModule, kNoMember };
   std::string function_type;     // type() of the function that is asked for, "nil" without one.
-  std::set<std::string> absent;  // Of the globals that were asked for.
+  std::set<std::string> absent;  // Those of the globals asked for that are not there.
   std::map<std::pair<std::string, std::string>, Presence> modules;  // By module and member.
 };
 struct Questions {

@@ -15,12 +15,12 @@ class ServedKinds {
  public:
   ServedKinds();
 
-  // Whether the object is a CustomResourceDefinition.
+  // Returns whether the object is a CustomResourceDefinition.
   static bool IsDefinition(const kube::Object& object);
   // Every served version that it defines. REQUIRES: IsDefinition(definition).
   void Add(const kube::Object& definition);
 
-  // nullopt for a kind that nothing tells of.
+  // nullopt for a kind of which nothing is known.
   std::optional<kube::Resource> Find(const kube::Gvk& gvk) const;
   const std::map<kube::Gvk, kube::Resource>& all() const { return all_; }
 

@@ -53,7 +53,8 @@ struct TestOptions {
   bool quiet = false;
 };
 
-// Whether nothing in a file claims to be a case: the customization beside the cases, for instance.
+// Returns whether nothing in a file claims to be a case: the customization beside the cases, for
+// instance.
 bool HoldsOnlyManifests(absl::string_view text) {
   const auto documents = ParseDocuments("", text);
   if (!documents.ok()) return false;
@@ -65,7 +66,7 @@ bool HoldsOnlyManifests(absl::string_view text) {
 // Runs files and keeps what came of them.
 class Session {
  public:
-  Session(const TestOptions& options, const Layers& layers, Console& console)
+  Session(const TestOptions& options, Layers& layers, Console& console)
       : options_(options), layers_(layers), console_(console) {}
 
   // `optional`: a file without cases is passed over.
@@ -76,9 +77,11 @@ class Session {
  private:
   void RunOne(const std::string& file, const Case& c);
   void Keep(TestOutcome outcome, absl::string_view note);
+  std::string WhyNoRule(const Case& c) const;
+  void PrintWarnings();
 
   const TestOptions& options_;
-  const Layers& layers_;
+  Layers& layers_;
   Console& console_;
   std::vector<TestOutcome> outcomes_;
   size_t failed_ = 0;
@@ -108,6 +111,7 @@ void Session::RunOne(const std::string& file, const Case& c) {
       result.unchecked.empty()
           ? ""
           : absl::StrCat(" (", absl::StrJoin(result.unchecked, ", "), " not checked)");
+  absl::StrAppend(&result.report, WhyNoRule(c));
   for (const Document& document : layers_.given()) {
     const auto place = LocateError(document, result.report);
     if (!place || place->source.empty()) continue;
@@ -122,6 +126,25 @@ void Session::RunOne(const std::string& file, const Case& c) {
         .passed = result.passed,
         .report = std::move(result.report)},
        note);
+  PrintWarnings();
+}
+
+// What to do about a case of a kind that no layer knows; "" when some layer does.
+std::string Session::WhyNoRule(const Case& c) const {
+  const kube::Object& object = c.input.desired.empty() ? c.input.observed : c.input.desired;
+  if (object.empty() || layers_.chain().HookEnabled(object.gvk(), c.input.operation)) return "";
+  return absl::StrCat("no layer has a rule for ", interpreter::OperationName(c.input.operation),
+                      " of ", object.kind(), " (", object.api_version(), "): ",
+                      layers_.given().empty() ? "name the customization with -f FILE"
+                                              : "the customizations that were given have none",
+                      "\n");
+}
+
+void Session::PrintWarnings() {
+  for (const std::string& warning : layers_.TakeWarnings()) {
+    if (options_.quiet) continue;
+    console_.out << "     " << console_.out_colours.Yellow("warning:") << " " << warning << "\n";
+  }
 }
 
 void Session::Keep(TestOutcome outcome, absl::string_view note) {
@@ -174,7 +197,7 @@ absl::StatusOr<ExitCode> Test(const TestOptions& options, Console& console) {
   layers->WarnOfProblems(console);
   Session session(options, *layers, console);
   for (const std::string& path : options.paths) {
-    std::error_code ignored;  // FindFiles tells what is not there.
+    std::error_code ignored;  // FindFiles reports what is not there.
     const bool directory = std::filesystem::is_directory(path, ignored);
     ASSIGN_OR_RETURN(const std::vector<std::string> files, FindFiles({path}, true));
     for (const std::string& file : files) RETURN_IF_ERROR(session.RunFile(file, reader, directory));
@@ -199,7 +222,7 @@ void AddTest(CommandLine& line) {
       ->required();
   app.add_option("--junit", options->junit, "also write the outcome as JUnit XML")
       ->type_name("FILE");
-  app.add_flag("-q,--quiet", options->quiet, "tell of failures only");
+  app.add_flag("-q,--quiet", options->quiet, "report failures only");
   AddLayerFlags(app, options->layers);
   line.OnRun(app, [options](Console& console) { return Test(*options, console); });
 }

@@ -28,7 +28,7 @@ bool IsConfiguration(const kube::Object& object) {
 
 std::string NameOf(const Hook& hook) { return hook.uid.substr(hook.configuration.size() + 1); }
 
-// Whether the pattern does not care how a kind is served.
+// Returns whether the pattern does not care how a kind is served.
 bool IsOpen(const KindPattern& pattern, const std::string& group, const std::string& version) {
   return pattern.Matches({group, version, "*"}, nullptr);
 }

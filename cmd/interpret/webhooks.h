@@ -31,7 +31,7 @@ struct Webhooks {
 };
 
 // Reads configurations of both kinds; an argument is what ObjectSource takes, and other objects in
-// directories are passed over. CustomResourceDefinitions among them tell how kinds are served, for
+// directories are passed over. CustomResourceDefinitions among them say how kinds are served, for
 // rules by resource. kInvalidArgument, with file and object, for any other object, for a
 // configuration that is given twice, and for a hook behind a Service, which only a control plane
 // can find.

@@ -1,0 +1,85 @@
+#include "cmd/interpret/trial.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/json.h"
+#include "cmd/interpret/invocation.h"
+#include "cmd/interpret/result_warnings.h"
+#include "interpreter/customized/lua_backend.h"
+
+namespace cmd::interpret {
+namespace {
+
+using interpreter::Operation;
+using interpreter::customized::Customization;
+using interpreter::customized::CustomizationSet;
+using interpreter::customized::LuaBackend;
+using interpreter::customized::ScriptField;
+using Severity = Finding::Severity;
+
+constexpr int64_t kReplicas = 2;
+constexpr size_t kMostOfResult = 100;  // Bytes.
+
+Invocation InvocationOf(Operation op, const kube::Object& object) {
+  json::Value item =
+      json::Value::Object({{"clusterName", "member1"}, {"applied", true}, {"health", "Healthy"}});
+  if (!object.status().is_null()) item.Set("status", object.status());
+  return {op, object, object, kReplicas, json::Value::Array({std::move(item)})};
+}
+
+std::string Shortened(const json::Value& result) {
+  std::string text = json::Write(result);
+  if (text.size() <= kMostOfResult) return text;
+  size_t end = kMostOfResult;
+  while ((text[end] & 0xC0) == 0x80) --end;  // Not half a character (of UTF-8).
+  return absl::StrCat(text.substr(0, end), "...");
+}
+
+// Where the message names a line of the script, there; else at the field.
+Diagnostic Place(const Document& document, const ScriptField& field, Severity severity,
+                 absl::string_view message) {
+  if (auto located = LocateError(document, message); located.has_value()) {
+    located->finding.severity = severity;
+    return *std::move(located);
+  }
+  return Locate(document, {severity, absl::StrCat("spec.customizations.", field.name), 0, 0, "",
+                           std::string(message)});
+}
+
+}  // namespace
+
+Trial TryOn(const Document& document, const kube::Object& object) {
+  Trial trial;
+  std::vector<std::string> slips;  // What the run under way has returned that looks like slips.
+  LuaBackend backend({.on_results = [&](const lua::Script& script, Operation op, auto results) {
+    for (const std::string& text : WarningsOf(op, results)) {
+      slips.push_back(absl::StrCat(interpreter::customized::PlaceOf(script, op), ": ", text));
+    }
+  }});
+  Customization customization =
+      interpreter::customized::ParseCustomization(kube::Object(document.value));
+  std::vector<Customization> one;
+  one.push_back(std::move(customization));
+  const auto set = CustomizationSet::Merge(std::move(one));
+  backend.Replace(set);
+  for (const ScriptField& field : interpreter::customized::ScriptFields()) {
+    const auto rules = set->RulesFor(object.gvk(), field.operation);
+    if (rules.empty() || !rules.front().script.ok()) continue;
+    slips.clear();
+    const auto result = Invoke(backend, InvocationOf(field.operation, object));
+    if (!result.ok()) {
+      trial.diagnostics.push_back(
+          Place(document, field, Severity::kError, result.status().message()));
+      continue;
+    }
+    for (const std::string& slip : slips) {
+      trial.diagnostics.push_back(Place(document, field, Severity::kWarning, slip));
+    }
+    trial.results.push_back(
+        absl::StrCat(interpreter::OperationName(field.operation), ": ", Shortened(*result)));
+  }
+  return trial;
+}
+
+}  // namespace cmd::interpret

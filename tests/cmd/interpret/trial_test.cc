@@ -1,0 +1,120 @@
+// check --against, and what looks like a slip in results.
+#include <catch2/catch.hpp>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "tests/cmd/interpret/tool.h"
+#include "tests/kube/client/temp_directory.h"
+
+namespace {
+
+using Catch::Contains;
+using tests::Ran;
+using tests::RunTool;
+using tests::WidgetCustomization;
+
+struct Files {
+  tests::TempDirectory directory;
+  std::string widget = directory.Write("widget.yaml", tests::kReadyWidget);
+
+  std::string Customization(const std::string& field, const std::string& script) const {
+    return directory.Write("ric.yaml", WidgetCustomization(field, script));
+  }
+  Ran Against(const std::string& field, const std::string& script) const {
+    return RunTool({"check", Customization(field, script), "--against", widget});
+  }
+};
+
+constexpr char kMisspelt[] = R"(function GetReplicas(obj)
+  return 1.5, {resourceRequst = {cpu = "1"}}
+end)";
+
+}  // namespace
+
+TEST_CASE_METHOD(Files, "check --against calls every function and says what it returned") {
+  const Ran ran = Against("healthInterpretation", "function InterpretHealth(obj) return true end");
+  CHECK(ran.code == 0);
+  CHECK_THAT(ran.out, Contains("widgets on Widget shop/w: InterpretHealth: true\n"));
+}
+
+TEST_CASE_METHOD(Files, "a function that fails on the object is an error at its line") {
+  const Ran ran = Against("healthInterpretation",
+                          "function InterpretHealth(obj)\n  return obj.spec.x == 1\nend");
+  CHECK(ran.code == 1);
+  CHECK_THAT(ran.out, Contains("ric.yaml:12") && Contains("error:") &&
+                          Contains("1 customization, 1 error, 0 warnings"));
+}
+
+TEST_CASE_METHOD(Files, "a result of a wrong type is an error in Lua's words") {
+  const Ran ran = Against("healthInterpretation", "function InterpretHealth(obj) return 'yes' end");
+  CHECK(ran.code == 1);
+  CHECK_THAT(ran.out,
+             Contains("ric.yaml:11") && Contains("returned the string \"yes\", not a boolean"));
+}
+
+TEST_CASE_METHOD(Files, "slips in a result are warnings, with what was meant") {
+  const Ran ran = Against("replicaResource", kMisspelt);
+  CHECK(ran.code == 0);
+  CHECK_THAT(ran.out, Contains("warning:") && Contains("returned 1.5 replicas, which count as 1"));
+  CHECK_THAT(ran.out, Contains("resourceRequst; did you mean resourceRequest?"));
+  CHECK_THAT(ran.out, Contains("1 customization, 0 errors, 2 warnings"));
+}
+
+TEST_CASE_METHOD(Files, "an object that no customization is about is refused") {
+  const std::string web = directory.Write("web.yaml", tests::kDeployment);
+  const Ran ran = RunTool(
+      {"check",
+       Customization("healthInterpretation", "function InterpretHealth(obj) return true end"),
+       "--against", web});
+  CHECK(ran.code == 2);
+  CHECK_THAT(ran.err, Contains("none of the customizations is about Deployment (apps/v1)"));
+}
+
+TEST_CASE_METHOD(Files, "run warns of the same slips, and of negative replicas") {
+  const Ran ran = RunTool({"run", "-f", Customization("replicaResource", kMisspelt), "--operation",
+                           "InterpretReplica", "--desired", widget});
+  CHECK(ran.code == 0);
+  CHECK_THAT(ran.err, Contains("warning: widgets/replicaResource:1: in GetReplicas: returned a "
+                               "field that does not exist and is left out: resourceRequst; did "
+                               "you mean resourceRequest?"));
+  const Ran negative = RunTool(
+      {"run", "-f", Customization("replicaResource", "function GetReplicas(obj) return -1 end"),
+       "--operation", "InterpretReplica", "--desired", widget});
+  CHECK(negative.code == 0);
+  CHECK_THAT(negative.err, Contains("returned -1 replicas"));
+}
+
+TEST_CASE_METHOD(Files, "test warns of slips, and says what to do where no layer has a rule") {
+  const std::string cases = directory.Write("cases.yaml", R"(name: one
+operation: InterpretReplica
+desiredObj: {apiVersion: example.io/v1, kind: Widget}
+output: {replica: 1}
+)");
+  const Ran warned = RunTool({"test", cases, "-f", Customization("replicaResource", kMisspelt)});
+  CHECK(warned.code == 0);
+  CHECK_THAT(warned.out, Contains("warning:") && Contains("resourceRequst"));
+  const Ran lost = RunTool({"test", cases});
+  CHECK(lost.code == 1);
+  CHECK_THAT(lost.out, Contains("no layer has a rule for InterpretReplica of Widget "
+                                "(example.io/v1): name the customization with -f FILE"));
+}
+
+TEST_CASE("a name that kubectl would refuse is an error") {
+  std::string text = tests::kWidgetHealth;
+  const size_t name = text.find("widgets");
+  const Ran ran = RunTool({"check", "-"}, text.replace(name, 7, "My_Widgets"));
+  CHECK(ran.code == 1);
+  CHECK_THAT(ran.out, Contains("standard input:3:18: error: metadata.name"));
+}
+
+TEST_CASE("misspelt kinds, operations and flags get a suggestion") {
+  const Ran kind = RunTool({"list", "Deploymnt"});
+  CHECK(kind.code == 2);
+  CHECK_THAT(kind.err, Contains("did you mean Deployment?"));
+  const Ran operation = RunTool({"list", "--operation", "InterpretHelth"});
+  CHECK(operation.code == 2);
+  CHECK_THAT(operation.err, Contains("did you mean InterpretHealth? There are InterpretReplica"));
+  const Ran flag = RunTool({"run", "--opration", "InterpretHealth"});
+  CHECK(flag.code == 2);
+  CHECK_THAT(flag.err, Contains("Did you mean --operation?"));
+}
