@@ -104,8 +104,8 @@ class Backend {
   // the status of the result means anything.
   virtual absl::StatusOr<kube::Object> AggregateStatus(const kube::Object& object,
                                                        const AggregatedItems& items) const = 0;
-  // Whether GetDependencies fails for references that ValidateDependencies refuses, in words of
-  // this layer. If not, the chain looks at what it returns.
+  // Returns whether GetDependencies fails for references that ValidateDependencies refuses, in
+  // words of this layer. If not, the chain looks at what it returns.
   virtual bool ChecksDependencies() const { return false; }
   // Array of DependentObjectReference (apiVersion, kind, namespace, name, labelSelector), or null.
   virtual absl::StatusOr<json::Value> GetDependencies(const kube::Object& object) const = 0;
@@ -121,9 +121,9 @@ class RuleChanges;  // rule_changes.h
 class Interpreter {
  public:
   virtual ~Interpreter() = default;
-  // Subscribe here, before the loops start, to be told when answers may differ.
+  // Subscribe here, before the loops start, to hear when answers may differ.
   virtual RuleChanges& rule_changes() const = 0;
-  // Whether some layer has a rule. InterpretStatus always has one.
+  // Returns whether some layer has a rule. InterpretStatus always has one.
   virtual bool HookEnabled(const kube::Gvk& gvk, Operation op) const = 0;
   // The rules for the operation, one a layer at most, in order: the first one answers.
   virtual std::vector<RuleName> RulesFor(const kube::Gvk& gvk, Operation op) const = 0;

@@ -1,4 +1,4 @@
-// Tells loops that the interpreter's rules have changed, so that exactly what a change touches is
+// Informs loops that the interpreter's rules have changed, so that exactly what a change touches is
 // looked at again. (Upstream does not: a changed customization there waits for the next event of
 // each object.)
 #ifndef INTERPRETER_RULE_CHANGES_H_
@@ -14,7 +14,7 @@
 
 namespace interpreter {
 
-// Whether the answer for a kind and an operation may differ from what it was.
+// Returns whether the answer for a kind and an operation may differ from what it was.
 using RuleChange = std::function<bool(const kube::Gvk& gvk, Operation op)>;
 
 // Thread-safe.

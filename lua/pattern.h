@@ -44,7 +44,7 @@ class PatternMatcher {
   // The first match that starts at `begin` or later.
   Result Search(size_t begin);
 
-  // Of the last match.
+  // About the last match.
   size_t begin() const { return static_cast<size_t>(match_ - subject_); }
   size_t end() const { return static_cast<size_t>(match_end_ - subject_); }
   int capture_count() const { return level_; }
@@ -55,14 +55,14 @@ class PatternMatcher {
     return static_cast<size_t>(captures_[static_cast<size_t>(index)].begin - subject_) + 1;
   }
 
-  // Of kMalformed: Lua's words.
+  // What Lua says of a malformed pattern.
   const char* error() const { return error_; }
 
  private:
   static constexpr ptrdiff_t kUnclosed = -1;
   static constexpr ptrdiff_t kPosition = -2;
   static constexpr size_t kStepsAtOnce = 4096;
-  // Of nested Match calls; LuaJIT's limit.
+  // How deep Match calls may nest; LuaJIT's limit.
   static constexpr int kMaxDepth = 200;
   struct Open {
     const char* begin;
@@ -92,7 +92,7 @@ class PatternMatcher {
   const char* pattern_;
   const char* pattern_end_;
   Steps& steps_;
-  size_t pending_ = 0;  // Steps not yet told.
+  size_t pending_ = 0;  // Steps that were not charged yet.
   int depth_ = 0;
   bool failed_ = false;  // Malformed, or stopped when there is no error_.
   const char* error_ = nullptr;
@@ -102,7 +102,7 @@ class PatternMatcher {
   std::array<Open, kMaxCaptures> captures_;
 };
 
-// Whether the text means more than itself as a pattern.
+// Returns whether the text means more than itself as a pattern.
 bool HasPatternSpecials(absl::string_view text);
 
 }  // namespace lua

@@ -25,7 +25,9 @@ class Script : public std::enable_shared_from_this<Script> {
 
   const std::string& name() const { return name_; }
   const std::string& text() const { return text_; }
-  uint64_t fingerprint() const { return fingerprint_; }  // Of name and text, in this process.
+  uint64_t fingerprint() const {
+    return fingerprint_;
+  }  // A hash of name and text, good in this process.
   // "=" and the name as Lua's messages show it: names over 59 bytes are cut at the front.
   const std::string& chunk_name() const { return chunk_name_; }
 
@@ -43,7 +45,7 @@ class Script : public std::enable_shared_from_this<Script> {
 // What a script's top level defines, and which globals it touches anywhere.
 struct ScriptFacts {
   struct Function {
-    std::string name;  // Of the global it is assigned to.
+    std::string name;  // The global it is assigned to.
     int parameters = 0;
     bool variadic = false;
     int line = 0;
@@ -72,8 +74,8 @@ struct ScriptFacts {
   std::vector<ModuleUse> modules;              // Those that are required, then their members.
   bool complete = true;  // False for a script that uses more globals than are listed.
 
-  // Whether running the script could make a global of this name. No is a proof: nothing assigns it,
-  // and nothing reaches for the table of globals by which it could be made another way.
+  // Returns whether running the script could make a global of this name. No is a proof: nothing
+  // assigns it, and nothing reaches for the table of globals by which it could be made another way.
   bool MayDefine(absl::string_view global) const;
 };
 // Runs nothing of the script.

@@ -1,4 +1,4 @@
-// What the text of a script tells and its bytecode does not: names of locals, and columns.
+// What the text of a script says and its bytecode does not: names of locals, and columns.
 #ifndef LUA_SOURCE_FACTS_H_
 #define LUA_SOURCE_FACTS_H_
 

@@ -16,7 +16,7 @@ struct Token {
     kNumber,
     kSymbol  // "=" and "==", "." and ".." and "..." are different ones; others are single bytes.
   } kind = Kind::kSymbol;
-  absl::string_view text;  // Of the text that was given.
+  absl::string_view text;  // A part of the text that was given.
   int line = 0;            // From 1.
   int column = 0;          // In bytes, from 1.
 };

@@ -22,7 +22,7 @@ struct Value {
 
   Type type = Type::kNil;
   json::Value json;
-  // A table without elements that the script made itself: nothing tells whether `{}` or `[]` is
+  // A table without elements that the script made itself: nothing says whether `{}` or `[]` is
   // meant. `json` is then `[]`.
   bool shapeless = false;
 };

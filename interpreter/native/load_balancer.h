@@ -16,7 +16,7 @@ absl::StatusOr<kube::Object> AggregateLoadBalancer(const kube::Object& object,
 // {"loadBalancer": ...}, the rest of the status left out.
 absl::StatusOr<json::Value> ReflectLoadBalancer(const kube::Object& object);
 
-// Whether some entry has a hostname or an ip.
+// Returns whether some entry has a hostname or an ip.
 absl::StatusOr<bool> HasLoadBalancer(const kube::Object& object);
 
 }  // namespace interpreter::native

@@ -40,7 +40,7 @@ absl::StatusOr<kube::Object> AggregateService(const kube::Object& object,
 }
 
 absl::StatusOr<json::Value> ReflectService(const kube::Object& object) {
-  // Of another type, or of none that can be told.
+  // The type is another one, or cannot be read.
   if (!IsLoadBalancer(object).value_or(false)) return json::Value();
   return ReflectLoadBalancer(object);
 }

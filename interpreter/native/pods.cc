@@ -121,7 +121,7 @@ void AppendContainers(Fields& status, absl::string_view list, json::Value& out) 
   });
 }
 
-// The phase that tells most about trouble; unknown ones are ignored.
+// The phase that says most about trouble; unknown ones are ignored.
 class PhaseVote {
  public:
   void Add(absl::string_view phase) {
@@ -164,7 +164,7 @@ absl::StatusOr<kube::Object> AggregatePod(const kube::Object& object, const Aggr
 absl::StatusOr<bool> PodHealth(const kube::Object& object) {
   Fields status(object.status(), "status");
   const absl::string_view phase = status.String("phase");
-  std::optional<bool> ready;  // By the first condition that tells.
+  std::optional<bool> ready;  // What the first condition of that type says.
   status.Each("conditions", [&](Fields& condition) {
     const bool is_true = condition.String("status") == "True";
     if (condition.String("type") == "Ready" && !ready.has_value()) ready = is_true;

@@ -33,7 +33,7 @@ std::optional<int> ExponentOf(absl::string_view text, const Suffix (&suffixes)[n
   return found->exponent;
 }
 
-// Of a decimal suffix or an exponent ("e3").
+// The power of ten that a decimal suffix or an exponent ("e3") stands for.
 std::optional<int> DecimalExponentOf(absl::string_view suffix) {
   if (const auto exponent = ExponentOf(suffix, kDecimal)) return exponent;
   int exponent = 0;

@@ -20,7 +20,7 @@ struct Type;
 
 struct Field {
   json::Value name;            // A string.
-  const Type* type = nullptr;  // Of the same table.
+  const Type* type = nullptr;  // It is in the same table.
   bool omit_empty = false;     // Absent when it is "", 0, false, null or has no items.
   bool omit_zero = false;      // Absent when it is the zero time.
 };
@@ -41,8 +41,8 @@ struct Type {
     kStruct,
   };
   Form form = Form::kRaw;
-  const Type* element = nullptr;  // Of a pointer, a list or a map.
-  std::vector<Field> fields;      // Of a struct, by name.
+  const Type* element = nullptr;  // What a pointer, a list or a map holds.
+  std::vector<Field> fields;      // A struct's, by name.
 };
 
 // Immutable once made; any thread may read it.

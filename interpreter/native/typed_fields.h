@@ -71,7 +71,7 @@ class Fields {
   // `value` read as an object that stands in that member: for callers that go through members().
   Fields At(const json::Member& member) { return {member.value, *this, member.name(), kNoIndex}; }
 
-  // Whether it is absent, null or of a wrong type.
+  // Returns whether it is absent, null or of a wrong type.
   bool IsNull() const { return !object_->is_object(); }
   // The object as it is; without members when it is of a wrong type.
   const json::Value& value() const { return *object_; }
@@ -115,14 +115,14 @@ class Fields {
   size_t index_ = kNoIndex;
   Fields* root_;
   Empties empties_;
-  absl::Status error_;  // Of the outermost object.
+  absl::Status error_;  // Used in the outermost object only.
 };
 
 // Sets an integer member, or removes it when it is 0 (a member tagged omitempty).
 void SetOrOmit(json::Value& object, absl::string_view name, int64_t value);
 
-// Whether two statuses decode to equal structs: members that are absent, null, 0, false or "" are
-// the same thing. Lists are compared as they are: an empty one differs from an absent one.
+// Returns whether two statuses decode to equal structs: members that are absent, null, 0, false or
+// "" are the same thing. Lists are compared as they are: an empty one differs from an absent one.
 bool SameTyped(const json::Value& a, const json::Value& b);
 
 }  // namespace interpreter::native

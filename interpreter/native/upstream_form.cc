@@ -47,8 +47,8 @@ absl::StatusOr<bool> HasOtherStatus(const Type& type, const kube::Object& before
   return old["status"] != made["status"];
 }
 
-// Whether upstream finds that an aggregation changed something. It returns the object as it came if
-// not.
+// Returns whether upstream finds that an aggregation changed something. It returns the object as it
+// came if not.
 absl::StatusOr<bool> IsChanged(const Type& type, const kube::Object& before,
                                const AggregatedItems& items, const kube::Object& after) {
   const absl::string_view kind = before.kind();

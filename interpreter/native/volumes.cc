@@ -47,7 +47,7 @@ kube::Object WithPhase(const kube::Object& object, absl::string_view phase) {
 
 absl::StatusOr<kube::Object> AggregateVolume(const kube::Object& object,
                                              const AggregatedItems& items, absl::Time) {
-  // The one that tells most about trouble wins; unknown ones are ignored.
+  // The one that says most about trouble wins; unknown ones are ignored.
   static constexpr absl::string_view kPhases[] = {"Failed", "Pending", "Available", "Bound",
                                                   "Released"};
   const absl::string_view* best = std::end(kPhases);

@@ -21,7 +21,7 @@ constexpr int kMaxJsonDepth = 512;
 // Members that stay allocated between runs.
 constexpr size_t kMaxIdle = 1024;
 
-// Of a message that tells where in a result something is.
+// A message that says where in a result something is may be so long.
 constexpr size_t kMaxPathText = 500;
 
 // What results are charged: about the memory they take, which is more than their text.

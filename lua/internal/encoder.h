@@ -47,7 +47,7 @@ class Encoder {
   };
   struct Step {
     const void* table;
-    absl::string_view name;  // Of the member that led here; empty for array elements.
+    absl::string_view name;  // The member that led here; empty for array elements.
     bool is_member;
   };
   struct Keys {
@@ -83,7 +83,7 @@ class Encoder {
   bool references_known_ = false;
   absl::flat_hash_map<std::string, uint8_t> shapes_;  // By path: what is empty there.
   json::Value made_;
-  std::vector<Field> fields_;             // Of the objects being made, innermost last.
+  std::vector<Field> fields_;             // The members of the objects being made, innermost last.
   std::vector<const json::Value*> seen_;  // Members of sources met in them.
   std::vector<json::Value> arrays_;       // Being made, innermost last.
   std::vector<Step> path_;

@@ -16,7 +16,7 @@ struct Key {
   double number = 0;
   absl::string_view text;
   const void* pointer = nullptr;
-  int index = 0;  // Of the list it was collected into.
+  int index = 0;  // Its place in the list it was collected into.
 
   bool operator<(const Key& other) const {
     if (rank != other.rank) return rank < other.rank;

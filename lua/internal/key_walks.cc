@@ -35,7 +35,7 @@ void SetPlace(lua_State* state, int walk, int place) {
   lua_rawseti(state, walk, 0);
 }
 
-// Whether the walk on top of the stack has come to the key at 2.
+// Returns whether the walk on top of the stack has come to the key at 2.
 bool IsAtKey(lua_State* state) {
   lua_rawgeti(state, -1, 0);
   lua_rawgeti(state, -2, static_cast<int>(lua_tointeger(state, -1)));

@@ -14,7 +14,7 @@ void TakeNative(lua_State* state, const char* from, const char* name);
 
 void AddBaseFunctions(lua_State* state);
 void AddStringFunctions(lua_State* state);
-void AddPatternFunctions(lua_State* state);  // Of the string library too.
+void AddPatternFunctions(lua_State* state);  // These belong to the string library, too.
 void AddTableFunctions(lua_State* state);
 void AddMathFunctions(lua_State* state);
 void AddTimeFunctions(lua_State* state);  // os

@@ -15,7 +15,7 @@ namespace lua::internal {
 
 // References in the registry.
 struct LibraryTables {
-  int globals_metatable = 0;  // Of the global table of a run.
+  int globals_metatable = 0;  // The metatable of the global table of a run.
   int libraries = 0;          // A list of the stand-ins; the first one is `string`.
   int string_metatable = 0;
 };
@@ -25,7 +25,7 @@ LibraryTables MakeLibraryTables(lua_State* state, const std::vector<Library>& li
 
 // May raise.
 void EmptyLibraryTables(lua_State* state, int libraries);
-// Whether no stand-in has members and strings still have their metatable. Does not raise.
+// Returns whether no stand-in has members and strings still have their metatable. Does not raise.
 bool LibraryTablesArePristine(lua_State* state, int libraries, int string_metatable);
 
 }  // namespace lua::internal

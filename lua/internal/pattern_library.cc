@@ -28,7 +28,7 @@ struct Search {
   PatternMatcher matcher;
 };
 
-// Whether there is a match; raises for the other results.
+// Returns whether there is a match; raises for the other results.
 bool Found(lua_State* state, const PatternMatcher& matcher, PatternMatcher::Result result) {
   if (result == PatternMatcher::Result::kMalformed) luaL_error(state, "%s", matcher.error());
   if (result == PatternMatcher::Result::kStopped) State::Of(state).meter().Rethrow(state);

@@ -3,7 +3,7 @@
 // An object arrives as an empty table that knows, under a key no script can make, which JSON it
 // stands for; the first access fills in its members, which are such tables again. Arrays are filled
 // at once, since Lua 5.1 lets nobody see the use of # on a table. A table keeps the knowledge of
-// its JSON, so that the way back (Encoder) can tell what a script has changed.
+// its JSON, so that the way back (Encoder) sees what a script has changed.
 #ifndef LUA_INTERNAL_SOURCES_H_
 #define LUA_INTERNAL_SOURCES_H_
 
@@ -40,7 +40,7 @@ class Sources {
     const json::Value* json = nullptr;  // nullptr: the script made this table.
     bool filled = true;
   };
-  // Of the table at `index`. Does not raise.
+  // The source of the table at `index`. Does not raise.
   Source Of(lua_State* state, int index) const;
 
   // The integer from 2^53 on that became this double: the only one, or else the only one in members
@@ -76,7 +76,7 @@ class Sources {
 
 // The hidden key under which a table knows its source.
 void PushSourceKey(lua_State* state);
-// Whether the value at `index` is that key: functions that list keys pass over it.
+// Returns whether the value at `index` is that key: functions that list keys pass over it.
 inline bool IsSourceKey(lua_State* state, int index) {
   return lua_type(state, index) == LUA_TLIGHTUSERDATA;
 }

@@ -32,7 +32,7 @@ struct Setting {
 
 // What one run keeps for the libraries of scripts.
 struct RunExtras {
-  std::vector<Value> arguments;  // Of the call of a bound function under way.
+  std::vector<Value> arguments;  // Those of the call of a bound function under way.
   std::vector<Value> results;    // Likewise.
   uint64_t random = 0;           // State of math.random.
   int printed_lines = 0;         // So that a loop of print does not fill the log.
@@ -48,10 +48,10 @@ class State {
 
   absl::StatusOr<Outcome> Run(const Script& script, const Call& call, const Budget& budget);
 
-  // Whether the script compiles; kInvalidArgument says why not.
+  // Checks whether the script compiles; kInvalidArgument says why not.
   absl::Status Check(const Script& script);
 
-  // Whether the state is as it was before its last run, and small enough to be kept.
+  // Returns whether the state is as it was before its last run, and small enough to be kept.
   bool reusable() const { return reusable_; }
 
   // The state behind an activation, for functions called by Lua.
@@ -109,7 +109,7 @@ class State {
   int library_tables_ = 0;
   int string_metatable_ = 0;
 
-  // Of the run.
+  // These are about the run.
   const Script* script_ = nullptr;
   const Call* call_ = nullptr;
   absl::StatusCode failure_ = absl::StatusCode::kInvalidArgument;

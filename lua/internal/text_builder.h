@@ -25,7 +25,7 @@ class TextBuilder {
     size_ += size;
   }
   void Append(char c) { Append(&c, 1); }
-  // Room for so many more bytes; Added tells how many were written there.
+  // Room for so many more bytes; Added says how many were written there.
   char* Room(size_t size) {
     if (size > capacity_ - size_) Grow(size);
     return data_ + size_;
