@@ -100,10 +100,16 @@ absl::StatusOr<ObjectPtr> ClusterClient::Update(const Resource& r, const ObjectP
     patch.Set({"metadata", "resourceVersion"}, before->resource_version());
   }
   const WriteOptions write{.subresource = options.status_on_object ? "" : options.subresource};
-  ASSIGN_OR_RETURN(Object written,
-                   client_.Patch(r, before->key(), PatchType::kMerge, patch, write, stop));
-  Remember(r, written);
-  return Share(std::move(written));
+  absl::StatusOr<Object> written =
+      client_.Patch(r, before->key(), PatchType::kMerge, patch, write, stop);
+  if (absl::IsAborted(written.status())) {
+    // The cache may be behind: trying again must not depend on a watch that has died unnoticed.
+    const absl::StatusOr<Object> live = client_.Get(r, before->key(), stop);
+    if (live.ok()) Remember(r, *live);
+  }
+  RETURN_IF_ERROR(written.status());
+  Remember(r, *written);
+  return Share(*std::move(written));
 }
 
 absl::Status ClusterClient::Delete(const Resource& r, const ObjectKey& key,

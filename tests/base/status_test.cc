@@ -87,4 +87,15 @@ TEST_CASE("the macros return the first error and assign otherwise") {
   CHECK(Quarter(-4).status().message() == "negative");
 }
 
+TEST_CASE("joined errors have the code of the first that is more than a conflict") {
+  base::ErrorList errors;
+  errors.Add(absl::AbortedError("a"));
+  CHECK(absl::IsAborted(errors.Join()));
+  errors.Add(absl::PermissionDeniedError("b"));
+  errors.Add(absl::UnavailableError("c"));
+  errors.Add(absl::AbortedError("d"));
+  CHECK(absl::IsPermissionDenied(errors.Join()));
+  CHECK(errors.Join().message() == "[a, b, c, d]");
+}
+
 }  // namespace

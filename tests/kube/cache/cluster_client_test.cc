@@ -162,6 +162,20 @@ TEST_CASE_METHOD(Fixture, "a refused update leaves the cache as it was") {
   CHECK(cluster.Find(kPods, key) == held);
 }
 
+TEST_CASE_METHOD(Fixture, "after a conflict the cache shows what the server has") {
+  server->Put(kPods, Pod("a"));
+  Sync();
+  const ObjectPtr held = cluster.Find(kPods, key);
+  server->Block("WATCH");
+  server->EndWatches(absl::OkStatus());  // From here on no event comes.
+  const Object theirs = server->Put(kPods, Pod("a"));
+  Object after = *held;
+  after.AddFinalizer("x/y");
+  CHECK(absl::IsAborted(cluster.Update(kPods, held, after, {}, stop).status()));
+  CHECK(cluster.Find(kPods, key)->resource_version() == theirs.resource_version());
+  server->Unblock();
+}
+
 TEST_CASE_METHOD(Fixture, "a delete that finalizers hold up is seen as deleting") {
   Object pod = Pod("a");
   pod.AddFinalizer("x/y");

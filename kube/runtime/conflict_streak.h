@@ -1,0 +1,56 @@
+// Conflicts that do not end by trying again.
+//
+// A write that meets a conflict (kAborted) is tried again silently, since the next pass has read
+// what came in between. But not every 409 is that: an admission webhook may deny with it, and a
+// cache may stay behind. After a few in a row the conflict counts as any other failure, and is
+// reported as one.
+//
+// This is memory of one process; when it is lost, the counting starts anew.
+#ifndef KUBE_RUNTIME_CONFLICT_STREAK_H_
+#define KUBE_RUNTIME_CONFLICT_STREAK_H_
+
+#include <string>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "absl/synchronization/mutex.h"
+
+namespace kube {
+
+// Thread-safe.
+class ConflictStreak {
+ public:
+  // So many conflicts in a row are silent. With the back-off of queues they take a sixth of a
+  // second; other writers' changes come and go in that time.
+  static constexpr int kSilent = 5;
+
+  // `result`, of a pass for `what`; a conflict after kSilent conflicts in a row comes back as
+  // kFailedPrecondition, with its message.
+  absl::Status Judge(absl::string_view what, const absl::Status& result) {
+    absl::MutexLock lock(&mu_);
+    if (!absl::IsAborted(result)) {
+      if (!absl::IsCancelled(result)) conflicts_.erase(what);
+      return result;
+    }
+    const int conflicts = ++conflicts_[what];
+    if (conflicts <= kSilent) return result;
+    return absl::FailedPreconditionError(absl::StrCat(
+        result.message(), " (the server has answered with a conflict ", conflicts, " times)"));
+  }
+  // Call it when `what` does not exist any more.
+  void Forget(absl::string_view what) {
+    absl::MutexLock lock(&mu_);
+    conflicts_.erase(what);
+  }
+
+ private:
+  absl::Mutex mu_;
+  absl::flat_hash_map<std::string, int> conflicts_ ABSL_GUARDED_BY(mu_);  // In a row.
+};
+
+}  // namespace kube
+
+#endif  // KUBE_RUNTIME_CONFLICT_STREAK_H_
