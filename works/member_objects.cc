@@ -51,9 +51,28 @@ MemberObjects::MemberObjects(Deps deps) : deps_(deps) {}
 
 absl::StatusOr<std::shared_ptr<kube::Informer>> MemberObjects::InformerFor(
     const std::string& cluster, const kube::Gvk& gvk, const base::StopToken& stop) {
-  ASSIGN_OR_RETURN(const kube::Resource resource, deps_.mapper.ForKind(gvk, stop));
   ASSIGN_OR_RETURN(const std::shared_ptr<kube::MemberCluster> member, deps_.clusters.Get(cluster));
+  ASSIGN_OR_RETURN(const kube::Resource resource, ResourceOf(*member, gvk, stop));
   return member->client().informers().Get(resource);
+}
+
+absl::StatusOr<kube::Resource> MemberObjects::ResourceOf(kube::MemberCluster& member,
+                                                         const kube::Gvk& gvk,
+                                                         const base::StopToken& stop) {
+  absl::StatusOr<kube::Resource> resource = deps_.mapper.ForKind(gvk, stop);
+  if (!absl::IsNotFound(resource.status())) return resource;
+  absl::StatusOr<kube::Resource> own = member.client().mapper().ForKind(gvk, stop);
+  // That the control plane does not serve the kind is what the user can do something about.
+  return absl::IsNotFound(own.status()) ? resource : own;
+}
+
+bool MemberObjects::IsKindGone(const std::string& cluster, const kube::Gvk& gvk,
+                               const base::StopToken& stop) {
+  const auto member = deps_.clusters.Get(cluster);
+  if (!member.ok()) return false;
+  kube::RestMapper& mapper = (*member)->client().mapper();
+  mapper.Reset();  // What it knows may be from before the definition went.
+  return absl::IsNotFound(mapper.ForKind(gvk, stop).status());
 }
 
 absl::StatusOr<kube::ObjectPtr> MemberObjects::Find(const std::string& cluster,
@@ -85,8 +104,8 @@ absl::StatusOr<ApplyResult> MemberObjects::Apply(const std::string& cluster,
 absl::StatusOr<ApplyResult> MemberObjects::CreateOrAdopt(const std::string& cluster,
                                                          const kube::Object& manifest,
                                                          const base::StopToken& stop) {
-  ASSIGN_OR_RETURN(const kube::Resource resource, deps_.mapper.ForKind(manifest.gvk(), stop));
   ASSIGN_OR_RETURN(const std::shared_ptr<kube::MemberCluster> member, deps_.clusters.Get(cluster));
+  ASSIGN_OR_RETURN(const kube::Resource resource, ResourceOf(*member, manifest.gvk(), stop));
   const absl::StatusOr<kube::ObjectPtr> created = member->client().Create(resource, manifest, stop);
   if (created.ok()) {
     Record(cluster, **created);
@@ -135,8 +154,8 @@ absl::StatusOr<ApplyResult> MemberObjects::SendUpdate(const std::string& cluster
   const json::Value patch = kube::DiffMergePatch(comparable.root(), desired.root());
   const kube::Object after(kube::ApplyMergePatch(observed->root(), patch));
 
-  ASSIGN_OR_RETURN(const kube::Resource resource, deps_.mapper.ForKind(manifest.gvk(), stop));
   ASSIGN_OR_RETURN(const std::shared_ptr<kube::MemberCluster> member, deps_.clusters.Get(cluster));
+  ASSIGN_OR_RETURN(const kube::Resource resource, ResourceOf(*member, manifest.gvk(), stop));
   kube::UpdateOptions options;
   options.precondition = kube::UpdateOptions::Precondition::kAlways;
   ASSIGN_OR_RETURN(const kube::ObjectPtr now,
@@ -159,11 +178,16 @@ absl::StatusOr<kube::Object> MemberObjects::Retained(const kube::Object& manifes
 
 absl::Status MemberObjects::Delete(const std::string& cluster, const kube::Object& manifest,
                                    const base::StopToken& stop) {
-  ASSIGN_OR_RETURN(const kube::ObjectPtr observed, Find(cluster, manifest, stop));
+  const absl::StatusOr<kube::ObjectPtr> found = Find(cluster, manifest, stop);
+  if (absl::IsNotFound(found.status()) && IsKindGone(cluster, manifest.gvk(), stop)) {
+    Forget(cluster, manifest.gvk(), manifest.key());
+    return absl::OkStatus();  // An object of a kind that is not served does not exist.
+  }
+  ASSIGN_OR_RETURN(const kube::ObjectPtr observed, found);
   Forget(cluster, manifest.gvk(), manifest.key());
   if (observed == nullptr || !IsManaged(*observed)) return absl::OkStatus();
-  ASSIGN_OR_RETURN(const kube::Resource resource, deps_.mapper.ForKind(manifest.gvk(), stop));
   ASSIGN_OR_RETURN(const std::shared_ptr<kube::MemberCluster> member, deps_.clusters.Get(cluster));
+  ASSIGN_OR_RETURN(const kube::Resource resource, ResourceOf(*member, manifest.gvk(), stop));
   kube::DeleteOptions options;
   options.propagation = "Background";  // Jobs would orphan their pods otherwise.
   options.uid = std::string(observed->uid());

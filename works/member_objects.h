@@ -31,7 +31,7 @@ enum class ApplyResult { kCreated, kNone, kUnchanged, kUpdated };
 class MemberObjects {
  public:
   struct Deps {
-    kube::RestMapper& mapper;  // The control plane's: kinds must be known there.
+    kube::RestMapper& mapper;  // The control plane's. Kinds it does not know, members may know.
     kube::ClusterSet& clusters;
     const interpreter::Interpreter& interpreter;
     const base::Clock& clock;
@@ -56,7 +56,8 @@ class MemberObjects {
   // Updates `observed`, as Apply does.
   absl::StatusOr<ApplyResult> Update(const std::string& cluster, const kube::Object& manifest,
                                      const kube::ObjectPtr& observed, const base::StopToken& stop);
-  // Deletes the object unless it is gone or not Karmada's. Does not wait for it to vanish.
+  // Deletes the object unless it or its kind is gone, or it is not Karmada's. Does not wait for it
+  // to vanish.
   absl::Status Delete(const std::string& cluster, const kube::Object& manifest,
                       const base::StopToken& stop);
   // nullptr: not there, or not labelled as Karmada's.
@@ -73,6 +74,12 @@ class MemberObjects {
  private:
   using VersionKey = std::tuple<std::string, kube::Gvk, kube::ObjectKey>;
 
+  // The kind as the control plane serves it, else as the member does: a definition that was deleted
+  // in the control plane must not keep its objects in members. kNotFound when neither serves it.
+  absl::StatusOr<kube::Resource> ResourceOf(kube::MemberCluster& member, const kube::Gvk& gvk,
+                                            const base::StopToken& stop);
+  // Whether the member's own discovery says that it does not serve the kind.
+  bool IsKindGone(const std::string& cluster, const kube::Gvk& gvk, const base::StopToken& stop);
   absl::StatusOr<ApplyResult> CreateOrAdopt(const std::string& cluster,
                                             const kube::Object& manifest,
                                             const base::StopToken& stop);

@@ -6,6 +6,7 @@
 #include "api/cluster.h"
 #include "api/keys.h"
 #include "api/names.h"
+#include "api/work.h"
 
 namespace works {
 
@@ -19,6 +20,30 @@ kube::MapFn WorksOf(std::shared_ptr<kube::Informer> works) {
     for (const kube::ObjectPtr& work :
          works->store().List(api::ExecutionNamespace(cluster.name()), {})) {
       requests.push_back({.key = work->key()});
+    }
+    return requests;
+  };
+}
+
+kube::ClusterSet::Subscription QueueWhenReconnected(kube::ClusterSet& members,
+                                                    std::shared_ptr<kube::Informer> works,
+                                                    kube::WorkQueue& queue) {
+  return members.OnReconnected([works = std::move(works), &queue](const std::string& cluster) {
+    for (const kube::ObjectPtr& work : works->store().List(api::ExecutionNamespace(cluster), {})) {
+      queue.Add({.key = work->key()});
+    }
+  });
+}
+
+kube::MapFn ObjectsOf(std::shared_ptr<kube::Informer> works) {
+  return [works = std::move(works)](const kube::Object& cluster) {
+    const std::string name(cluster.name());
+    std::vector<kube::Request> requests;
+    for (const kube::ObjectPtr& work : works->store().List(api::ExecutionNamespace(name), {})) {
+      for (const json::Value& raw : api::WorkView(*work).Manifests()) {
+        const kube::Object manifest(raw);
+        requests.push_back({.key = manifest.key(), .gvk = manifest.gvk(), .cluster = name});
+      }
     }
     return requests;
   };

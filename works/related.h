@@ -6,8 +6,10 @@
 
 #include "kube/cache/informer.h"
 #include "kube/meta/object.h"
+#include "kube/runtime/cluster_set.h"
 #include "kube/runtime/controller.h"
 #include "kube/runtime/events.h"
+#include "kube/runtime/work_queue.h"
 
 namespace works {
 
@@ -16,6 +18,15 @@ bool BecameReady(const kube::Object& before, const kube::Object& after);
 
 // Maps a Cluster to requests for all Works in its execution namespace. `works` is their informer.
 kube::MapFn WorksOf(std::shared_ptr<kube::Informer> works);
+
+// Queues the Works of each member that is connected anew: its informers are new ones, and what
+// happened there in between was not seen. `works` is their informer. REQUIRES: the queue outlives
+// the subscription.
+[[nodiscard]] kube::ClusterSet::Subscription QueueWhenReconnected(
+    kube::ClusterSet& members, std::shared_ptr<kube::Informer> works, kube::WorkQueue& queue);
+
+// Maps a Cluster to a request for each object that its Works put there: cluster, gvk and key.
+kube::MapFn ObjectsOf(std::shared_ptr<kube::Informer> works);
 
 // The template behind a Work's manifest, for events; its uid is "" when the manifest does not tell.
 kube::ObjectReference TemplateOf(const kube::Object& manifest);

@@ -38,6 +38,8 @@ absl::StatusOr<kube::Action> BindingStatusReconciler<Scope>::Reconcile(
   const kube::ObjectPtr object = manager_.cluster().Find(Scope::Bindings(), request.key);
   if (object == nullptr || object->IsDeleting()) {
     recorder_.ForgetAll(FailurePrefix(request.key));
+    conflicts_.Forget(FailurePrefix(request.key));
+    conflicts_.Forget(absl::StrCat(FailurePrefix(request.key), "template"));
     absl::MutexLock lock(&mu_);
     held_.erase(request.key);
     return kube::Action::Done();
@@ -93,9 +95,11 @@ absl::Status BindingStatusReconciler<Scope>::WriteBinding(
   const absl::StatusOr<kube::ObjectPtr> now =
       manager_.cluster().Update(Scope::Bindings(), object, after, options, stop);
   if (absl::IsNotFound(now.status())) return absl::OkStatus();
-  Report({*object, FailurePrefix(object->key())}, now.status(),
+  const std::string name = FailurePrefix(object->key());
+  const absl::Status written = conflicts_.Judge(name, now.status());
+  Report({*object, name}, written,
          api::message::BindingStatusAggregated(Scope::Describe(object->key())));
-  return now.status();
+  return written;
 }
 
 template <class Scope>
@@ -115,13 +119,16 @@ absl::Status BindingStatusReconciler<Scope>::WriteTemplate(
 
   const absl::StatusOr<kube::Object> aggregated =
       interpreter_.AggregateStatus(**object, items.empty() ? json::Value() : ItemsToJson(items));
+  const std::string name = absl::StrCat(FailurePrefix(binding.object().key()), "template");
   absl::Status done = aggregated.status();
-  if (done.ok()) {
-    done = template_status_.Write({resource, *object}, aggregated->status(), stop);
-    if (absl::IsNotFound(done)) return absl::OkStatus();  // The template went meanwhile.
+  if (aggregated.ok()) {
+    const absl::Status written =
+        template_status_.Write({resource, *object}, aggregated->status(), stop);
+    if (absl::IsNotFound(written)) return absl::OkStatus();  // The template went meanwhile.
+    done = conflicts_.Judge(name, written);
+    if (absl::IsAborted(done)) return done;
   }
-  Report({**object, absl::StrCat(FailurePrefix(binding.object().key()), "template")}, done,
-         api::message::kTemplateStatusAggregated);
+  Report({**object, name}, done, api::message::kTemplateStatusAggregated);
   return base::Annotate(done, "aggregating status of ", reference.Describe());
 }
 

@@ -17,6 +17,7 @@
 #include "base/stop_token.h"
 #include "controllers/bindingstatus/template_status.h"
 #include "interpreter/interpreter.h"
+#include "kube/runtime/conflict_streak.h"
 #include "kube/runtime/event_recorder.h"
 #include "kube/runtime/manager.h"
 #include "kube/runtime/reconciler.h"
@@ -55,6 +56,7 @@ class BindingStatusReconciler : public kube::Reconciler {
   kube::Manager& manager_;
   const interpreter::Interpreter& interpreter_;
   TemplateStatus template_status_;
+  kube::ConflictStreak conflicts_;  // Named as the outcomes below.
   kube::EventRecorder
       recorder_;  // Of outcomes for bindings, and templates under the prefix of their binding.
   absl::Mutex mu_;

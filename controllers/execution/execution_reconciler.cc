@@ -32,6 +32,10 @@ std::string FailurePrefix(const kube::ObjectKey& work) {
   return absl::StrCat(work.ToString(), ": ");
 }
 
+std::string FailureName(const kube::ObjectKey& work, const kube::Object& manifest) {
+  return absl::StrCat(FailurePrefix(work), manifest.kind(), "/", manifest.key().ToString());
+}
+
 // Takes away what marks an object as Karmada's (upstream's preserveResourcesOnDeletion clean-up).
 void Release(kube::Object& manifest) {
   const bool namespaced = !manifest.ns().empty();
@@ -94,6 +98,7 @@ absl::StatusOr<kube::Action> ExecutionReconciler::Reconcile(const kube::Request&
 }
 
 absl::Status ExecutionReconciler::Dispatch(const Target& target, const base::StopToken& stop) {
+  const base::SteadyTime start = manager_.clock().SteadyNow();
   base::ErrorList errors;
   size_t ok = 0;
   const std::vector<kube::Object> manifests = ManifestsOf(*target.work);
@@ -105,6 +110,12 @@ absl::Status ExecutionReconciler::Dispatch(const Target& target, const base::Sto
   const absl::Status result = errors.Join();
   if (absl::IsAborted(result) || absl::IsCancelled(result))
     return result;  // Again at once, or stopped.
+  manager_.registry()
+      .GetHistogram("work_sync_workload_duration_seconds",
+                    "Duration of syncing the manifests of a Work to its member cluster.",
+                    metrics::ExponentialBuckets(0.001, 2, 12),
+                    {{"result", result.ok() ? "success" : "error"}})
+      .Observe(absl::ToDoubleSeconds(manager_.clock().SteadyNow() - start));
   ReportApplied(target, result, ok, manifests.size());
   return result;
 }
@@ -112,12 +123,12 @@ absl::Status ExecutionReconciler::Dispatch(const Target& target, const base::Sto
 absl::Status ExecutionReconciler::ApplyManifest(const Target& target, const kube::Object& manifest,
                                                 const base::StopToken& stop) {
   const absl::StatusOr<works::ApplyResult> result = objects_.Apply(target.cluster, manifest, stop);
-  const absl::Status& applied = result.status();
+  const std::string name = FailureName(target.work->key(), manifest);
+  const absl::Status applied = conflicts_.Judge(name, result.status());
   const kube::ObjectReference about = works::TemplateOf(manifest);
   if (about.uid.empty()) return applied;
   recorder_.Outcome(
-      {.what = absl::StrCat(FailurePrefix(target.work->key()), manifest.kind(), "/",
-                            manifest.key().ToString()),
+      {.what = name,
        .about = {about},
        .success = {api::reason::kSyncSucceed,
                    api::message::ManifestSynced(manifest.key(), target.cluster)},
@@ -197,8 +208,10 @@ absl::Status ExecutionReconciler::DeleteManifests(const Target& target,
                                                   const base::StopToken& stop) {
   base::ErrorList errors;
   for (const kube::Object& manifest : ManifestsOf(*target.work)) {
-    errors.Add(base::Annotate(objects_.Delete(target.cluster, manifest, stop), "deleting ",
-                              manifest.Describe(), " in cluster ", target.cluster));
+    const absl::Status deleted = conflicts_.Judge(FailureName(target.work->key(), manifest),
+                                                  objects_.Delete(target.cluster, manifest, stop));
+    errors.Add(
+        base::Annotate(deleted, "deleting ", manifest.Describe(), " in cluster ", target.cluster));
   }
   return errors.Join();
 }
@@ -222,6 +235,9 @@ absl::Status RegisterExecution(const loops::Context& context, int workers) {
   const auto returns_or_goes = [](const kube::Object& before, const kube::Object& after) {
     return works::BecameReady(before, after) || (after.IsDeleting() && !before.IsDeleting());
   };
+  auto reconciler =
+      std::make_unique<ExecutionReconciler>(context.manager, context.objects, context.status);
+  ExecutionReconciler& built = *reconciler;
   kube::ControllerBuilder builder = context.NewController(api::kExecutionController, workers);
   kube::Controller& controller =
       loops::ReadsCredentials(builder)
@@ -229,8 +245,8 @@ absl::Status RegisterExecution(const loops::Context& context, int workers) {
           // A cluster that comes, comes back or is being removed has its Works done again.
           .Watches(api::Clusters(), {.when = {.update = returns_or_goes, .remove = kube::Never},
                                      .map = works::WorksOf(works)})
-          .Build(std::make_unique<ExecutionReconciler>(context.manager, context.objects,
-                                                       context.status));
+          .Build(std::move(reconciler));
+  built.Hold(works::QueueWhenReconnected(context.members, works, controller.queue()));
   works::RequeueWorks(context.interpreter,
                       {controller.queue(), works, {interpreter::Operation::kRetain}});
   return absl::OkStatus();

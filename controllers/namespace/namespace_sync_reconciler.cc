@@ -44,17 +44,20 @@ bool NamespaceSyncReconciler::IsSkipped(const kube::Object& ns) const {
 absl::StatusOr<kube::Action> NamespaceSyncReconciler::Reconcile(const kube::Request& request,
                                                                 const base::StopToken& stop) {
   const kube::ObjectPtr ns = manager_.cluster().Find(api::Namespaces(), request.key);
-  if (ns == nullptr || IsSkipped(*ns)) return kube::Action::Done();
+  if (ns == nullptr || IsSkipped(*ns)) {
+    conflicts_.Forget(request.key.name);
+    return kube::Action::Done();
+  }
   base::ErrorList errors;
   for (const kube::ObjectPtr& cluster :
        manager_.cluster().informers().Get(api::Clusters())->store().List()) {
     if (cluster->IsDeleting()) continue;
     const absl::Status written =
         writer_.CreateOrUpdate(NamespaceWork(*ns, cluster->name()), stop).status();
-    if (absl::IsAborted(written) || absl::IsCancelled(written)) return written;
+    if (absl::IsCancelled(written)) return written;
     errors.Add(base::Annotate(written, "cluster ", cluster->name()));
   }
-  RETURN_IF_ERROR(errors.Join());
+  RETURN_IF_ERROR(conflicts_.Judge(request.key.name, errors.Join()));
   return kube::Action::Done();
 }
 

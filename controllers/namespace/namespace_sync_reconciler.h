@@ -6,6 +6,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "base/stop_token.h"
+#include "kube/runtime/conflict_streak.h"
 #include "kube/runtime/manager.h"
 #include "kube/runtime/reconciler.h"
 #include "loops/context.h"
@@ -30,6 +31,7 @@ class NamespaceSyncReconciler : public kube::Reconciler {
   kube::Manager& manager_;
   const loops::SkippedNamespaces skipped_;
   works::WorkWriter writer_;
+  kube::ConflictStreak conflicts_;  // Names of namespaces.
 };
 
 // The Work that brings a namespace into one cluster.

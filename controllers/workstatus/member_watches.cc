@@ -42,6 +42,7 @@ void MemberWatches::Attach(const std::string& cluster,
                            const std::shared_ptr<kube::Informer>& informer) {
   {
     absl::MutexLock lock(&mu_);
+    absl::erase_if(attached_, [](const auto& entry) { return entry.second.expired(); });
     std::weak_ptr<kube::Informer>& known = attached_[{cluster, informer->resource().gvr()}];
     if (known.lock() == informer) return;
     known = informer;
@@ -60,6 +61,11 @@ absl::Status RegisterWorkStatus(const loops::Context& context, int workers) {
   kube::Controller& objects =
       loops::ReadsCredentials(by_object)
           .Reads(api::Works())
+          // While a cluster was not ready, its objects may have been given up.
+          .Watches(
+              api::Clusters(),
+              {.when = {.add = kube::Never, .update = works::BecameReady, .remove = kube::Never},
+               .map = works::ObjectsOf(works)})
           .Build(std::make_unique<WorkStatusReconciler>(WorkStatusDeps{
               context.manager, context.objects, context.status, context.interpreter}));
   works::RequeueWorks(
@@ -73,13 +79,19 @@ absl::Status RegisterWorkStatus(const loops::Context& context, int workers) {
                              .cluster = api::ClusterOfExecutionNamespace(work.ns()).value_or("")};
       });
 
+  auto watches = std::make_unique<MemberWatches>(context.manager, context.objects, objects.queue());
+  MemberWatches& built = *watches;
   kube::ControllerBuilder by_work = context.NewController(api::kWorkStatusController, 2);
-  loops::ReadsCredentials(by_work)
-      .Watches(api::Works(), {.when = {.update = kube::GenerationChanged, .remove = kube::Never}})
-      .Watches(api::Clusters(),
-               {.when = {.add = kube::Never, .update = works::BecameReady, .remove = kube::Never},
-                .map = works::WorksOf(works)})
-      .Build(std::make_unique<MemberWatches>(context.manager, context.objects, objects.queue()));
+  kube::Controller& controller =
+      loops::ReadsCredentials(by_work)
+          .Watches(api::Works(),
+                   {.when = {.update = kube::GenerationChanged, .remove = kube::Never}})
+          .Watches(
+              api::Clusters(),
+              {.when = {.add = kube::Never, .update = works::BecameReady, .remove = kube::Never},
+               .map = works::WorksOf(works)})
+          .Build(std::move(watches));
+  built.Hold(works::QueueWhenReconnected(context.members, works, controller.queue()));
   return absl::OkStatus();
 }
 

@@ -47,6 +47,16 @@ absl::StatusOr<kube::Action> WorkStatusReconciler::Reconcile(const kube::Request
     recorder_.Forget(FailureName(request));
     return kube::Action::Done();
   }
+  const absl::Status done = ReconcileObject(request, stop);
+  // A cluster that is not ready is tried once; when it is ready, all its objects are queued again.
+  if (done.ok() || absl::IsCancelled(done) || api::ClusterView(*cluster).IsReady()) {
+    RETURN_IF_ERROR(done);
+  }
+  return kube::Action::Done();
+}
+
+absl::Status WorkStatusReconciler::ReconcileObject(const kube::Request& request,
+                                                   const base::StopToken& stop) {
   ASSIGN_OR_RETURN(const std::shared_ptr<kube::Informer> informer,
                    deps_.objects.InformerFor(request.cluster, request.gvk, stop));
   Observed observed;
@@ -61,16 +71,15 @@ absl::StatusOr<kube::Action> WorkStatusReconciler::Reconcile(const kube::Request
   if (observed.object == nullptr) {
     recorder_.Forget(FailureName(request));
     deps_.objects.Forget(request.cluster, request.gvk, request.key);
-    RETURN_IF_ERROR(Recreate(request, stop));
-    return kube::Action::Done();
+    return Recreate(request, stop);
   }
   const kube::ObjectKey key = WorkOf(*observed.object);
   // An object that names another cluster's Work is not this control plane's to judge.
   if (key.name.empty() || key.ns != api::ExecutionNamespace(request.cluster)) {
-    return kube::Action::Done();
+    return absl::OkStatus();
   }
   observed.work = deps_.manager.cluster().Find(api::Works(), key);
-  if (observed.work == nullptr || observed.work->IsDeleting()) return kube::Action::Done();
+  if (observed.work == nullptr || observed.work->IsDeleting()) return absl::OkStatus();
   const api::WorkView view(*observed.work);
   const std::optional<int64_t> index = view.IndexOf(*observed.object);
   if (!index.has_value()) {
@@ -81,8 +90,7 @@ absl::StatusOr<kube::Action> WorkStatusReconciler::Reconcile(const kube::Request
   observed.index = *index;
   observed.manifest = kube::Object(view.Manifests()[static_cast<size_t>(*index)]);
   if (!view.IsDispatchingSuspended()) RETURN_IF_ERROR(RevertDrift(observed, stop));
-  RETURN_IF_ERROR(Collect(observed));
-  return kube::Action::Done();
+  return Collect(observed);
 }
 
 absl::Status WorkStatusReconciler::RevertDrift(Observed& observed, const base::StopToken& stop) {

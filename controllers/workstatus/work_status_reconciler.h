@@ -46,6 +46,7 @@ class WorkStatusReconciler : public kube::Reconciler {
     kube::Object manifest;
   };
 
+  absl::Status ReconcileObject(const kube::Request& request, const base::StopToken& stop);
   absl::Status Recreate(const kube::Request& request, const base::StopToken& stop);
   absl::Status RevertDrift(Observed& observed, const base::StopToken& stop);
   absl::Status Collect(const Observed& observed);

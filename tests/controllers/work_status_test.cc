@@ -49,6 +49,7 @@ struct Fixture : tests::MembersFixture {
   void PutCluster(const char* mode) {
     kube::Object c = kube::Object::Make(api::Clusters().gvk, {"", "m1"});
     c.Set({"spec", "syncMode"}, mode);
+    c.Set({"status", "conditions"}, Json(R"([{"type": "Ready", "status": "True"}])"));
     PutCached(api::Clusters(), c);
   }
   // A Work whose object is in the member, as the execution loop leaves them.
