@@ -20,6 +20,15 @@ namespace {
 // How soon to look again while Works that must go first are still there.
 constexpr absl::Duration kPurgeRecheck = absl::Seconds(5);
 
+// Not one of upstream's: overrides are not applied here yet.
+constexpr char kOverriddenReason[] = "OverriddenWorkKept";
+
+std::string OverriddenWorkKept(absl::string_view cluster) {
+  return absl::StrCat("The work of cluster ", cluster,
+                      " keeps the manifest that override policies gave it: they are not applied by "
+                      "this version, and changes of the template do not reach this cluster.");
+}
+
 absl::Status DeleteWork(kube::ClusterClient& client, const kube::Object& work,
                         const base::StopToken& stop) {
   if (work.IsDeleting()) return absl::OkStatus();
@@ -44,6 +53,7 @@ absl::StatusOr<kube::Action> BindingReconciler<Scope>::Reconcile(const kube::Req
   const kube::ObjectPtr object = manager_.cluster().Find(Scope::Bindings(), request.key);
   if (object == nullptr) {
     recorder_.Forget(request.key.ToString());
+    conflicts_.Forget(request.key.ToString());
     return kube::Action::Done();
   }
   if (object->IsDeleting()) return Finalize(object, stop);
@@ -63,8 +73,18 @@ absl::StatusOr<kube::Action> BindingReconciler<Scope>::Reconcile(const kube::Req
     return kube::Action::Done();  // Its binding will be collected.
   if (!found.ok()) return found.status();
 
-  const absl::Status result = EnsureWorks(binding, **found, stop);
-  Report(binding, **found, result);
+  const base::SteadyTime start = manager_.clock().SteadyNow();
+  const absl::Status result =
+      conflicts_.Judge(request.key.ToString(), EnsureWorks(binding, **found, stop));
+  if (!absl::IsAborted(result) && !absl::IsCancelled(result)) {
+    manager_.registry()
+        .GetHistogram("binding_sync_work_duration_seconds",
+                      "Duration of syncing the Works of a binding.",
+                      metrics::ExponentialBuckets(0.001, 2, 12),
+                      {{"result", result.ok() ? "success" : "error"}})
+        .Observe(absl::ToDoubleSeconds(manager_.clock().SteadyNow() - start));
+    Report(binding, **found, result);
+  }
   if (!result.ok()) return result;
   return kube::Action::Done();
 }
@@ -137,17 +157,30 @@ absl::Status BindingReconciler<Scope>::EnsureWorks(const api::BindingView& bindi
   const std::vector<int64_t> completions = DividedCompletions(object, binding, targets);
   base::ErrorList errors;
   for (size_t i = 0; i < targets.size(); ++i) {
-    const absl::StatusOr<kube::Object> manifest = ManifestFor(
-        object, binding, targets[i], completions.empty() ? -1 : completions[i], interpreter_);
     const absl::Status status =
-        manifest.ok()
-            ? writer_.CreateOrUpdate(WorkFor<Scope>(*manifest, binding, targets[i].name), stop)
-                  .status()
-            : manifest.status();
-    if (absl::IsAborted(status) || absl::IsCancelled(status)) return status;
+        EnsureWork(binding, object, {targets[i], completions.empty() ? -1 : completions[i]}, stop);
+    if (absl::IsCancelled(status)) return status;
     errors.Add(base::Annotate(status, "cluster ", targets[i].name));
   }
   return errors.Join();
+}
+
+template <class Scope>
+absl::Status BindingReconciler<Scope>::EnsureWork(const api::BindingView& binding,
+                                                  const kube::Object& object, const Share& share,
+                                                  const base::StopToken& stop) {
+  const api::TargetCluster& target = share.target;
+  ASSIGN_OR_RETURN(const kube::Object manifest,
+                   ManifestFor(object, binding, target, share.completions, interpreter_));
+  ASSIGN_OR_RETURN(const works::WorkWriter::Result result,
+                   writer_.CreateOrUpdate(WorkFor<Scope>(manifest, binding, target.name), stop));
+  if (!result.kept_overridden) return absl::OkStatus();
+  for (const kube::Object* about : {&binding.object(), &object}) {
+    manager_.events().Record(Scope::kBindingController, kube::ObjectReference::Of(*about),
+                             kube::EventType::kWarning, kOverriddenReason,
+                             OverriddenWorkKept(target.name));
+  }
+  return absl::OkStatus();
 }
 
 template <class Scope>

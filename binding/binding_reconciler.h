@@ -12,6 +12,7 @@
 #include "api/binding_scope.h"
 #include "base/stop_token.h"
 #include "interpreter/interpreter.h"
+#include "kube/runtime/conflict_streak.h"
 #include "kube/runtime/event_recorder.h"
 #include "kube/runtime/manager.h"
 #include "kube/runtime/reconciler.h"
@@ -38,6 +39,12 @@ class BindingReconciler : public kube::Reconciler {
   bool IsPurging(const api::BindingView& binding) const;
   absl::Status EnsureWorks(const api::BindingView& binding, const kube::Object& object,
                            const base::StopToken& stop);
+  struct Share {
+    const api::TargetCluster& target;
+    int64_t completions;  // As ManifestFor takes them.
+  };
+  absl::Status EnsureWork(const api::BindingView& binding, const kube::Object& object,
+                          const Share& share, const base::StopToken& stop);
   // Events on binding and template: of failures, and of a pass that ends them.
   void Report(const api::BindingView& binding, const kube::Object& object,
               const absl::Status& result);
@@ -45,7 +52,8 @@ class BindingReconciler : public kube::Reconciler {
   kube::Manager& manager_;
   const interpreter::Interpreter& interpreter_;
   works::WorkWriter writer_;
-  kube::EventRecorder recorder_;  // Of outcomes by the key of their binding.
+  kube::ConflictStreak conflicts_;  // Keys of bindings.
+  kube::EventRecorder recorder_;    // Of outcomes by the key of their binding.
 };
 
 // Builds the loop of one scope.

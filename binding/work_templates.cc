@@ -20,6 +20,33 @@ std::string ConflictResolution(const kube::Object& object, const api::BindingVie
   return binding.ConflictResolution() == api::kResolveOverwrite ? "overwrite" : "abort";
 }
 
+// Who a manifest is: kind and key decide the name of its Work and the object in members.
+bool IsSameObject(const kube::Object& a, const kube::Object& b) {
+  return a.gvk() == b.gvk() && a.key() == b.key();
+}
+
+// `manifest`, which a rule made of `object`, as what it has to be: the same object. What the loops
+// read of its metadata is taken from the template, since a rule may return a new table.
+absl::StatusOr<kube::Object> Checked(kube::Object manifest, const kube::Object& object,
+                                     interpreter::Operation operation) {
+  if (!IsSameObject(manifest, object)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(interpreter::OperationName(operation), " made ", manifest.Describe(), " (",
+                     manifest.api_version(), ") of ", object.Describe(), " (", object.api_version(),
+                     "): kind, namespace and name of a template must stay"));
+  }
+  for (const absl::string_view field : {"uid", "generation"}) {
+    const json::Value& value = object.metadata()[field];
+    if (manifest.metadata()[field] == value) continue;
+    if (value.is_null()) {
+      manifest.Erase({"metadata", field});
+    } else {
+      manifest.Set({"metadata", field}, value);
+    }
+  }
+  return manifest;
+}
+
 }  // namespace
 
 std::vector<int64_t> DividedCompletions(const kube::Object& object, const api::BindingView& binding,
@@ -50,9 +77,13 @@ absl::StatusOr<kube::Object> ManifestFor(const kube::Object& object,
   if (binding.IsWorkload() &&
       interpreter.HookEnabled(object.gvk(), interpreter::Operation::kReviseReplica)) {
     ASSIGN_OR_RETURN(manifest, interpreter.ReviseReplica(object, target.replicas));
+    ASSIGN_OR_RETURN(manifest,
+                     Checked(std::move(manifest), object, interpreter::Operation::kReviseReplica));
   }
   if (interpreter.HookEnabled(object.gvk(), interpreter::Operation::kPrune)) {
     ASSIGN_OR_RETURN(manifest, interpreter.Prune(manifest));
+    ASSIGN_OR_RETURN(manifest,
+                     Checked(std::move(manifest), object, interpreter::Operation::kPrune));
   }
   if (completions >= 0) manifest.Set({"spec", "completions"}, completions);
   return manifest;

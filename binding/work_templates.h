@@ -20,13 +20,13 @@ namespace binding {
 std::vector<int64_t> DividedCompletions(const kube::Object& object, const api::BindingView& binding,
                                         const std::vector<api::TargetCluster>& targets);
 
-// The template as one cluster shall get it: its share of the replicas and completions. Overrides
-// will be applied to this result.
+// The template as one cluster shall get it: its share of the replicas and completions
+// (`completions` < 0: they are not divided). Overrides will be applied to this result.
+// kInvalidArgument when a rule changes which object it is.
 absl::StatusOr<kube::Object> ManifestFor(const kube::Object& object,
                                          const api::BindingView& binding,
                                          const api::TargetCluster& target, int64_t completions,
                                          const interpreter::Interpreter& interpreter);
-// `completions` < 0: not divided.
 
 // The Work of one cluster; named after the manifest.
 template <class Scope>

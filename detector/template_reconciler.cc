@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "api/binding.h"
 #include "api/keys.h"
+#include "api/names.h"
 #include "api/policy.h"
 #include "api/policy_scope.h"
 #include "api/reasons.h"
@@ -81,6 +82,7 @@ void TemplateReconciler::Forget(const kube::Request& request) {
   deps_.edits.Forget(request);
   recorder_.Forget(absl::StrCat("count ", NameOf(request.gvk, request.key)));
   recorder_.Forget(absl::StrCat("apply ", NameOf(request.gvk, request.key)));
+  conflicts_.Forget(NameOf(request.gvk, request.key));
 }
 
 template <class PolicyScope>
@@ -124,6 +126,7 @@ absl::Status TemplateReconciler::MatchAndApply(const Template& t, const base::St
     deps_.waiting.Remove(t.request);
     return Apply<api::policy_scope::Cluster>(t, *cluster_policy, stop);
   }
+  RecheckAttached(*t.object);
   // A policy created at the same moment may have looked through the waiting set before this
   // template was in it. Policies are indexed before their reconcile is queued, so looking once more
   // here closes the gap.
@@ -131,12 +134,29 @@ absl::Status TemplateReconciler::MatchAndApply(const Template& t, const base::St
   return absl::OkStatus();
 }
 
+// A binding without a policy is one that the dependencies distributor of upstream has made, or one
+// whose policy went. The former follows its template: here for as long as it is needed.
+void TemplateReconciler::RecheckAttached(const kube::Object& object) {
+  if (object.ns().empty()) return;
+  const kube::ObjectPtr binding = deps_.manager.cluster().Find(
+      api::ResourceBindings(),
+      {std::string(object.ns()), api::BindingName(object.kind(), object.name())});
+  if (binding == nullptr) return;
+  const api::BindingView view(*binding);
+  if (view.RequiredBy().empty() || view.Resource().uid != object.uid() ||
+      view.Resource().resource_version == object.resource_version()) {
+    return;
+  }
+  deps_.rechecks.Publish(*binding);
+}
+
 template <class PolicyScope>
 absl::Status TemplateReconciler::Apply(const Template& t, const kube::Object& policy,
                                        const base::StopToken& stop) {
   const base::SteadyTime start = deps_.manager.clock().SteadyNow();
   const absl::StatusOr<bool> changed = ClaimAndBind<PolicyScope>(t, policy, stop);
-  const absl::Status result = changed.status();
+  const std::string name = NameOf(t.object->gvk(), t.object->key());
+  const absl::Status result = conflicts_.Judge(name, changed.status());
   if (absl::IsAborted(result) || absl::IsCancelled(result)) return result;
   metrics::Registry& registry = deps_.manager.registry();
   registry

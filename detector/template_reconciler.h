@@ -11,6 +11,7 @@
 #include "detector/template_edits.h"
 #include "detector/waiting_set.h"
 #include "interpreter/interpreter.h"
+#include "kube/runtime/conflict_streak.h"
 #include "kube/runtime/event_recorder.h"
 #include "kube/runtime/manager.h"
 #include "kube/runtime/reconciler.h"
@@ -70,6 +71,8 @@ class TemplateReconciler : public kube::Reconciler {
   // By the best policy that matches; kNotFound the first time none does, so that it is tried once
   // more.
   absl::Status MatchAndApply(const Template& t, const base::StopToken& stop);
+  // Has the binding of a template that no policy matches looked at, if others need it.
+  void RecheckAttached(const kube::Object& object);
   template <class PolicyScope>
   absl::Status Apply(const Template& t, const kube::Object& policy, const base::StopToken& stop);
   template <class PolicyScope>
@@ -96,6 +99,7 @@ class TemplateReconciler : public kube::Reconciler {
                                        const base::StopToken& stop) const;
 
   const Deps deps_;
+  kube::ConflictStreak conflicts_;
   // Of outcomes "count <template>" (its pods) and "apply <template>" (its policy).
   kube::EventRecorder recorder_;
 };

@@ -48,11 +48,22 @@ kube::Object FinishedManifest(const WorkTemplate& wanted, absl::string_view work
   return manifest;
 }
 
-void SetSpec(kube::Object& work, const WorkTemplate& wanted) {
-  const absl::string_view work_id = work.Label(api::kWorkIdLabel);
+json::Value ManifestsFor(const kube::Object& work, const WorkTemplate& wanted) {
+  return json::Value::Array({FinishedManifest(wanted, work.Label(api::kWorkIdLabel)).root()});
+}
+
+// Whether the manifests of `work` may have been made from another state of the template. Templates
+// without a generation do not tell.
+bool IsOutdated(const kube::Object& work, const WorkTemplate& wanted) {
+  const kube::Object manifest(work.Get({"spec", "workload", "manifests"}).At(0));
+  const absl::string_view generation = manifest.Annotation(api::kTemplateGenerationAnnotation);
+  return generation.empty() ||
+         generation != wanted.manifest.Annotation(api::kTemplateGenerationAnnotation);
+}
+
+void SetSpec(kube::Object& work, const WorkTemplate& wanted, json::Value manifests) {
   json::Value spec = json::Value::Object();
-  spec.Set({"workload", "manifests"},
-           json::Value::Array({FinishedManifest(wanted, work_id).root()}));
+  spec.Set({"workload", "manifests"}, std::move(manifests));
   if (wanted.suspend_dispatching) spec.Set("suspendDispatching", *wanted.suspend_dispatching);
   if (wanted.preserve_resources_on_deletion) {
     spec.Set("preserveResourcesOnDeletion", *wanted.preserve_resources_on_deletion);
@@ -76,23 +87,30 @@ kube::Object NewWork(const WorkTemplate& wanted) {
   if (!wanted.owner_references.is_null()) {
     work.Set({"metadata", "ownerReferences"}, wanted.owner_references);
   }
-  SetSpec(work, wanted);
+  SetSpec(work, wanted, ManifestsFor(work, wanted));
   return work;
 }
 
 kube::Object MergedWork(const WorkTemplate& wanted, const kube::Object& existing) {
   kube::Object work = existing;
   MergeMetadata(work, wanted);
-  SetSpec(work, wanted);
+  SetSpec(work, wanted,
+          HasAppliedOverrides(existing) ? existing.Get({"spec", "workload", "manifests"})
+                                        : ManifestsFor(work, wanted));
   return work;
 }
 
-absl::StatusOr<bool> WorkWriter::CreateOrUpdate(const WorkTemplate& wanted,
-                                                const base::StopToken& stop) {
+bool HasAppliedOverrides(const kube::Object& work) {
+  return !work.Annotation(api::kAppliedOverridesAnnotation).empty() ||
+         !work.Annotation(api::kAppliedClusterOverridesAnnotation).empty();
+}
+
+absl::StatusOr<WorkWriter::Result> WorkWriter::CreateOrUpdate(const WorkTemplate& wanted,
+                                                              const base::StopToken& stop) {
   const kube::ObjectPtr existing = client_.Find(api::Works(), wanted.key);
   if (existing == nullptr) {
     RETURN_IF_ERROR(client_.Create(api::Works(), NewWork(wanted), stop).status());
-    return true;
+    return Result{.written = true};
   }
   if (existing->IsDeleting()) {
     return absl::FailedPreconditionError(
@@ -105,7 +123,8 @@ absl::StatusOr<bool> WorkWriter::CreateOrUpdate(const WorkTemplate& wanted,
   ASSIGN_OR_RETURN(
       const kube::ObjectPtr now,
       client_.Update(api::Works(), existing, MergedWork(wanted, *existing), options, stop));
-  return now != existing;
+  return Result{.written = now != existing,
+                .kept_overridden = HasAppliedOverrides(*existing) && IsOutdated(*existing, wanted)};
 }
 
 }  // namespace works

@@ -31,17 +31,26 @@ struct WorkTemplate {
 kube::Object NewWork(const WorkTemplate& wanted);
 
 // `existing` with the template's labels and annotations merged in, finalizers united and the spec
-// replaced (upstream's ctrlutil.CreateOrUpdateWork): labels and annotations are never removed,
-// owner references never touched.
+// replaced, but for manifests that HasAppliedOverrides (upstream's ctrlutil.CreateOrUpdateWork):
+// labels and annotations are never removed, owner references never touched.
 kube::Object MergedWork(const WorkTemplate& wanted, const kube::Object& existing);
 
-// Creates the Work or updates what differs and says whether there was something to write.
+// Whether upstream has applied override policies to the Work's manifests, as its annotations say.
+bool HasAppliedOverrides(const kube::Object& work);
+
+// Creates the Work or updates what differs. Manifests that overrides were applied to are left as
+// they are: overrides are not applied here yet, so that any other manifest would take them back.
 // kFailedPrecondition "work <ns>/<n> is being deleted" while the old one goes; kAborted on a
 // conflict. Thread-safe.
 class WorkWriter {
  public:
   explicit WorkWriter(kube::ClusterClient& control_plane) : client_(control_plane) {}
-  absl::StatusOr<bool> CreateOrUpdate(const WorkTemplate& wanted, const base::StopToken& stop);
+  struct Result {
+    bool written = false;
+    // The template has changed since overrides were applied, and the manifest does not follow.
+    bool kept_overridden = false;
+  };
+  absl::StatusOr<Result> CreateOrUpdate(const WorkTemplate& wanted, const base::StopToken& stop);
 
  private:
   kube::ClusterClient& client_;

@@ -40,6 +40,23 @@ std::string DependedByLabel(const kube::ObjectKey& binding) {
   return absl::StrCat(api::kDependedByLabelPrefix, api::DependedByHash(binding.ns, binding.name));
 }
 
+kube::Object WithClustersOf(const kube::Object& attached, const kube::Object& referrer) {
+  std::vector<api::BindingSnapshot> entries = api::BindingView(attached).RequiredBy();
+  json::Value required_by = json::Value::Array();
+  bool changed = false;
+  for (api::BindingSnapshot& entry : entries) {
+    if (entry.ns == referrer.ns() && entry.name == referrer.name()) {
+      std::vector<api::TargetCluster> clusters = api::BindingView(referrer).Clusters();
+      changed = changed || clusters != entry.clusters;
+      entry.clusters = std::move(clusters);
+    }
+    required_by.Append(entry.ToJson());
+  }
+  kube::Object after = attached;
+  if (changed) after.Set({"spec", "requiredBy"}, std::move(required_by));
+  return after;
+}
+
 absl::StatusOr<kube::Object> WithoutReferrer(const kube::Object& attached,
                                              const kube::ObjectKey& referrer,
                                              const FindBinding& find) {

@@ -26,6 +26,10 @@ absl::StatusOr<kube::Object> WithoutReferrer(const kube::Object& attached,
                                              const kube::ObjectKey& referrer,
                                              const FindBinding& find);
 
+// `attached` with the clusters of `referrer` in the referrer's entry of spec.requiredBy; as it is
+// when it has no such entry.
+kube::Object WithClustersOf(const kube::Object& attached, const kube::Object& referrer);
+
 }  // namespace controllers
 
 #endif  // CONTROLLERS_DEPENDENCIES_ATTACHED_BINDINGS_H_

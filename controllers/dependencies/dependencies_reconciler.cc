@@ -50,6 +50,7 @@ absl::StatusOr<kube::Action> DependenciesReconciler::Reconcile(const kube::Reque
 
 absl::Status DependenciesReconciler::Record(const kube::ObjectPtr& binding,
                                             const base::StopToken& stop) {
+  RETURN_IF_ERROR(FollowClusters(*binding, stop));
   const api::ObjectReference reference = api::BindingView(*binding).Resource();
   kube::ClusterClient& client = manager_.cluster();
   if (!interpreter_.HookEnabled(reference.gvk(), interpreter::Operation::kInterpretDependency)) {
@@ -92,17 +93,34 @@ absl::StatusOr<json::Value> DependenciesReconciler::DependenciesOf(const kube::O
   return dependencies;
 }
 
+std::vector<kube::ObjectPtr> DependenciesReconciler::AttachedTo(const kube::Object& binding) const {
+  return manager_.cluster()
+      .informers()
+      .Get(api::ResourceBindings())
+      ->store()
+      .List(binding.ns(), kube::LabelSelector::Equal(DependedByLabel(binding.key()),
+                                                     api::BindingView(binding).PermanentId()));
+}
+
+absl::Status DependenciesReconciler::FollowClusters(const kube::Object& binding,
+                                                    const base::StopToken& stop) {
+  if (!binding.HasFinalizer(api::kDependenciesFinalizer)) return absl::OkStatus();
+  base::ErrorList errors;
+  for (const kube::ObjectPtr& attached : AttachedTo(binding)) {
+    errors.Add(IgnoreGone(
+        manager_.cluster()
+            .Update(api::ResourceBindings(), attached, WithClustersOf(*attached, binding), {}, stop)
+            .status()));
+  }
+  return errors.Join();
+}
+
 absl::Status DependenciesReconciler::Release(const kube::ObjectPtr& binding,
                                              const base::StopToken& stop) {
   if (!binding->HasFinalizer(api::kDependenciesFinalizer)) return absl::OkStatus();
   kube::ClusterClient& client = manager_.cluster();
   const kube::ObjectKey key = binding->key();
-  const auto attached =
-      client.informers()
-          .Get(api::ResourceBindings())
-          ->store()
-          .List(key.ns, kube::LabelSelector::Equal(DependedByLabel(key),
-                                                   api::BindingView(*binding).PermanentId()));
+  const std::vector<kube::ObjectPtr> attached = AttachedTo(*binding);
   const auto find = [&](const kube::ObjectKey& k) {
     return client.Find(api::ResourceBindings(), k);
   };

@@ -3,6 +3,8 @@
 #ifndef CONTROLLERS_DEPENDENCIES_DEPENDENCIES_RECONCILER_H_
 #define CONTROLLERS_DEPENDENCIES_DEPENDENCIES_RECONCILER_H_
 
+#include <vector>
+
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "api/reasons.h"
@@ -33,6 +35,11 @@ class DependenciesReconciler : public kube::Reconciler {
   absl::Status Record(const kube::ObjectPtr& binding, const base::StopToken& stop);
   absl::StatusOr<json::Value> DependenciesOf(const kube::ObjectKey& binding,
                                              const kube::Object& object);
+  // Bindings of what this one's template depends on, which upstream has made.
+  std::vector<kube::ObjectPtr> AttachedTo(const kube::Object& binding) const;
+  // Brings the clusters of a binding to those that upstream has attached to it, so that they do not
+  // stay where the binding was placed when upstream was replaced.
+  absl::Status FollowClusters(const kube::Object& binding, const base::StopToken& stop);
   // Takes away what upstream has left on a binding that does not propagate dependencies any more,
   // and on those of its dependencies.
   absl::Status Release(const kube::ObjectPtr& binding, const base::StopToken& stop);

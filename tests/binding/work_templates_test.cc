@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include "base/json.h"
+#include "tests/support/scripted_interpreter.h"
 
 namespace {
 
@@ -71,4 +72,34 @@ TEST_CASE("A valid conflict resolution of the template wins over the binding's")
   CHECK(resolution(job) == "overwrite");
   job.SetAnnotation("work.karmada.io/conflict-resolution", "nonsense");
   CHECK(resolution(job) == "abort");
+}
+
+TEST_CASE("What a rule returns keeps the template's uid and generation") {
+  const kube::Object binding = Parse(kDivided);
+  tests::ScriptedInterpreter scripted;
+  scripted.Enable(interpreter::Operation::kReviseReplica);
+  scripted.revised = Parse(R"({"apiVersion": "batch/v1", "kind": "Job",
+      "metadata": {"name": "pi", "namespace": "ns", "generation": 9}, "spec": {"parallelism": 2}})");
+  const auto manifest =
+      binding::ManifestFor(Parse(kJob), api::BindingView(binding), {"m1", 2}, -1, scripted);
+  REQUIRE(manifest.ok());
+  CHECK(manifest->uid() == "u");
+  CHECK(manifest->generation() == 4);
+  CHECK(manifest->Get({"spec", "parallelism"}).AsInt() == 2);
+}
+
+TEST_CASE("A rule that makes another object of the template is refused") {
+  const kube::Object binding = Parse(kDivided);
+  tests::ScriptedInterpreter scripted;
+  scripted.Enable(interpreter::Operation::kReviseReplica);
+  scripted.revised = Parse(kJob);
+  SECTION("name") { scripted.revised.Set({"metadata", "name"}, "other"); }
+  SECTION("namespace") { scripted.revised.Erase({"metadata", "namespace"}); }
+  SECTION("kind") { scripted.revised.Set({"kind"}, "CronJob"); }
+  SECTION("apiVersion") { scripted.revised.Set({"apiVersion"}, "batch/v2"); }
+  const auto manifest =
+      binding::ManifestFor(Parse(kJob), api::BindingView(binding), {"m1", 2}, -1, scripted);
+  CHECK(absl::IsInvalidArgument(manifest.status()));
+  CHECK_THAT(std::string(manifest.status().message()),
+             Catch::Contains("ReviseReplica made ") && Catch::Contains(" of Job ns/pi"));
 }

@@ -39,6 +39,22 @@ controllers::FindBinding Has(const kube::ObjectKey& key, const std::string& spec
   };
 }
 
+TEST_CASE("an attached binding follows the clusters of one that needs it") {
+  kube::Object web = kube::Object::Make(api::ResourceBindings().gvk, kWeb);
+  web.Set({"spec", "clusters"}, Json(R"([{"name": "m3", "replicas": 1}])"));
+  const kube::Object after = controllers::WithClustersOf(Attached(), web);
+  CHECK(after.Get({"spec", "requiredBy"}) == Json(R"([{"namespace": "ns", "name": "web-deployment",
+                  "clusters": [{"name": "m3", "replicas": 1}]},
+                 {"namespace": "ns", "name": "shop-deployment", "clusters": [{"name": "m2"}]}])"));
+  CHECK(controllers::WithClustersOf(after, web) == after);
+}
+
+TEST_CASE("a binding that is not needed by another stays as it is") {
+  kube::Object other = kube::Object::Make(api::ResourceBindings().gvk, {"ns", "other-deployment"});
+  other.Set({"spec", "clusters"}, Json(R"([{"name": "m3"}])"));
+  CHECK(controllers::WithClustersOf(Attached(), other) == Attached());
+}
+
 }  // namespace
 
 TEST_CASE("a dependency that one binding lets go stays with the others") {

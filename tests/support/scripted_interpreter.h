@@ -24,6 +24,7 @@ class ScriptedInterpreter : public interpreter::Interpreter {
   absl::StatusOr<json::Value> components = json::Value();
   absl::StatusOr<json::Value> dependencies = json::Value();
   absl::StatusOr<bool> healthy = true;
+  kube::Object revised;  // What ReviseReplica gives; empty: the object itself.
   absl::StatusOr<json::Value> aggregated = json::Value();  // The status AggregateStatus gives.
   mutable interpreter::RuleChanges changes;
 
@@ -50,7 +51,7 @@ class ScriptedInterpreter : public interpreter::Interpreter {
     return components;
   }
   absl::StatusOr<kube::Object> ReviseReplica(const kube::Object& object, int64_t) const override {
-    return object;
+    return revised.empty() ? object : revised;
   }
   absl::StatusOr<kube::Object> Retain(const kube::Object& desired,
                                       const kube::Object&) const override {

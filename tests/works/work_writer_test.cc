@@ -146,7 +146,7 @@ struct Fixture : tests::MembersFixture {
 };
 
 TEST_CASE_METHOD(Fixture, "a Work that is not there is created") {
-  REQUIRE(writer.CreateOrUpdate(Template(), {}).value());
+  REQUIRE(writer.CreateOrUpdate(Template(), {})->written);
   CHECK(Stored().spec() == works::NewWork(Template()).spec());
   CHECK(Writes() == 1);
 }
@@ -158,7 +158,7 @@ TEST_CASE_METHOD(Fixture, "a Work that is as it should be is not written again")
   labelled.SetLabel("theirs", "x");
   labelled.Set({"status"}, Json(R"({"conditions": []})"));
   PutCached(api::Works(), labelled);
-  REQUIRE_FALSE(writer.CreateOrUpdate(Template(), {}).value());
+  REQUIRE_FALSE(writer.CreateOrUpdate(Template(), {})->written);
   CHECK(Writes() == 1);
 }
 
@@ -198,6 +198,35 @@ TEST_CASE_METHOD(Fixture, "errors of the server are handed on") {
   server->FailNext("POST", 403, "Forbidden");
   CHECK(absl::IsPermissionDenied(writer.CreateOrUpdate(Template(), {}).status()));
   REQUIRE(writer.CreateOrUpdate(Template(), {}).ok());
+}
+
+// Upstream has applied overrides; nothing here applies them, so a new manifest would lose them.
+TEST_CASE_METHOD(Fixture, "a manifest that overrides were applied to is kept as it is") {
+  const char* record = GENERATE(as<const char*>(), "policy.karmada.io/applied-overrides",
+                                "policy.karmada.io/applied-cluster-overrides");
+  works::WorkTemplate first = Template();
+  first.manifest.SetAnnotation(api::kTemplateGenerationAnnotation, "3");
+  kube::Object work = works::NewWork(first);
+  work.SetAnnotation(record, R"([{"policyName":"o"}])");
+  json::Value manifests = work.Get({"spec", "workload", "manifests"});
+  manifests.MutableAt(0).Set({"spec", "replicas"}, 9);
+  work.Set({"spec", "workload", "manifests"}, manifests);
+  PutCached(api::Works(), work);
+
+  works::WorkTemplate changed = first;
+  auto result = writer.CreateOrUpdate(changed, {});
+  REQUIRE(result.ok());
+  CHECK_FALSE(result->written);
+  CHECK_FALSE(result->kept_overridden);
+
+  changed.manifest.SetAnnotation(api::kTemplateGenerationAnnotation, "4");
+  changed.suspend_dispatching = true;
+  result = writer.CreateOrUpdate(changed, {});
+  REQUIRE(result.ok());
+  CHECK(result->kept_overridden);
+  const kube::Object stored = server->Find(api::Works(), first.key);
+  CHECK(stored.Get({"spec", "workload", "manifests"}) == manifests);
+  CHECK(stored.Get({"spec", "suspendDispatching"}).AsBool());
 }
 
 }  // namespace
