@@ -20,9 +20,9 @@ struct FleetOptions {
   absl::Duration ready_delay = absl::Milliseconds(300);   // From a pod's creation to Ready.
   absl::Duration job_duration = absl::Milliseconds(500);  // From a job pod's start to its success.
   bool with_scheduler = true;
-  bool with_crds = true;  // Karmada's CRDs from crd_directory are loaded.
-  std::string crd_directory = "config/crds";
-  bool join_members = true;  // Cluster objects and secrets exist from the start.
+  bool with_crds = true;      // Karmada's CRDs from crd_directory are loaded.
+  std::string crd_directory;  // Empty: the definitions that came with the program.
+  bool join_members = true;   // Cluster objects and secrets exist from the start.
 };
 
 class Fleet {

@@ -41,8 +41,11 @@ absl::Status AppendFile(const fs::path& file, std::vector<kube::Object>& out) {
 }  // namespace
 
 absl::StatusOr<std::string> FindManifests(const ManifestPlace& place) {
+  if (!place.wanted.empty()) {
+    if (!YamlFilesIn(place.wanted).empty()) return place.wanted;
+    return absl::NotFoundError(absl::StrCat("there are no *.yaml files in ", place.wanted));
+  }
   std::vector<std::string> candidates;
-  if (!place.wanted.empty()) candidates.push_back(place.wanted);
   std::error_code error;
   const fs::path program = fs::read_symlink("/proc/self/exe", error);
   if (!error) {

@@ -14,13 +14,13 @@
 namespace sandbox {
 
 struct ManifestPlace {
-  std::string wanted;  // A directory; may be empty.
+  std::string wanted;  // A directory; empty: one of the usual places.
   std::string
       name;  // "crds": under share/karmada/ when installed, under config/ in the source tree.
 };
-// The first of these that has *.yaml files: `wanted`; ../share/karmada/<name> beside the directory
-// of the running program; config/<name> of the source tree it was built in, or of the working
-// directory. kNotFound lists them.
+// `wanted`, or the first of these that has *.yaml files: ../share/karmada/<name> beside the
+// directory of the running program; config/<name> of the source tree it was built in, or of the
+// working directory. kNotFound lists where it looked.
 absl::StatusOr<std::string> FindManifests(const ManifestPlace& place);
 
 // Every document of every *.yaml file, in order of file names. Errors name the file.

@@ -72,7 +72,7 @@ absl::StatusOr<std::unique_ptr<ChildProcess>> ChildProcess::Start(const Options&
       pid > 0 && read(report[0], &exec_error, sizeof(exec_error)) == sizeof(exec_error);
   close(report[0]);
   if (pid < 0) return absl::ErrnoToStatus(fork_error, "starting a process");
-  if (!failed) return std::unique_ptr<ChildProcess>(new ChildProcess(pid, options.log_file));
+  if (!failed) return std::unique_ptr<ChildProcess>(new ChildProcess(pid, options));
   waitpid(pid, nullptr, 0);
   return absl::ErrnoToStatus(exec_error, absl::StrCat("cannot run ", options.program));
 }

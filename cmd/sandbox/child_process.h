@@ -28,6 +28,7 @@ class ChildProcess {
   ChildProcess& operator=(const ChildProcess&) = delete;
 
   pid_t pid() const { return pid_; }
+  const std::string& program() const { return program_; }
   const std::string& log_file() const { return log_file_; }
   // How it ended ("exited with code 1"); nullopt while it runs.
   std::optional<std::string> Ended();
@@ -35,9 +36,11 @@ class ChildProcess {
   std::string LogTail(size_t lines) const;
 
  private:
-  ChildProcess(pid_t pid, std::string log_file) : pid_(pid), log_file_(std::move(log_file)) {}
+  ChildProcess(pid_t pid, const Options& options)
+      : pid_(pid), program_(options.program), log_file_(options.log_file) {}
 
   const pid_t pid_;
+  const std::string program_;
   const std::string log_file_;
   std::optional<std::string> ended_;
 };

@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "base/stop_token.h"
 #include "cmd/sandbox/demo.h"
+#include "cmd/sandbox/members.h"
 #include "cmd/sandbox/options.h"
 #include "cmd/sandbox/up.h"
 
@@ -27,7 +28,9 @@ void WatchSignals(sigset_t signals, base::StopSource source) {
 }
 
 absl::Status Run(const cmd::SandboxOptions& options, const base::StopToken& stop) {
-  if (options.command == cmd::SandboxOptions::Command::kDemo) return cmd::RunDemo(options, stop);
+  using Command = cmd::SandboxOptions::Command;
+  if (options.command == Command::kMember) return cmd::RunMember(options);
+  if (options.command == Command::kDemo) return cmd::RunDemo(options, stop);
   return cmd::RunUp(options, stop);
 }
 

@@ -1,9 +1,14 @@
 #include "cmd/sandbox/options.h"
 
+#include <optional>
 #include <sstream>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "base/spelling.h"
 #include "config/options.h"
 #include "config/version.h"
 
@@ -37,8 +42,9 @@ void AddShared(CLI::App& app, SandboxOptions& o) {
                  "port of the control plane, members get the next ones; 0 picks free ports")
       ->check(CLI::Range(0, kMaxPort))
       ->capture_default_str();
-  app.add_option("--crds", o.fleet.crd_directory, "directory of Karmada's definitions (*.yaml)")
-      ->capture_default_str();
+  app.add_option("--crds", o.fleet.crd_directory,
+                 "directory of Karmada's definitions (*.yaml; default: those that came with the "
+                 "program)");
   app.add_option("--with-controller-manager", o.controller_manager,
                  "program to run as controller manager, \"off\" for none, \"auto\" for the "
                  "karmada-controller-manager beside this program")
@@ -68,6 +74,49 @@ void AddDemo(CLI::App& app, SandboxOptions& o) {
   AddDuration(app, "--deadline", o.deadline, "give up after this time");
 }
 
+void AddMember(CLI::App& app, SandboxOptions& o) {
+  app.require_subcommand(1);
+  const auto add = [&](const std::string& name, const std::string& help, bool down) {
+    CLI::App* command = app.add_subcommand(name, help);
+    command->add_option("NAME", o.member, "the member cluster, such as member1")->required();
+    command->add_option("--dir", o.directory,
+                        "the directory of the running sandbox (default: where the file of "
+                        "KUBECONFIG lies)");
+    command->callback([&o, down] { o.member_down = down; });
+  };
+  add("down", "Let a member refuse every connection; it keeps its objects", true);
+  add("up", "Let it answer again", false);
+}
+
+// The (sub-)command that the words on the command line came to.
+const CLI::App& Deepest(const CLI::App& app) {
+  const std::vector<CLI::App*> chosen = app.get_subcommands();
+  return chosen.empty() ? app : Deepest(*chosen.front());
+}
+
+// For a word that means nothing: that, and the command or flag that was probably meant.
+std::string UnknownWord(const CLI::App& app) {
+  const std::vector<std::string> unknown = app.remaining(/*recurse=*/true);
+  if (unknown.empty()) return "";
+  const std::string word = unknown.front().substr(0, unknown.front().find('='));
+  const bool is_flag = absl::StartsWith(word, "-");
+  const CLI::App& command = Deepest(app);
+  std::vector<std::string> known;
+  for (const CLI::Option* option : command.get_options()) {
+    for (const std::string& name : option->get_lnames()) {
+      if (is_flag) known.push_back("--" + name);
+    }
+  }
+  for (const CLI::App* sub : command.get_subcommands(nullptr)) {
+    if (!is_flag) known.push_back(sub->get_name());
+  }
+  const std::optional<size_t> meant = base::NearestName(word, known);
+  return absl::StrCat("karmada-sandbox: there is no ", is_flag ? "flag " : "command \"", word,
+                      is_flag ? "" : "\"", meant ? "; did you mean " : "",
+                      meant ? known[*meant] + "?" : "",
+                      "\nRun with --help for more information.\n");
+}
+
 }  // namespace
 
 ParsedCommandLine ParseCommandLine(int argc, const char* const* argv) {
@@ -80,6 +129,9 @@ ParsedCommandLine ParseCommandLine(int argc, const char* const* argv) {
   CLI::App* up = app.add_subcommand("up", "Start the clusters and serve them until Ctrl-C");
   CLI::App* demo = app.add_subcommand(
       "demo", "Show a Deployment land in three member clusters; stays up on a terminal");
+  CLI::App* member =
+      app.add_subcommand("member", "Take a member of a running sandbox down, and up again");
+  AddMember(*member, o);
   AddShared(*up, o);
   AddUp(*up, o);
   AddShared(*demo, o);
@@ -90,10 +142,13 @@ ParsedCommandLine ParseCommandLine(int argc, const char* const* argv) {
     std::ostringstream out, err;
     const int code = app.exit(error, out, err);
     parsed.exit_code = code == 0 ? 0 : kUsageError;
-    parsed.output = out.str() + err.str();
+    const std::string unknown = code == 0 ? "" : UnknownWord(app);
+    parsed.output = unknown.empty() ? out.str() + err.str() : unknown;
     return parsed;
   }
-  o.command = demo->parsed() ? SandboxOptions::Command::kDemo : SandboxOptions::Command::kUp;
+  o.command = demo->parsed()     ? SandboxOptions::Command::kDemo
+              : member->parsed() ? SandboxOptions::Command::kMember
+                                 : SandboxOptions::Command::kUp;
   return parsed;
 }
 

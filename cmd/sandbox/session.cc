@@ -10,6 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/status.h"
+#include "cmd/sandbox/members.h"
 
 namespace cmd {
 namespace {
@@ -60,20 +61,31 @@ PrivateDirectory::PrivateDirectory(PrivateDirectory&& other) noexcept
 
 absl::StatusOr<std::unique_ptr<Session>> Session::Open(const SandboxOptions& options) {
   ASSIGN_OR_RETURN(PrivateDirectory directory, PrivateDirectory::Open(options.directory));
-  ASSIGN_OR_RETURN(std::unique_ptr<sandbox::Fleet> fleet, sandbox::Fleet::Start(options.fleet));
-  RETURN_IF_ERROR(fleet->WriteKubeconfigs(directory.path()));
-  return std::unique_ptr<Session>(new Session(std::move(directory), std::move(fleet)));
+  ASSIGN_OR_RETURN(DirectoryLock lock, DirectoryLock::Take(directory.path()));
+  std::unique_ptr<Session> session(new Session(std::move(directory), std::move(lock)));
+  ASSIGN_OR_RETURN(session->fleet_, sandbox::Fleet::Start(options.fleet));
+  const std::string& path = session->directory_.path();
+  RETURN_IF_ERROR(session->fleet_->WriteKubeconfigs(path));
+  ASSIGN_OR_RETURN(session->control_,
+                   ControlSocket::Listen(path, [raw = session.get()](const std::string& request) {
+                     return SteerMember(*raw->fleet_, request);
+                   }));
+  return session;
 }
 
 std::string Session::KubeconfigPath(const std::string& cluster) const {
   return absl::StrCat(directory_.path(), "/", cluster, ".kubeconfig");
 }
 
+std::vector<std::string> Session::ManagerArguments() const {
+  return {"--kubeconfig", KubeconfigPath("karmada"), "--leader-elect=false",
+          "--metrics-bind-address=0", "--health-probe-bind-address=0"};
+}
+
 absl::Status Session::StartControllerManager(const std::string& program) {
   ChildProcess::Options child;
   child.program = program;
-  child.arguments = {"--kubeconfig", KubeconfigPath("karmada"), "--leader-elect=false",
-                     "--metrics-bind-address=0", "--health-probe-bind-address=0"};
+  child.arguments = ManagerArguments();
   child.log_file = absl::StrCat(directory_.path(), "/", kProgram, ".log");
   ASSIGN_OR_RETURN(manager_, ChildProcess::Start(child));
   return absl::OkStatus();

@@ -5,10 +5,13 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "cmd/sandbox/child_process.h"
+#include "cmd/sandbox/control_socket.h"
+#include "cmd/sandbox/directory_lock.h"
 #include "cmd/sandbox/options.h"
 #include "sandbox/fleet.h"
 
@@ -37,24 +40,29 @@ class PrivateDirectory {
 
 class Session {
  public:
-  // Starts the clusters and writes their kubeconfigs.
+  // Starts the clusters and writes their kubeconfigs. kFailedPrecondition when another sandbox uses
+  // the directory.
   static absl::StatusOr<std::unique_ptr<Session>> Open(const SandboxOptions& options);
 
   sandbox::Fleet& fleet() { return *fleet_; }
   PrivateDirectory& directory() { return directory_; }
   std::string KubeconfigPath(const std::string& cluster) const;
 
-  // Runs `program` against the control plane.
+  // The words with which a controller manager is started on the control plane.
+  std::vector<std::string> ManagerArguments() const;
+  // Runs `program` with them.
   absl::Status StartControllerManager(const std::string& program);
   // Null until then.
   ChildProcess* manager() { return manager_.get(); }
 
  private:
-  Session(PrivateDirectory directory, std::unique_ptr<sandbox::Fleet> fleet)
-      : directory_(std::move(directory)), fleet_(std::move(fleet)) {}
+  Session(PrivateDirectory directory, DirectoryLock lock)
+      : directory_(std::move(directory)), lock_(std::move(lock)) {}
 
   PrivateDirectory directory_;
+  DirectoryLock lock_;
   std::unique_ptr<sandbox::Fleet> fleet_;
+  std::unique_ptr<ControlSocket> control_;
   std::unique_ptr<ChildProcess> manager_;  // Goes first.
 };
 

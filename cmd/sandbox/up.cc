@@ -2,6 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 #include "absl/time/clock.h"
 #include "base/clock.h"
 #include "base/json.h"
@@ -42,8 +43,8 @@ std::string ManagerLine(Session& session, const Terminal& terminal) {
   }
   return absl::StrCat(terminal.Yellow("No controller manager runs: nothing propagates until you "
                                       "start one with"),
-                      "\n  karmada-controller-manager --kubeconfig ",
-                      session.KubeconfigPath(kControlPlane), " --leader-elect=false");
+                      "\n  karmada-controller-manager ",
+                      absl::StrJoin(session.ManagerArguments(), " "));
 }
 
 }  // namespace
@@ -68,6 +69,8 @@ std::string Instructions(Session& session, const Terminal& terminal,
   if (!members.empty()) {
     command(absl::StrCat("kubectl --kubeconfig ", session.KubeconfigPath(members.front()),
                          " get pods -A"));
+    command(absl::StrCat("karmada-sandbox member down ", members.back(),
+                         "   # and back again: member up ", members.back()));
   }
   absl::StrAppend(&out, "\nCtrl-C ends it.");
   return out;
@@ -81,6 +84,8 @@ void ServeUntil(const base::StopToken& stop, Session& session, const Terminal& t
     told = true;
     terminal.Print(terminal.Red(absl::StrCat("karmada-controller-manager ", *manager->Ended(),
                                              "; see ", manager->log_file())));
+    terminal.Print(absl::StrCat("To start it again:\n  ", manager->program(), " ",
+                                absl::StrJoin(session.ManagerArguments(), " ")));
   }
 }
 

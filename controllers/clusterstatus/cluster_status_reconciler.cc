@@ -271,9 +271,8 @@ void ClusterStatusReconciler::ExportMetrics(const kube::Object& cluster) {
 }
 
 bool IsNewsForStatus(const kube::Object& before, const kube::Object& after) {
-  return kube::GenerationChanged(before, after) ||
-         (after.HasFinalizer(api::kClusterFinalizer) &&
-          !before.HasFinalizer(api::kClusterFinalizer));
+  return kube::GenerationChanged(before, after) || (after.HasFinalizer(api::kClusterFinalizer) &&
+                                                    !before.HasFinalizer(api::kClusterFinalizer));
 }
 
 absl::Status RegisterClusterStatus(const loops::Context& context, int workers) {

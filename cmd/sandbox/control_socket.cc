@@ -1,0 +1,140 @@
+#include "cmd/sandbox/control_socket.h"
+
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
+#include "base/status.h"
+
+namespace cmd {
+namespace {
+
+constexpr char kName[] = "control.sock";
+constexpr size_t kMaxLine = 4096;
+constexpr time_t kPatienceSeconds = 10;
+constexpr mode_t kOwnerOnly = 0600;
+
+// Closes what it holds.
+struct Descriptor {
+  explicit Descriptor(int fd) : fd(fd) {}
+  ~Descriptor() {
+    if (fd >= 0) close(fd);
+  }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  const int fd;
+};
+
+// A socket's address holds 107 bytes and directories may have longer names, so the socket is named
+// through the open directory.
+sockaddr_un AddressIn(const Descriptor& directory) {
+  sockaddr_un address = {};
+  address.sun_family = AF_UNIX;
+  const std::string path = absl::StrCat("/proc/self/fd/", directory.fd, "/", kName);
+  std::strncpy(address.sun_path, path.c_str(), sizeof address.sun_path - 1);
+  return address;
+}
+
+int OpenDirectory(const std::string& path) {
+  return open(path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
+}
+
+void LimitWaits(int socket) {
+  const timeval limit = {.tv_sec = kPatienceSeconds, .tv_usec = 0};
+  setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+  setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
+}
+
+// Up to the line's end, or what came before the peer closed or the time was over.
+std::string ReadLine(int socket) {
+  std::string line;
+  char byte = 0;
+  while (line.size() < kMaxLine && recv(socket, &byte, 1, 0) == 1 && byte != '\n') line += byte;
+  return line;
+}
+
+bool WriteLine(int socket, const std::string& text) {
+  const std::string line = text + "\n";
+  return send(socket, line.data(), line.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(line.size());
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<ControlSocket>> ControlSocket::Listen(const std::string& directory,
+                                                                     Handler handler) {
+  std::unique_ptr<ControlSocket> control(
+      new ControlSocket(absl::StrCat(directory, "/", kName), std::move(handler)));
+  RETURN_IF_ERROR(control->Open(directory));
+  control->thread_ = std::thread([raw = control.get()] { raw->Serve(); });
+  return control;
+}
+
+absl::Status ControlSocket::Open(const std::string& directory) {
+  const auto failed = [this] {
+    return absl::ErrnoToStatus(errno, absl::StrCat("listening on ", path_));
+  };
+  const Descriptor place(OpenDirectory(directory));
+  listener_ = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (place.fd < 0 || listener_ < 0) return failed();
+  unlink(path_.c_str());  // An earlier run may have been killed.
+  const sockaddr_un address = AddressIn(place);
+  if (bind(listener_, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
+    return failed();
+  }
+  // Nobody can connect before listen().
+  if (chmod(path_.c_str(), kOwnerOnly) != 0 || listen(listener_, SOMAXCONN) != 0) return failed();
+  return absl::OkStatus();
+}
+
+ControlSocket::~ControlSocket() {
+  if (listener_ < 0) return;
+  shutdown(listener_, SHUT_RDWR);  // Wakes the thread.
+  if (thread_.joinable()) thread_.join();
+  close(listener_);
+  unlink(path_.c_str());
+}
+
+void ControlSocket::Serve() {
+  while (true) {
+    const Descriptor connection(accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC));
+    if (connection.fd >= 0) {
+      Answer(connection.fd);
+    } else if (errno != EINTR && errno != ECONNABORTED) {
+      return;  // Shut down.
+    }
+  }
+}
+
+void ControlSocket::Answer(int connection) const {
+  LimitWaits(connection);
+  const absl::Status done = handler_(ReadLine(connection));
+  WriteLine(connection, done.ok() ? "ok" : absl::StrCat("error: ", done.message()));
+}
+
+absl::Status ControlSocket::Send(const std::string& directory, const std::string& request) {
+  const Descriptor place(OpenDirectory(directory));
+  const Descriptor connection(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  if (connection.fd < 0) return absl::ErrnoToStatus(errno, "making a socket");
+  const sockaddr_un address = AddressIn(place);
+  if (place.fd < 0 ||
+      connect(connection.fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
+    return absl::NotFoundError(absl::StrCat("no sandbox runs in the directory ", directory));
+  }
+  LimitWaits(connection.fd);
+  if (!WriteLine(connection.fd, request)) return absl::UnavailableError("the sandbox has ended");
+  const std::string answer = ReadLine(connection.fd);
+  if (answer == "ok") return absl::OkStatus();
+  if (answer.empty()) return absl::UnavailableError("the sandbox does not answer");
+  return absl::InvalidArgumentError(absl::StripPrefix(answer, "error: "));
+}
+
+}  // namespace cmd

@@ -1,0 +1,51 @@
+// Lets `karmada-sandbox member ...` steer a sandbox that runs in another process.
+//
+// The running sandbox listens on the Unix socket control.sock in its directory. A client sends one
+// line and gets one line back: "ok", or the error.
+#ifndef CMD_SANDBOX_CONTROL_SOCKET_H_
+#define CMD_SANDBOX_CONTROL_SOCKET_H_
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <thread>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+namespace cmd {
+
+class ControlSocket {
+ public:
+  // Called on the socket's thread with the line that came.
+  using Handler = std::function<absl::Status(const std::string& request)>;
+
+  // REQUIRES: nobody else listens in that directory (see DirectoryLock).
+  static absl::StatusOr<std::unique_ptr<ControlSocket>> Listen(const std::string& directory,
+                                                               Handler handler);
+  // Stops listening and removes the socket.
+  ~ControlSocket();
+  ControlSocket(const ControlSocket&) = delete;
+  ControlSocket& operator=(const ControlSocket&) = delete;
+
+  // Sends the line to the sandbox that runs in the directory. kNotFound when none does, the
+  // handler's message as kInvalidArgument when it failed.
+  static absl::Status Send(const std::string& directory, const std::string& request);
+
+ private:
+  ControlSocket(std::string path, Handler handler)
+      : path_(std::move(path)), handler_(std::move(handler)) {}
+
+  absl::Status Open(const std::string& directory);
+  void Serve();
+  void Answer(int connection) const;
+
+  const std::string path_;
+  const Handler handler_;
+  int listener_ = -1;
+  std::thread thread_;
+};
+
+}  // namespace cmd
+
+#endif  // CMD_SANDBOX_CONTROL_SOCKET_H_

@@ -1,0 +1,30 @@
+// Keeps two sandboxes from using one directory at once.
+#ifndef CMD_SANDBOX_DIRECTORY_LOCK_H_
+#define CMD_SANDBOX_DIRECTORY_LOCK_H_
+
+#include <string>
+#include <utility>
+
+#include "absl/status/statusor.h"
+
+namespace cmd {
+
+// Holds <directory>/karmada-sandbox.lock, which names the process. The kernel gives the lock back
+// when the process ends in whatever way, so a file that was left behind locks nobody out.
+class DirectoryLock {
+ public:
+  // kFailedPrecondition names the process that holds the lock.
+  static absl::StatusOr<DirectoryLock> Take(const std::string& directory);
+  ~DirectoryLock();
+  DirectoryLock(DirectoryLock&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  DirectoryLock& operator=(DirectoryLock&&) = delete;
+
+ private:
+  explicit DirectoryLock(int fd) : fd_(fd) {}
+
+  int fd_;
+};
+
+}  // namespace cmd
+
+#endif  // CMD_SANDBOX_DIRECTORY_LOCK_H_

@@ -1,0 +1,51 @@
+// The command line of karmada-sandbox.
+#include "cmd/sandbox/options.h"
+
+#include <catch2/catch.hpp>
+#include <string>
+#include <vector>
+
+#include "absl/strings/match.h"
+
+namespace cmd {
+namespace {
+
+ParsedCommandLine Parse(std::vector<const char*> words) {
+  words.insert(words.begin(), "karmada-sandbox");
+  return ParseCommandLine(static_cast<int>(words.size()), words.data());
+}
+
+TEST_CASE("a word that means nothing is named, with the one that was probably meant") {
+  struct Case {
+    std::vector<const char*> words;
+    std::string said;
+  };
+  const std::vector<Case> cases = {
+      {{"upp"}, "there is no command \"upp\"; did you mean up?\n"},
+      {{"frobnicate"}, "there is no command \"frobnicate\"\n"},
+      {{"up", "--membres", "3"}, "there is no flag --membres; did you mean --members?\n"},
+      {{"up", "--membres=3"}, "there is no flag --membres; did you mean --members?\n"},
+      {{"member", "dwn", "member1"}, "there is no command \"dwn\"; did you mean down?\n"},
+  };
+  for (const Case& c : cases) {
+    INFO(c.said);
+    const ParsedCommandLine parsed = Parse(c.words);
+    CHECK(parsed.exit_code == 2);
+    INFO(parsed.output);
+    CHECK(absl::StrContains(parsed.output, c.said));
+  }
+}
+
+TEST_CASE("a member is taken down and up by name") {
+  const ParsedCommandLine down = Parse({"member", "down", "member1", "--dir", "/x"});
+  REQUIRE_FALSE(down.exit_code.has_value());
+  CHECK(down.options.command == SandboxOptions::Command::kMember);
+  CHECK(down.options.member == "member1");
+  CHECK(down.options.member_down);
+  CHECK(down.options.directory == "/x");
+  CHECK_FALSE(Parse({"member", "up", "member1"}).options.member_down);
+  CHECK(Parse({"member", "up"}).exit_code == 2);
+}
+
+}  // namespace
+}  // namespace cmd
