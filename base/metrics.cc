@@ -1,6 +1,6 @@
 #include "base/metrics.h"
 
-#include <prometheus/counter.h>
+#include <prometheus/client_metric.h>
 #include <prometheus/gauge.h>
 #include <prometheus/metric_family.h>
 #include <prometheus/text_serializer.h>
@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "absl/base/thread_annotations.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_replace.h"
 #include "absl/synchronization/mutex.h"
 #include "base/internal/process_stats.h"
@@ -27,17 +28,26 @@ class Series {
  public:
   virtual ~Series() = default;
   virtual prometheus::ClientMetric Collect() const = 0;
+  // Back to zero.
+  virtual void Reset() = 0;
+
+  bool removed = false;  // Under the registry's lock.
 };
 
 class CounterSeries : public Series, public Counter {
  public:
   static constexpr MetricType kType = MetricType::Counter;
-  void Increment(double by) override { counter_.Increment(by); }
-  double Value() const override { return counter_.Value(); }
-  prometheus::ClientMetric Collect() const override { return counter_.Collect(); }
+  void Increment(double by) override { value_.fetch_add(by, std::memory_order_relaxed); }
+  double Value() const override { return value_.load(std::memory_order_relaxed); }
+  prometheus::ClientMetric Collect() const override {
+    prometheus::ClientMetric metric;
+    metric.counter.value = Value();
+    return metric;
+  }
+  void Reset() override { value_.store(0, std::memory_order_relaxed); }
 
  private:
-  prometheus::Counter counter_;
+  std::atomic<double> value_{0};
 };
 
 class GaugeSeries : public Series, public Gauge {
@@ -47,6 +57,7 @@ class GaugeSeries : public Series, public Gauge {
   void Add(double by) override { gauge_.Increment(by); }
   double Value() const override { return gauge_.Value(); }
   prometheus::ClientMetric Collect() const override { return gauge_.Collect(); }
+  void Reset() override { gauge_.Set(0); }
 
  private:
   prometheus::Gauge gauge_;
@@ -80,6 +91,11 @@ class HistogramSeries : public Series, public Histogram {
     return metric;
   }
 
+  void Reset() override {
+    for (std::atomic<uint64_t>& count : counts_) count.store(0, std::memory_order_relaxed);
+    sum_.store(0, std::memory_order_relaxed);
+  }
+
  private:
   const std::vector<double> bounds_;  // Upper ones, ascending; the last bucket has none.
   std::vector<std::atomic<uint64_t>> counts_;
@@ -104,6 +120,7 @@ prometheus::MetricFamily Collect(const std::string& name, const Family& family) 
   result.help = absl::StrReplaceAll(family.help, {{"\\", "\\\\"}, {"\n", "\\n"}});
   result.type = family.type;
   for (const auto& [labels, series] : family.series) {
+    if (series->removed) continue;
     prometheus::ClientMetric metric = series->Collect();
     for (const auto& [label, value] : labels) metric.label.push_back({label, value});
     result.metric.push_back(std::move(metric));
@@ -153,7 +170,20 @@ struct Registry::Impl {
     if (family.type != S::kType) DieOfTypeClash(name);
     std::unique_ptr<Series>& series = family.series[labels];
     if (series == nullptr) series = make(family);
+    if (std::exchange(series->removed, false)) series->Reset();
     return static_cast<S&>(*series);
+  }
+
+  // The series stay where they are, hidden: somebody may be counting on one.
+  void Remove(const Labels& labels, absl::string_view family_prefix) {
+    absl::MutexLock lock(&mu);
+    for (auto& [name, family] : families) {
+      if (!absl::StartsWith(name, family_prefix)) continue;
+      for (auto& [own, series] : family.series) {
+        if (!std::includes(own.begin(), own.end(), labels.begin(), labels.end())) continue;
+        series->removed = true;
+      }
+    }
   }
 
   mutable absl::Mutex mu;
@@ -181,25 +211,20 @@ Histogram& Registry::GetHistogram(const std::string& name, const std::string& he
       [](const Family& family) { return std::make_unique<HistogramSeries>(family.buckets); });
 }
 
-void Registry::RemoveSeries(const std::string& label, const std::string& value) {
-  RemoveSeries({{label, value}});
+void Registry::RemoveSeries(const std::string& label, const std::string& value,
+                            absl::string_view family_prefix) {
+  impl_->Remove({{label, value}}, family_prefix);
 }
 
-void Registry::RemoveSeries(const Labels& labels) {
-  absl::MutexLock lock(&impl_->mu);
-  for (auto& [name, family] : impl_->families) {
-    std::erase_if(family.series, [&](const auto& entry) {
-      return std::includes(entry.first.begin(), entry.first.end(), labels.begin(), labels.end());
-    });
-  }
-}
+void Registry::RemoveSeries(const Labels& labels) { impl_->Remove(labels, ""); }
 
 std::string Registry::Expose() const {
   std::vector<prometheus::MetricFamily> families;
   {
     absl::MutexLock lock(&impl_->mu);
     for (const auto& [name, family] : impl_->families) {
-      if (!family.series.empty()) families.push_back(Collect(name, family));
+      prometheus::MetricFamily collected = Collect(name, family);
+      if (!collected.metric.empty()) families.push_back(std::move(collected));
     }
   }
   AppendProcess(families);

@@ -3,8 +3,8 @@
 //   metrics::Counter& hits = registry.GetCounter("hits_total", "Requests.", {{"code", "200"}});
 //   hits.Increment();
 //
-// Returned references stay valid until the registry dies or the series is removed. All calls are
-// thread-safe. Look a series up once and keep the reference on hot paths.
+// Returned references stay valid until the registry dies, also when the series is removed. All
+// calls are thread-safe. Look a series up once and keep the reference on hot paths.
 #ifndef BASE_METRICS_H_
 #define BASE_METRICS_H_
 
@@ -55,9 +55,12 @@ class Registry {
   Gauge& GetGauge(const std::string& name, const std::string& help, const Labels& labels = {});
   Histogram& GetHistogram(const std::string& name, const std::string& help,
                           const std::vector<double>& buckets, const Labels& labels = {});
-  // Drops every series of every family that carries this label value (a cluster that was unjoined).
-  void RemoveSeries(const std::string& label, const std::string& value);
-  // Drops every series of every family that carries all of these.
+  // Takes every series with this label value (a cluster that was unjoined) out of the exposition,
+  // in the families whose names begin with `family_prefix`. What is still counted on it is not
+  // seen; the next Get of the same name and labels brings it back, from zero.
+  void RemoveSeries(const std::string& label, const std::string& value,
+                    absl::string_view family_prefix = "");
+  // The same for the series of every family that carry all of these labels.
   void RemoveSeries(const Labels& labels);
   // The text exposition (version 0.0.4) of all series plus process_* of this process.
   std::string Expose() const;

@@ -136,7 +136,8 @@ void ClusterStatusReconciler::Forget(const std::string& cluster) {
     }
   }
   threshold_.Forget(cluster);
-  deps_.manager.registry().RemoveSeries("member_cluster", cluster);
+  // As upstream's CleanupMetricsForCluster: counters of what was written to the cluster stay.
+  deps_.manager.registry().RemoveSeries("member_cluster", cluster, "cluster_");
 }
 
 kube::Condition ClusterStatusReconciler::Probe(const std::string& cluster,

@@ -1,5 +1,6 @@
 #include "base/metrics.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <string>
 #include <thread>
@@ -93,6 +94,35 @@ TEST_CASE("the series of one label value can be dropped from every family") {
   CHECK(LinesOf(registry, "b").empty());
   CHECK_FALSE(LinesOf(registry, "c").empty());
   CHECK(registry.GetCounter("a", "", {{"cluster", "m1"}, {"x", "y"}}).Value() == 0);
+}
+
+TEST_CASE("a series can be dropped from the families of one prefix only") {
+  metrics::Registry registry;
+  registry.GetGauge("cluster_ready_state", "", {{"member_cluster", "m1"}}).Set(1);
+  registry.GetCounter("create_resource_to_cluster", "", {{"member_cluster", "m1"}}).Increment();
+  registry.RemoveSeries("member_cluster", "m1", "cluster_");
+  CHECK(LinesOf(registry, "cluster_ready_state").empty());
+  CHECK_FALSE(LinesOf(registry, "create_resource_to_cluster").empty());
+}
+
+TEST_CASE("a series may be used after it was dropped, and begins anew when it is asked for again") {
+  metrics::Registry registry;
+  metrics::Counter& counter = registry.GetCounter("a", "", {{"cluster", "m1"}});
+  metrics::Gauge& gauge = registry.GetGauge("b", "", {{"cluster", "m1"}});
+  metrics::Histogram& histogram = registry.GetHistogram("c", "", {1}, {{"cluster", "m1"}});
+  registry.RemoveSeries("cluster", "m1");
+  counter.Increment(5);
+  gauge.Set(5);
+  histogram.Observe(0.5);
+  for (const char* name : {"a", "b", "c"}) CHECK(LinesOf(registry, name).empty());
+
+  registry.GetCounter("a", "", {{"cluster", "m1"}}).Increment();
+  registry.GetGauge("b", "", {{"cluster", "m1"}});
+  registry.GetHistogram("c", "", {1}, {{"cluster", "m1"}}).Observe(2);
+  CHECK(LinesOf(registry, "a").back() == R"(a{cluster="m1"} 1)");
+  CHECK(LinesOf(registry, "b").back() == R"(b{cluster="m1"} 0)");
+  const auto lines = LinesOf(registry, "c");
+  CHECK(std::count(lines.begin(), lines.end(), R"(c_bucket{cluster="m1",le="1"} 0)") == 1);
 }
 
 TEST_CASE("the series that carry several labels can be dropped, and no others") {
