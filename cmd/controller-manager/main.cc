@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "absl/synchronization/mutex.h"
+#include "base/descriptors.h"
 #include "base/log.h"
 #include "base/stop_token.h"
 #include "base/tls.h"
@@ -71,6 +72,9 @@ int main(int argc, char** argv) {
   const config::Logging& logging = parsed.options.logging;
   base::InitLogging("karmada-controller-manager",
                     {logging.verbosity, logging.vmodule, logging.format == "json"});
+  if (const auto raised = base::RaiseDescriptorLimit(); !raised.ok()) {
+    base::LogWarning("many members may need more descriptors", {{"error", raised.status()}});
+  }
   kube::InitializeHttp();
   LogStart(parsed.options);
   base::StopSource source;
