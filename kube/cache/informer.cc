@@ -11,23 +11,24 @@
 namespace kube {
 namespace {
 
-// A list waits on the network most of the time; a few at once fill one server's cache quickly
-// without asking it for everything at the same moment.
-constexpr int kListThreads = 4;
+// Of a set that shares its threads with no other.
+constexpr int kOwnThreads = 4;
 // Longer than any write takes to be answered (see Store::AgeTombstones).
 constexpr absl::Duration kTombstoneAge = absl::Minutes(5);
 
 }  // namespace
 
 struct InformerSet::Impl {
-  Impl(Client& client, const base::Clock& clock)
-      : client(client), clock(clock), pool(clock, kListThreads) {}
+  Impl(Client& client, const base::Clock& clock, std::shared_ptr<InformerThreads> given,
+       internal::TaskPool& pool)
+      : client(client), clock(clock), threads(std::move(given)), lane(pool) {}
 
   using ReflectorPtr = std::shared_ptr<internal::Reflector>;
 
   Client& client;
   const base::Clock& clock;
-  internal::TaskPool pool;
+  const std::shared_ptr<InformerThreads> threads;
+  internal::TaskPool::Lane lane;
   mutable absl::Mutex mu;
   InformerOptions default_options ABSL_GUARDED_BY(mu);
   std::map<Gvr, InformerOptions> options ABSL_GUARDED_BY(mu);
@@ -39,7 +40,7 @@ struct InformerSet::Impl {
     const auto own = options.find(r.gvr());
     auto informer = std::make_shared<internal::Reflector>(
         r, own == options.end() ? default_options : own->second,
-        internal::Reflector::Environment{client, clock, pool});
+        internal::Reflector::Environment{client, clock, lane});
     if (stopped) {
       informer->Stop();
       return informer;
@@ -50,7 +51,7 @@ struct InformerSet::Impl {
   }
 
   void ScheduleAgeing() {
-    pool.RunAt(clock.SteadyNow() + kTombstoneAge, [this] {
+    lane.RunAt(clock.SteadyNow() + kTombstoneAge, [this] {
       for (const ReflectorPtr& informer : Snapshot()) informer->AgeTombstones();
       ScheduleAgeing();
     });
@@ -65,8 +66,17 @@ struct InformerSet::Impl {
   }
 };
 
-InformerSet::InformerSet(Client& client, const base::Clock& clock)
-    : impl_(std::make_unique<Impl>(client, clock)) {}
+InformerThreads::InformerThreads(const base::Clock& clock, int max_threads)
+    : pool_(std::make_unique<internal::TaskPool>(clock, max_threads)) {}
+
+InformerThreads::~InformerThreads() = default;
+
+InformerSet::InformerSet(Client& client, const base::Clock& clock,
+                         std::shared_ptr<InformerThreads> threads) {
+  if (threads == nullptr) threads = std::make_shared<InformerThreads>(clock, kOwnThreads);
+  internal::TaskPool& pool = *threads->pool_;
+  impl_ = std::make_unique<Impl>(client, clock, std::move(threads), pool);
+}
 
 InformerSet::~InformerSet() { Stop(); }
 
@@ -116,7 +126,7 @@ void InformerSet::Stop() {
     impl_->stopped = true;
   }
   for (const Impl::ReflectorPtr& informer : impl_->Snapshot()) informer->Stop();
-  impl_->pool.Stop();
+  impl_->lane.Stop();
 }
 
 }  // namespace kube

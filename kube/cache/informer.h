@@ -4,7 +4,8 @@
 // in order per object; after a break the difference to the server's state is reported (a missed
 // delete comes as OnDelete with the last known state). What a writer puts in through
 // Informer::Written is reported like a watch event, at once, and not reported again when the watch
-// delivers it. The watch costs no thread; lists run on the InformerSet's small list pool.
+// delivers it. The watch costs no thread; lists run on
+// InformerThreads.
 //
 // A list or watch that fails is tried again after 0.8 s, later up to 30 s (jittered), for ever;
 // last_error() says why meanwhile. A kind the server does not have yet is such a failure.
@@ -27,6 +28,10 @@
 #include "kube/meta/object.h"
 
 namespace kube {
+
+namespace internal {
+class TaskPool;
+}
 
 // Called on the transport's or a writer's thread with no lock of the informer's held; must not
 // block (put a key in a queue, no more). An object replaced by one with another uid is reported as
@@ -73,11 +78,29 @@ class Informer {
   virtual void WrittenDeleteOf(const ObjectKey& key, absl::string_view uid) = 0;
 };
 
+// The threads on which the lists and retries of any number of InformerSets run, each blocked by at
+// most one page of a list: the bound on concurrent pages of a process. Servers that do not answer
+// hold up only their own lists. Threads start on demand and end when idle.
+class InformerThreads {
+ public:
+  // A page of 500 objects may need 10 MB while it is read; most threads wait on the network.
+  static constexpr int kDefault = 16;
+  // REQUIRES: clock outlives the threads.
+  explicit InformerThreads(const base::Clock& clock, int max_threads = kDefault);
+  ~InformerThreads();
+
+ private:
+  friend class InformerSet;
+  std::unique_ptr<internal::TaskPool> pool_;
+};
+
 // The informers of one API server: one per resource, shared by all users, started on first use.
 class InformerSet {
  public:
-  // REQUIRES: client and clock outlive the set.
-  InformerSet(Client& client, const base::Clock& clock);
+  // `threads` are shared with other sets; nullptr: a few of its own. REQUIRES: client and clock
+  // outlive the set.
+  InformerSet(Client& client, const base::Clock& clock,
+              std::shared_ptr<InformerThreads> threads = nullptr);
   ~InformerSet();  // Stops.
   // Applies to informers created afterwards.
   void SetDefaultOptions(const Resource& r, InformerOptions options);

@@ -1,61 +1,32 @@
+// What decides between two states of an object. Within one history of the server, the higher
+// resourceVersion is newer, and a deletion covers every state up to its own version; that is how
+// events of a watch, answers to our writes and deletions are put in order, whichever comes first.
+//
+// A list is stronger. It shows everything up to its own version, so what was held when it was asked
+// for and is not newer than the list has to be in it, and a deletion known by then cannot be
+// contradicted by it. Where it does contradict, the server's history is another one (its etcd was
+// restored from a backup), and the list is right. Only what was learned while it was under way may
+// be newer than the list.
 #include "kube/cache/store.h"
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <utility>
 
 #include "absl/base/macros.h"
 #include "absl/base/thread_annotations.h"
 #include "absl/container/flat_hash_map.h"
-#include "absl/container/flat_hash_set.h"
-#include "absl/hash/hash.h"
 #include "absl/synchronization/mutex.h"
+#include "kube/cache/internal/object_index.h"
 
 namespace kube {
 namespace {
 
-// Objects are filed by the namespace and name they carry themselves, so that the table needs no
-// copy of either: 16 bytes per object.
-struct KeyView {
-  absl::string_view ns, name;
-
-  KeyView(const ObjectKey& key) : ns(key.ns), name(key.name) {}                 // NOLINT
-  KeyView(const ObjectPtr& object) : ns(object->ns()), name(object->name()) {}  // NOLINT
-};
-
-struct KeyHash {
-  using is_transparent = void;
-  size_t operator()(const KeyView& key) const {
-    return absl::Hash<std::pair<absl::string_view, absl::string_view>>()({key.ns, key.name});
-  }
-};
-
-struct KeyEqual {
-  using is_transparent = void;
-  bool operator()(const KeyView& a, const KeyView& b) const {
-    return a.name == b.name && a.ns == b.ns;
-  }
-};
-
-using ObjectTable = absl::flat_hash_set<ObjectPtr, KeyHash, KeyEqual>;
-
-struct Index {
-  IndexFn fn;
-  absl::flat_hash_map<std::string, ObjectTable> buckets;
-
-  void Add(const ObjectPtr& object) {
-    for (std::string& value : fn(*object)) buckets[std::move(value)].insert(object);
-  }
-
-  void Erase(const ObjectPtr& object) {
-    for (const std::string& value : fn(*object)) {
-      auto bucket = buckets.find(value);
-      if (bucket == buckets.end()) continue;
-      bucket->second.erase(KeyView(object));
-      if (bucket->second.empty()) buckets.erase(bucket);
-    }
-  }
-};
+using internal::KeyView;
+using internal::NamespaceIndex;
+using internal::ObjectIndex;
+using internal::ObjectTable;
 
 // A known deletion. Which of the two applies depends on what is known: a watch says at which
 // version the object left (with a label selector it may come back later under its uid); the answer
@@ -63,6 +34,7 @@ struct Index {
 struct Tombstone {
   int64_t version = -1;
   std::string dead_uid;
+  uint64_t number = 0;  // Of the deletion, in the order in which this store learned of them.
 
   bool Covers(const Object& object) const {
     if (!dead_uid.empty() && object.uid() == dead_uid) return true;
@@ -72,6 +44,7 @@ struct Tombstone {
 
   void Merge(Tombstone other) {
     version = std::max(version, other.version);
+    number = other.number;
     if (!other.dead_uid.empty()) dead_uid = std::move(other.dead_uid);
   }
 };
@@ -92,32 +65,60 @@ std::vector<ObjectPtr> Contents(const ObjectTable& table) {
 struct Store::Impl {
   mutable absl::Mutex mu;
   ObjectTable objects ABSL_GUARDED_BY(mu);
-  absl::flat_hash_map<std::string, Index> indexes ABSL_GUARDED_BY(mu);
+  absl::flat_hash_map<std::string, ObjectIndex> indexes ABSL_GUARDED_BY(mu);
+  // Made when somebody first lists a namespace.
+  std::optional<NamespaceIndex> namespaces ABSL_GUARDED_BY(mu);
   // Two generations: AgeTombstones drops the older one.
   TombstoneTable recent_deletions ABSL_GUARDED_BY(mu);
   TombstoneTable older_deletions ABSL_GUARDED_BY(mu);
+  uint64_t deletions ABSL_GUARDED_BY(mu) = 0;  // How many were learned of.
+  int64_t newest ABSL_GUARDED_BY(mu) = -1;     // The highest resourceVersion seen.
 
-  bool IsDeletedSince(const ObjectKey& key, const Object& object) const
-      ABSL_SHARED_LOCKS_REQUIRED(mu) {
+  // Whether a deletion later than the first `known` ones covers the object.
+  bool IsDeletedSince(const Object& object, uint64_t known) const ABSL_SHARED_LOCKS_REQUIRED(mu) {
+    if (recent_deletions.empty() && older_deletions.empty()) return false;
+    const ObjectKey key = object.key();
     for (const TombstoneTable* table : {&recent_deletions, &older_deletions}) {
       const auto it = table->find(key);
-      if (it != table->end() && it->second.Covers(object)) return true;
+      if (it == table->end() || it->second.number <= known) continue;
+      if (it->second.Covers(object)) return true;
     }
     return false;
   }
 
-  bool HasDeletions() const ABSL_SHARED_LOCKS_REQUIRED(mu) {
-    return !recent_deletions.empty() || !older_deletions.empty();
+  // nullptr when absent.
+  ObjectPtr Held(const KeyView& key) const ABSL_SHARED_LOCKS_REQUIRED(mu) {
+    const auto it = objects.find(key);
+    return it == objects.end() ? nullptr : *it;
   }
 
-  void Erase(ObjectTable::iterator it) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu) {
-    for (auto& [name, index] : indexes) index.Erase(*it);
-    objects.erase(it);
+  void Erase(const ObjectPtr& held) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu) {
+    for (auto& [name, index] : indexes) index.Erase(held);
+    if (namespaces.has_value()) namespaces->Erase(held);
+    objects.erase(KeyView(held));
   }
 
-  void Insert(ObjectPtr object) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu) {
-    for (auto& [name, index] : indexes) index.Add(object);
-    objects.insert(std::move(object));
+  // Stores `object` in the place of `held` (nullptr: there is none).
+  void Set(const ObjectPtr& object, const ObjectPtr& held) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu) {
+    newest = std::max(newest, ResourceVersionOf(*object));
+    for (auto& [name, index] : indexes) {
+      if (held == nullptr) {
+        index.Add(object);
+      } else {
+        index.Replace(held, object);
+      }
+    }
+    if (namespaces.has_value()) namespaces->Put(object);
+    internal::PutInto(objects, object);
+  }
+
+  // Whether the index of namespaces had to be made.
+  bool IndexNamespaces() ABSL_LOCKS_EXCLUDED(mu) {
+    absl::MutexLock lock(&mu);
+    if (namespaces.has_value()) return false;
+    namespaces.emplace();
+    for (const ObjectPtr& object : objects) namespaces->Put(object);
+    return true;
   }
 };
 
@@ -137,11 +138,22 @@ std::vector<ObjectPtr> Store::List() const {
 
 std::vector<ObjectPtr> Store::List(absl::string_view ns, const LabelSelector& selector) const {
   std::vector<ObjectPtr> found;
+  const auto select = [&](const ObjectTable& table) {
+    for (const ObjectPtr& object : table) {
+      if (selector.Matches(object->labels())) found.push_back(object);
+    }
+  };
   absl::ReaderMutexLock lock(&impl_->mu);
-  for (const ObjectPtr& object : impl_->objects) {
-    if (!ns.empty() && object->ns() != ns) continue;
-    if (selector.Matches(object->labels())) found.push_back(object);
+  if (ns.empty()) {
+    select(impl_->objects);
+    return found;
   }
+  if (!impl_->namespaces.has_value()) {
+    impl_->mu.ReaderUnlock();
+    impl_->IndexNamespaces();
+    impl_->mu.ReaderLock();
+  }
+  if (const ObjectTable* table = impl_->namespaces->Find(ns)) select(*table);
   return found;
 }
 
@@ -149,9 +161,16 @@ std::vector<ObjectPtr> Store::ByIndex(absl::string_view index, absl::string_view
   absl::ReaderMutexLock lock(&impl_->mu);
   const auto it = impl_->indexes.find(index);
   ABSL_HARDENING_ASSERT(it != impl_->indexes.end() && "no such index");
-  const auto bucket = it->second.buckets.find(value);
-  if (bucket == it->second.buckets.end()) return {};
-  return Contents(bucket->second);
+  const ObjectTable* table = it->second.Find(value);
+  return table == nullptr ? std::vector<ObjectPtr>() : Contents(*table);
+}
+
+size_t Store::CountByIndex(absl::string_view index, absl::string_view value) const {
+  absl::ReaderMutexLock lock(&impl_->mu);
+  const auto it = impl_->indexes.find(index);
+  ABSL_HARDENING_ASSERT(it != impl_->indexes.end() && "no such index");
+  const ObjectTable* table = it->second.Find(value);
+  return table == nullptr ? 0 : table->size();
 }
 
 size_t Store::size() const {
@@ -161,40 +180,76 @@ size_t Store::size() const {
 
 void Store::AddIndex(const std::string& name, IndexFn fn) {
   absl::MutexLock lock(&impl_->mu);
-  const auto [it, added] = impl_->indexes.try_emplace(name);
+  const auto [it, added] = impl_->indexes.try_emplace(name, std::move(fn));
   if (!added) return;
-  it->second.fn = std::move(fn);
   for (const ObjectPtr& object : impl_->objects) it->second.Add(object);
 }
 
 bool Store::Put(ObjectPtr object, ObjectPtr* previous) {
   ObjectPtr held;  // Outlives the lock: the last reference frees a whole object.
   absl::MutexLock lock(&impl_->mu);
-  const auto it = impl_->objects.find(KeyView(object));
-  if (it != impl_->objects.end()) held = *it;
+  held = impl_->Held(KeyView(object));
   if (held != nullptr && !IsNewer(*object, *held)) return false;
-  if (impl_->HasDeletions() && impl_->IsDeletedSince(object->key(), *object)) return false;
-  if (held != nullptr) impl_->Erase(it);
+  if (impl_->IsDeletedSince(*object, 0)) return false;
   if (previous != nullptr) *previous = held;
-  impl_->Insert(std::move(object));
+  impl_->Set(object, held);
   return true;
+}
+
+Store::ListMark Store::BeginList() const {
+  absl::ReaderMutexLock lock(&impl_->mu);
+  return {.newest = impl_->newest, .deletions = impl_->deletions};
+}
+
+bool Store::PutListed(const ObjectPtr& object, const ListMark& mark, int64_t list_version,
+                      ObjectPtr* previous) {
+  const bool came_later = list_version >= 0 && !WentBack(mark, list_version);
+  ObjectPtr held;
+  absl::MutexLock lock(&impl_->mu);
+  held = impl_->Held(KeyView(object));
+  if (held == nullptr) {
+    if (impl_->IsDeletedSince(*object, mark.deletions)) return false;
+  } else {
+    if (came_later && ResourceVersionOf(*held) > list_version) return false;
+    if (held->resource_version() == object->resource_version() && held->root() == object->root()) {
+      return false;
+    }
+  }
+  if (previous != nullptr) *previous = held;
+  impl_->Set(object, held);
+  return true;
+}
+
+void Store::EndList(const ListMark& mark, int64_t list_version) {
+  absl::MutexLock lock(&impl_->mu);
+  if (!WentBack(mark, list_version)) {
+    impl_->newest = std::max(impl_->newest, list_version);
+    return;
+  }
+  // The deletions of the other history must not cover objects of this one.
+  impl_->newest = list_version;
+  for (TombstoneTable* table : {&impl_->recent_deletions, &impl_->older_deletions}) {
+    absl::erase_if(*table,
+                   [&](const auto& entry) { return entry.second.number <= mark.deletions; });
+  }
 }
 
 ObjectPtr Store::Remove(const ObjectKey& key, const Object* deleted) {
   absl::MutexLock lock(&impl_->mu);
-  const auto it = impl_->objects.find(KeyView(key));
-  const ObjectPtr held = it == impl_->objects.end() ? nullptr : *it;
+  const ObjectPtr held = impl_->Held(KeyView(key));
   if (deleted == nullptr && held == nullptr) return nullptr;
 
   Tombstone tombstone;
+  tombstone.number = ++impl_->deletions;
   tombstone.version = ResourceVersionOf(deleted != nullptr ? *deleted : *held);
   if (deleted == nullptr) tombstone.dead_uid = std::string(held->uid());
   const int64_t deleted_at = tombstone.version;
+  impl_->newest = std::max(impl_->newest, deleted_at);
   impl_->recent_deletions[key].Merge(std::move(tombstone));
 
   if (held == nullptr) return nullptr;
   if (deleted_at >= 0 && ResourceVersionOf(*held) > deleted_at) return nullptr;
-  impl_->Erase(it);
+  impl_->Erase(held);
   return held;
 }
 

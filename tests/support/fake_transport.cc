@@ -101,6 +101,20 @@ void FakeApiServer::Compact() {
   compacted_ = objects_.version();
 }
 
+FakeObjects FakeApiServer::Backup() const {
+  absl::MutexLock lock(&mu_);
+  return objects_;
+}
+
+void FakeApiServer::Restore(FakeObjects backup) {
+  absl::MutexLock lock(&mu_);
+  objects_ = std::move(backup);
+  published_ = objects_.history().size();
+  for (const StreamPtr& stream : std::exchange(streams_, {})) {
+    End(stream, absl::UnavailableError("connection reset"));
+  }
+}
+
 void FakeApiServer::SendBookmarks() {
   absl::MutexLock lock(&mu_);
   for (const StreamPtr& stream : streams_) {
@@ -174,7 +188,12 @@ std::unique_ptr<kube::HttpStream> FakeApiServer::Open(const kube::HttpRequest& r
   stream->path = RequestPath::Parse(request.path);
   absl::MutexLock lock(&mu_);
   requests_.push_back(absl::StrCat("WATCH ", request.path));
+  int64_t from = 0;
+  if (!absl::SimpleAtoi(stream->path.Parameter("resourceVersion"), &from)) {
+    from = objects_.version();
+  }
   kube::HttpResponse head = NextFailure("WATCH");
+  if (head.code == 0 && from > objects_.version()) head = Failure(504, "Timeout");
   if (head.code != 0) {
     Enqueue(stream, [head](Stream& s) {
       s.callbacks.on_head(head);
@@ -185,10 +204,6 @@ std::unique_ptr<kube::HttpStream> FakeApiServer::Open(const kube::HttpRequest& r
   }
   head.code = 200;
   Enqueue(stream, [head](Stream& s) { s.callbacks.on_head(head); });
-  int64_t from = 0;
-  if (!absl::SimpleAtoi(stream->path.Parameter("resourceVersion"), &from)) {
-    from = objects_.version();
-  }
   if (from < compacted_) {
     SendEvent(stream, "ERROR", kube::Object(StatusBody(410, "Expired")));
     End(stream, absl::OkStatus());

@@ -62,6 +62,11 @@ class FakeApiServer : public kube::Transport {
   void EndWatches(const absl::Status& status);
   // A watch from a version before the present one is refused (410) from now on.
   void Compact();
+  // Everything there is, to be put back with Restore as an etcd is from its backup: objects and
+  // resourceVersions are as they were, the connections of all watches break, and a watch from a
+  // version that has not come yet is refused (504).
+  FakeObjects Backup() const;
+  void Restore(FakeObjects backup);
   // All open watches are told the present version.
   void SendBookmarks();
   // How many are open.

@@ -5,6 +5,15 @@
 #include "absl/strings/numbers.h"
 
 namespace kube::internal {
+namespace {
+
+// -1: none that can be compared.
+int64_t NumberOf(absl::string_view version) {
+  int64_t number = -1;
+  return absl::SimpleAtoi(version, &number) ? number : -1;
+}
+
+}  // namespace
 
 int64_t CacheWriter::AddHandler(EventHandler handler) {
   int64_t id;
@@ -38,13 +47,17 @@ void CacheWriter::Apply(ObjectPtr object, bool initial) {
     absl::MutexLock lock(&mu_);
     ObjectPtr before;
     if (stopped_ || !store_.Put(object, &before)) return;
-    if (before != nullptr && before->uid() != object->uid()) {
-      changes_.push_back({.before = std::move(before)});
-      before = nullptr;
-    }
-    changes_.push_back({.before = std::move(before), .after = object, .initial = initial});
+    Note(std::move(before), std::move(object), initial);
   }
   Dispatch();
+}
+
+void CacheWriter::Note(ObjectPtr before, ObjectPtr after, bool initial) {
+  if (before != nullptr && before->uid() != after->uid()) {
+    changes_.push_back({.before = std::move(before)});
+    before = nullptr;
+  }
+  changes_.push_back({.before = std::move(before), .after = std::move(after), .initial = initial});
 }
 
 void CacheWriter::Delete(ObjectPtr last) {
@@ -66,21 +79,41 @@ void CacheWriter::DeleteForGood(const ObjectKey& key, absl::string_view uid) {
   Dispatch();
 }
 
-void CacheWriter::DeleteMissing(const absl::flat_hash_set<ObjectKey>& listed,
-                                absl::string_view list_version) {
-  int64_t list_number = -1;
-  const bool ordered = absl::SimpleAtoi(list_version, &list_number);
+CacheWriter::Listing CacheWriter::BeginList() const {
+  Listing listing;
+  listing.mark = store_.BeginList();
+  listing.initial = !HasSynced();
+  return listing;
+}
+
+void CacheWriter::ApplyListed(ObjectPtr object, Listing& listing) {
+  listing.seen.insert(object->key());
+  {
+    absl::MutexLock lock(&mu_);
+    ObjectPtr before;
+    const int64_t version = NumberOf(listing.version);
+    if (stopped_ || !store_.PutListed(object, listing.mark, version, &before)) return;
+    Note(std::move(before), std::move(object), listing.initial);
+  }
+  Dispatch();
+}
+
+void CacheWriter::EndList(const Listing& listing) {
+  const int64_t version = NumberOf(listing.version);
+  const bool ordered = version >= 0 && !Store::WentBack(listing.mark, version);
   {
     absl::MutexLock lock(&mu_);
     if (stopped_) return;
     for (const ObjectPtr& held : store_.List()) {
-      if (listed.contains(held->key())) continue;
-      if (ordered && ResourceVersionOf(*held) > list_number) continue;
+      if (listing.seen.contains(held->key())) continue;
+      if (ordered && ResourceVersionOf(*held) > version) continue;
       Object gone = *held;
-      gone.Set({"metadata", "resourceVersion"}, list_version);
+      // Also when the server went back: then the held version is the higher one, and must go.
+      gone.Set({"metadata", "resourceVersion"}, ordered ? listing.version : "");
       store_.Remove(held->key(), &gone);
       changes_.push_back({.before = held});
     }
+    store_.EndList(listing.mark, version);
   }
   Dispatch();
 }

@@ -45,9 +45,17 @@ class CacheWriter {
   void Delete(ObjectPtr last);
   // The incarnation `uid` (empty: the held one, whichever) was deleted for good.
   void DeleteForGood(const ObjectKey& key, absl::string_view uid);
-  // Ends a list made at `list_version`: what it did not contain was deleted, unless it is newer
-  // than the list.
-  void DeleteMissing(const absl::flat_hash_set<ObjectKey>& listed, absl::string_view list_version);
+  // A list: BeginList before it is asked for, ApplyListed for each object, EndList at its end. What
+  // the list does not contain was deleted, unless it is newer than the list.
+  struct Listing {
+    Store::ListMark mark;
+    std::string version;  // The list's.
+    bool initial = false;
+    absl::flat_hash_set<ObjectKey> seen;
+  };
+  Listing BeginList() const;
+  void ApplyListed(ObjectPtr object, Listing& listing);
+  void EndList(const Listing& listing);
   // The first list is complete; counts once its handlers have run.
   void MarkSynced();
   bool HasSynced() const;
@@ -69,6 +77,7 @@ class CacheWriter {
   };
   using HandlerPtr = std::shared_ptr<const EventHandler>;
 
+  void Note(ObjectPtr before, ObjectPtr after, bool initial) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void Replay(int64_t id, HandlerPtr handler, const std::vector<ObjectPtr>& objects);
   void Dispatch();
   void Tell(const Change& change);

@@ -1,10 +1,12 @@
 #include "kube/cache/internal/reflector.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "base/log.h"
+#include "base/random.h"
 #include "base/status.h"
 
 namespace kube::internal {
@@ -15,6 +17,19 @@ constexpr absl::Duration kLongestDelay = absl::Seconds(30);
 // A watch that ends sooner and without an event counts as a failure, so that a server that closes
 // every watch at once is not asked in a busy loop.
 constexpr absl::Duration kHealthyAfter = absl::Seconds(5);
+// As client-go's reflector: watches end after five to ten minutes.
+constexpr absl::Duration kWatchTimeout = absl::Minutes(5);
+// So many watches in a row that fail without having delivered anything are followed by a list: when
+// the server refused them, and when no answer came (a list would not get through either, but a
+// version may have gone while the server was away).
+constexpr int kRefusedWatches = 3;
+constexpr int kBrokenWatches = 10;
+
+// -1: none that can be compared.
+int64_t NumberOf(absl::string_view version) {
+  int64_t number = -1;
+  return absl::SimpleAtoi(version, &number) ? number : -1;
+}
 
 LabelSelector ParseOrNothing(const std::string& text) {
   absl::StatusOr<LabelSelector> selector = LabelSelector::Parse(text);
@@ -87,7 +102,7 @@ void Reflector::Written(const Object& object) {
 
 void Reflector::RunAfter(absl::Duration delay, Step step) {
   auto self = shared_from_this();
-  env_.pool.RunAt(env_.clock.SteadyNow() + delay, [self, step] {
+  env_.lane.RunAt(env_.clock.SteadyNow() + delay, [self, step] {
     if (self->stopped()) return;
     if (step == Step::kList) {
       self->ListThenWatch();
@@ -122,36 +137,54 @@ absl::Status Reflector::List() {
 }
 
 absl::Status Reflector::ListPages() {
-  const bool initial = !writer_.HasSynced();
+  CacheWriter::Listing listing = writer_.BeginList();
   {
     absl::MutexLock lock(&mu_);
     own_versions_.Reset();
+    // The watch may have seen versions of which no object is left.
+    listing.mark.newest = std::max(listing.mark.newest, NumberOf(version_));
   }
-  absl::flat_hash_set<ObjectKey> listed;
-  std::string version;
   ListOptions options{.label_selector = options_.label_selector};
   do {
-    ASSIGN_OR_RETURN(ListPage page, env_.client.List(resource_, "", options, stop_.get_token()));
-    for (Object& object : page.items) {
-      listed.insert(object.key());
-      writer_.Apply(Prepare(std::move(object)), initial);
+    absl::StatusOr<ListPage> page = env_.client.List(resource_, "", options, stop_.get_token());
+    if (absl::IsResourceExhausted(page.status()) && options.limit > 1) {
+      options.limit /= 2;  // The page is too large to be taken.
+      continue;
     }
-    if (version.empty()) version = page.resource_version;
-    options.continue_token = page.continue_token;
-  } while (!options.continue_token.empty());
-  writer_.DeleteMissing(listed, version);
+    RETURN_IF_ERROR(page.status());
+    if (listing.version.empty()) listing.version = page->resource_version;
+    for (Object& object : page->items) {
+      writer_.ApplyListed(Prepare(std::move(object)), listing);
+    }
+    options.continue_token = page->continue_token;
+    if (options.continue_token.empty()) break;
+  } while (!stopped());
+  if (stopped()) return absl::CancelledError("stopped");
+  writer_.EndList(listing);
+  const bool went_back = Store::WentBack(listing.mark, NumberOf(listing.version));
+  if (went_back) {
+    base::LogWarning("the server went back to an earlier state, taken up",
+                     {{"what", Name()}, {"resourceVersion", listing.version}});
+  }
   absl::MutexLock lock(&mu_);
-  version_ = version;
+  // Then the list has replaced also what was written meanwhile; the watch brings that again.
+  if (went_back) own_versions_.Reset();
+  version_ = listing.version;
   return absl::OkStatus();
 }
 
 void Reflector::StartWatch() {
   WatchOptions options{.label_selector = options_.label_selector};
+  // Watches that began together, after a restart of the server or of this process, must not end
+  // together.
+  options.server_timeout = base::Jitter(kWatchTimeout, 1.0);
   {
     absl::MutexLock lock(&mu_);
     options.resource_version = version_;
     watch_started_ = env_.clock.SteadyNow();
     watch_delivered_ = false;
+    watch_is_over_ = false;
+    watch_from_ = NumberOf(version_);
   }
   std::unique_ptr<Watch> ended;
   absl::MutexLock lock(&watch_mu_);
@@ -162,13 +195,7 @@ void Reflector::StartWatch() {
 }
 
 void Reflector::OnEvent(EventType type, Object object) {
-  if (stopped()) return;
-  {
-    absl::MutexLock lock(&mu_);
-    if (!object.resource_version().empty()) version_ = std::string(object.resource_version());
-    own_versions_.Pass(ResourceVersionOf(object));
-    watch_delivered_ = true;
-  }
+  if (stopped() || !Advance(object.resource_version())) return;
   Succeeded();
   if (type == EventType::kBookmark) return;
   ObjectPtr prepared = Prepare(std::move(object));
@@ -184,31 +211,61 @@ bool Reflector::OnKnownState(absl::string_view resource_version) {
   if (stopped() || !absl::SimpleAtoi(resource_version, &number)) return false;
   {
     absl::MutexLock lock(&mu_);
-    if (!own_versions_.Pass(number)) return false;
+    if (watch_is_over_ || number < watch_from_ || !own_versions_.Pass(number)) return false;
     version_ = std::string(resource_version);
     watch_delivered_ = true;
+    failed_watches_ = 0;
   }
   Succeeded();
   return true;
+}
+
+// Notes an event at `version`. False: the watch is over, because its server went back to an earlier
+// state; a list has been asked for.
+bool Reflector::Advance(absl::string_view version) {
+  absl::Duration delay;
+  {
+    absl::MutexLock lock(&mu_);
+    if (watch_is_over_) return false;
+    const int64_t number = NumberOf(version);
+    if (number < 0 || number >= watch_from_) {
+      if (!version.empty()) version_ = std::string(version);
+      if (number >= 0) own_versions_.Pass(number);
+      watch_delivered_ = true;
+      failed_watches_ = 0;
+      return true;
+    }
+    watch_is_over_ = true;
+    delay = backoff_.Next();
+  }
+  RunAfter(delay, Step::kList);
+  return false;
 }
 
 void Reflector::OnEnd(absl::Status status) {
   if (stopped()) return;
   const bool clean = status.ok() || absl::IsOutOfRange(status);
   absl::Duration delay;
+  bool resume = CanResumeAfter(status);
   {
     absl::MutexLock lock(&mu_);
+    if (std::exchange(watch_is_over_, true)) return;
     if (WatchWasHealthy()) backoff_.Reset();
     const bool first = backoff_.failures() == 0;
     delay = backoff_.Next();
     if (clean && first) delay = absl::ZeroDuration();
+    if (WatchWasHealthy()) failed_watches_ = 0;
+    // A server that answers and yet does not watch from here may do so from a list.
+    const int tries = FailureOf(status).code != 0 ? kRefusedWatches : kBrokenWatches;
+    if (!status.ok() && ++failed_watches_ >= tries) resume = false;
+    if (!resume) failed_watches_ = 0;
   }
   if (!clean) {
     Failed(status);
   } else if (base::VlogOn(2)) {
     base::LogInfo("watch ended", {{"what", Name()}, {"status", status}});
   }
-  RunAfter(delay, CanResumeAfter(status) ? Step::kWatch : Step::kList);
+  RunAfter(delay, resume ? Step::kWatch : Step::kList);
 }
 
 bool Reflector::WatchWasHealthy() const {

@@ -26,7 +26,7 @@ class Reflector final : public Informer,
   struct Environment {
     Client& client;
     const base::Clock& clock;
-    TaskPool& pool;
+    TaskPool::Lane& lane;
   };
   // REQUIRES: the environment outlives Stop; the object is owned by a shared_ptr.
   Reflector(Resource resource, InformerOptions options, Environment environment);
@@ -64,6 +64,7 @@ class Reflector final : public Informer,
   absl::Status List();
   absl::Status ListPages();
   void StartWatch();
+  bool Advance(absl::string_view version) ABSL_LOCKS_EXCLUDED(mu_);
   ObjectPtr Prepare(Object object) const;
   std::string Name() const;
   bool stopped() const { return stop_.stop_requested(); }
@@ -91,6 +92,10 @@ class Reflector final : public Informer,
   Backoff backoff_ ABSL_GUARDED_BY(mu_);
   base::SteadyTime watch_started_ ABSL_GUARDED_BY(mu_);
   bool watch_delivered_ ABSL_GUARDED_BY(mu_) = false;
+  int64_t watch_from_ ABSL_GUARDED_BY(mu_) = -1;  // What it delivers is newer.
+  // It has ended, or counts as ended: what it still delivers is dropped.
+  bool watch_is_over_ ABSL_GUARDED_BY(mu_) = false;
+  int failed_watches_ ABSL_GUARDED_BY(mu_) = 0;  // In a row.
 };
 
 }  // namespace kube::internal

@@ -1,59 +1,145 @@
+// Tasks wait in one table, in the order of their times. A thread that has nothing to do looks for
+// the first task that is due and whose lane may run one; when there is none it waits for the time
+// of the next task, or until it is asked to look again, and ends when it has had nothing to do for
+// a minute. Whoever takes a task asks another thread to look if there is more to do.
 #include "kube/cache/internal/task_pool.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace kube::internal {
+namespace {
+
+constexpr int kRunningPerLane = 2;
+constexpr absl::Duration kSlow = absl::Seconds(2);
+constexpr absl::Duration kIdleThreadEnds = absl::Minutes(1);
+
+}  // namespace
 
 TaskPool::TaskPool(const base::Clock& clock, int max_threads)
     : clock_(clock), max_threads_(max_threads) {}
 
-TaskPool::~TaskPool() { Stop(); }
-
-void TaskPool::RunAt(base::SteadyTime when, std::function<void()> task) {
-  absl::MutexLock lock(&mu_);
-  if (stopped_) return;
-  tasks_.emplace(when, std::move(task));
-  if (tasks_.size() > idle_ && threads_.size() < max_threads_) {
-    threads_.emplace_back([this] { Work(); });
-  }
-}
-
-void TaskPool::Stop() {
-  std::vector<std::thread> threads;
-  std::multimap<base::SteadyTime, std::function<void()>> dropped;  // Destroyed without the lock.
+TaskPool::~TaskPool() {
+  Threads threads;
+  Tasks dropped;  // Destroyed without the lock.
   {
     absl::MutexLock lock(&mu_);
     stopped_ = true;
-    threads.swap(threads_);
     dropped.swap(tasks_);
+    const auto ended = [this]() ABSL_SHARED_LOCKS_REQUIRED(mu_) { return threads_.empty(); };
+    mu_.Await(absl::Condition(&ended));
+    threads.swap(ended_);
   }
   for (std::thread& thread : threads) thread.join();
 }
 
-base::SteadyTime TaskPool::NextTime() const {
-  return tasks_.empty() ? base::SteadyTime::InfiniteFuture() : tasks_.begin()->first;
+size_t TaskPool::threads() const {
+  absl::MutexLock lock(&mu_);
+  return threads_.size();
 }
 
-void TaskPool::Work() {
-  absl::MutexLock lock(&mu_);
-  while (!stopped_) {
-    const base::SteadyTime next = NextTime();
-    if (clock_.SteadyNow() < next) {
-      const auto changed = [&]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
-        return stopped_ || NextTime() < next;
-      };
-      ++idle_;
-      clock_.AwaitUntil(mu_, absl::Condition(&changed), next);
-      --idle_;
-      continue;
-    }
-    std::function<void()> task = std::move(tasks_.begin()->second);
-    tasks_.erase(tasks_.begin());
-    mu_.Unlock();
-    task();
-    task = nullptr;  // What it holds may be freed only without the lock.
-    mu_.Lock();
+void TaskPool::RunAt(const LanePtr& lane, base::SteadyTime when, std::function<void()> task) {
+  Threads ended;
+  {
+    absl::MutexLock lock(&mu_);
+    if (stopped_ || lane->stopped) return;
+    tasks_.emplace(when, Task{lane, std::move(task)});
+    if (when <= clock_.SteadyNow() || when < timer_) Wake();
+    ended.swap(ended_);
   }
+  for (std::thread& thread : ended) thread.join();
+}
+
+void TaskPool::StopLane(const LanePtr& lane) {
+  Tasks dropped;  // Destroyed without the lock.
+  absl::MutexLock lock(&mu_);
+  lane->stopped = true;
+  for (auto it = tasks_.begin(); it != tasks_.end();) {
+    const auto task = it++;
+    if (task->second.lane == lane) dropped.insert(tasks_.extract(task));
+  }
+  const auto idle = [&] { return lane->running == 0; };
+  mu_.Await(absl::Condition(&idle));
+}
+
+void TaskPool::Wake() {
+  if (wake_ups_ < idle_) {
+    ++wake_ups_;
+  } else if (threads_.size() < static_cast<size_t>(max_threads_)) {
+    const auto self = threads_.emplace(threads_.end());
+    *self = std::thread([this, self] { Work(self); });
+  }
+}
+
+bool TaskPool::MayRun(const LaneState& lane) const {
+  if (!lane.slow) return lane.running < kRunningPerLane;
+  return lane.running == 0 && slow_running_ < std::max(1, max_threads_ * 3 / 4);
+}
+
+TaskPool::Tasks::iterator TaskPool::NextRunnable(base::SteadyTime now) {
+  const auto end = tasks_.upper_bound(now);
+  const auto found =
+      std::find_if(tasks_.begin(), end, [this](const auto& entry) ABSL_SHARED_LOCKS_REQUIRED(mu_) {
+        return MayRun(*entry.second.lane);
+      });
+  return found == end ? tasks_.end() : found;
+}
+
+base::SteadyTime TaskPool::NextTime(base::SteadyTime now) const {
+  const auto next = tasks_.upper_bound(now);
+  return next == tasks_.end() ? base::SteadyTime::InfiniteFuture() : next->first;
+}
+
+void TaskPool::Work(Threads::iterator self) {
+  absl::MutexLock lock(&mu_);
+  base::SteadyTime idle_until = clock_.SteadyNow() + kIdleThreadEnds;
+  while (!stopped_) {
+    const base::SteadyTime now = clock_.SteadyNow();
+    const auto next = NextRunnable(now);
+    if (next != tasks_.end()) {
+      Task task = std::move(next->second);
+      tasks_.erase(next);
+      Run(std::move(task));
+      idle_until = clock_.SteadyNow() + kIdleThreadEnds;
+    } else if (!Wait(now, idle_until)) {
+      break;
+    }
+  }
+  // The others may not know the time this thread waited for.
+  if (idle_ > 0 && !tasks_.empty()) Wake();
+  ended_.splice(ended_.end(), threads_, self);
+}
+
+void TaskPool::Run(Task task) {
+  LaneState& lane = *task.lane;
+  const bool slow = lane.slow;
+  ++lane.running;
+  if (slow) ++slow_running_;
+  const base::SteadyTime began = clock_.SteadyNow();
+  if (NextRunnable(began) != tasks_.end()) Wake();
+  mu_.Unlock();
+  task.run();
+  task.run = nullptr;  // What it holds may be freed only without the lock.
+  mu_.Lock();
+  if (slow) --slow_running_;
+  lane.slow = clock_.SteadyNow() - began > kSlow;
+  --lane.running;
+}
+
+bool TaskPool::Wait(base::SteadyTime now, base::SteadyTime idle_until) {
+  timer_ = NextTime(now);
+  // Somebody has to wait for the time of the next task, however long that is.
+  const auto needed = [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
+    return idle_ == 0 && !tasks_.empty();
+  };
+  const base::SteadyTime until = needed() ? timer_ : std::min(timer_, idle_until);
+  const auto asked = [this]()
+                         ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) { return stopped_ || wake_ups_ > 0; };
+  ++idle_;
+  clock_.AwaitUntil(mu_, absl::Condition(&asked), until);
+  --idle_;
+  if (wake_ups_ > 0) --wake_ups_;
+  return needed() || clock_.SteadyNow() < idle_until;
 }
 
 }  // namespace kube::internal

@@ -1,11 +1,13 @@
-// A few threads that run tasks at their time: the lists and the retries of one InformerSet.
+// A few threads that run tasks at their time: the lists and the retries of many InformerSets.
 #ifndef KUBE_CACHE_INTERNAL_TASK_POOL_H_
 #define KUBE_CACHE_INTERNAL_TASK_POOL_H_
 
 #include <functional>
+#include <list>
 #include <map>
+#include <memory>
 #include <thread>
-#include <vector>
+#include <utility>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
@@ -14,30 +16,84 @@
 
 namespace kube::internal {
 
-// Threads start on demand, up to `max_threads`, and stay. Thread-safe.
+// Threads start on demand, up to `max_threads`, and end after a minute without work. Thread-safe.
 class TaskPool {
  public:
+  // The tasks of one server. At most two of them run at once; of a lane whose last task took more
+  // than two seconds, or that has run none yet, only one. Such lanes together leave a quarter of
+  // the threads to the others, so that servers that do not answer hold up only themselves.
+  class Lane;
+
   // REQUIRES: clock outlives the pool.
   TaskPool(const base::Clock& clock, int max_threads);
-  ~TaskPool();  // Stops.
+  // REQUIRES: all lanes are gone or have been stopped.
+  ~TaskPool();
   TaskPool(const TaskPool&) = delete;
 
-  // Runs `task` once `when` has come (at once when it is past). Dropped when stopped.
-  void RunAt(base::SteadyTime when, std::function<void()> task);
-  // Drops the tasks not begun and waits for those that run. REQUIRES: not called from a task.
-  void Stop();
+  size_t threads() const;
 
  private:
-  void Work();
-  base::SteadyTime NextTime() const ABSL_SHARED_LOCKS_REQUIRED(mu_);
+  struct LaneState {
+    int running = 0;
+    bool slow = true;  // Until a task has shown that it is not.
+    bool stopped = false;
+  };
+  using LanePtr = std::shared_ptr<LaneState>;
+  struct Task {
+    LanePtr lane;
+    std::function<void()> run;
+  };
+  using Tasks = std::multimap<base::SteadyTime, Task>;
+  using Threads = std::list<std::thread>;
+
+  void RunAt(const LanePtr& lane, base::SteadyTime when, std::function<void()> task);
+  void StopLane(const LanePtr& lane);
+
+  void Work(Threads::iterator self);
+  void Run(Task task) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Waits for something to do that there was not at `now`; false when the thread is not needed any
+  // more: it has had nothing to do until `idle_until`.
+  bool Wait(base::SteadyTime now, base::SteadyTime idle_until) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // The first task that is due at `now` and may run, or the end.
+  Tasks::iterator NextRunnable(base::SteadyTime now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  bool MayRun(const LaneState& lane) const ABSL_SHARED_LOCKS_REQUIRED(mu_);
+  // When the first task that is not due at `now` will be.
+  base::SteadyTime NextTime(base::SteadyTime now) const ABSL_SHARED_LOCKS_REQUIRED(mu_);
+  // Sees to it that a thread looks for something to do.
+  void Wake() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
   const base::Clock& clock_;
-  const size_t max_threads_;
-  absl::Mutex mu_;
-  std::multimap<base::SteadyTime, std::function<void()>> tasks_ ABSL_GUARDED_BY(mu_);
-  std::vector<std::thread> threads_ ABSL_GUARDED_BY(mu_);
-  size_t idle_ ABSL_GUARDED_BY(mu_) = 0;
+  const int max_threads_;
+  mutable absl::Mutex mu_;
+  Tasks tasks_ ABSL_GUARDED_BY(mu_);
+  Threads threads_ ABSL_GUARDED_BY(mu_);
+  Threads ended_ ABSL_GUARDED_BY(mu_);  // To be joined.
+  int idle_ ABSL_GUARDED_BY(mu_) = 0;
+  int wake_ups_ ABSL_GUARDED_BY(mu_) = 0;  // So many idle threads have been asked to look.
+  int slow_running_ ABSL_GUARDED_BY(mu_) = 0;
+  // The idle threads wait for this time; a task before it has to wake one.
+  base::SteadyTime timer_ ABSL_GUARDED_BY(mu_) = base::SteadyTime::InfiniteFuture();
   bool stopped_ ABSL_GUARDED_BY(mu_) = false;
+};
+
+class TaskPool::Lane {
+ public:
+  // REQUIRES: the pool outlives the lane.
+  explicit Lane(TaskPool& pool) : pool_(pool), state_(std::make_shared<LaneState>()) {}
+  ~Lane() { Stop(); }
+  Lane(const Lane&) = delete;
+
+  // Runs `task` once `when` has come (at once when it is past). Dropped when stopped.
+  void RunAt(base::SteadyTime when, std::function<void()> task) {
+    pool_.RunAt(state_, when, std::move(task));
+  }
+  // Drops the lane's tasks not begun and waits for those that run. REQUIRES: not called from a task
+  // of this lane.
+  void Stop() { pool_.StopLane(state_); }
+
+ private:
+  TaskPool& pool_;
+  const LanePtr state_;
 };
 
 }  // namespace kube::internal

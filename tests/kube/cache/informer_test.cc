@@ -258,13 +258,12 @@ TEST_CASE_METHOD(Fixture, "a version that is gone leads to a list that reports t
 
 TEST_CASE_METHOD(Fixture, "what was written after the list began survives the list") {
   const auto informer = Synced();
-  // The server's list does not know it yet; its version is higher than the list's.
-  informer->Written(Pod("young", 5000, "y"));
-  server->Compact();
-  server->Put(kPods, Pod("a"));
-  server->Compact();
+  server->Block("GET");
   server->EndWatches(absl::OutOfRangeError("gone"));
   REQUIRE(server->AwaitRequests("GET", 2));
+  // The server's list does not know it; its version is higher than the list's.
+  informer->Written(Pod("young", 5000, "y"));
+  server->Unblock();
   REQUIRE(server->AwaitWatches(1));
   CHECK(informer->store().Find({"ns", "young"}) != nullptr);
 }

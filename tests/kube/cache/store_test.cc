@@ -57,6 +57,72 @@ TEST_CASE("only a newer version replaces the held copy") {
   CHECK(store.size() == 1);
 }
 
+TEST_CASE("a namespace lists its own objects, whatever comes and goes") {
+  Store store;
+  const auto put = [&](const std::string& ns, const std::string& name, int64_t version) {
+    Object pod = Object::Make(tests::kPods.gvk, {ns, name});
+    pod.Set({"metadata", "resourceVersion"}, absl::StrCat(version));
+    store.Put(Share(pod), nullptr);
+  };
+  const auto in = [&](const std::string& ns) { return NamesOf(store.List(ns, LabelSelector())); };
+  put("x", "a", 1);
+  put("y", "b", 2);
+  CHECK(in("x") == Names{"a"});
+  put("x", "c", 3);
+  put("x", "a", 4);
+  CHECK(in("x") == Names{"a", "c"});
+  CHECK(store.List("x", LabelSelector()).size() == 2);
+  CHECK(store.Find({"x", "a"})->resource_version() == "4");
+  for (const ObjectPtr& object : store.List("x", LabelSelector())) {
+    CHECK(object == store.Find(object->key()));
+  }
+  store.Remove({"x", "a"}, nullptr);
+  CHECK(in("x") == Names{"c"});
+  CHECK(in("y") == Names{"b"});
+  CHECK(in("z").empty());
+  CHECK(in("") == Names{"b", "c"});
+}
+
+TEST_CASE("an index holds the newest state of an object that stays under its values") {
+  Store store;
+  store.AddIndex("node", NodeOf);
+  store.Put(PodOn("n1", "a", 1), nullptr);
+  store.Put(PodOn("n1", "a", 2), nullptr);
+  REQUIRE(store.ByIndex("node", "n1").size() == 1);
+  CHECK(store.ByIndex("node", "n1")[0] == store.Find({"ns", "a"}));
+  CHECK(store.CountByIndex("node", "n1") == 1);
+  CHECK(store.CountByIndex("node", "n2") == 0);
+}
+
+TEST_CASE("a list replaces what was known when it was asked for") {
+  struct Case {
+    int64_t held, listed, list_version;
+    bool after_mark;  // The held state came after the list was asked for.
+    bool stored;
+  };
+  const Case c =
+      GENERATE(Case{5, 6, 9, false, true}, Case{6, 5, 9, false, true}, Case{6, 5, 5, false, true},
+               Case{12, 5, 9, true, false}, Case{7, 8, 9, true, true}, Case{5, 5, 9, false, false});
+  Store store;
+  Store::ListMark mark = store.BeginList();
+  store.Put(Share(Pod("a", c.held)), nullptr);
+  if (!c.after_mark) mark = store.BeginList();
+  ObjectPtr previous;
+  CHECK(store.PutListed(Share(Pod("a", c.listed)), mark, c.list_version, &previous) == c.stored);
+  CHECK((previous != nullptr) == c.stored);
+}
+
+TEST_CASE(
+    "a deletion learned of while a list is under way covers the list, an earlier one does not") {
+  Store store;
+  store.Put(Share(Pod("a", 5, "u")), nullptr);
+  const bool before = GENERATE(true, false);
+  Store::ListMark mark = store.BeginList();
+  store.Remove({"ns", "a"}, nullptr);
+  if (before) mark = store.BeginList();
+  CHECK(store.PutListed(Share(Pod("a", 5, "u")), mark, 9, nullptr) == before);
+}
+
 TEST_CASE("a removal says what was there") {
   Store store;
   const ObjectPtr pod = Share(Pod("a", 5));
