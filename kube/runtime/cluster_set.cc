@@ -28,23 +28,39 @@ class Member : public MemberCluster {
     ClientOptions options;
     const base::Clock& clock;
     metrics::Registry* registry;
+    std::shared_ptr<InformerThreads> threads;
   };
   explicit Member(Parts parts)
       : name_(parts.options.name),
+        transport_(parts.transport),
         config_(std::move(parts.config)),
         raw_(std::move(parts.transport), std::move(parts.options), parts.clock, parts.registry),
         mapper_(raw_, parts.clock),
-        informers_(raw_, parts.clock),
+        informers_(raw_, parts.clock, std::move(parts.threads)),
         client_(raw_, mapper_, informers_) {}
 
   const std::string& name() const override { return name_; }
   ClusterClient& client() override { return client_; }
-  const ConnectionConfig& config() const { return config_; }
   void Stop() { informers_.Stop(); }
+
+  // Whether it is connected as `config` says, or has been able to become so by taking over a new
+  // token.
+  bool Follow(const ConnectionConfig& config) {
+    absl::MutexLock lock(&mu_);
+    if (SameConnection(config, config_)) return true;
+    if (!DifferOnlyInToken(config, config_) || !transport_->ReplaceToken(config.token)) {
+      return false;
+    }
+    config_ = config;
+    base::LogInfo("the cluster has a new token", {{"cluster", name_}});
+    return true;
+  }
 
  private:
   const std::string name_;
-  const ConnectionConfig config_;
+  const std::shared_ptr<Transport> transport_;
+  absl::Mutex mu_;
+  ConnectionConfig config_ ABSL_GUARDED_BY(mu_);
   Client raw_;
   RestMapper mapper_;
   InformerSet informers_;
@@ -96,8 +112,9 @@ struct ClusterSet::Impl {
                          .qps = options.qps,
                          .burst = options.burst,
                          .user_agent = options.user_agent};
-    auto member = std::make_shared<Member>(
-        Member::Parts{std::move(transport), std::move(config), std::move(client), clock, registry});
+    auto member = std::make_shared<Member>(Member::Parts{std::move(transport), std::move(config),
+                                                         std::move(client), clock, registry,
+                                                         options.informer_threads});
     if (options.on_new) options.on_new(*member);
     return member;
   }
@@ -146,7 +163,7 @@ absl::Status ClusterSet::Refresh(const std::string& cluster) {
   const Impl::MemberPtr held = impl_->Find(cluster);
   if (held == nullptr) return absl::OkStatus();
   ASSIGN_OR_RETURN(ConnectionConfig config, impl_->source.ConfigFor(cluster));
-  if (SameConnection(config, held->config())) return absl::OkStatus();
+  if (held->Follow(config)) return absl::OkStatus();
   ASSIGN_OR_RETURN(Impl::MemberPtr made, impl_->Connect(cluster, std::move(config)));
   if (!impl_->Replace(held, std::move(made))) return absl::OkStatus();
   base::LogInfo("connection to the cluster changed", {{"cluster", cluster}});

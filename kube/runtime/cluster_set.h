@@ -1,5 +1,6 @@
 // The member clusters' clients and informers: made when a cluster appears, rebuilt when its
-// endpoint or credentials change, stopped when it goes.
+// endpoint, CA, proxy or certificate changes, stopped when it goes. A new token is taken over in
+// place: connections, watches and caches stay.
 #ifndef KUBE_RUNTIME_CLUSTER_SET_H_
 #define KUBE_RUNTIME_CLUSTER_SET_H_
 
@@ -42,6 +43,8 @@ class ClusterSet {
     double qps = 0;  // Per member; 0: adaptive only.
     int burst = 0;
     std::string user_agent;
+    // Run the lists of all members' informers; nullptr: each member has a few of its own.
+    std::shared_ptr<InformerThreads> informer_threads;
     // Called with each new member before anybody else sees it (sets informer defaults). Optional.
     std::function<void(MemberCluster&)> on_new;
     // How to speak HTTP to a member. Optional: NewHttpTransport.
@@ -53,13 +56,13 @@ class ClusterSet {
              metrics::Registry* registry);
   ~ClusterSet();
 
-  // The member, connected if need be (no network traffic yet). A changed configuration (Refresh)
-  // gives a new MemberCluster.
+  // The member, connected if need be (no network traffic yet).
   absl::StatusOr<std::shared_ptr<MemberCluster>> Get(const std::string& cluster);
   // nullptr when not connected.
   std::shared_ptr<MemberCluster> Find(const std::string& cluster) const;
-  // Compares the configuration with the one in use; reconnects when it differs. OK when the cluster
-  // is not connected; the source's error leaves the connection as it is.
+  // Compares the configuration with the one in use. A new token alone is handed to the member;
+  // anything else gives a new MemberCluster. OK when the cluster is not connected; the source's
+  // error leaves the connection as it is.
   absl::Status Refresh(const std::string& cluster);
   // Stops and forgets.
   void Remove(const std::string& cluster);
@@ -68,11 +71,11 @@ class ClusterSet {
   // Ends when it is destroyed: no call is running or comes afterwards.
   class Subscription;
   using ClusterFn = std::function<void(const std::string& cluster)>;
-  // Calls `fn` whenever Refresh has replaced a member by a new MemberCluster, because its endpoint,
-  // CA, proxy or credentials changed: the informers of the old one have stopped, and the new one,
-  // which Get returns by then, has none. Whoever has handlers on a member's informers attaches them
-  // to the new ones, and does again what it may have missed (it queues the cluster's keys). Members
-  // that Remove and Get replace are not announced: those come and go with the Cluster object.
+  // Calls `fn` whenever Refresh has replaced a member by a new MemberCluster: the informers of the
+  // old one have stopped, and the new one, which Get returns by then, has none. Whoever has
+  // handlers on a member's informers attaches them to the new ones, and does again what it may have
+  // missed (it queues the cluster's keys). Members that Remove and Get replace are not announced:
+  // those come and go with the Cluster object.
   //
   // Calls come on the thread of Refresh, one at a time; they must not block (put keys in a queue,
   // no more), and must not subscribe or end a subscription. REQUIRES: the set outlives the

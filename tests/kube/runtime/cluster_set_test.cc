@@ -23,7 +23,30 @@ class MapSource : public ClusterConfigSource {
   int asked = 0;
 };
 
+// Leads to a fake server, with a token that can be replaced.
+class TokenTransport : public Transport {
+ public:
+  TokenTransport(std::shared_ptr<Transport> server, std::string& token)
+      : server_(std::move(server)), token_(token) {}
+  absl::StatusOr<HttpResponse> Send(const HttpRequest& request,
+                                    const base::StopToken& stop) override {
+    return server_->Send(request, stop);
+  }
+  std::unique_ptr<HttpStream> Open(const HttpRequest& request, StreamCallbacks callbacks) override {
+    return server_->Open(request, std::move(callbacks));
+  }
+  bool ReplaceToken(const std::string& token) override {
+    token_ = token;
+    return true;
+  }
+
+ private:
+  const std::shared_ptr<Transport> server_;
+  std::string& token_;
+};
+
 struct Fixture {
+  std::string token_in_use;
   std::shared_ptr<tests::FakeApiServer> server = std::make_shared<tests::FakeApiServer>();
   tests::FakeClock clock;
   MapSource source;
@@ -36,7 +59,8 @@ struct Fixture {
         [this](const ConnectionConfig& config) -> absl::StatusOr<std::shared_ptr<Transport>> {
       ++transports;
       if (config.server == "unusable") return absl::InvalidArgumentError("unusable");
-      return server;
+      token_in_use = config.token;
+      return std::make_shared<TokenTransport>(server, token_in_use);
     };
     return options;
   }
@@ -78,7 +102,12 @@ TEST_CASE_METHOD(Fixture, "a refresh reconnects only when the configuration has 
   CHECK(clusters.Find("m1") == before);
   CHECK(transports == 1);
 
-  SECTION("the token") { source.configs["m1"].token = "new"; }
+  SECTION("the server, and the token with it") {
+    source.configs["m1"].server = "https://elsewhere";
+    source.configs["m1"].token = "new";
+  }
+  SECTION("the CA") { source.configs["m1"].ca_pem = "another"; }
+  SECTION("the proxy") { source.configs["m1"].proxy_url = "http://proxy"; }
   SECTION("the server") { source.configs["m1"].server = "https://elsewhere"; }
   SECTION("the exec plugin") { source.configs["m1"].exec = std::make_unique<ExecPlugin>(); }
   REQUIRE(clusters.Refresh("m1").ok());
@@ -99,6 +128,25 @@ TEST_CASE_METHOD(Fixture, "a refresh that cannot be done leaves the member as it
 TEST_CASE_METHOD(Fixture, "a member nobody uses is not refreshed") {
   REQUIRE(clusters.Refresh("m1").ok());
   CHECK(source.asked == 0);
+}
+
+TEST_CASE_METHOD(Fixture, "a new token is taken over without a new connection, watch or list") {
+  source.configs["m1"].token = "first";
+  const std::shared_ptr<MemberCluster> before = *clusters.Get("m1");
+  int reconnected = 0;
+  const auto subscription = clusters.OnReconnected([&](const std::string&) { ++reconnected; });
+  Watching();
+  const size_t requests = server->Requests().size();
+  for (const char* token : {"second", "third"}) {
+    source.configs["m1"].token = token;
+    REQUIRE(clusters.Refresh("m1").ok());
+    CHECK(token_in_use == token);
+  }
+  CHECK(clusters.Find("m1") == before);
+  CHECK(transports == 1);
+  CHECK(reconnected == 0);
+  CHECK(server->watches() == 1);
+  CHECK(server->Requests().size() == requests);
 }
 
 TEST_CASE_METHOD(Fixture,
