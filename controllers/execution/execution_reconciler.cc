@@ -245,6 +245,8 @@ absl::Status RegisterExecution(const loops::Context& context, int workers) {
           // A cluster that comes, comes back or is being removed has its Works done again.
           .Watches(api::Clusters(), {.when = {.update = returns_or_goes, .remove = kube::Never},
                                      .map = works::WorksOf(works)})
+          // The namespace of a Work stands for its cluster.
+          .WithLanes([](const kube::Request& request) { return request.key.ns; })
           .Build(std::move(reconciler));
   built.Hold(works::QueueWhenReconnected(context.members, works, controller.queue()));
   works::RequeueWorks(context.interpreter,

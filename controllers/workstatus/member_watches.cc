@@ -66,6 +66,7 @@ absl::Status RegisterWorkStatus(const loops::Context& context, int workers) {
               api::Clusters(),
               {.when = {.add = kube::Never, .update = works::BecameReady, .remove = kube::Never},
                .map = works::ObjectsOf(works)})
+          .WithLanes([](const kube::Request& request) { return request.cluster; })
           .Build(std::make_unique<WorkStatusReconciler>(WorkStatusDeps{
               context.manager, context.objects, context.status, context.interpreter}));
   works::RequeueWorks(
@@ -90,6 +91,7 @@ absl::Status RegisterWorkStatus(const loops::Context& context, int workers) {
               api::Clusters(),
               {.when = {.add = kube::Never, .update = works::BecameReady, .remove = kube::Never},
                .map = works::WorksOf(works)})
+          .WithLanes([](const kube::Request& request) { return request.key.ns; })
           .Build(std::move(watches));
   built.Hold(works::QueueWhenReconnected(context.members, works, controller.queue()));
   return absl::OkStatus();

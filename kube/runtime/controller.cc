@@ -26,7 +26,10 @@ struct Controller::Impl {
         reconciler(std::move(reconciler)),
         manager(manager),
         metrics(manager.registry(), options.name, options.workers),
-        queue({.name = options.name, .limiter = options.limiter, .registry = &manager.registry()},
+        queue({.name = options.name,
+               .limiter = options.limiter,
+               .registry = &manager.registry(),
+               .lanes = options.lanes},
               manager.clock()) {}
 
   const Options options;
@@ -315,7 +318,13 @@ ControllerBuilder& ControllerBuilder::WithLimiter(RateLimiterOptions limiter) {
   return *this;
 }
 
+ControllerBuilder& ControllerBuilder::WithLanes(std::function<std::string(const Request&)> of) {
+  lane_of_ = std::move(of);
+  return *this;
+}
+
 Controller& ControllerBuilder::Build(std::unique_ptr<Reconciler> reconciler) {
+  if (lane_of_) options_.lanes = LaneOptions::For(options_.workers, lane_of_);
   auto controller = std::make_unique<Controller>(options_, std::move(reconciler), manager_);
   Controller& built = *controller;
   for (Source& source : sources_) {

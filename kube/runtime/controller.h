@@ -67,6 +67,7 @@ class Controller : public Runnable {
     std::string name;  // Label `controller` of the metrics.
     int workers = 1;
     RateLimiterOptions limiter;
+    LaneOptions lanes;
   };
   // REQUIRES: the manager outlives the controller.
   Controller(Options options, std::unique_ptr<Reconciler> reconciler, Manager& manager);
@@ -115,6 +116,9 @@ class ControllerBuilder {
   ControllerBuilder& Reads(const Resource& resource, const std::string& index, IndexFn fn);
   ControllerBuilder& WithWorkers(int workers);
   ControllerBuilder& WithLimiter(RateLimiterOptions limiter);
+  // Requests for which `of` gives the same name (that of a member) hold only some of the workers at
+  // once, see LaneOptions.
+  ControllerBuilder& WithLanes(std::function<std::string(const Request&)> of);
   // Events start to flow into the queue at once; workers start when the manager runs the controller
   // (on the leader). The controller belongs to the manager; the reference lives as long as it.
   Controller& Build(std::unique_ptr<Reconciler> reconciler);
@@ -126,6 +130,7 @@ class ControllerBuilder {
   };
   Manager& manager_;
   Controller::Options options_;
+  std::function<std::string(const Request&)> lane_of_;
   std::vector<Source> sources_;
   std::vector<std::shared_ptr<Informer>> read_;
 };

@@ -1,3 +1,11 @@
+// How it works. Every item that is known is one entry of a table. It is waiting for its time
+// (`delayed`), for a worker (`ready`), for a place in its lane (`parked`, in the lane), or for an
+// equal item to be given back (blocked); apart from that a worker may be holding it. Workers take
+// the first of `ready`; when they meet an item whose lane is full they park it. Giving an item back
+// frees a place in its lane, which brings one parked item back to `ready`.
+//
+// One of the workers that wait, the timekeeper, also waits for the time of the next delayed item;
+// the others wait on one and the same condition, which costs nothing when something else is added.
 #include "kube/runtime/work_queue.h"
 
 #include <algorithm>
@@ -5,9 +13,9 @@
 #include <set>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include "absl/base/thread_annotations.h"
-#include "absl/container/flat_hash_map.h"
 #include "absl/container/node_hash_map.h"
 #include "absl/synchronization/mutex.h"
 #include "kube/runtime/internal/queue_metrics.h"
@@ -16,14 +24,23 @@
 namespace kube {
 namespace {
 
-// Where an item stands. A blocked one is due but equal to an item being processed.
-enum class State { kDelayed, kReady, kBlocked };
+// An item that took longer makes its lane a slow one.
+constexpr absl::Duration kSlow = absl::Seconds(1);
+
+// What an item waits for.
+enum class State { kNothing, kDelayed, kReady, kParked, kBlocked };
+
+struct Lane;
 
 struct Entry {
-  State state = State::kDelayed;
+  State state = State::kNothing;
   int priority = kNormalPriority;
   uint64_t sequence = 0;  // Order of adding; keeps equal priorities fair.
-  base::SteadyTime due;   // From then on the item is ready or blocked.
+  base::SteadyTime due;   // From then on the item waits for no time.
+  // Set while a worker holds the item.
+  bool held = false;
+  base::SteadyTime taken;
+  Lane* lane = nullptr;
 };
 
 using Item = std::pair<const Request, Entry>;
@@ -42,79 +59,124 @@ struct ByDueTime {
   }
 };
 
+using UrgentItems = std::set<Item*, ByUrgency>;
+
+struct Lane {
+  UrgentItems parked;
+  std::vector<base::SteadyTime> taken;  // When each item that is held was, oldest first.
+  bool was_slow = false;                // The last item was.
+
+  bool IsSlow(base::SteadyTime now) const {
+    return was_slow || (!taken.empty() && now - taken.front() >= kSlow);
+  }
+};
+
 }  // namespace
 
 struct WorkQueue::Impl {
-  Impl(Options options, const base::Clock& clock)
-      : clock(clock), limiter(options.limiter), metrics(options.registry, options.name) {}
+  Impl(Options given, const base::Clock& clock)
+      : clock(clock),
+        lane_options(std::move(given.lanes)),
+        limiter(given.limiter),
+        metrics(given.registry, given.name) {}
 
   const base::Clock& clock;
+  const LaneOptions lane_options;
   mutable absl::Mutex mu;
   internal::RateLimiter limiter ABSL_GUARDED_BY(mu);
   internal::QueueMetrics metrics ABSL_GUARDED_BY(mu);
-  // Every item that waits; the sets point into it.
+  // Every item that waits or is held; the sets point into it.
   absl::node_hash_map<Request, Entry> entries ABSL_GUARDED_BY(mu);
-  std::set<Item*, ByUrgency> ready ABSL_GUARDED_BY(mu);
+  UrgentItems ready ABSL_GUARDED_BY(mu);
   std::set<Item*, ByDueTime> delayed ABSL_GUARDED_BY(mu);
-  // What the workers hold, and since when.
-  absl::flat_hash_map<Request, base::SteadyTime> processing ABSL_GUARDED_BY(mu);
+  absl::node_hash_map<std::string, Lane> lanes ABSL_GUARDED_BY(mu);
+  size_t waiting ABSL_GUARDED_BY(mu) = 0;  // Items in any state but kNothing.
+  size_t held ABSL_GUARDED_BY(mu) = 0;
+  size_t parked ABSL_GUARDED_BY(mu) = 0;
   uint64_t next_sequence ABSL_GUARDED_BY(mu) = 0;
+  bool has_timekeeper ABSL_GUARDED_BY(mu) = false;
+  base::SteadyTime timer ABSL_GUARDED_BY(mu);  // What the timekeeper waits for.
   bool shut_down ABSL_GUARDED_BY(mu) = false;
 
   void Add(const Request& request, base::SteadyTime due, int priority)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu);
   void Raise(Item& item, int priority) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu);
   void BecomeDue(Item& item) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu);
+  void BecomeReady(Item& item) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu);
   void CollectDue() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu);
-  Taken TakeFirst() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu);
+  std::optional<Taken> TakeFirst() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu);
+  bool EnterLane(Item& item, base::SteadyTime now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu);
+  void LeaveLane(Item& item, base::SteadyTime now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu);
+  bool HasPlace(const Lane& lane, base::SteadyTime now) const ABSL_SHARED_LOCKS_REQUIRED(mu);
+  int SlowHeld(const Lane& but, base::SteadyTime now) const ABSL_SHARED_LOCKS_REQUIRED(mu);
+  bool Unpark(Lane& lane, base::SteadyTime now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu);
+  void Wait() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu);
+
   base::SteadyTime NextDue() const ABSL_SHARED_LOCKS_REQUIRED(mu) {
     return delayed.empty() ? base::SteadyTime::InfiniteFuture() : (*delayed.begin())->second.due;
+  }
+  // What the timekeeper and the other waiting workers look at.
+  bool TimekeeperIsWanted() const ABSL_SHARED_LOCKS_REQUIRED(mu) {
+    return shut_down || !ready.empty() || NextDue() < timer;
+  }
+  bool WorkerIsWanted() const ABSL_SHARED_LOCKS_REQUIRED(mu) {
+    return shut_down || !ready.empty() || (!has_timekeeper && !delayed.empty());
   }
 };
 
 void WorkQueue::Impl::Add(const Request& request, base::SteadyTime due, int priority) {
   if (shut_down) return;
   const base::SteadyTime now = clock.SteadyNow();
-  auto [it, added] = entries.try_emplace(request);
-  Item& item = *it;
-  if (!added) {
-    if (priority > item.second.priority) Raise(item, priority);
-    if (item.second.state != State::kDelayed || due >= item.second.due) return;
+  Item& item = *entries.try_emplace(request).first;
+  Entry& entry = item.second;
+  if (entry.state != State::kNothing) {
+    if (priority > entry.priority) Raise(item, priority);
+    if (entry.state != State::kDelayed || due >= entry.due) return;
     delayed.erase(&item);
-    item.second.due = due;
   } else {
-    item.second = {State::kDelayed, priority, next_sequence++, due};
+    ++waiting;
+    entry.state = State::kDelayed;
+    entry.priority = priority;
+    entry.sequence = next_sequence++;
   }
+  entry.due = std::max(due, now);
   if (due > now) {
     delayed.insert(&item);
   } else {
-    item.second.due = now;
     BecomeDue(item);
   }
 }
 
-// Changes the priority of an item that waits, which also is its place in `ready`.
+// Changes the priority of an item that waits, which also is its place in `ready` or its lane.
 void WorkQueue::Impl::Raise(Item& item, int priority) {
-  const bool is_ready = item.second.state == State::kReady;
-  if (is_ready) ready.erase(&item);
-  if (item.second.state != State::kDelayed) metrics.Raised(item.second.priority, priority);
+  const State state = item.second.state;
+  UrgentItems* place = state == State::kReady    ? &ready
+                       : state == State::kParked ? &item.second.lane->parked
+                                                 : nullptr;
+  if (place != nullptr) place->erase(&item);
+  if (state != State::kDelayed) metrics.Raised(item.second.priority, priority);
   item.second.priority = priority;
-  if (is_ready) ready.insert(&item);
+  if (place != nullptr) place->insert(&item);
 }
 
-// REQUIRES: the item is in neither set.
+// REQUIRES: the item is in no set.
 void WorkQueue::Impl::BecomeDue(Item& item) {
   metrics.Added(item.second.priority);
   item.second.sequence = next_sequence++;
-  if (processing.contains(item.first)) {
+  if (item.second.held) {
     item.second.state = State::kBlocked;
-    return;
+  } else {
+    BecomeReady(item);
   }
+}
+
+void WorkQueue::Impl::BecomeReady(Item& item) {
   item.second.state = State::kReady;
   ready.insert(&item);
 }
 
 void WorkQueue::Impl::CollectDue() {
+  if (delayed.empty()) return;
   const base::SteadyTime now = clock.SteadyNow();
   while (NextDue() <= now) {
     Item& item = **delayed.begin();
@@ -123,15 +185,90 @@ void WorkQueue::Impl::CollectDue() {
   }
 }
 
-WorkQueue::Taken WorkQueue::Impl::TakeFirst() {
-  Item& item = **ready.begin();
-  ready.erase(ready.begin());
-  Taken taken{item.first, item.second.priority};
+// The first item whose lane has a place; nullopt when there is none.
+std::optional<WorkQueue::Taken> WorkQueue::Impl::TakeFirst() {
   const base::SteadyTime now = clock.SteadyNow();
-  metrics.Taken(taken.priority, now - item.second.due);
-  processing.emplace(taken.request, now);
-  entries.erase(taken.request);
-  return taken;
+  while (!ready.empty()) {
+    Item& item = **ready.begin();
+    Entry& entry = item.second;
+    ready.erase(ready.begin());
+    if (!EnterLane(item, now)) continue;
+    metrics.Taken(entry.priority, now - entry.due);
+    entry.state = State::kNothing;
+    entry.held = true;
+    entry.taken = now;
+    --waiting;
+    ++held;
+    return Taken{item.first, entry.priority};
+  }
+  return std::nullopt;
+}
+
+// How many items of slow lanes are held, `but` apart.
+int WorkQueue::Impl::SlowHeld(const Lane& but, base::SteadyTime now) const {
+  int count = 0;
+  for (const auto& [name, lane] : lanes) {
+    if (&lane != &but && lane.IsSlow(now)) count += static_cast<int>(lane.taken.size());
+  }
+  return count;
+}
+
+bool WorkQueue::Impl::HasPlace(const Lane& lane, base::SteadyTime now) const {
+  if (!lane.IsSlow(now)) return static_cast<int>(lane.taken.size()) < lane_options.max_held;
+  return lane.taken.empty() && SlowHeld(lane, now) < lane_options.max_held_slow;
+}
+
+// Whether the item may be taken; else it is parked.
+bool WorkQueue::Impl::EnterLane(Item& item, base::SteadyTime now) {
+  if (!lane_options.of) return true;
+  if (item.second.lane == nullptr) item.second.lane = &lanes[lane_options.of(item.first)];
+  Lane& lane = *item.second.lane;
+  if (HasPlace(lane, now)) {
+    lane.taken.push_back(now);
+    return true;
+  }
+  item.second.state = State::kParked;
+  lane.parked.insert(&item);
+  ++parked;
+  return false;
+}
+
+// Makes the lane's first parked item ready, if there is one and a place for it.
+bool WorkQueue::Impl::Unpark(Lane& lane, base::SteadyTime now) {
+  if (lane.parked.empty() || !HasPlace(lane, now)) return false;
+  Item& item = **lane.parked.begin();
+  lane.parked.erase(lane.parked.begin());
+  --parked;
+  BecomeReady(item);
+  return true;
+}
+
+void WorkQueue::Impl::LeaveLane(Item& item, base::SteadyTime now) {
+  if (!lane_options.of) return;
+  Lane& lane = *item.second.lane;
+  const bool was_slow = lane.IsSlow(now);
+  lane.was_slow = now - item.second.taken >= kSlow;
+  lane.taken.erase(std::find(lane.taken.begin(), lane.taken.end(), item.second.taken));
+  if (parked == 0) return;
+  // Whoever takes them looks again whether there is a place.
+  for (int i = static_cast<int>(lane.taken.size()); i < lane_options.max_held; ++i) {
+    if (!Unpark(lane, now)) break;
+  }
+  if (!was_slow) return;
+  // The place may be one that slow lanes share.
+  for (auto& [name, other] : lanes) {
+    if (&other != &lane && Unpark(other, now)) return;
+  }
+}
+
+void WorkQueue::Impl::Wait() {
+  if (std::exchange(has_timekeeper, true)) {
+    mu.Await(absl::Condition(this, &Impl::WorkerIsWanted));
+    return;
+  }
+  timer = NextDue();
+  clock.AwaitUntil(mu, absl::Condition(this, &Impl::TimekeeperIsWanted), timer);
+  has_timekeeper = false;
 }
 
 WorkQueue::WorkQueue(Options options, const base::Clock& clock)
@@ -171,53 +308,56 @@ std::optional<WorkQueue::Taken> WorkQueue::Get() {
   absl::MutexLock lock(&impl_->mu);
   for (;;) {
     impl_->CollectDue();
-    if (!impl_->ready.empty()) return impl_->TakeFirst();
+    if (std::optional<Taken> taken = impl_->TakeFirst()) return taken;
     if (impl_->shut_down) return std::nullopt;
-    const base::SteadyTime next = impl_->NextDue();
-    const auto changed = [&]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(impl_->mu) {
-      return impl_->shut_down || !impl_->ready.empty() || impl_->NextDue() < next;
-    };
-    impl_->clock.AwaitUntil(impl_->mu, absl::Condition(&changed), next);
+    impl_->Wait();
   }
 }
 
 void WorkQueue::Done(const Request& item) {
   absl::MutexLock lock(&impl_->mu);
-  const auto started = impl_->processing.find(item);
-  if (started == impl_->processing.end()) return;
-  impl_->metrics.Worked(impl_->clock.SteadyNow() - started->second);
-  impl_->processing.erase(started);
-  const auto again = impl_->entries.find(item);
-  if (again == impl_->entries.end() || again->second.state != State::kBlocked) return;
-  again->second.state = State::kReady;
-  impl_->ready.insert(&*again);
+  const auto found = impl_->entries.find(item);
+  if (found == impl_->entries.end() || !found->second.held) return;
+  Entry& entry = found->second;
+  const base::SteadyTime now = impl_->clock.SteadyNow();
+  impl_->metrics.Worked(now - entry.taken);
+  impl_->LeaveLane(*found, now);
+  entry.held = false;
+  --impl_->held;
+  if (entry.state == State::kBlocked) impl_->BecomeReady(*found);
+  if (entry.state == State::kNothing) impl_->entries.erase(found);
 }
 
 void WorkQueue::ShutDown() {
   absl::MutexLock lock(&impl_->mu);
   impl_->CollectDue();
   impl_->shut_down = true;
-  for (Item* item : std::exchange(impl_->delayed, {})) impl_->entries.erase(Request(item->first));
+  for (Item* item : std::exchange(impl_->delayed, {})) {
+    --impl_->waiting;
+    item->second.state = State::kNothing;
+    if (!item->second.held) impl_->entries.erase(Request(item->first));
+  }
 }
 
 size_t WorkQueue::size() const {
   absl::MutexLock lock(&impl_->mu);
-  return impl_->entries.size();
+  return impl_->waiting;
 }
 
 bool WorkQueue::Idle() const {
   absl::MutexLock lock(&impl_->mu);
   impl_->CollectDue();
-  return impl_->ready.empty() && impl_->processing.empty();
+  return impl_->ready.empty() && impl_->parked == 0 && impl_->held == 0;
 }
 
 void WorkQueue::UpdateMetrics() {
   absl::MutexLock lock(&impl_->mu);
   const base::SteadyTime now = impl_->clock.SteadyNow();
   absl::Duration total, longest;
-  for (const auto& [request, started] : impl_->processing) {
-    total += now - started;
-    longest = std::max(longest, now - started);
+  for (const auto& [request, entry] : impl_->entries) {
+    if (!entry.held) continue;
+    total += now - entry.taken;
+    longest = std::max(longest, now - entry.taken);
   }
   impl_->metrics.InProgress(total, longest);
 }

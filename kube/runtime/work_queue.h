@@ -7,9 +7,12 @@
 #ifndef KUBE_RUNTIME_WORK_QUEUE_H_
 #define KUBE_RUNTIME_WORK_QUEUE_H_
 
+#include <algorithm>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "absl/time/time.h"
 #include "base/clock.h"
@@ -34,6 +37,24 @@ struct RateLimiterOptions {
   int burst = 100;
 };
 
+// Keeps one server that is slow, or does not answer at all, from holding all workers: items that
+// concern the same server share a lane, of which only so many are handed out at once. The others
+// keep their places.
+struct LaneOptions {
+  // The lane of an item: a member's name. Empty: no lanes.
+  std::function<std::string(const Request&)> of;
+  // Items of one lane that are held at once. Of a slow lane, whose last item or one that is held
+  // took a second or more, only one is.
+  int max_held = 1;
+  // Items of all slow lanes together. REQUIRES: less than the workers, but for a single worker.
+  int max_held_slow = 1;
+
+  // Three of five workers for each lane, half of them for all slow lanes together.
+  static LaneOptions For(int workers, std::function<std::string(const Request&)> of) {
+    return {std::move(of), std::max(1, workers * 3 / 5), std::max(1, workers / 2)};
+  }
+};
+
 // Threads: all methods may be called from any thread.
 class WorkQueue {
  public:
@@ -41,6 +62,7 @@ class WorkQueue {
     std::string name;  // Labels `name` and `controller` of the workqueue_* metrics.
     RateLimiterOptions limiter;
     metrics::Registry* registry = nullptr;  // Null: no metrics.
+    LaneOptions lanes;
   };
   // REQUIRES: clock and registry outlive the queue.
   WorkQueue(Options options, const base::Clock& clock);

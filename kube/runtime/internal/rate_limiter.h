@@ -34,7 +34,9 @@ class RateLimiter {
   explicit RateLimiter(const RateLimiterOptions& options);
   // The delay of one more failure of `item`.
   absl::Duration Next(const Request& item, base::SteadyTime now);
-  void Forget(const Request& item) { failures_.erase(item); }
+  void Forget(const Request& item) {
+    if (!failures_.empty()) failures_.erase(item);
+  }
   int Failures(const Request& item) const;
 
  private:

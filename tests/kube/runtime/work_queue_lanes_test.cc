@@ -1,0 +1,162 @@
+// Lanes: a member that is slow, or does not answer at all, holds only some of the workers.
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "kube/runtime/controller.h"
+#include "kube/runtime/work_queue.h"
+#include "tests/support/eventually.h"
+#include "tests/support/manager_fixture.h"
+
+namespace kube {
+namespace {
+
+using tests::Eventually;
+
+Request Item(const std::string& cluster, const std::string& name) {
+  return {.key = {"ns", name}, .cluster = cluster};
+}
+std::string ClusterOf(const Request& request) { return request.cluster; }
+
+struct Fixture {
+  tests::FakeClock clock;
+  WorkQueue queue{{.name = "q", .lanes = LaneOptions::For(5, ClusterOf)}, clock};
+
+  void Add(const std::string& cluster, int n) {
+    for (int i = 0; i < n; ++i) queue.Add(Item(cluster, std::to_string(i)));
+  }
+  // The clusters of all items that can be taken now.
+  std::vector<Request> TakeAll() {
+    std::vector<Request> taken;
+    queue.Add(Item("end", "end"), -1000);
+    for (;;) {
+      Request request = queue.Get()->request;
+      if (request.cluster == "end") break;
+      taken.push_back(std::move(request));
+    }
+    queue.Done(Item("end", "end"));
+    return taken;
+  }
+};
+
+TEST_CASE_METHOD(Fixture, "items of one lane beyond its share wait, those of others pass by") {
+  Add("m1", 6);
+  Add("m2", 1);
+  const std::vector<Request> taken = TakeAll();
+  REQUIRE(taken.size() == 4);
+  CHECK(taken[2].cluster == "m1");
+  CHECK(taken[3].cluster == "m2");
+  CHECK(queue.size() == 3);
+  CHECK_FALSE(queue.Idle());
+
+  // Each that is given back makes room for the next, in the order of adding.
+  queue.Done(taken[0]);
+  CHECK(TakeAll() == std::vector<Request>{Item("m1", "3")});
+  queue.Done(taken[1]);
+  queue.Done(taken[2]);
+  CHECK(TakeAll() == std::vector<Request>{Item("m1", "4"), Item("m1", "5")});
+}
+
+TEST_CASE_METHOD(Fixture, "a slow lane gets one at a time until it is quick again") {
+  Add("m1", 6);
+  const std::vector<Request> first = TakeAll();
+  REQUIRE(first.size() == 3);
+  clock.Advance(absl::Seconds(32));
+  for (const Request& request : first) queue.Done(request);
+  const std::vector<Request> probe = TakeAll();
+  REQUIRE(probe.size() == 1);
+  queue.Done(probe[0]);  // Took no time.
+  CHECK(TakeAll().size() == 2);
+}
+
+TEST_CASE_METHOD(Fixture, "slow lanes together leave workers to the others") {
+  for (int m = 0; m < 6; ++m) Add("dead" + std::to_string(m), 3);
+  // All turn out to be slow: each held a place for long.
+  for (int m = 0; m < 6; ++m) {
+    const std::vector<Request> taken = TakeAll();
+    clock.Advance(absl::Seconds(2));
+    for (const Request& request : taken) queue.Done(request);
+  }
+  for (int m = 0; m < 6; ++m) Add("dead" + std::to_string(m), 3);
+  Add("m1", 2);
+  std::vector<Request> taken = TakeAll();
+  REQUIRE(taken.size() == 4);
+  CHECK(std::count_if(taken.begin(), taken.end(),
+                      [](const Request& r) { return r.cluster == "m1"; }) == 2);
+  // A place that becomes free goes to another slow lane, so that all have their turn.
+  int rounds = 0;
+  while (queue.size() > 0 && ++rounds < 100) {
+    clock.Advance(absl::Seconds(2));
+    for (const Request& request : taken) queue.Done(request);
+    taken = TakeAll();
+    CHECK(taken.size() <= 3);
+  }
+  CHECK(rounds < 100);
+}
+
+TEST_CASE_METHOD(Fixture, "an urgent item overtakes those that are parked") {
+  Add("m1", 6);
+  const std::vector<Request> taken = TakeAll();
+  queue.Add(Item("m1", "5"), 10);
+  queue.Done(taken[0]);
+  CHECK(TakeAll() == std::vector<Request>{Item("m1", "5")});
+}
+
+TEST_CASE_METHOD(Fixture, "what is parked is handed out after the shut-down, too") {
+  Add("m1", 5);
+  std::vector<Request> taken;
+  for (int i = 0; i < 3; ++i) taken.push_back(queue.Get()->request);
+  queue.ShutDown();
+  CHECK_FALSE(queue.Get().has_value());
+  for (const Request& request : taken) queue.Done(request);
+  CHECK(queue.Get().has_value());
+  CHECK(queue.Get().has_value());
+  CHECK_FALSE(queue.Get().has_value());
+}
+
+// Never comes to an end for the cluster "dead".
+class Member : public Reconciler {
+ public:
+  absl::StatusOr<Action> Reconcile(const Request& request, const base::StopToken& stop) override {
+    if (request.cluster != "dead") {
+      ++done;
+      return Action::Done();
+    }
+    ++stuck;
+    base::RealClock().SleepFor(absl::Hours(1), stop);
+    return absl::CancelledError("stopped");
+  }
+  std::atomic<int> done = 0, stuck = 0;
+};
+
+TEST_CASE_METHOD(tests::ManagerFixture, "one dead member of twenty delays nobody else") {
+  Make();
+  auto owned = std::make_unique<Member>();
+  Member& member = *owned;
+  Controller& controller =
+      ControllerBuilder(*manager).Named("lanes").WithWorkers(5).WithLanes(ClusterOf).Build(
+          std::move(owned));
+  for (int i = 0; i < 50; ++i) controller.queue().Add(Item("dead", std::to_string(i)));
+  for (int m = 1; m < 20; ++m) {
+    for (int i = 0; i < 10; ++i) {
+      controller.queue().Add(Item("m" + std::to_string(m), std::to_string(i)));
+    }
+  }
+  Start();
+  CHECK(Eventually([&] { return member.done == 190; }));
+  CHECK(member.stuck <= 3);
+  stop.request_stop();
+  clock.AwaitWaiters(1);
+  REQUIRE(Eventually([&] {
+    clock.Advance(absl::Seconds(5));  // Until the abort token ends what is stuck.
+    return ended.load();
+  }));
+  CHECK(Finish().ok());
+}
+
+}  // namespace
+}  // namespace kube
