@@ -61,8 +61,25 @@ kube::ClientOptions ControlPlaneClient(const config::Options& o, const std::stri
   return c;
 }
 
-kube::ClusterSet::Options MemberOptions(const config::Options& o) {
+// Of the lease alone. A call that is not answered ends early enough for another one before the
+// deadline of the renewal.
+kube::ClientOptions ElectionClient(const config::Options& o, const std::string& server) {
+  kube::ClientOptions c = ControlPlaneClient(o, server);
+  c.qps = 0;
+  c.timeout = o.leader_election.renew_deadline / 2;
+  return c;
+}
+
+// How to speak to the control plane: once for the loops, once for the election, so that its
+// renewals never wait for theirs.
+struct Transports {
+  std::shared_ptr<kube::Transport> loops, election;
+};
+
+kube::ClusterSet::Options MemberOptions(const config::Options& o,
+                                        std::shared_ptr<kube::InformerThreads> threads) {
   kube::ClusterSet::Options m;
+  m.informer_threads = std::move(threads);
   m.qps = o.cluster_api_qps;
   m.burst = o.cluster_api_burst;
   m.user_agent = UserAgent();
@@ -78,18 +95,21 @@ kube::ClusterSet::Options MemberOptions(const config::Options& o) {
 // Everything that lives as long as the daemon runs, in order of construction.
 class Daemon {
  public:
-  Daemon(const config::Options& options, std::shared_ptr<kube::Transport> transport,
-         const std::string& server)
-      : client_(std::move(transport), ControlPlaneClient(options, server), base::RealClock(),
+  Daemon(const config::Options& options, Transports transports, const std::string& server)
+      : client_(std::move(transports.loops), ControlPlaneClient(options, server), base::RealClock(),
                 &registry_),
+        election_client_(std::move(transports.election), ElectionClient(options, server),
+                         base::RealClock(), &registry_),
         mapper_(client_, base::RealClock()),
-        informers_(client_, base::RealClock()),
+        informer_threads_(std::make_shared<kube::InformerThreads>(base::RealClock())),
+        informers_(client_, base::RealClock(), informer_threads_),
         cluster_(client_, mapper_, informers_),
         events_(kube::NewEventSink(client_, base::RealClock())),
         kinds_(cluster_, base::RealClock()),
         manager_(ManagerOptionsOf(options), cluster_, *events_, base::RealClock(), registry_),
         config_source_(cluster_),
-        members_(MemberOptions(options), config_source_, base::RealClock(), &registry_),
+        members_(MemberOptions(options, informer_threads_), config_source_, base::RealClock(),
+                 &registry_),
         live_(manager_, InterpreterOptions(options)),
         objects_({mapper_, members_, live_.interpreter(), base::RealClock(), registry_}),
         status_writer_(manager_),
@@ -105,6 +125,7 @@ class Daemon {
   }
 
   absl::Status Run(const base::StopToken& stop) {
+    manager_.UseForElection(election_client_);
     RETURN_IF_ERROR(CheckServer(stop));
     RETURN_IF_ERROR(BuildControllers(context_));
     RETURN_IF_ERROR(live_.Load(stop));
@@ -116,7 +137,9 @@ class Daemon {
 
   metrics::Registry registry_;
   kube::Client client_;
+  kube::Client election_client_;
   kube::RestMapper mapper_;
+  const std::shared_ptr<kube::InformerThreads> informer_threads_;
   kube::InformerSet informers_;
   kube::ClusterClient cluster_;
   std::unique_ptr<kube::EventSink> events_;
@@ -150,8 +173,10 @@ absl::Status Daemon::CheckServer(const base::StopToken& stop) {
 absl::Status RunDaemon(const config::Options& options, const base::StopToken& stop) {
   ASSIGN_OR_RETURN(const kube::ConnectionConfig connection,
                    kube::LoadConnectionConfig({options.kubeconfig, ""}));
-  ASSIGN_OR_RETURN(std::shared_ptr<kube::Transport> transport, kube::NewHttpTransport(connection));
-  auto daemon = std::make_unique<Daemon>(options, std::move(transport), connection.server);
+  Transports transports;
+  ASSIGN_OR_RETURN(transports.loops, kube::NewHttpTransport(connection));
+  ASSIGN_OR_RETURN(transports.election, kube::NewHttpTransport(connection));
+  auto daemon = std::make_unique<Daemon>(options, std::move(transports), connection.server);
   const absl::Status result = daemon->Run(stop);
   // Threads that outlived the graceful period still use it, and waiting for them would exceed the
   // period further: the process ends without taking it apart.

@@ -54,13 +54,15 @@ struct Manager::Impl {
         cluster(cluster),
         events(events),
         clock(clock),
-        registry(registry) {}
+        registry(registry),
+        election_client(&cluster.raw()) {}
 
   const ManagerOptions options;
   ClusterClient& cluster;
   EventSink& events;
   const base::Clock& clock;
   metrics::Registry& registry;
+  Client* election_client;
   base::StopSource abort;
 
   mutable absl::Mutex mu;
@@ -140,7 +142,7 @@ absl::Status Manager::Impl::Start() {
                                                      .lease_duration = options.lease_duration,
                                                      .renew_deadline = options.renew_deadline,
                                                      .retry_period = options.retry_period},
-                                                    {cluster.raw(), events, clock, registry}));
+                                                    {*election_client, events, clock, registry}));
   }
   RETURN_IF_ERROR(StartServers());
   always.Start();
@@ -202,6 +204,8 @@ metrics::Registry& Manager::registry() { return impl_->registry; }
 const ManagerOptions& Manager::options() const { return impl_->options; }
 base::StopToken Manager::abort_token() const { return impl_->abort.get_token(); }
 
+void Manager::UseForElection(Client& client) { impl_->election_client = &client; }
+
 void Manager::Add(std::unique_ptr<Runnable> runnable, Group group) {
   (group == Group::kLeader ? impl_->leaders : impl_->always).Add(std::move(runnable));
 }
@@ -212,7 +216,9 @@ absl::Status Manager::Run(const base::StopToken& stop) {
   base::LogInfo("stopping");
   const absl::Status stopped = impl_->StopAll();
   absl::MutexLock lock(&impl_->mu);
-  return impl_->failure.ok() ? stopped : impl_->failure;
+  if (impl_->failure.ok() || stopped.ok()) return impl_->failure.ok() ? stopped : impl_->failure;
+  return absl::DeadlineExceededError(
+      absl::StrCat(impl_->failure.message(), "; ", stopped.message()));
 }
 
 bool Manager::IsLeader() const {

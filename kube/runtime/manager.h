@@ -55,13 +55,20 @@ class Manager {
   metrics::Registry& registry();
   const ManagerOptions& options() const;
 
+  // What the lease is read and written through, instead of cluster().raw(). A client of its own,
+  // with a transport of its own, keeps the renewals out of the queue for connections, concurrency
+  // and rate in which the loops' calls wait when the server is slow. REQUIRES: before Run; the
+  // client outlives the manager.
+  void UseForElection(Client& client);
+
   enum class Group { kAlways, kLeader };
   // Before Run, or later (then it starts at once if its group runs).
   void Add(std::unique_ptr<Runnable> runnable, Group group = Group::kLeader);
 
   // Blocks until `stop`, a lost lease (kAborted) or a failed runnable. All threads have ended on
-  // return, unless the graceful period was exceeded (kDeadlineExceeded, naming who still runs; the
-  // destructor then waits for them). Call it once. kInvalidArgument: timings of the election;
+  // return, unless the graceful period was exceeded: then the code is always kDeadlineExceeded, the
+  // message names who still runs (after the failure, if there was one), and the destructor would
+  // wait for them. Call it once. kInvalidArgument: timings of the election;
   // kUnavailable: an address cannot be bound.
   absl::Status Run(const base::StopToken& stop);
   // True without leader election, too.

@@ -188,6 +188,64 @@ TEST_CASE_METHOD(Fixture, "who does not stop within the graceful period is named
   manager.reset();  // Waits for the stubborn one.
 }
 
+TEST_CASE_METHOD(Fixture, "who does not stop is named also when the run ends for a failure") {
+  absl::Mutex mu;
+  bool release = false;
+  Make();
+  manager->Add(diary.Make(
+      "stubborn", {.at_end = [&] { absl::MutexLock lock(&mu, absl::Condition(&release)); }}));
+  manager->Add(diary.Make("bad", {.result = absl::DataLossError("no"), .until_stopped = false}));
+  Start();
+  REQUIRE(Eventually([&] {
+    clock.Advance(absl::Seconds(5));
+    return ended.load();
+  }));
+  const absl::Status exceeded = Join();
+  CHECK(absl::IsDeadlineExceeded(exceeded));
+  CHECK(absl::StrContains(exceeded.message(), "bad: no"));
+  CHECK(absl::StrContains(exceeded.message(), "stubborn"));
+  {
+    absl::MutexLock lock(&mu);
+    release = true;
+  }
+  manager.reset();
+}
+
+TEST_CASE_METHOD(Fixture, "workers that wait for a slow server do not cost the lease") {
+  // Two connections to one server, whose writes of Pods are never answered.
+  Client election{server, {.name = "election"}, clock, nullptr};
+  options.leader_elect = true;
+  Make().UseForElection(election);
+  Start();
+  REQUIRE(Eventually([&] { return manager->IsLeader(); }));
+  server->Block("PATCH");
+  base::StopSource stop_workers;
+  std::vector<std::thread> workers;
+  for (int i = 0; i < 55; ++i) {
+    workers.emplace_back([&] {
+      base::IgnoreError(client
+                            .Patch(tests::kPods, {"ns", "a"}, PatchType::kMerge,
+                                   json::Value::Object(), {}, stop_workers.get_token())
+                            .status(),
+                        "it is never answered");
+    });
+  }
+  REQUIRE(server->AwaitRequests("PATCH", 20));  // All that the client lets through at once.
+  const auto renewed = [&] {
+    return server->Find(leases, {"karmada-system", "karmada-controller-manager"})
+        .spec()["renewTime"]
+        .ToString();
+  };
+  for (int i = 0; i < 10; ++i) {
+    const std::string before = renewed();
+    clock.Advance(absl::Seconds(2));
+    CHECK(Eventually([&] { return renewed() != before; }));
+  }
+  CHECK(manager->IsLeader());
+  stop_workers.request_stop();
+  for (std::thread& worker : workers) worker.join();
+}
+
 TEST_CASE_METHOD(Fixture, "election timings that cannot work are refused") {
   options.leader_elect = true;
   options.renew_deadline = options.lease_duration;

@@ -1,0 +1,108 @@
+// Servers that answer late or not at all hold up only what depends on them. On simulated servers
+// only.
+#include <string>
+
+#include <catch2/catch.hpp>
+
+#include "absl/strings/str_cat.h"
+#include "sandbox/fleet.h"
+#include "tests/behaviour/manifests.h"
+#include "tests/support/control_plane.h"
+
+namespace tests {
+namespace {
+
+// More than the workers that write to members.
+constexpr int kApps = 15;
+
+void ApplyMany(ControlPlane& plane, const std::string& ns, const std::string& value) {
+  for (int i = 0; i < kApps; ++i) {
+    plane.Apply("host", In(ns, absl::StrCat(R"(
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: settings-)",
+                                            i, R"(, namespace: $NS, labels: {many: "yes"}}
+data: {k: )",
+                                            value, "}\n")));
+  }
+}
+
+bool HasMany(ControlPlane& plane, const std::string& member, const std::string& ns,
+             const std::string& value) {
+  for (int i = 0; i < kApps; ++i) {
+    const auto config = plane.Get(member, kConfigMap, {ns, absl::StrCat("settings-", i)});
+    if (!config || config->Get({"data", "k"}).AsString() != value) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+TEST_CASE("A member that does not answer delays nobody else", "[sandbox]") {
+  constexpr int kMembers = 4;
+  ControlPlane plane({.members = kMembers});
+  const std::string ns = plane.UniqueNamespace("slow");
+  plane.Apply("host", In(ns, kNamespaceYaml));
+  plane.Apply("host", In(ns, R"(
+apiVersion: policy.karmada.io/v1alpha1
+kind: PropagationPolicy
+metadata: {name: settings, namespace: $NS}
+spec:
+  resourceSelectors: [{apiVersion: v1, kind: ConfigMap, labelSelector: {matchLabels: {many: "yes"}}}]
+  placement: {}
+)"));
+  ApplyMany(plane, ns, "first");
+  for (int m = 1; m <= kMembers; ++m) {
+    REQUIRE(
+        plane.Eventually([&] { return HasMany(plane, absl::StrCat("member", m), ns, "first"); }));
+  }
+
+  // With five workers, each of which would wait for its answer until the client gives up.
+  plane.fleet()->member("member1")->faults().SetLatency(absl::Minutes(10));
+  ApplyMany(plane, ns, "second");
+  for (int m = 2; m <= kMembers; ++m) {
+    CHECK(plane.Eventually([&] { return HasMany(plane, absl::StrCat("member", m), ns, "second"); },
+                           absl::Seconds(25)));
+  }
+  plane.fleet()->member("member1")->faults().SetLatency(absl::ZeroDuration());
+}
+
+TEST_CASE("A control plane that answers late does not cost the lease", "[sandbox]") {
+  ControlPlane plane(
+      {.members = 1,
+       .daemon_flags = {"--leader-elect-lease-duration=9s", "--leader-elect-renew-deadline=6s",
+                        "--leader-elect-retry-period=1s"}});
+  const std::string ns = plane.UniqueNamespace("late");
+  plane.Apply("host", In(ns, kNamespaceYaml));
+  const kube::Gvk lease{"coordination.k8s.io", "v1", "Lease"};
+  const auto spec = [&](const char* field) {
+    const auto held = plane.Get("host", lease, {"karmada-system", "karmada-controller-manager"});
+    return held ? held->Get({"spec", field}).ToString() : "";
+  };
+  plane.Apply("host", In(ns, R"(
+apiVersion: policy.karmada.io/v1alpha1
+kind: PropagationPolicy
+metadata: {name: settings, namespace: $NS}
+spec:
+  resourceSelectors: [{apiVersion: v1, kind: ConfigMap, labelSelector: {matchLabels: {many: "yes"}}}]
+  placement: {}
+)"));
+  ApplyMany(plane, ns, "first");
+  REQUIRE(plane.Eventually([&] { return HasMany(plane, "member1", ns, "first"); }));
+
+  sandbox::Faults& faults = plane.fleet()->control_plane().faults();
+  ApplyMany(plane, ns, "second");
+  faults.SetLatency(absl::Seconds(2.5));
+  // The lease goes on being renewed, for longer than it lasts.
+  const std::string holder = spec("holderIdentity");
+  for (int i = 0; i < 4; ++i) {
+    const std::string before = spec("renewTime");
+    REQUIRE(plane.Eventually([&] { return spec("renewTime") != before; }));
+  }
+  CHECK_FALSE(plane.DaemonDied());
+  CHECK(spec("holderIdentity") == holder);
+  faults.SetLatency(absl::ZeroDuration());
+  CHECK(plane.Eventually([&] { return HasMany(plane, "member1", ns, "second"); }));
+}
+
+}  // namespace tests
