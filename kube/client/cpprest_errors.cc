@@ -1,5 +1,6 @@
 // cpprestsdk tells what went wrong by the text of its exceptions alone.
 #include <cpprest/http_msg.h>
+#include <netdb.h>
 #include <openssl/err.h>
 
 #include <cerrno>
@@ -45,6 +46,20 @@ constexpr KnownFailure kKnownFailures[] = {
 constexpr unsigned int kSmallestSslCode = 1 << 16;
 constexpr int kAsioEof = 2, kAsioTruncated = 1;
 
+// Asio's codes of name lookups, which are those of <netdb.h>.
+std::string DescribeLookup(int code) {
+  switch (code) {
+    case HOST_NOT_FOUND:
+      return "no such host";
+    case TRY_AGAIN:
+      return "no name server answers";
+    case NO_DATA:
+      return "the name has no address";
+    default:
+      return gai_strerror(code);
+  }
+}
+
 std::string DescribeCode(int code) {
   if (static_cast<unsigned int>(code) >= kSmallestSslCode) {
     const char* reason = ERR_reason_error_string(static_cast<unsigned int>(code));
@@ -62,7 +77,11 @@ absl::Status ErrorOfHttpException(const web::http::http_exception& e, absl::stri
   if (code == ECANCELED) return absl::CancelledError("cancelled");
   for (const KnownFailure& known : kKnownFailures) {
     if (!absl::StartsWith(what, known.library_text)) continue;
-    std::string detail = code == 0 ? std::string(what) : DescribeCode(code);
+    const bool lookup =
+        absl::StrContains(what, "resolving") || absl::StrContains(what, "to resolve");
+    std::string detail = code == 0 ? std::string(what)
+                         : lookup  ? DescribeLookup(code)
+                                   : DescribeCode(code);
     if (absl::StrContains(detail, "certificate verify failed") && !verdict.empty()) {
       detail = absl::StrCat("the server's certificate is refused: ", verdict);
     }

@@ -32,6 +32,13 @@ bool SamePair(const tls::KeyPair& a, const tls::KeyPair& b) {
   return a.cert_pem == b.cert_pem && a.key_pem == b.key_pem;
 }
 
+// Names where the PEM text comes from that `error` is about.
+absl::Status Located(const absl::Status& error, const ConnectionConfig& config) {
+  const bool authority = absl::StartsWith(error.message(), "certificate authority");
+  const std::string& origin = authority ? config.ca_origin : config.client_certificate_origin;
+  return origin.empty() ? error : base::Annotate(error, origin);
+}
+
 absl::Status Unobtainable(const absl::Status& why) {
   return absl::UnauthenticatedError(why.message());
 }
@@ -133,12 +140,13 @@ absl::StatusOr<CredentialsPtr> CredentialSource::MakeCredentials(
   made->certificate = std::move(loaded.certificate);
   if (same_certificate) {
     made->tls = before->tls;
-  } else {
-    ASSIGN_OR_RETURN(
-        made->tls, tls::ClientCredentials::Create({.ca_pem = config_.ca_pem,
-                                                   .skip_verify = config_.insecure_skip_tls_verify,
-                                                   .client = made->certificate}));
+    return made;
   }
+  auto created = tls::ClientCredentials::Create({.ca_pem = config_.ca_pem,
+                                                 .skip_verify = config_.insecure_skip_tls_verify,
+                                                 .client = made->certificate});
+  if (!created.ok()) return Located(created.status(), config_);
+  made->tls = *std::move(created);
   return made;
 }
 

@@ -127,7 +127,7 @@ class EpollReactor : public Reactor {
       stopping = stopping_;
     }
     for (const auto& function : functions) function(*this);
-    return !stopping || !functions.empty();
+    return !stopping;  // Nothing more is posted after Stop().
   }
 
   int MillisecondsToWait() const {

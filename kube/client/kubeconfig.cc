@@ -85,6 +85,7 @@ absl::StatusOr<ConnectionConfig> InCluster(const ConfigEnvironment& environment)
   const bool is_ipv6 = absl::StrContains(host, ':');
   config.server = absl::StrCat("https://", is_ipv6 ? "[" : "", host, is_ipv6 ? "]" : "", ":", port);
   config.token_file = absl::StrCat(environment.service_account_directory, "/token");
+  config.ca_origin = absl::StrCat("file ", environment.service_account_directory, "/ca.crt");
   auto ca = ReadFile(absl::StrCat(environment.service_account_directory, "/ca.crt"));
   if (!ca.ok()) return base::Annotate(ca.status(), "in-cluster configuration");
   config.ca_pem = std::move(*ca);
@@ -119,6 +120,8 @@ ConnectionConfig& ConnectionConfig::operator=(const ConnectionConfig& other) {
   default_namespace = other.default_namespace;
   client_certificate_file = other.client_certificate_file;
   client_key_file = other.client_key_file;
+  ca_origin = other.ca_origin;
+  client_certificate_origin = other.client_certificate_origin;
   return *this;
 }
 
@@ -201,6 +204,7 @@ absl::StatusOr<ConnectionConfig> KubeconfigEntries::Resolve(const std::string& c
   config.default_namespace = found->second.value["namespace"].ToString();
   RETURN_IF_ERROR(base::Annotate(ApplyCluster(cluster->second, config), "context \"", name,
                                  "\": cluster \"", cluster_name, "\""));
+  config.ca_origin = absl::StrCat("cluster \"", cluster_name, "\", ", config.ca_origin);
   const std::string user_name = found->second.value["user"].ToString();
   if (user_name.empty()) return config;  // An anonymous context, as kubectl allows.
   const auto user = users_.find(user_name);
@@ -210,6 +214,8 @@ absl::StatusOr<ConnectionConfig> KubeconfigEntries::Resolve(const std::string& c
   }
   RETURN_IF_ERROR(base::Annotate(ApplyUser(user->second, config), "context \"", name, "\": user \"",
                                  user_name, "\""));
+  config.client_certificate_origin =
+      absl::StrCat("user \"", user_name, "\", ", config.client_certificate_origin);
   if (config.exec != nullptr) {
     for (const json::Value& extension : cluster->second.value["extensions"].items()) {
       if (extension["name"].AsString() != "client.authentication.k8s.io/exec") continue;

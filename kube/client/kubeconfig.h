@@ -58,6 +58,9 @@ struct ConnectionConfig {
   // Set together: the pair is read from these files, again whenever they change, instead of taken
   // from client_certificate.
   std::string client_certificate_file, client_key_file;
+  // Where ca_pem and client_certificate come from ("cluster \"c\", file /x/ca.crt"), for messages;
+  // "" when that is not known. No part of the connection.
+  std::string ca_origin, client_certificate_origin;
 
   ConnectionConfig() = default;
   ConnectionConfig(const ConnectionConfig&);

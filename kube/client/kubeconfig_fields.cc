@@ -51,6 +51,13 @@ absl::StatusOr<std::string> DataOrFile(const KubeconfigEntries::Entry& entry,
   return content;
 }
 
+// Where DataOrFile() found it: "field certificate-authority-data" or "file /x/ca.crt".
+std::string OriginOf(const KubeconfigEntries::Entry& entry, const std::string& field) {
+  const std::string data_field = absl::StrCat(field, "-data");
+  if (!entry.value[data_field].AsString().empty()) return absl::StrCat("field ", data_field);
+  return absl::StrCat("file ", ResolvePath(entry.value[field].AsString(), entry.directory));
+}
+
 absl::StatusOr<std::vector<std::string>> StringList(const json::Value& value,
                                                     absl::string_view field) {
   if (!value.is_null() && !value.is_array()) return Unusable(field, "is not a list");
@@ -93,6 +100,8 @@ absl::Status ApplyCertificate(const KubeconfigEntries::Entry& user, ConnectionCo
   auto& pair = config.client_certificate;
   ASSIGN_OR_RETURN(pair.cert_pem, DataOrFile(user, "client-certificate"));
   ASSIGN_OR_RETURN(pair.key_pem, DataOrFile(user, "client-key"));
+  config.client_certificate_origin =
+      absl::StrCat(OriginOf(user, "client-certificate"), " with ", OriginOf(user, "client-key"));
   if (!pair.cert_pem.empty() && pair.key_pem.empty()) {
     return Unusable("client-key", "is missing beside client-certificate");
   }
@@ -154,6 +163,7 @@ absl::Status ApplyCluster(const KubeconfigEntries::Entry& cluster, ConnectionCon
   ASSIGN_OR_RETURN(config.tls_server_name, StringField(value, "tls-server-name"));
   ASSIGN_OR_RETURN(config.proxy_url, StringField(value, "proxy-url"));
   ASSIGN_OR_RETURN(config.ca_pem, DataOrFile(cluster, "certificate-authority"));
+  config.ca_origin = OriginOf(cluster, "certificate-authority");
   if (config.insecure_skip_tls_verify && !config.ca_pem.empty()) {
     return Unusable("certificate-authority", "contradicts insecure-skip-tls-verify");
   }

@@ -92,6 +92,8 @@ absl::StatusOr<bool> WatchStream::Write() {
 
 absl::StatusOr<bool> WatchStream::Read(Reactor& reactor) {
   const absl::Span<char> scratch = reactor.scratch();
+  // To the socket's end: only a read that finds nothing makes OpenSSL give its buffer of 16 kB
+  // back.
   for (int blocks = 0; blocks < kBlocksPerTurn || connection_->has_pending(); ++blocks) {
     const IoResult result = connection_->Read(scratch.data(), scratch.size());
     if (result.state == IoState::kWantRead || result.state == IoState::kWantWrite) return false;
@@ -106,8 +108,6 @@ absl::StatusOr<bool> WatchStream::Read(Reactor& reactor) {
     last_data_ = SteadyNow();
     RETURN_IF_ERROR(parser_->Feed(absl::string_view(scratch.data(), result.bytes)));
     if (parser_->done()) return true;
-    // Less than fits: the socket is empty, and epoll reports what comes next.
-    if (result.bytes < scratch.size() && !connection_->has_pending()) return false;
   }
   return false;
 }

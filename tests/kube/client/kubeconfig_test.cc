@@ -6,6 +6,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "kube/client/http_transport.h"
 #include "kube/client/internal/kubeconfig_files.h"
 #include "tests/kube/client/temp_directory.h"
 
@@ -51,6 +52,32 @@ TEST_CASE("A kubeconfig's cluster fields all arrive") {
   CHECK_FALSE(config->insecure_skip_tls_verify);
   CHECK(config->token == "t");
   CHECK(config->impersonate_user == "somebody");
+}
+
+TEST_CASE("PEM text that is unusable is traced to its cluster or user, and its file") {
+  const tests::TempDirectory dir;
+  dir.Write("ca.crt", "nonsense");
+  struct Case {
+    std::string cluster, user, want;
+  };
+  for (const Case& c :
+       {Case{"certificate-authority: ca.crt", "token: t",
+             absl::StrCat("cluster \"c\", file ", dir.path(), "/ca.crt: certificate authority: ")},
+        Case{"certificate-authority-data: Q0E=", "token: t",
+             "cluster \"c\", field certificate-authority-data: certificate authority: "},
+        Case{"tls-server-name: s", "client-certificate: ca.crt, client-key: ca.crt",
+             absl::StrCat("user \"u\", file ", dir.path(), "/ca.crt with file ", dir.path(),
+                          "/ca.crt: client certificate: ")},
+        Case{"tls-server-name: s", "client-certificate-data: Q0E=, client-key-data: Q0E=",
+             "user \"u\", field client-certificate-data with field client-key-data: "}}) {
+    const auto config =
+        ParseKubeconfig(Kubeconfig(absl::StrCat(kServer, ", ", c.cluster), c.user), dir.path(), "");
+    REQUIRE(config.ok());
+    const absl::Status error = NewHttpTransport(*config).status();
+    CHECK(absl::IsInvalidArgument(error));
+    CHECK_THAT(std::string(error.message()),
+               Catch::StartsWith(c.want) && Catch::EndsWith("no PEM block found"));
+  }
 }
 
 TEST_CASE("A kubeconfig says whom to impersonate") {

@@ -27,7 +27,10 @@ inline void ForEachTransport() {
                                 TransportKind{"cpprest", &kube::NewCpprestTransport});
 }
 
-// The transport whose turn it is; the lean one outside ForEachTransport().
+// First thing in a test case that holds for the lean transport alone.
+inline void LeanTransportOnly() { CurrentTransport() = {"lean", &kube::NewHttpTransport}; }
+
+// The transport whose turn it is.
 inline absl::StatusOr<std::shared_ptr<kube::Transport>> MakeTransport(
     const kube::ConnectionConfig& config) {
   return CurrentTransport().make(config);

@@ -1,0 +1,257 @@
+// Servers that break rules, or do what is allowed but rare. Where cpprestsdk cannot do better, the
+// lean transport alone is tested.
+#include <catch2/catch.hpp>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "absl/synchronization/mutex.h"
+#include "tests/kube/client/raw_server.h"
+#include "tests/kube/client/test_server.h"
+#include "tests/kube/client/transports.h"
+
+namespace kube {
+namespace {
+
+using tests::RawServer;
+
+const char kChunked[] = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
+
+ConnectionConfig ConfigOf(const RawServer& server) {
+  ConnectionConfig config;
+  config.server = absl::StrCat("http://127.0.0.1:", server.port());
+  return config;
+}
+
+// What a GET gives when the server answers it with `text`, again and again if `endless`, and then
+// closes the connection.
+absl::StatusOr<HttpResponse> AnswerTo(const std::string& text, const std::string& endless = "") {
+  RawServer server([&](int fd) {
+    if (RawServer::ReadHead(fd).empty()) return;
+    RawServer::WriteAll(fd, text);
+    while (!endless.empty() && RawServer::WriteAll(fd, endless)) {
+    }
+  });
+  return tests::Connect(ConfigOf(server))
+      ->Send({.method = "GET", .path = "/", .max_answer_bytes = 1 << 20}, {});
+}
+
+// The end of a stream.
+class End {
+ public:
+  StreamCallbacks Callbacks() {
+    return {.on_head = [](const HttpResponse&) {},
+            .on_data = [this](absl::string_view bytes) { bytes_ += bytes.size(); },
+            .on_end =
+                [this](absl::Status status) {
+                  absl::MutexLock lock(&mu_);
+                  status_ = std::move(status);
+                  over_ = true;
+                }};
+  }
+  absl::Status Await() {
+    absl::MutexLock lock(&mu_);
+    mu_.AwaitWithTimeout(absl::Condition(&over_), absl::Seconds(30));
+    return status_;
+  }
+
+ private:
+  absl::Mutex mu_;
+  bool over_ = false;
+  absl::Status status_ = absl::UnknownError("no end came");
+  size_t bytes_ = 0;
+};
+
+}  // namespace
+
+TEST_CASE("Sizes of chunks that make no sense are refused") {
+  tests::ForEachTransport();
+  for (const char* size : {"-1", "ffffffffffffffffffff", "zz", ""}) {
+    CAPTURE(size);
+    const auto answer = AnswerTo(absl::StrCat(kChunked, size, "\r\nabc\r\n0\r\n\r\n"));
+    CHECK_FALSE(answer.ok());
+  }
+}
+
+TEST_CASE("A body that ends with its connection is read whole") {
+  tests::ForEachTransport();
+  const auto answer = AnswerTo("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nhello");
+  INFO(answer.status());
+  REQUIRE(answer.ok());
+  CHECK(answer->body == "hello");
+}
+
+TEST_CASE("Bodies are limited however they are sent") {
+  tests::ForEachTransport();
+  const std::string block(10'000, 'x');
+  CHECK(absl::IsResourceExhausted(
+      AnswerTo("HTTP/1.1 200 OK\r\nContent-Length: 99999999\r\n\r\n", block).status()));
+  CHECK(absl::IsResourceExhausted(
+      AnswerTo(kChunked, absl::StrCat("2710\r\n", block, "\r\n")).status()));
+  CHECK(absl::IsResourceExhausted(AnswerTo("HTTP/1.1 200 OK\r\n\r\n", block).status()));
+}
+
+TEST_CASE("Heads and chunks are limited before they are in memory") {
+  tests::LeanTransportOnly();
+  const std::string block(10'000, 'x');
+  CHECK(absl::IsResourceExhausted(AnswerTo("HTTP/1.1 200 OK\r\nX: ", block).status()));
+  CHECK(absl::IsResourceExhausted(
+      AnswerTo("HTTP/1.1 200 OK\r\n", absl::StrCat("X: ", block.substr(0, 100), "\r\n")).status()));
+  CHECK(
+      absl::IsResourceExhausted(AnswerTo(absl::StrCat(kChunked, "7fffffff\r\n"), block).status()));
+  CHECK_FALSE(AnswerTo(absl::StrCat(kChunked, "1;"), block).ok());
+}
+
+TEST_CASE("Interim answers are passed over") {
+  tests::LeanTransportOnly();
+  const auto answer = AnswerTo(
+      "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: a\r\n\r\n"
+      "HTTP/1.1 201 Created\r\nContent-Length: 2\r\n\r\nok");
+  INFO(answer.status());
+  REQUIRE(answer.ok());
+  CHECK(answer->code == 201);
+  CHECK(answer->body == "ok");
+}
+
+TEST_CASE("A server that closes each connection without a word costs no request") {
+  tests::ForEachTransport();
+  RawServer server([](int fd) {
+    if (RawServer::ReadHead(fd).empty()) return;
+    RawServer::WriteAll(fd, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
+  });
+  const auto transport = tests::Connect(ConfigOf(server));
+  for (int i = 0; i < 20; ++i) {
+    const auto answer = transport->Send({.method = "GET", .path = "/"}, {});
+    INFO(answer.status());
+    REQUIRE(answer.ok());
+  }
+}
+
+TEST_CASE("A stream breaks off when its server does") {
+  tests::ForEachTransport();
+  const char* sent = GENERATE("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n-1\r\nabc",
+                              "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nabc",
+                              "HTTP/1.1 200 OK\r\nContent-Le", "220 smtp.example.com ESMTP\r\n");
+  CAPTURE(sent);
+  RawServer server([&](int fd) {
+    if (RawServer::ReadHead(fd).empty()) return;
+    RawServer::WriteAll(fd, sent);
+  });
+  End end;
+  const auto stream =
+      tests::Connect(ConfigOf(server))->Open({.method = "GET", .path = "/"}, end.Callbacks());
+  const absl::Status status = end.Await();
+  CHECK(absl::IsUnavailable(status));
+}
+
+TEST_CASE("A stream whose head does not end is refused") {
+  tests::LeanTransportOnly();
+  RawServer server([&](int fd) {
+    if (RawServer::ReadHead(fd).empty()) return;
+    RawServer::WriteAll(fd, "HTTP/1.1 200 OK\r\n");
+    while (RawServer::WriteAll(fd, absl::StrCat("X: ", std::string(100, 'x'), "\r\n"))) {
+    }
+  });
+  End end;
+  const auto stream =
+      tests::Connect(ConfigOf(server))->Open({.method = "GET", .path = "/"}, end.Callbacks());
+  CHECK(absl::IsResourceExhausted(end.Await()));
+}
+
+TEST_CASE("A callback that throws ends its stream and no other") {
+  tests::ForEachTransport();
+  tests::TestServer server([](base::HttpRequest, std::shared_ptr<base::HttpResponder> responder) {
+    auto stream = responder->StartStream({});
+    stream->Write("x");
+    stream->Close();
+  });
+  const auto transport = tests::Connect(server.Config());
+  End thrown, other;
+  StreamCallbacks callbacks = thrown.Callbacks();
+  callbacks.on_data = [](absl::string_view) { throw std::runtime_error("no"); };
+  const auto first = transport->Open({.method = "GET", .path = "/"}, std::move(callbacks));
+  CHECK_FALSE(thrown.Await().ok());
+  const auto second = transport->Open({.method = "GET", .path = "/"}, other.Callbacks());
+  CHECK(other.Await().ok());
+}
+
+TEST_CASE("A stream may be destroyed at any moment") {
+  tests::ForEachTransport();
+  // A server that accepts, and says nothing: the handshake hangs.
+  RawServer silent([](int fd) { RawServer::AwaitEnd(fd); });
+  tests::TestServer talkative(
+      [](base::HttpRequest, std::shared_ptr<base::HttpResponder> responder) {
+        auto stream = responder->StartStream({});
+        for (int i = 0; i < 100; ++i) stream->Write("x");
+        stream->Close();
+      });
+  ConnectionConfig hanging = talkative.Config();
+  hanging.server = absl::StrCat("https://127.0.0.1:", silent.port());
+  ConnectionConfig unknown = talkative.Config();
+  unknown.server = "https://no-such-host.invalid";
+  for (const ConnectionConfig& config : {hanging, talkative.Config(), unknown}) {
+    CAPTURE(config.server);
+    for (int i = 0; i < 20; ++i) {
+      End end;
+      auto stream = tests::Connect(config)->Open({.method = "GET", .path = "/"}, end.Callbacks());
+      absl::SleepFor(absl::Microseconds(i * i * 20));
+      stream.reset();  // `end` goes next: a late callback would be a use after free.
+    }
+  }
+}
+
+TEST_CASE("A host that cannot be resolved is named, and nothing was done") {
+  tests::ForEachTransport();
+  ConnectionConfig config;
+  config.server = "https://no-such-host.invalid:6443";
+  config.ignore_proxy_environment = true;
+  const auto transport = tests::Connect(config);
+  const absl::Status error = transport->Send({.method = "POST", .path = "/"}, {}).status();
+  CHECK(absl::IsUnavailable(error));
+  CHECK(WasNotProcessed(error));
+  CHECK_THAT(std::string(error.message()),
+             Catch::StartsWith("https://no-such-host.invalid:6443: ") &&
+                 Catch::Contains("cannot be resolved") && !Catch::Contains("closed by the peer"));
+}
+
+TEST_CASE("A replaced token is used by the next request, on the same connection") {
+  tests::ForEachTransport();
+  absl::Mutex mu;
+  std::string seen;
+  RawServer server([&](int fd) {
+    for (std::string head; !(head = RawServer::ReadHead(fd)).empty();) {
+      absl::MutexLock lock(&mu);
+      seen = head;
+      RawServer::WriteAll(fd, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
+    }
+  });
+  ConnectionConfig config = ConfigOf(server);
+  config.token = "one";
+  const auto transport = tests::Connect(config);
+  CHECK(transport->Send({.method = "GET", .path = "/"}, {}).ok());
+  CHECK(transport->ReplaceToken("two"));
+  CHECK(transport->Send({.method = "GET", .path = "/"}, {}).ok());
+  absl::MutexLock lock(&mu);
+  CHECK_THAT(seen, Catch::Contains("Bearer two\r\n"));
+  CHECK(server.connections() == 1);
+}
+
+TEST_CASE("The subject of a certificate is no name of the server, and hosts know no capitals") {
+  tests::ForEachTransport();
+  const auto echo = [](base::HttpRequest, std::shared_ptr<base::HttpResponder> responder) {
+    responder->Send({});
+  };
+  const auto get = [](const ConnectionConfig& config) {
+    return tests::Connect(config)->Send({.method = "GET", .path = "/"}, {}).status();
+  };
+  tests::TestServer by_subject(
+      echo, {.leaf = {.common_name = "localhost", .dns_names = {"other.example"}}});
+  const absl::Status refused = get(by_subject.Config("localhost"));
+  CHECK(absl::IsUnavailable(refused));
+  CHECK_THAT(std::string(refused.message()), Catch::Contains("not valid for this host name"));
+  tests::TestServer subject_only(echo, {.leaf = {.common_name = "localhost"}});
+  CHECK_FALSE(get(subject_only.Config("localhost")).ok());
+  tests::TestServer by_name(echo, {.leaf = {.common_name = "s", .dns_names = {"localhost"}}});
+  CHECK(get(by_name.Config("LOCALhost")).ok());
+}
+
+}  // namespace kube
