@@ -107,7 +107,7 @@ absl::Status DependenciesReconciler::FollowClusters(const kube::Object& binding,
   if (!binding.HasFinalizer(api::kDependenciesFinalizer)) return absl::OkStatus();
   base::ErrorList errors;
   for (const kube::ObjectPtr& attached : AttachedTo(binding)) {
-    errors.Add(IgnoreGone(
+    errors.Add(kube::IgnoreGone(
         manager_.cluster()
             .Update(api::ResourceBindings(), attached, WithClustersOf(*attached, binding), {}, stop)
             .status()));
