@@ -344,6 +344,14 @@ TEST_CASE("A raw GET hands over any code but still waits out a 429") {
   CHECK(f.transport->requests().size() == 2);
 }
 
+TEST_CASE("A raw GET may have a shorter deadline than the client") {
+  Fixture f([](const HttpRequest&, int) { return Answer(200); });
+  REQUIRE(f.client.GetRaw("/readyz", absl::Seconds(5), {}).ok());
+  REQUIRE(f.client.GetRaw("/readyz", absl::Minutes(5), {}).ok());
+  CHECK(f.transport->requests().at(0).timeout == absl::Seconds(5));
+  CHECK(f.transport->requests().at(1).timeout == kube::ClientOptions().timeout);
+}
+
 TEST_CASE("A fixed rate limit refuses what cannot be sent before the deadline") {
   Fixture f([](const HttpRequest&, int) { return Answer(200); },
             {.qps = 0.01, .burst = 1, .timeout = absl::Seconds(5)});
