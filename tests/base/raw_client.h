@@ -32,11 +32,11 @@ struct RawResponse {
   std::string body;
 };
 
-// Every wait ends after five seconds, as if the peer had closed the connection.
+// Every wait ends after a minute, as if the peer had closed the connection.
 class RawClient {
  public:
   explicit RawClient(int port) : fd_(socket(AF_INET, SOCK_STREAM, 0)) {
-    const timeval limit = {.tv_sec = 5, .tv_usec = 0};
+    const timeval limit = {.tv_sec = 60, .tv_usec = 0};
     setsockopt(fd_, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
     setsockopt(fd_, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
     sockaddr_in address = {};

@@ -20,7 +20,7 @@ namespace sandbox {
 namespace {
 
 bool Eventually(const std::function<bool()>& condition) {
-  const absl::Time deadline = absl::Now() + absl::Seconds(10);
+  const absl::Time deadline = absl::Now() + absl::Minutes(1);
   while (absl::Now() < deadline) {
     if (condition()) return true;
     absl::SleepFor(absl::Milliseconds(2));

@@ -169,7 +169,7 @@ void ControlPlane::Apply(const std::string& name, const std::string& yaml) {
     const kube::Object object(document);
     absl::Status applied;
     // A kind whose definition was just created takes a moment to be served.
-    Eventually([&] { return (applied = TryApply(name, object)).ok(); }, absl::Seconds(10));
+    Eventually([&] { return (applied = TryApply(name, object)).ok(); }, absl::Minutes(1));
     INFO(object.Describe() << ": " << applied.ToString());
     REQUIRE(applied.ok());
   }

@@ -61,7 +61,7 @@ class ControlPlane {
   std::string EventsOn(const kube::Gvk& gvk, const std::string& name);
 
   // Polls until `holds`, the time is over or the daemon has died; returns the last answer.
-  bool Eventually(const std::function<bool()>& holds, absl::Duration within = absl::Seconds(40));
+  bool Eventually(const std::function<bool()>& holds, absl::Duration within = absl::Minutes(2));
   // Whether `holds` stays true for that long.
   bool Always(const std::function<bool()>& holds, absl::Duration during = absl::Milliseconds(700));
   // Polls until `text` gives the same for that long; whether it came to that.
