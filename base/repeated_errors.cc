@@ -14,7 +14,7 @@ std::string RepeatedErrors::Verdict::More() const {
   return absl::StrCat(more, " more like it in ", absl::FormatDuration(whole));
 }
 
-RepeatedErrors::Verdict RepeatedErrors::Note(absl::string_view kind, absl::Time now) {
+RepeatedErrors::Verdict RepeatedErrors::Note(absl::string_view kind, SteadyTime now) {
   absl::MutexLock lock(&mu_);
   auto it = kinds_.find(kind);
   if (it == kinds_.end()) {

@@ -1,7 +1,7 @@
 // Keeps a log readable while something goes on failing: of errors that are alike the first one is
 // worth a line at once; after that one line in five minutes says how many more there were.
 //
-//   const base::RepeatedErrors::Verdict verdict = errors_.Note(kind, clock.Now());
+//   const base::RepeatedErrors::Verdict verdict = errors_.Note(kind, clock.SteadyNow());
 //   if (verdict.log) base::LogError("reconcile failed", {..., {"more", verdict.More()}});
 #ifndef BASE_REPEATED_ERRORS_H_
 #define BASE_REPEATED_ERRORS_H_
@@ -13,6 +13,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
+#include "base/clock.h"
 
 namespace base {
 
@@ -32,11 +33,11 @@ class RepeatedErrors {
   };
 
   // Notes one error. Errors of equal `kind` are alike.
-  Verdict Note(absl::string_view kind, absl::Time now);
+  Verdict Note(absl::string_view kind, SteadyTime now);
 
  private:
   struct Kind {
-    absl::Time logged_at;
+    SteadyTime logged_at;
     int64_t more = 0;
   };
   absl::Mutex mu_;

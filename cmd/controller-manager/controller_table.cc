@@ -2,9 +2,12 @@
 
 #include <set>
 
+#include "absl/strings/str_join.h"
 #include "api/binding_scope.h"
+#include "base/log.h"
 #include "base/status.h"
 #include "binding/binding_reconciler.h"
+#include "config/support.h"
 #include "controllers/bindingstatus/binding_status_reconciler.h"
 #include "controllers/cluster/cluster_reconciler.h"
 #include "controllers/clusterstatus/cluster_status_reconciler.h"
@@ -59,6 +62,19 @@ std::vector<std::string> ControllerNames() {
     if (entry.by_default != Default::kAlways) names.insert(entry.name);
   }
   return {names.begin(), names.end()};
+}
+
+void LogControllers(const config::Options& options) {
+  std::set<std::string> on, off, missing;
+  for (const ControllerEntry& entry : kTable) {
+    (IsWanted(entry, options) ? on : off).insert(entry.name);
+  }
+  for (const config::ControllerSupport& c : config::Controllers()) {
+    if (c.state == config::State::kNotYet) missing.insert(std::string(c.name));
+  }
+  base::LogInfo("controllers", {{"on", absl::StrJoin(on, ",")},
+                                {"off", absl::StrJoin(off, ",")},
+                                {"not there yet", absl::StrJoin(missing, ",")}});
 }
 
 absl::Status BuildControllers(const loops::Context& context) {

@@ -34,6 +34,10 @@ absl::Span<const ControllerEntry> ControllerTable();
 // The names that --controllers knows, sorted, each once.
 std::vector<std::string> ControllerNames();
 
+// One line in the log: which controllers run, which the flags turn off, and which of upstream's are
+// not part of this program yet.
+void LogControllers(const config::Options& options);
+
 // Builds the controllers that the flags ask for. The first error ends it.
 absl::Status BuildControllers(const loops::Context& context);
 

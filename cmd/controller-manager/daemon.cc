@@ -10,7 +10,9 @@
 #include "base/metrics.h"
 #include "base/status.h"
 #include "cmd/controller-manager/cluster_config_source.h"
+#include "cmd/controller-manager/cluster_log.h"
 #include "cmd/controller-manager/controller_table.h"
+#include "cmd/controller-manager/missing_features.h"
 #include "config/version.h"
 #include "interpreter/live/live_interpreter.h"
 #include "kube/client/http_transport.h"
@@ -70,12 +72,6 @@ kube::ClientOptions ElectionClient(const config::Options& o, const std::string& 
   return c;
 }
 
-// How to speak to the control plane: once for the loops, once for the election, so that its
-// renewals never wait for theirs.
-struct Transports {
-  std::shared_ptr<kube::Transport> loops, election;
-};
-
 kube::ClusterSet::Options MemberOptions(const config::Options& o,
                                         std::shared_ptr<kube::InformerThreads> threads) {
   kube::ClusterSet::Options m;
@@ -95,10 +91,10 @@ kube::ClusterSet::Options MemberOptions(const config::Options& o,
 // Everything that lives as long as the daemon runs, in order of construction.
 class Daemon {
  public:
-  Daemon(const config::Options& options, Transports transports, const std::string& server)
-      : client_(std::move(transports.loops), ControlPlaneClient(options, server), base::RealClock(),
+  Daemon(const config::Options& options, const Connection& connection)
+      : client_(connection.loops, ControlPlaneClient(options, connection.server), base::RealClock(),
                 &registry_),
-        election_client_(std::move(transports.election), ElectionClient(options, server),
+        election_client_(connection.election, ElectionClient(options, connection.server),
                          base::RealClock(), &registry_),
         mapper_(client_, base::RealClock()),
         informer_threads_(std::make_shared<kube::InformerThreads>(base::RealClock())),
@@ -126,13 +122,18 @@ class Daemon {
 
   absl::Status Run(const base::StopToken& stop) {
     manager_.UseForElection(election_client_);
+    ShowBuild();
     RETURN_IF_ERROR(CheckServer(stop));
     RETURN_IF_ERROR(BuildControllers(context_));
+    LogControllers(context_.options);
+    manager_.Add(std::make_unique<ClusterLog>(manager_));
+    manager_.Add(std::make_unique<MissingFeatures>(manager_));
     RETURN_IF_ERROR(live_.Load(stop));
     return manager_.Run(stop);
   }
 
  private:
+  void ShowBuild();
   absl::Status CheckServer(const base::StopToken& stop);
 
   metrics::Registry registry_;
@@ -154,6 +155,20 @@ class Daemon {
   const loops::Context context_;
 };
 
+// Upstream's labels; those of Go are empty.
+void Daemon::ShowBuild() {
+  const config::BuildInfo build = config::Build();
+  const metrics::Labels labels = {{"git_version", build.version},
+                                  {"git_commit", build.commit},
+                                  {"git_short_commit", build.short_commit},
+                                  {"git_tree_state", ""},
+                                  {"build_date", ""},
+                                  {"go_version", ""},
+                                  {"compiler", build.compiler},
+                                  {"platform", build.platform}};
+  registry_.GetGauge("karmada_build_info", "What this build is.", labels).Set(1);
+}
+
 absl::Status Daemon::CheckServer(const base::StopToken& stop) {
   const absl::StatusOr<kube::HttpResponse> version = client_.GetRaw("/version", stop);
   RETURN_IF_ERROR(base::Annotate(version.status(), "reaching the Karmada API server"));
@@ -161,22 +176,23 @@ absl::Status Daemon::CheckServer(const base::StopToken& stop) {
     return absl::UnavailableError(absl::StrCat("the Karmada API server answered GET /version with ",
                                                version->code, ": ", version->body.substr(0, 300)));
   }
-  registry_
-      .GetGauge("karmada_build_info", "What this build is.",
-                {{"git_version", config::Version()}, {"platform", "linux"}, {"compiler", "gcc"}})
-      .Set(1);
   return absl::OkStatus();
 }
 
 }  // namespace
 
-absl::Status RunDaemon(const config::Options& options, const base::StopToken& stop) {
-  ASSIGN_OR_RETURN(const kube::ConnectionConfig connection,
+absl::StatusOr<Connection> Connect(const config::Options& options) {
+  ASSIGN_OR_RETURN(const kube::ConnectionConfig config,
                    kube::LoadConnectionConfig({options.kubeconfig, ""}));
-  Transports transports;
-  ASSIGN_OR_RETURN(transports.loops, kube::NewHttpTransport(connection));
-  ASSIGN_OR_RETURN(transports.election, kube::NewHttpTransport(connection));
-  auto daemon = std::make_unique<Daemon>(options, std::move(transports), connection.server);
+  Connection connection{.server = config.server};
+  ASSIGN_OR_RETURN(connection.loops, kube::NewHttpTransport(config));
+  ASSIGN_OR_RETURN(connection.election, kube::NewHttpTransport(config));
+  return connection;
+}
+
+absl::Status RunDaemon(const config::Options& options, const Connection& connection,
+                       const base::StopToken& stop) {
+  auto daemon = std::make_unique<Daemon>(options, connection);
   const absl::Status result = daemon->Run(stop);
   // Threads that outlived the graceful period still use it, and waiting for them would exceed the
   // period further: the process ends without taking it apart.

@@ -2,15 +2,31 @@
 #ifndef CMD_CONTROLLER_MANAGER_DAEMON_H_
 #define CMD_CONTROLLER_MANAGER_DAEMON_H_
 
-#include "absl/status/status.h"
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
 #include "base/stop_token.h"
 #include "config/options.h"
+#include "kube/client/transport.h"
 
 namespace cmd {
 
-// Blocks. OK after a stop; kInvalidArgument or kNotFound for an unusable kubeconfig; otherwise why
-// it could not go on (API server unreachable at start, CRDs missing, lease lost).
-absl::Status RunDaemon(const config::Options& options, const base::StopToken& stop);
+// The way to the Karmada API server; nothing was sent yet.
+struct Connection {
+  std::string server;  // Its URL.
+  // One for the loops and one for the election, whose renewals must never wait for theirs.
+  std::shared_ptr<kube::Transport> loops, election;
+};
+
+// Reads the kubeconfig (--kubeconfig, $KUBECONFIG, the pod's service account, ~/.kube/config). The
+// error says which file or field cannot be used.
+absl::StatusOr<Connection> Connect(const config::Options& options);
+
+// Blocks. OK after a stop; otherwise why it could not go on (API server unreachable at start, CRDs
+// missing, lease lost).
+absl::Status RunDaemon(const config::Options& options, const Connection& connection,
+                       const base::StopToken& stop);
 
 }  // namespace cmd
 

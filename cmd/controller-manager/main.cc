@@ -20,7 +20,7 @@
 
 namespace {
 
-// Exit codes as upstream's.
+// Exit codes as upstream's, but for wrong flags (config::kUsageExitCode).
 constexpr int kFailed = 1;
 constexpr int kNoKubeconfig = 2;
 
@@ -45,9 +45,20 @@ void LogStart(const config::Options& options) {
   for (const std::string& warning : options.warnings) base::LogWarning(warning);
 }
 
-int ExitCode(const absl::Status& result) {
+// Runs until stopped; returns the exit code.
+int Run(const config::Options& options, const base::StopToken& stop) {
+  const absl::StatusOr<cmd::Connection> connection = cmd::Connect(options);
+  if (!connection.ok()) {
+    base::LogError("the kubeconfig of the Karmada control plane cannot be used",
+                   {{"error", connection.status()}});
+    return kNoKubeconfig;
+  }
+  const absl::Status result = cmd::RunDaemon(options, *connection, stop);
   if (result.ok()) return 0;
-  return absl::IsNotFound(result) || absl::IsInvalidArgument(result) ? kNoKubeconfig : kFailed;
+  base::LogError("karmada-controller-manager ends", {{"error", result}});
+  // Threads that outlived the graceful period must not keep the process.
+  if (absl::IsDeadlineExceeded(result)) _exit(kFailed);
+  return kFailed;
 }
 
 }  // namespace
@@ -55,7 +66,7 @@ int ExitCode(const absl::Status& result) {
 int main(int argc, char** argv) {
   tls::DisableSystemBundlePerConnection();
   mallopt(M_ARENA_MAX, 2);  // Many mostly idle threads: an arena for each would double the memory.
-  // Debian's Abseil looks for lock cycles at every lock unless told not to.
+  // Debian's Abseil looks for lock cycles at every lock unless it is switched off.
   absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
   const config::Parsed parsed = config::ParseCommandLine(argc, argv);
   if (parsed.outcome == config::Parsed::Outcome::kExit) {
@@ -79,11 +90,7 @@ int main(int argc, char** argv) {
   LogStart(parsed.options);
   base::StopSource source;
   std::thread(WatchSignals, signals, source).detach();
-  const absl::Status result = cmd::RunDaemon(parsed.options, source.get_token());
-  if (!result.ok()) base::LogError("karmada-controller-manager ends", {{"error", result}});
-  const int code = ExitCode(result);
-  // Threads that outlived the graceful period must not keep the process.
-  if (absl::IsDeadlineExceeded(result)) _exit(code);
+  const int code = Run(parsed.options, source.get_token());
   kube::FinishHttp();
   return code;
 }

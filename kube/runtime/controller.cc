@@ -122,7 +122,7 @@ void Controller::Impl::HandleError(const WorkQueue::Taken& taken, const absl::St
 // A queue that retries, or a server that is gone, would write the same line again and again.
 void Controller::Impl::LogFailure(const Request& request, const absl::Status& error) {
   const std::string kind = base::KindOfMessage(error.ToString(), request.key.name);
-  const base::RepeatedErrors::Verdict verdict = failures.Note(kind, manager.clock().Now());
+  const base::RepeatedErrors::Verdict verdict = failures.Note(kind, manager.clock().SteadyNow());
   if (!verdict.log && !base::VlogOn(4)) return;
   const std::string more = verdict.More();
   base::LogError(more.empty() ? "reconcile failed" : absl::StrCat("reconcile failed, ", more),

@@ -7,7 +7,7 @@
 
 namespace {
 
-const absl::Time kStart = absl::FromUnixSeconds(1'700'000'000);
+const base::SteadyTime kStart = base::SteadyTime::At(absl::Hours(1));
 
 TEST_CASE("the first error of a kind is logged, those like it are counted") {
   base::RepeatedErrors errors;

@@ -127,6 +127,11 @@ void ControlPlane::StopDaemon() {
   }
 }
 
+std::string ControlPlane::DaemonLog() const {
+  const char* log = std::getenv("BEHAVIOUR_LOG");
+  return ReadFile(log != nullptr ? log : directory_ + "/daemon.log");
+}
+
 bool ControlPlane::DaemonDied() const { return daemon_ != nullptr && daemon_->HasEnded(); }
 
 std::string ControlPlane::UniqueNamespace(const std::string& stem) {

@@ -73,6 +73,8 @@ class ControlPlane {
   void StopDaemon();
   // Whether it ended although nobody stopped it; then there is nothing to wait for.
   bool DaemonDied() const;
+  // What the daemons of this plane have logged so far.
+  std::string DaemonLog() const;
   // With the plane's flags and these after them.
   void StartDaemon(const std::vector<std::string>& more_flags = {});
 
