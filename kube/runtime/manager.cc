@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "base/status.h"
 #include "kube/runtime/internal/http_endpoints.h"
+#include "kube/runtime/internal/readiness.h"
 #include "kube/runtime/internal/task_group.h"
 #include "kube/runtime/leader_elector.h"
 
@@ -81,6 +82,7 @@ struct Manager::Impl {
   internal::TaskGroup leaders{[this](const absl::Status& status) { Fail(status); }};
 
   void Fail(const absl::Status& status);
+  std::vector<internal::HealthCheck> Readiness();
   absl::Status StartServers();
   void StopServers();
   absl::Status Start();
@@ -101,10 +103,21 @@ std::string Manager::Impl::Metrics() {
   return registry.Expose();
 }
 
+// A stand-by is ready, too: leadership is named, and fails nothing.
+std::vector<internal::HealthCheck> Manager::Impl::Readiness() {
+  std::vector<internal::HealthCheck> checks = internal::CheckInformers(cluster.informers());
+  absl::MutexLock lock(&mu);
+  checks.push_back({.name = "leader-election", .remark = leader ? "leader" : "stand-by"});
+  return checks;
+}
+
 absl::Status Manager::Impl::StartServers() {
   std::unique_ptr<base::HttpServer> health, metrics;
   if (IsAddress(options.health_address)) {
-    ASSIGN_OR_RETURN(health, Serve(options.health_address, internal::AnswerHealth));
+    ASSIGN_OR_RETURN(health,
+                     Serve(options.health_address, [this](const base::HttpRequest& request) {
+                       return internal::AnswerHealth(request, [this] { return Readiness(); });
+                     }));
   }
   if (IsAddress(options.metrics_address)) {
     ASSIGN_OR_RETURN(metrics,
@@ -112,6 +125,8 @@ absl::Status Manager::Impl::StartServers() {
                        return internal::AnswerMetrics(request, [this] { return Metrics(); });
                      }));
   }
+  base::LogInfo("serving", {{"health", health == nullptr ? 0 : health->port()},
+                            {"metrics", metrics == nullptr ? 0 : metrics->port()}});
   absl::MutexLock lock(&mu);
   health_server = std::move(health);
   metrics_server = std::move(metrics);

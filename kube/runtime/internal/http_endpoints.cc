@@ -24,16 +24,32 @@ bool IsVerbose(const base::HttpRequest& request) {
                      [](const auto& parameter) { return parameter.first == "verbose"; });
 }
 
+base::HttpResponse AnswerChecks(const base::HttpRequest& request, absl::string_view name,
+                                std::vector<HealthCheck> checks) {
+  checks.insert(checks.begin(), HealthCheck{.name = "ping"});
+  std::string lines;
+  bool ok = true;
+  for (const HealthCheck& check : checks) {
+    absl::StrAppend(&lines, check.ok ? "[+]" : "[-]", check.name, check.ok ? " ok" : " failed",
+                    check.remark.empty() ? "" : ": ", check.remark, "\n");
+    ok = ok && check.ok;
+  }
+  if (ok && !IsVerbose(request)) return Text(200, "ok");
+  return Text(ok ? 200 : 500,
+              absl::StrCat(lines, name, ok ? " check passed\n" : " check failed\n"));
+}
+
 }  // namespace
 
-base::HttpResponse AnswerHealth(const base::HttpRequest& request) {
+base::HttpResponse AnswerHealth(const base::HttpRequest& request,
+                                const std::function<std::vector<HealthCheck>()>& readiness) {
   if (!IsRead(request)) return Text(405, "method not allowed\n");
   for (const absl::string_view check : {"healthz", "livez", "readyz"}) {
     const std::string path = absl::StrCat("/", check);
     if (request.path == absl::StrCat(path, "/ping")) return Text(200, "ok");
     if (request.path != path && request.path != absl::StrCat(path, "/")) continue;
-    if (!IsVerbose(request)) return Text(200, "ok");
-    return Text(200, absl::StrCat("[+]ping ok\n", check, " check passed\n"));
+    return AnswerChecks(request, check,
+                        check == "readyz" ? readiness() : std::vector<HealthCheck>());
   }
   return Text(404, "404 page not found\n");
 }

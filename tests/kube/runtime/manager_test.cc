@@ -296,14 +296,19 @@ TEST_CASE("health endpoints answer as controller-runtime's") {
       GENERATE(Case{"/healthz", false, 200, "ok"}, Case{"/healthz/ping", false, 200, "ok"},
                Case{"/healthz", true, 200, "[+]ping ok\nhealthz check passed\n"},
                Case{"/readyz", false, 200, "ok"}, Case{"/livez", false, 200, "ok"},
-               Case{"/readyz", true, 200, "[+]ping ok\nreadyz check passed\n"},
+               Case{"/readyz", true, 200,
+                    "[+]ping ok\n[+]api-server ok\n[+]leader-election ok: leader\n"
+                    "readyz check passed\n"},
                Case{"/other", false, 404, "404 page not found\n"},
                Case{"/healthz/nope", false, 404, "404 page not found\n"});
   base::HttpRequest request;
   request.method = "GET";
   request.path = c.path;
   if (c.verbose) request.query = {{"verbose", ""}};
-  const base::HttpResponse answer = internal::AnswerHealth(request);
+  const base::HttpResponse answer = internal::AnswerHealth(request, [] {
+    return std::vector<internal::HealthCheck>{{.name = "api-server"},
+                                              {.name = "leader-election", .remark = "leader"}};
+  });
   CHECK(answer.code == c.code);
   CHECK(answer.body == c.body);
 }
