@@ -37,7 +37,7 @@ int64_t GiveClearSeats(int64_t seats, double total_weight, std::vector<Party>& p
   return given;
 }
 
-// Whether `a` gets the next seat rather than `b`.
+// Reports whether `a` gets the next seat rather than `b`.
 bool GoesFirst(const Party& a, const Party& b, bool larger_name_first) {
   if (a.Quotient() != b.Quotient()) return a.Quotient() > b.Quotient();
   if (a.share.replicas != b.share.replicas) return a.share.replicas < b.share.replicas;

@@ -229,7 +229,7 @@ absl::Span<const Member> Value::members() const {
 }
 
 // REQUIRES: sizeof(Word) <= name.size() <= 2 * sizeof(Word), and such names are kept in place: then
-// the tag tells the size, and the words at both ends (all there is when they overlap) the text.
+// the tag holds the size, and the words at both ends (all there is when they overlap) the text.
 template <class Word>
 const Member* Value::FindInPlace(absl::Span<const Member> all, absl::string_view name) {
   const auto tag = static_cast<uint8_t>(kTagInline + name.size());

@@ -183,7 +183,7 @@ class Handler {
     int64_t whole = 0;
     const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), whole);
     if (code == std::errc() && end == text.data() + text.size()) return Add(Value(whole));
-    // strtod, as from_chars cannot tell underflow (which is 0 here, as in Go) from overflow.
+    // strtod, as from_chars does not distinguish underflow (0 here, as in Go) from overflow.
     const double d = std::strtod(std::string(text).c_str(), nullptr);
     if (d <= std::numeric_limits<double>::max() && d >= std::numeric_limits<double>::lowest()) {
       return Add(Value(d));
@@ -279,7 +279,7 @@ class SurrogateRepair {
  private:
   static constexpr size_t kEscape = 6;  // "\uXXXX"
 
-  // Whether "\uDxXX" stands there, with x (in lower case) among these.
+  // Reports whether "\uDxXX" stands there, with x (in lower case) among these.
   bool IsEscape(size_t at, absl::string_view x) const {
     const auto lower = [&](size_t i) { return absl::ascii_tolower(text_[at + i]); };
     return at + kEscape <= text_.size() && text_[at] == '\\' && text_[at + 1] == 'u' &&

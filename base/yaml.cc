@@ -74,7 +74,7 @@ class DocumentPlaces {
  public:
   explicit DocumentPlaces(absl::string_view text) : text_(text) {}
 
-  // Whether one may begin at this line, counted from 0.
+  // Reports whether one may begin at this line, counted from 0.
   bool MayBegin(int line) {
     // Once for all documents, and never where there is only one.
     if (lines_.empty()) lines_ = absl::StrSplit(text_, '\n');
@@ -202,7 +202,7 @@ class DocumentBuilder : public YAML::EventHandler {
     }
   }
 
-  // Of members with one name the last stays, as with go-yaml v2, whichever of them is merged.
+  // Where members have one name the last stays, as with go-yaml v2, whichever of them is merged.
   static void Merge(const Mark& mark, Open& map, const json::Value& value) {
     if (value.is_object()) {
       map.members.insert(map.members.end(), value.members().begin(), value.members().end());
@@ -220,7 +220,7 @@ class DocumentBuilder : public YAML::EventHandler {
   int place_ = after_;
   json::Value document_;
   std::vector<Open> open_;  // Outermost first.
-  Mark start_;              // Of the container opened last; only for messages.
+  Mark start_;              // Where the last container begins; for messages.
   absl::flat_hash_map<anchor_t, Sized> anchors_;
   size_t aliased_bytes_ = 0;
 };

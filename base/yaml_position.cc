@@ -30,11 +30,11 @@ Position PositionOf(const Mark& mark) { return {mark.line + 1, mark.column + 1};
 // A map or list whose end has not come yet.
 struct Level {
   bool is_map = false;
-  bool awaits_value = false;              // Of a map: its name has come.
-  Position key;                           // Of that name.
-  std::string name;                       // Of the member or item that is open or comes next.
-  size_t items = 0;                       // Of a list, those before.
-  std::map<std::string, Position> names;  // Of a map, for whoever keeps them.
+  bool awaits_value = false;              // In a map: the name has come.
+  Position key;                           // Where that name is.
+  std::string name;                       // The member or item that is open or next.
+  size_t items = 0;                       // In a list: how many came before.
+  std::map<std::string, Position> names;  // In a map, if they are kept.
 };
 
 // Follows yaml-cpp's events and knows the path of each.
@@ -68,7 +68,7 @@ class PathFollower : public YAML::EventHandler {
   Level& innermost() { return open_.back(); }
 
  private:
-  // Whether the value that comes now is a name of a map.
+  // Reports whether the next value is a name in a map.
   bool IsName() const {
     return !open_.empty() && open_.back().is_map && !open_.back().awaits_value;
   }

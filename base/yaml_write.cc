@@ -59,7 +59,7 @@ std::string Quoted(absl::string_view text) {
   return quoted + "\"";
 }
 
-// Whether `text` reads well, and back the same, as lines under a "|".
+// Reports whether `text` reads well, and back the same, as lines under a "|".
 bool IsBlockText(absl::string_view text) {
   if (!absl::StrContains(text, "\n") || absl::ascii_isspace(text[0])) return false;
   for (absl::string_view line : absl::StrSplit(text, '\n')) {

@@ -35,8 +35,8 @@ bool IsLineBreak(const boost::beast::flat_buffer& buffer) {
   return first == '\r' || first == '\n';
 }
 
-// Whether the parser has found the end of the body as the client meant it. A body in another
-// encoding would be taken for the next request.
+// Reports whether the parser has found the end of the body as the client meant it. A body in
+// another encoding would be taken for the next request.
 bool HasKnownEncoding(const http::request<http::string_body>& message) {
   const size_t count = message.count(http::field::transfer_encoding);
   return count == 0 ||
@@ -183,8 +183,8 @@ bool HttpConnection::AcceptHead() {
   return !refusal;
 }
 
-// Whether too much has come that the parser waits to see the end of, such as a trailer: it limits
-// only the header by itself.
+// Reports whether too much has come that the parser waits to see the end of, such as a trailer: it
+// limits only the header by itself.
 bool HttpConnection::IsOversized() const {
   return buffer_.size() > context_.options.max_header_bytes;
 }

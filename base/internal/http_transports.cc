@@ -56,7 +56,7 @@ class PlainConnection : public StreamConnection<Socket> {
 
  private:
   void SendEnd() override {
-    ErrorCode ignored;  // The peer may be gone; reading will tell.
+    ErrorCode ignored;  // The peer may be gone; the next read shows it.
     stream_.shutdown(Socket::shutdown_send, ignored);
   }
 

@@ -35,7 +35,7 @@ absl::Status Fail(absl::string_view op, absl::string_view path, absl::string_vie
 
 absl::StatusOr<Pointer> ParsePointer(absl::string_view op, absl::string_view path) {
   std::vector<std::string> names = absl::StrSplit(path, '/');
-  if (names.size() < 2) return Fail(op, path, "it is no path inside the document");
+  if (names.size() < 2) return Fail(op, path, "it is not a path inside the document");
   if (names.size() > kMaxDepth) return Fail(op, path, "it is nested too deeply");
   // Text before the first slash is ignored, as evanphx/json-patch does.
   names.erase(names.begin());
@@ -135,7 +135,7 @@ absl::Status Patcher::Run(const Value& operation) {
   if (op != "move" && op != "copy") {
     return absl::InvalidArgumentError(absl::StrCat("unexpected operation kind \"", op, "\""));
   }
-  if (!operation["from"].is_string()) return Fail(op, path, "it has no from");
+  if (!operation["from"].is_string()) return Fail(op, path, "it has no field from");
   const absl::string_view from = operation["from"].AsString();
   return op == "move" ? Move(from, path) : Copy(from, path);
 }

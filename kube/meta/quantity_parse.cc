@@ -50,7 +50,7 @@ bool IsSuffixLetter(char c) {
 
 struct Suffix {
   Quantity::Format format = Quantity::Format::kDecimalSI;
-  int64_t exponent = 0;  // Of 2 for kBinarySI, of 10 otherwise.
+  int64_t exponent = 0;  // The base is 2 for kBinarySI, 10 otherwise.
 };
 
 std::optional<Suffix> FindSuffix(absl::string_view text) {
@@ -105,14 +105,14 @@ absl::StatusOr<Suffix> ParseSuffix(absl::string_view text) {
 struct Amount {
   int64_t value = 0;
   int64_t exponent = 0;
-  bool binary = false;  // Of its suffix.
+  bool binary = false;  // The suffix stands for a power of 2.
 };
 
 // What manifests hold: few digits, with or without a point, and a suffix of one letter or a binary
 // one up to Gi. nullopt for all else, right or wrong. (A Deployment's requests are read with a
 // fifth of the instructions.)
 std::optional<Amount> ShortAmount(absl::string_view text) {
-  constexpr size_t kMostBytes = 18;  // Of digits, point and suffix: the value fits an int64.
+  constexpr size_t kMostBytes = 18;  // Digits, point and suffix: the value fits an int64.
   constexpr int64_t kMostBeforeShift = int64_t{1} << 33;
   if (text.size() > kMostBytes) return std::nullopt;
   Amount amount;

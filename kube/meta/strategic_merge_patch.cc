@@ -66,7 +66,7 @@ class ObjectMerge {
   absl::Status DeleteScalars(absl::string_view field, const Value& unwanted);
   absl::Status MergeMember(absl::string_view field, const Value& patch);
   void SetNew(absl::string_view field, const Value& patch);
-  // Whether a $setElementOrder directive has dealt with this list.
+  // Reports whether a $setElementOrder directive has dealt with this list.
   bool IsOrdered(absl::string_view field) const {
     return patch_.Has(absl::StrCat(kOrderPrefix, field));
   }

@@ -117,7 +117,7 @@ absl::StatusOr<absl::Time> ParseTime(absl::string_view text) {
   const absl::civil_year_t year = absl::ToCivilYear(time, absl::UTCTimeZone()).year();
   if (year >= 0 && year <= 9999) return time;
   return absl::InvalidArgumentError(
-      absl::StrCat("\"", text, "\" has no year of four digits in UTC"));
+      absl::StrCat("\"", text, "\" is outside of the years 0 to 9999 in UTC"));
 }
 
 }  // namespace kube

@@ -17,7 +17,7 @@ using json::Value;
 constexpr absl::string_view kDirective = "$patch";
 constexpr size_t kAbsent = static_cast<size_t>(-1);
 
-// What tells the items of a list apart, as text.
+// What distinguishes the items of a list, as text.
 std::string KeyOf(const Value& item, absl::string_view merge_key) {
   return json::Write(merge_key.empty() ? item : item[merge_key]);
 }
