@@ -1,9 +1,16 @@
 // What the log says at start and about clusters: to whoever takes a control plane over.
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
 #include <string>
+#include <vector>
 
 #include <catch2/catch.hpp>
 
 #include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "kube/client/http_transport.h"
 #include "tests/behaviour/manifests.h"
 #include "tests/support/control_plane.h"
 
@@ -14,7 +21,61 @@ bool Logs(ControlPlane& plane, const char* text) {
   return plane.Eventually([&] { return absl::StrContains(plane.DaemonLog(), text); });
 }
 
+// The port that the daemon says it serves something on; 0 while it does not say.
+int PortOf(ControlPlane& plane, const std::string& server) {
+  const std::string log = plane.DaemonLog();
+  const size_t at = log.find(server + "=");
+  return at == std::string::npos ? 0 : std::atoi(log.c_str() + at + server.size() + 1);
+}
+
+std::string Fetch(int port, const std::string& path) {
+  kube::ConnectionConfig config;
+  config.server = absl::StrCat("http://127.0.0.1:", port);
+  const auto transport = kube::NewHttpTransport(config);
+  REQUIRE(transport.ok());
+  const auto answer = (*transport)->Send({.method = "GET", .path = path}, {});
+  return answer.ok() ? answer->body : answer.status().ToString();
+}
+
+std::string ReadSource(const std::string& path) {
+  std::ifstream file(absl::StrCat(KM_SOURCE, "/", path));
+  REQUIRE(file);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
 }  // namespace
+
+TEST_CASE("Every metric that is served is described in docs/metrics.md", "[sandbox]") {
+  ControlPlane plane({.daemon_flags = {"--metrics-bind-address=127.0.0.1:0"}});
+  const std::string ns = plane.UniqueNamespace("metrics");
+  plane.Apply("host", In(ns, kNamespaceYaml));
+  REQUIRE(plane.Eventually([&] { return plane.Exists("member1", kNamespace, {"", ns}); }));
+  const std::string page = ReadSource("docs/metrics.md");
+  const std::string metrics = Fetch(PortOf(plane, " metrics"), "/metrics");
+  int families = 0;
+  for (const absl::string_view line : absl::StrSplit(metrics, '\n')) {
+    if (!absl::StartsWith(line, "# TYPE ")) continue;
+    const std::vector<std::string> words = absl::StrSplit(line, ' ');
+    const bool of_process = absl::StartsWith(words.at(2), "process_");
+    INFO(words.at(2));
+    CHECK(absl::StrContains(page, absl::StrCat("`", of_process ? "process_*" : words.at(2), "`")));
+    ++families;
+  }
+  CHECK(families > 20);
+}
+
+TEST_CASE("Readiness is lost with the API server and comes back with it", "[sandbox]") {
+  ControlPlane plane({.daemon_flags = {"--health-probe-bind-address=127.0.0.1:0"}});
+  const int port = PortOf(plane, " health");
+  const auto answer = [&] { return Fetch(port, "/readyz?verbose"); };
+  CHECK(plane.Eventually([&] { return absl::StrContains(answer(), "readyz check passed"); }));
+  CHECK(absl::StrContains(answer(), "[+]leader-election ok: leader"));
+  plane.fleet()->control_plane().faults().SetPartitioned(true);
+  CHECK(plane.Eventually([&] { return absl::StrContains(answer(), "[-]api-server failed"); }));
+  CHECK(Fetch(port, "/healthz") == "ok");
+  plane.fleet()->control_plane().faults().SetPartitioned(false);
+  CHECK(plane.Eventually([&] { return absl::StrContains(answer(), "readyz check passed"); }));
+}
 
 TEST_CASE("Flags without effect and objects of missing features are named in the log",
           "[sandbox]") {
