@@ -114,7 +114,7 @@ TEST_CASE("a Work's own id goes into the manifest and its list of labels") {
 TEST_CASE("merging replaces the spec, adds metadata and removes none of it") {
   kube::Object existing = works::NewWork(Template());
   existing.SetLabel("theirs", "x");
-  existing.SetAnnotation("policy.karmada.io/applied-overrides", "[]");
+  existing.SetAnnotation("example.com/theirs", "[]");
   existing.AddFinalizer("example.com/other");
   existing.Set({"status"}, Json(R"({"conditions": []})"));
   works::WorkTemplate wanted = Template();
@@ -125,7 +125,7 @@ TEST_CASE("merging replaces the spec, adds metadata and removes none of it") {
   const kube::Object merged = works::MergedWork(wanted, existing);
   CHECK(merged.Label("theirs") == "x");
   CHECK(merged.Label(api::kResourceBindingIdLabel) == "other");
-  CHECK(merged.Annotation("policy.karmada.io/applied-overrides") == "[]");
+  CHECK(merged.Annotation("example.com/theirs") == "[]");
   CHECK(merged.HasFinalizer("example.com/other"));
   CHECK(merged.HasFinalizer(api::kExecutionFinalizer));
   CHECK(merged.status() == existing.status());

@@ -6,7 +6,6 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "base/log.h"
-#include "base/random.h"
 #include "base/status.h"
 
 namespace kube::internal {
@@ -17,8 +16,6 @@ constexpr absl::Duration kLongestDelay = absl::Seconds(30);
 // A watch that ends sooner and without an event counts as a failure, so that a server that closes
 // every watch at once is not asked in a busy loop.
 constexpr absl::Duration kHealthyAfter = absl::Seconds(5);
-// As client-go's reflector: watches end after five to ten minutes.
-constexpr absl::Duration kWatchTimeout = absl::Minutes(5);
 // So many watches in a row that fail without having delivered anything are followed by a list: when
 // the server refused them, and when no answer came (a list would not get through either, but a
 // version may have gone while the server was away).
@@ -175,9 +172,6 @@ absl::Status Reflector::ListPages() {
 
 void Reflector::StartWatch() {
   WatchOptions options{.label_selector = options_.label_selector};
-  // Watches that began together, after a restart of the server or of this process, must not end
-  // together.
-  options.server_timeout = base::Jitter(kWatchTimeout, 1.0);
   {
     absl::MutexLock lock(&mu_);
     options.resource_version = version_;

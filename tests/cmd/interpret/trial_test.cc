@@ -104,7 +104,7 @@ TEST_CASE("a name that kubectl would refuse is an error") {
   const size_t name = text.find("widgets");
   const Ran ran = RunTool({"check", "-"}, text.replace(name, 7, "My_Widgets"));
   CHECK(ran.code == 1);
-  CHECK_THAT(ran.out, Contains("standard input:3:18: error: metadata.name"));
+  CHECK_THAT(ran.out, Contains("standard input:3:12: error: metadata.name"));
 }
 
 TEST_CASE("misspelt kinds, operations and flags get a suggestion") {

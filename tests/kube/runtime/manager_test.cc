@@ -232,9 +232,7 @@ TEST_CASE_METHOD(Fixture, "workers that wait for a slow server do not cost the l
   }
   REQUIRE(server->AwaitRequests("PATCH", 20));  // All that the client lets through at once.
   const auto renewed = [&] {
-    return server->Find(leases, {"karmada-system", "karmada-controller-manager"})
-        .spec()["renewTime"]
-        .ToString();
+    return server->Find(leases, {"leases", "the-lease"}).spec()["renewTime"].ToString();
   };
   for (int i = 0; i < 10; ++i) {
     const std::string before = renewed();
@@ -276,7 +274,7 @@ TEST_CASE_METHOD(Fixture, "health and metrics are served from before leadership 
   CHECK(Fetch(manager->health_port(), "/metrics") == "404");
   REQUIRE(server->AwaitRequests("GET", 1));
   CHECK(absl::StrContains(Fetch(manager->metrics_port(), "/metrics"),
-                          "leader_election_master_status{name=\"karmada-controller-manager\"} 0"));
+                          "leader_election_master_status{name=\"the-lease\"} 0"));
 
   tests::ManagerFixture second;
   second.options.health_address = absl::StrCat("127.0.0.1:", manager->health_port());
