@@ -69,6 +69,12 @@ class Member : public MemberCluster {
 
 }  // namespace
 
+struct ClusterSet::Subscribers {
+  absl::Mutex mu;  // Held during the calls.
+  std::map<int64_t, ClusterFn> by_id ABSL_GUARDED_BY(mu);
+  int64_t last_id ABSL_GUARDED_BY(mu) = 0;
+};
+
 struct ClusterSet::Impl {
   Impl(Options given, ClusterConfigSource& source, const base::Clock& clock,
        metrics::Registry* registry)
@@ -85,13 +91,11 @@ struct ClusterSet::Impl {
   mutable absl::Mutex mu;
   std::map<std::string, MemberPtr> members ABSL_GUARDED_BY(mu);
   int removals ABSL_GUARDED_BY(mu) = 0;
-  absl::Mutex subscribers_mu;  // Held during the calls.
-  std::map<int64_t, ClusterFn> subscribers ABSL_GUARDED_BY(subscribers_mu);
-  int64_t last_subscriber ABSL_GUARDED_BY(subscribers_mu) = 0;
+  const std::shared_ptr<Subscribers> subscribers = std::make_shared<Subscribers>();
 
-  void AnnounceReconnected(const std::string& cluster) {
-    absl::MutexLock lock(&subscribers_mu);
-    for (const auto& [id, fn] : subscribers) fn(cluster);
+  void AnnounceReconnected(const std::string& cluster) const {
+    absl::MutexLock lock(&subscribers->mu);
+    for (const auto& [id, fn] : subscribers->by_id) fn(cluster);
   }
 
   int Removals() const {
@@ -193,25 +197,27 @@ std::vector<std::string> ClusterSet::Names() const {
 }
 
 ClusterSet::Subscription ClusterSet::OnReconnected(ClusterFn fn) {
-  absl::MutexLock lock(&impl_->subscribers_mu);
-  const int64_t id = ++impl_->last_subscriber;
-  impl_->subscribers.emplace(id, std::move(fn));
-  return Subscription(impl_.get(), id);
+  Subscribers& subscribers = *impl_->subscribers;
+  absl::MutexLock lock(&subscribers.mu);
+  const int64_t id = ++subscribers.last_id;
+  subscribers.by_id.emplace(id, std::move(fn));
+  return Subscription(impl_->subscribers, id);
 }
 
 ClusterSet::Subscription& ClusterSet::Subscription::operator=(Subscription&& other) noexcept {
   if (this == &other) return *this;
   End();
-  set_ = std::exchange(other.set_, nullptr);
+  subscribers_ = std::move(other.subscribers_);
   id_ = other.id_;
   return *this;
 }
 
 void ClusterSet::Subscription::End() {
-  if (set_ == nullptr) return;
-  absl::MutexLock lock(&set_->subscribers_mu);
-  set_->subscribers.erase(id_);
-  set_ = nullptr;
+  const std::shared_ptr<Subscribers> subscribers = subscribers_.lock();
+  subscribers_.reset();
+  if (subscribers == nullptr) return;  // Moved from, or the set is gone.
+  absl::MutexLock lock(&subscribers->mu);
+  subscribers->by_id.erase(id_);
 }
 
 }  // namespace kube

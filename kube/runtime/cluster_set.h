@@ -78,12 +78,12 @@ class ClusterSet {
   // those come and go with the Cluster object.
   //
   // Calls come on the thread of Refresh, one at a time; they must not block (put keys in a queue,
-  // no more), and must not subscribe or end a subscription. REQUIRES: the set outlives the
-  // subscription.
+  // no more), and must not subscribe or end a subscription. A subscription may outlive the set.
   [[nodiscard]] Subscription OnReconnected(ClusterFn fn);
 
  private:
   struct Impl;
+  struct Subscribers;
   std::unique_ptr<Impl> impl_;
 };
 
@@ -92,16 +92,17 @@ class ClusterSet::Subscription {
  public:
   Subscription() = default;
   Subscription(Subscription&& other) noexcept
-      : set_(std::exchange(other.set_, nullptr)), id_(other.id_) {}
+      : subscribers_(std::move(other.subscribers_)), id_(other.id_) {}
   Subscription& operator=(Subscription&& other) noexcept;
   ~Subscription() { End(); }
 
  private:
   friend class ClusterSet;
-  Subscription(Impl* set, int64_t id) : set_(set), id_(id) {}
+  Subscription(std::weak_ptr<Subscribers> subscribers, int64_t id)
+      : subscribers_(std::move(subscribers)), id_(id) {}
   void End();
 
-  Impl* set_ = nullptr;
+  std::weak_ptr<Subscribers> subscribers_;
   int64_t id_ = 0;
 };
 

@@ -171,6 +171,14 @@ TEST_CASE_METHOD(Fixture,
   CHECK(called.size() == 1);
 }
 
+TEST_CASE_METHOD(Fixture, "a subscription may outlive the set") {
+  auto set = std::make_unique<ClusterSet>(ClusterSet::Options{}, source, clock, nullptr);
+  auto subscription = set->OnReconnected([](const std::string&) {});
+  set.reset();
+  subscription = {};  // A sanitizer reports it if this touches the set.
+  SUCCEED();
+}
+
 TEST_CASE_METHOD(Fixture, "a removed member's informers stop, what they hold stays readable") {
   server->Put(kPods, tests::Pod("a"));
   const auto informer = Watching();
