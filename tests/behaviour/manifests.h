@@ -14,6 +14,7 @@ namespace tests {
 inline const kube::Gvk kDeployment{"apps", "v1", "Deployment"};
 inline const kube::Gvk kJob{"batch", "v1", "Job"};
 inline const kube::Gvk kConfigMap{"", "v1", "ConfigMap"};
+inline const kube::Gvk kSecret{"", "v1", "Secret"};
 inline const kube::Gvk kNamespace{"", "v1", "Namespace"};
 inline const kube::Gvk kClusterRole{"rbac.authorization.k8s.io", "v1", "ClusterRole"};
 inline const kube::Gvk kCluster{"cluster.karmada.io", "v1alpha1", "Cluster"};

@@ -1,0 +1,189 @@
+// Members whose credentials and endpoints change, that refuse writes, or whose kinds go: what
+// belongs there gets there, and nothing stays behind.
+#include <string>
+
+#include <catch2/catch.hpp>
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "api/names.h"
+#include "api/resources.h"
+#include "sandbox/api_server.h"
+#include "sandbox/fleet.h"
+#include "tests/behaviour/manifests.h"
+#include "tests/support/control_plane.h"
+
+namespace tests {
+namespace {
+
+struct Settled {
+  ControlPlane plane;
+  std::string ns = plane.UniqueNamespace("members");
+
+  Settled() { plane.Apply("host", In(ns, kNamespaceYaml)); }
+
+  std::string ValueIn(const std::string& member) {
+    const auto config = plane.Get(member, kConfigMap, {ns, "settings"});
+    return config ? config->Get({"data", "k"}).ToString() : "";
+  }
+  bool Reads(const std::string& member, const std::string& value) {
+    return plane.Eventually([&] { return ValueIn(member) == value; });
+  }
+  // The message of an event in the test's namespace; "" when there is none yet.
+  std::string EventWith(const std::string& reason, const std::string& kind) {
+    const auto events = plane.client("host").List(api::Events(), ns, {}, {});
+    if (!events.ok()) return "";
+    for (const kube::Object& event : events->items) {
+      if (event.Get({"reason"}).AsString() != reason) continue;
+      if (event.Get({"involvedObject", "kind"}).AsString() != kind) continue;
+      return event.Get({"message"}).ToString();
+    }
+    return "";
+  }
+  std::optional<kube::Object> WorkIn(const std::string& member) {
+    return plane.Get("host", kWork,
+                     {api::ExecutionNamespace(member), api::WorkName("ConfigMap", "settings", ns)});
+  }
+};
+
+// The Secret that holds a member's credentials, with this token in the place of the old one.
+void Rotate(ControlPlane& plane, const std::string& member) {
+  const auto cluster = plane.Get("host", kCluster, {"", member});
+  REQUIRE(cluster);
+  const json::Value& reference = cluster->Get({"spec", "secretRef"});
+  const kube::ObjectKey key{reference["namespace"].ToString(), reference["name"].ToString()};
+  const auto secret = plane.Get("host", kSecret, key);
+  REQUIRE(secret);
+  std::string old;
+  REQUIRE(absl::Base64Unescape(secret->Get({"data", "token"}).AsString(), &old));
+  sandbox::ApiServer& server = *plane.fleet()->member(member);
+  server.AddToken("rotated",
+                  absl::StrCat("system:serviceaccount:karmada-cluster:karmada-", member));
+  plane.Patch("host", kSecret, key,
+              absl::StrCat(R"({"data":{"token":")", absl::Base64Escape("rotated"), "\"}}"));
+  server.RevokeToken(old);
+  server.faults().DropWatches();
+}
+
+void MoveEndpoint(ControlPlane& plane, const std::string& member) {
+  const auto cluster = plane.Get("host", kCluster, {"", member});
+  REQUIRE(cluster);
+  const std::string endpoint = cluster->Get({"spec", "apiEndpoint"}).ToString();
+  const std::string moved = absl::StrReplaceAll(endpoint, {{"127.0.0.1", "localhost"}});
+  REQUIRE(moved != endpoint);
+  plane.Patch("host", kCluster, {"", member},
+              absl::StrCat(R"({"spec":{"apiEndpoint":")", moved, "\"}}"));
+}
+
+}  // namespace
+
+TEST_CASE("A healthy member whose credentials or endpoint change is followed as before",
+          "[sandbox]") {
+  Settled s;
+  s.plane.Apply("host", In(s.ns, WebDeployment()));
+  s.plane.Apply("host", In(s.ns, DividedPolicy(kWebSelector, 1, 1)));
+  s.plane.Apply("host", In(s.ns, Settings("first")));
+  s.plane.Apply("host", In(s.ns, kSettingsPolicy));
+  REQUIRE(s.Reads("member1", "first"));
+  const auto ready = [&] {
+    const auto web = s.plane.Get("host", kDeployment, {s.ns, "web"});
+    return web ? web->Get({"status", "readyReplicas"}).AsInt() : 0;
+  };
+  REQUIRE(s.plane.Eventually([&] { return ready() == 2; }));
+
+  SECTION("a rotated token") { Rotate(s.plane, "member1"); }
+  SECTION("another endpoint") { MoveEndpoint(s.plane, "member1"); }
+  SECTION("both, one after the other") {
+    MoveEndpoint(s.plane, "member1");
+    Rotate(s.plane, "member1");
+  }
+
+  s.plane.Patch("member1", kConfigMap, {s.ns, "settings"}, R"({"data":{"k":"theirs"}})");
+  CHECK(s.Reads("member1", "first"));
+  s.plane.Delete("member1", kConfigMap, {s.ns, "settings"});
+  CHECK(s.Reads("member1", "first"));
+  s.plane.Patch("host", kDeployment, {s.ns, "web"}, R"({"spec":{"replicas":4}})");
+  CHECK(s.plane.Eventually([&] { return ready() == 4; }));
+}
+
+TEST_CASE("A member that denies with the code of a conflict is reported, and holds up no other",
+          "[sandbox]") {
+  Settled s;
+  const std::string path = absl::StrCat("/namespaces/", s.ns, "/configmaps");
+  const std::string denial = R"(admission webhook "guard" denied the request)";
+  sandbox::Faults& faults = s.plane.fleet()->member("member1")->faults();
+  SECTION("as a conflict") { faults.FailNext(100000, 409, "POST", path, "Conflict", denial); }
+  SECTION("for a reason of its own") {
+    faults.FailNext(100000, 409, "POST", path, "Taken", denial);
+  }
+  s.plane.Apply("host", In(s.ns, Settings("first")));
+  s.plane.Apply("host", In(s.ns, kSettingsPolicy));
+  CHECK(s.Reads("member2", "first"));
+  CHECK(s.plane.Eventually([&] {
+    const auto work = s.WorkIn("member1");
+    if (!work) return false;
+    const json::Value* applied =
+        kube::FindCondition(work->Get({"status", "conditions"}), "Applied");
+    return applied != nullptr && (*applied)["status"].AsString() == "False" &&
+           absl::StrContains((*applied)["message"].AsString(), denial);
+  }));
+  CHECK(s.plane.Eventually(
+      [&] { return absl::StrContains(s.EventWith("SyncFailed", "ConfigMap"), denial); }));
+  faults.Clear();
+  CHECK(s.Reads("member1", "first"));
+}
+
+TEST_CASE("A Work that is denied with the code of a conflict is reported, and holds up no other",
+          "[sandbox]") {
+  Settled s;
+  const std::string denial = R"(admission webhook "guard" denied the request)";
+  sandbox::Faults& faults = s.plane.fleet()->control_plane().faults();
+  faults.FailNext(100000, 409, "POST", "/namespaces/karmada-es-member1/works", "Conflict", denial);
+  s.plane.Apply("host", In(s.ns, Settings("first")));
+  s.plane.Apply("member2", In(s.ns, kNamespaceYaml));
+  s.plane.Apply("host", In(s.ns, kSettingsPolicy));
+  CHECK(s.Reads("member2", "first"));
+  CHECK(s.plane.Eventually(
+      [&] { return absl::StrContains(s.EventWith("SyncWorkFailed", "ConfigMap"), denial); }));
+  faults.Clear();
+  CHECK(s.Reads("member1", "first"));
+}
+
+TEST_CASE("Objects in members go although their definition went first", "[sandbox]") {
+  Settled s;
+  for (const char* cluster : {"host", "member1", "member2"}) {
+    s.plane.Apply(cluster, In(s.ns, Definition("Robot", "robots")));
+  }
+  s.plane.Apply("host", In(s.ns, R"(
+apiVersion: policy.karmada.io/v1alpha1
+kind: PropagationPolicy
+metadata: {name: robots, namespace: $NS}
+spec:
+  resourceSelectors: [{apiVersion: $NS.example.io/v1, kind: Robot}]
+  placement: {clusterAffinity: {clusterNames: [member1]}}
+---
+apiVersion: $NS.example.io/v1
+kind: Robot
+metadata: {name: one, namespace: $NS}
+spec: {arms: 2}
+)"));
+  const kube::Gvk robot{absl::StrCat(s.ns, ".example.io"), "v1", "Robot"};
+  const kube::ObjectKey one{s.ns, "one"};
+  REQUIRE(
+      s.plane.Eventually([&] { return s.plane.Exists("member1", robot, one); }, absl::Seconds(90)));
+
+  s.plane.StopDaemon();  // So that the definition goes before anybody acts on the object's end.
+  s.plane.Delete("host", robot, one);
+  s.plane.Delete("host", {"apiextensions.k8s.io", "v1", "CustomResourceDefinition"},
+                 {"", absl::StrCat("robots.", s.ns, ".example.io")});
+  s.plane.StartDaemon();
+  CHECK(s.plane.Eventually([&] { return !s.plane.Exists("member1", robot, one); }));
+  CHECK(s.plane.Eventually([&] {
+    return !s.plane.Exists("host", kWork,
+                           {"karmada-es-member1", api::WorkName("Robot", "one", s.ns)});
+  }));
+}
+
+}  // namespace tests

@@ -1,0 +1,400 @@
+// A random walk over templates, policies, members and faults, from a seed. At its end the state has
+// to be the one that a fresh controller manager would make: it finds nothing to write, and the
+// members have what the templates say. BEHAVIOUR_SEED and BEHAVIOUR_STEPS choose another walk.
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+#include <random>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "api/keys.h"
+#include "api/names.h"
+#include "api/resources.h"
+#include "sandbox/api_server.h"
+#include "sandbox/fleet.h"
+#include "tests/behaviour/manifests.h"
+#include "tests/support/control_plane.h"
+
+namespace tests {
+namespace {
+
+const kube::Resource kConfigMaps{kConfigMap, "configmaps", true};
+const kube::Resource kDeployments{kDeployment, "deployments", true};
+const std::vector<std::string> kMembers = {"member1", "member2"};
+
+int64_t FromEnvironment(const char* name, int64_t otherwise) {
+  const char* text = std::getenv(name);
+  int64_t value = 0;
+  return text != nullptr && absl::SimpleAtoi(text, &value) ? value : otherwise;
+}
+
+// All objects that matter, by "<cluster> <kind> <ns>/<name>".
+using Snapshot = std::map<std::string, kube::Object>;
+
+// What differs between two snapshots, with both objects of each difference.
+std::string Difference(const Snapshot& before, const Snapshot& after) {
+  std::string text;
+  for (const auto& [name, object] : before) {
+    const auto now = after.find(name);
+    if (now == after.end()) {
+      absl::StrAppend(&text, "\ngone: ", name, "\n  ", json::Write(object.root()));
+    } else if (now->second.resource_version() != object.resource_version()) {
+      absl::StrAppend(&text, "\nwritten: ", name, "\n  ", json::Write(object.root()), "\n  ",
+                      json::Write(now->second.root()));
+    }
+  }
+  for (const auto& [name, object] : after) {
+    if (before.count(name) == 0) {
+      absl::StrAppend(&text, "\nnew: ", name, "\n  ", json::Write(object.root()));
+    }
+  }
+  return text;
+}
+
+std::string Versions(const Snapshot& snapshot) {
+  std::string text;
+  for (const auto& [name, object] : snapshot) {
+    absl::StrAppend(&text, name, " ", object.resource_version(), "\n");
+  }
+  return text;
+}
+
+class Walk {
+ public:
+  explicit Walk(uint64_t seed) : random_(seed) {
+    for (const char* stem : {"walk-a", "walk-b"}) {
+      namespaces_.push_back(plane_.UniqueNamespace(stem));
+      plane_.Apply("host", In(namespaces_.back(), kNamespaceYaml));
+    }
+  }
+
+  void Step() {
+    struct Choice {
+      int weight;
+      void (Walk::*step)();
+    };
+    static constexpr Choice kChoices[] = {
+        {20, &Walk::EditConfigMap},  {10, &Walk::EditDeployment}, {6, &Walk::DeleteTemplate},
+        {10, &Walk::EditPolicy},     {2, &Walk::DeletePolicy},    {8, &Walk::DriftInMember},
+        {5, &Walk::DeleteInMember},  {4, &Walk::DropWatches},     {4, &Walk::FailSomeWrites},
+        {2, &Walk::PartitionMember}, {2, &Walk::HealMembers},     {2, &Walk::StopOrStartDaemon},
+        {1, &Walk::ExpireHistory},   {4, &Walk::Pause},
+    };
+    int total = 0;
+    for (const Choice& choice : kChoices) total += choice.weight;
+    int at = Pick(total);
+    for (const Choice& choice : kChoices) {
+      at -= choice.weight;
+      if (at >= 0) continue;
+      (this->*choice.step)();
+      return;
+    }
+  }
+
+  // Ends all faults, gives every template a policy and waits until nothing changes any more.
+  void Finish() {
+    HealMembers();
+    plane_.fleet()->control_plane().faults().Clear();
+    if (!running_) StopOrStartDaemon();
+    // While a cluster is not ready, nothing is placed there.
+    REQUIRE(plane_.Eventually([&] { return AcceptWork(); }, absl::Seconds(120)));
+    for (const std::string& ns : namespaces_) plane_.Apply("host", In(ns, kAdoptAll));
+    REQUIRE(plane_.Eventually([&] { return Unclaimed().empty(); }, absl::Seconds(120)));
+    AwaitCanary("one");
+  }
+
+  // What a controller manager that has just started writes: nothing.
+  std::string WrittenByFresh() {
+    const Snapshot before = Take();
+    plane_.StopDaemon();
+    plane_.StartDaemon();
+    AwaitCanary("two");
+    Snapshot after = Take();
+    std::erase_if(after, [](const auto& entry) { return IsCanary(entry.first, "two"); });
+    return Difference(before, after);
+  }
+
+  // Differences between what bindings say and what members have.
+  std::string Wrong() {
+    std::vector<std::string> wrong;
+    std::set<std::string> wanted;
+    for (const std::string& ns : namespaces_) {
+      for (const kube::Object& binding : List("host", api::ResourceBindings(), ns)) {
+        const kube::ObjectKey key{ns, binding.Get({"spec", "resource", "name"}).ToString()};
+        const bool is_config = binding.Get({"spec", "resource", "kind"}).AsString() == "ConfigMap";
+        const kube::Gvk& gvk = is_config ? kConfigMap : kDeployment;
+        const auto wish = plane_.Get("host", gvk, key);
+        for (const json::Value& cluster : binding.Get({"spec", "clusters"}).items()) {
+          const std::string member = cluster["name"].ToString();
+          wanted.insert(absl::StrCat(member, " ", gvk.kind, " ", key.ToString()));
+          const auto there = plane_.Get(member, gvk, key);
+          if (!wish || !there || !Agree(*wish, *there)) {
+            wrong.push_back(absl::StrCat(member, " does not have ", gvk.kind, " ", key.ToString()));
+          }
+        }
+      }
+    }
+    for (const auto& [name, object] : Take()) {
+      if (absl::StartsWith(name, "host ") || wanted.count(name) > 0) continue;
+      if (object.Label(api::kManagedLabel) == api::kManagedValue) {
+        wrong.push_back(absl::StrCat(name, " should not be there"));
+      }
+    }
+    return absl::StrJoin(wrong, "\n");
+  }
+
+ private:
+  static constexpr char kAdoptAll[] = R"(
+apiVersion: policy.karmada.io/v1alpha1
+kind: PropagationPolicy
+metadata: {name: z-all, namespace: $NS}
+spec:
+  resourceSelectors:
+  - {apiVersion: v1, kind: ConfigMap, labelSelector: {matchExpressions: [{key: app, operator: Exists}]}}
+  - {apiVersion: apps/v1, kind: Deployment}
+  placement: {clusterAffinity: {clusterNames: [member1, member2]}}
+)";
+
+  int Pick(int n) { return std::uniform_int_distribution<int>(0, n - 1)(random_); }
+  const std::string& AnyNamespace() { return namespaces_[Pick(2)]; }
+  const std::string& AnyMember() { return kMembers[Pick(2)]; }
+  std::string AnyName() { return absl::StrCat("t", Pick(5)); }
+
+  void EditConfigMap() {
+    plane_.Apply("host",
+                 In(AnyNamespace(),
+                    absl::StrCat(R"(
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: )",
+                                 AnyName(), ", namespace: $NS, labels: {app: x, team: ",
+                                 Pick(2) ? "red" : "blue", "}}\ndata: {k: v", ++values_, "}\n")));
+  }
+
+  void EditDeployment() {
+    plane_.Apply(
+        "host",
+        In(AnyNamespace(), Deployment(AnyName(), 1 + Pick(3),
+                                      absl::StrCat(R"({containers: [{name: main, image: "nginx:1.)",
+                                                   Pick(20), "\"}]}"))));
+  }
+
+  void DeleteTemplate() {
+    Delete("host", Pick(2) ? kConfigMaps : kDeployments, {AnyNamespace(), AnyName()});
+  }
+
+  void EditPolicy() {
+    static constexpr const char* kSelectors[] = {
+        "{apiVersion: v1, kind: ConfigMap, labelSelector: {matchLabels: {team: red}}}",
+        "{apiVersion: v1, kind: ConfigMap, name: t1}",
+        "{apiVersion: v1, kind: ConfigMap, name: t2}",
+        "{apiVersion: apps/v1, kind: Deployment, name: t3}",
+        "{apiVersion: apps/v1, kind: Deployment}",
+    };
+    static constexpr const char* kClusters[] = {"member1", "member2", "member1, member2"};
+    plane_.Apply("host", In(AnyNamespace(),
+                            absl::StrCat(R"(
+apiVersion: policy.karmada.io/v1alpha1
+kind: PropagationPolicy
+metadata: {name: p)",
+                                         Pick(3), R"(, namespace: $NS}
+spec:
+  resourceSelectors: [)",
+                                         kSelectors[Pick(5)],
+                                         "]\n  placement: {clusterAffinity: {clusterNames: [",
+                                         kClusters[Pick(3)], "]}}\n")));
+  }
+
+  void DeletePolicy() {
+    Delete("host", api::PropagationPolicies(), {AnyNamespace(), absl::StrCat("p", Pick(3))});
+  }
+
+  void DriftInMember() {
+    const std::string member = AnyMember();
+    const kube::ObjectKey key{AnyNamespace(), AnyName()};
+    if (partitioned_.count(member) > 0 || !plane_.Exists(member, kConfigMap, key)) return;
+    const absl::StatusOr<json::Value> patch =
+        json::Parse(absl::StrCat(R"({"data":{"k":"theirs)", ++values_, "\"}}"));
+    // The object may go at this moment.
+    plane_.client(member)
+        .Patch(kConfigMaps, key, kube::PatchType::kMerge, *patch, {}, {})
+        .status()
+        .IgnoreError();
+  }
+
+  void DeleteInMember() {
+    const std::string member = AnyMember();
+    if (partitioned_.count(member) > 0) return;
+    Delete(member, Pick(2) ? kConfigMaps : kDeployments, {AnyNamespace(), AnyName()});
+  }
+
+  void DropWatches() { AnyServer().faults().DropWatches(); }
+  void ExpireHistory() {
+    AnyServer().faults().ExpireHistory();
+    AnyServer().faults().DropWatches();
+  }
+  void FailSomeWrites() {
+    static constexpr const char* kPaths[] = {"/works", "bindings", "/status"};
+    plane_.fleet()->control_plane().faults().FailNext(1 + Pick(3), Pick(2) ? 500 : 409,
+                                                      Pick(2) ? "PATCH" : "POST", kPaths[Pick(3)]);
+  }
+  sandbox::ApiServer& AnyServer() {
+    const int n = Pick(3);
+    return n == 2 ? plane_.fleet()->control_plane() : *plane_.fleet()->member(kMembers[n]);
+  }
+
+  void PartitionMember() {
+    const std::string member = AnyMember();
+    plane_.fleet()->member(member)->faults().SetPartitioned(true);
+    partitioned_.insert(member);
+  }
+  void HealMembers() {
+    for (const std::string& member : partitioned_) {
+      plane_.fleet()->member(member)->faults().SetPartitioned(false);
+    }
+    partitioned_.clear();
+  }
+
+  void StopOrStartDaemon() {
+    if (running_) {
+      plane_.StopDaemon();
+    } else {
+      plane_.StartDaemon();
+    }
+    running_ = !running_;
+  }
+
+  // Lets the controller manager do something between two steps.
+  void Pause() {
+    plane_.Always([] { return true; }, absl::Milliseconds(50 * (1 + Pick(10))));
+  }
+
+  void Delete(const std::string& cluster, const kube::Resource& resource,
+              const kube::ObjectKey& key) {
+    plane_.Eventually([&] {
+      const absl::Status deleted =
+          plane_.client(cluster).Delete(resource, key, {.propagation = "Background"}, {}).status();
+      return deleted.ok() || absl::IsNotFound(deleted);
+    });
+  }
+
+  std::vector<kube::Object> List(const std::string& cluster, const kube::Resource& resource,
+                                 const std::string& ns) {
+    const auto page = plane_.client(cluster).ListAll(resource, ns, {}, {});
+    INFO(cluster << ": " << page.status().ToString());
+    REQUIRE(page.ok());
+    return page->items;
+  }
+
+  Snapshot Take() {
+    Snapshot snapshot;
+    const auto add = [&](const std::string& cluster, const kube::Resource& r,
+                         const std::string& ns) {
+      for (kube::Object& object : List(cluster, r, ns)) {
+        const std::string name =
+            absl::StrCat(cluster, " ", r.gvk.kind, " ", object.key().ToString());
+        snapshot[name] = std::move(object);
+      }
+    };
+    for (const std::string& ns : namespaces_) {
+      for (const kube::Resource* r : {&kConfigMaps, &kDeployments}) {
+        add("host", *r, ns);
+        for (const std::string& member : kMembers) add(member, *r, ns);
+      }
+      add("host", api::ResourceBindings(), ns);
+    }
+    for (const std::string& member : kMembers) {
+      add("host", api::Works(), api::ExecutionNamespace(member));
+    }
+    return snapshot;
+  }
+
+  bool AcceptWork() {
+    return std::all_of(kMembers.begin(), kMembers.end(), [&](const std::string& member) {
+      const auto cluster = plane_.Get("host", kCluster, {"", member});
+      return cluster && kube::IsConditionTrue(cluster->Get({"status", "conditions"}), "Ready") &&
+             cluster->Get({"spec", "taints"}).empty();
+    });
+  }
+
+  // Templates that no policy has claimed.
+  std::vector<std::string> Unclaimed() {
+    std::vector<std::string> names;
+    for (const std::string& ns : namespaces_) {
+      for (const kube::Resource* r : {&kConfigMaps, &kDeployments}) {
+        for (const kube::Object& object : List("host", *r, ns)) {
+          const bool is_template = r != &kConfigMaps || object.labels().Has("app");
+          if (is_template && object.Label(api::kPropagationPolicyIdLabel).empty()) {
+            names.push_back(object.Describe());
+          }
+        }
+      }
+    }
+    return names;
+  }
+
+  // Waits until a new template has gone all the way, and then until nothing changes any more.
+  void AwaitCanary(const std::string& name) {
+    for (const std::string& ns : namespaces_) {
+      plane_.Apply(
+          "host",
+          In(ns, absl::StrCat(R"(
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: canary-)",
+                              name, ", namespace: $NS, labels: {app: canary}}\ndata: {k: v}\n")));
+    }
+    REQUIRE(plane_.Eventually(
+        [&] {
+          for (const std::string& ns : namespaces_) {
+            for (const std::string& member : kMembers) {
+              if (!plane_.Exists(member, kConfigMap, {ns, "canary-" + name})) return false;
+            }
+          }
+          return true;
+        },
+        absl::Seconds(120)));
+    REQUIRE(plane_.Settles([&] { return Versions(Take()); }, absl::Seconds(4)));
+  }
+
+  static bool IsCanary(const std::string& name, const std::string& canary) {
+    return absl::StrContains(name, "canary-" + canary);
+  }
+
+  static bool Agree(const kube::Object& wish, const kube::Object& there) {
+    return wish.Get({"data"}) == there.Get({"data"}) &&
+           wish.Get({"spec", "replicas"}) == there.Get({"spec", "replicas"}) &&
+           wish.Get({"spec", "template", "spec", "containers"}).At(0)["image"] ==
+               there.Get({"spec", "template", "spec", "containers"}).At(0)["image"];
+  }
+
+  ControlPlane plane_;
+  std::mt19937_64 random_;
+  std::vector<std::string> namespaces_;
+  std::set<std::string> partitioned_;
+  bool running_ = true;
+  int64_t values_ = 0;
+};
+
+}  // namespace
+
+TEST_CASE("After a random walk a fresh controller manager finds nothing to do", "[sandbox]") {
+  const auto seed = static_cast<uint64_t>(FromEnvironment("BEHAVIOUR_SEED", 1));
+  const int64_t steps = FromEnvironment("BEHAVIOUR_STEPS", 250);
+  INFO("BEHAVIOUR_SEED=" << seed << " BEHAVIOUR_STEPS=" << steps);
+  Walk walk(seed);
+  for (int64_t i = 0; i < steps; ++i) walk.Step();
+  walk.Finish();
+  CHECK(walk.Wrong() == "");
+  CHECK(walk.WrittenByFresh() == "");
+}
+
+}  // namespace tests
