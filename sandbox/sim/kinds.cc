@@ -17,6 +17,11 @@ const kube::Resource& Namespaces() {
   return resource;
 }
 
+const kube::Resource& ConfigMaps() {
+  static const auto& resource = *new kube::Resource{{"", "v1", "ConfigMap"}, "configmaps", true};
+  return resource;
+}
+
 const kube::Resource& Secrets() {
   static const auto& resource = *new kube::Resource{{"", "v1", "Secret"}, "secrets", true};
   return resource;

@@ -9,6 +9,7 @@ namespace sandbox::kinds {
 const kube::Resource& Pods();
 const kube::Resource& Nodes();
 const kube::Resource& Namespaces();
+const kube::Resource& ConfigMaps();
 const kube::Resource& Secrets();
 const kube::Resource& ServiceAccounts();
 const kube::Resource& Deployments();

@@ -1,10 +1,12 @@
 #include "sandbox/sim/pod_status.h"
 
 #include <utility>
+#include <vector>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "api/names.h"
 
 namespace sandbox {
@@ -75,6 +77,37 @@ json::Value UnschedulableStatus(const kube::Object& pod, absl::string_view messa
   json::Value status = pod.status();
   status.Set("phase", "Pending");
   SetPodCondition(status, {"PodScheduled", "False", "Unschedulable", std::string(message)}, now);
+  return status;
+}
+
+json::Value WaitingStatus(const kube::Object& pod, const MissingReference& missing,
+                          absl::Time now) {
+  json::Value status = pod.status();
+  status.Set("phase", "Pending");
+  json::Value waiting = json::Value::Object({{"reason", missing.reason}});
+  if (!missing.message.empty()) waiting.Set("message", missing.message);
+  json::Value list = json::Value::Array();
+  std::vector<std::string> names;
+  for (const json::Value& container : pod.spec()["containers"].items()) {
+    names.push_back(container["name"].ToString());
+    list.Append(json::Value::Object({{"name", container["name"]},
+                                     {"image", container["image"]},
+                                     {"imageID", ""},
+                                     {"lastState", json::Value::Object()},
+                                     {"ready", false},
+                                     {"started", false},
+                                     {"restartCount", 0},
+                                     {"state", json::Value::Object({{"waiting", waiting}})}}));
+  }
+  status.Set("containerStatuses", std::move(list));
+  const std::string unready =
+      absl::StrCat("containers with unready status: [", absl::StrJoin(names, " "), "]");
+  for (const char* type : {"Ready", "ContainersReady"}) {
+    SetPodCondition(status, {type, "False", "ContainersNotReady", unready}, now);
+  }
+  for (const char* type : {"Initialized", "PodScheduled"}) {
+    SetPodCondition(status, {type, "True", "", ""}, now);
+  }
   return status;
 }
 

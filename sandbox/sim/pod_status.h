@@ -8,11 +8,15 @@
 #include "absl/time/time.h"
 #include "base/json.h"
 #include "kube/meta/object.h"
+#include "sandbox/sim/pod_references.h"
 
 namespace sandbox {
 
 // Pending because no node takes it.
 json::Value UnschedulableStatus(const kube::Object& pod, absl::string_view message, absl::Time now);
+
+// Pending on its node: no container starts while something it refers to is missing.
+json::Value WaitingStatus(const kube::Object& pod, const MissingReference& missing, absl::Time now);
 
 struct PodAddress {
   std::string pod_ip;

@@ -6,6 +6,7 @@
 #include "base/status.h"
 #include "sandbox/sim/children.h"
 #include "sandbox/sim/kinds.h"
+#include "sandbox/sim/pod_references.h"
 #include "sandbox/sim/writes.h"
 
 namespace sandbox {
@@ -15,9 +16,13 @@ Pods::Pods(Backend& backend, EventLoop& loop, PodTimes times)
       times_(times),
       nodes_("node", backend, loop,
              [this](const kube::ObjectKey& key) { return ReconcileNode(key); }),
+      references_("pod-references", backend, loop,
+                  [this](const kube::ObjectKey&) { return RetryWaiting(); }),
       pods_("pod", backend, loop, [this](const kube::ObjectKey& key) { return Reconcile(key); }) {
   nodes_.WatchKeys(kinds::Nodes().gvr());
   pods_.WatchKeys(kinds::Pods().gvr());
+  references_.WatchKeys(kinds::ConfigMaps().gvr());
+  references_.WatchKeys(kinds::Secrets().gvr());
 }
 
 absl::Status Pods::ReconcileNode(const kube::ObjectKey& key) {
@@ -57,7 +62,13 @@ Pods::Life& Pods::LifeOf(const kube::Object& pod) {
 void Pods::Forget(const kube::ObjectKey& key) {
   lives_.erase(key);
   unscheduled_.erase(key);
+  waiting_.erase(key);
   if (ledger_.Release(key)) RetryUnscheduled();
+}
+
+absl::Status Pods::RetryWaiting() {
+  for (const kube::ObjectKey& key : waiting_) pods_.Enqueue(key);
+  return absl::OkStatus();
 }
 
 void Pods::RetryUnscheduled() {
@@ -86,6 +97,12 @@ absl::Status Pods::Live(const kube::Object& pod, Life& life) {
       pods_.EnqueueAfter(pod.key(), wait);
       return absl::OkStatus();
     }
+    ASSIGN_OR_RETURN(const auto missing, FindMissingReference(backend_, pod));
+    if (missing.has_value()) {
+      waiting_.insert(pod.key());
+      return WriteStatus(backend_, kinds::Pods().gvr(), pod, WaitingStatus(pod, *missing, now));
+    }
+    waiting_.erase(pod.key());
     life.ready = now;
     const PodAddress address = NextAddress(pod.spec()["nodeName"].ToString());
     return WriteStatus(backend_, kinds::Pods().gvr(), pod, RunningStatus(pod, address, now));

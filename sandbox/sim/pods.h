@@ -38,6 +38,8 @@ class Pods {
   Life& LifeOf(const kube::Object& pod);
   void Forget(const kube::ObjectKey& key);
   void RetryUnscheduled();
+  // Looks again at the pods that lack a ConfigMap or Secret.
+  absl::Status RetryWaiting();
   PodAddress NextAddress(const std::string& node);
 
   Backend& backend_;
@@ -46,8 +48,10 @@ class Pods {
   NodeLedger ledger_;
   std::map<kube::ObjectKey, Life> lives_;
   std::set<kube::ObjectKey> unscheduled_;
+  std::set<kube::ObjectKey> waiting_;  // For a ConfigMap or Secret.
   int64_t addresses_ = 0;
   Controller nodes_;
+  Controller references_;
   Controller pods_;
 };
 

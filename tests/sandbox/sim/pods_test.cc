@@ -36,6 +36,72 @@ TEST_CASE_METHOD(Fixture, "a bare pod gets a node, addresses and becomes ready")
   CHECK(ByName("p")->status()["phase"] == json::Value("Running"));
 }
 
+json::Value Needing(const std::string& spec) {
+  json::Value pod = Fixture::Pod("p");
+  const json::Value members = Json(spec);
+  for (const json::Member& member : members.members()) {
+    if (member.name() == "volumes") {
+      pod.Set({"spec", "volumes"}, member.value);
+    } else {
+      pod.Mutable(json::Path({"spec", "containers"})).MutableAt(0).Set(member.name(), member.value);
+    }
+  }
+  return pod;
+}
+
+TEST_CASE_METHOD(Fixture, "a pod waits for the ConfigMaps and Secrets it refers to") {
+  struct Case {
+    const char* spec;
+    const char* kind;
+    const char* waiting;
+  };
+  const Case cases[] = {
+      {R"({"env": [{"name": "A", "valueFrom": {"configMapKeyRef": {"name": "x", "key": "k"}}}]})",
+       "ConfigMap",
+       R"({"message":"configmap \"x\" not found","reason":"CreateContainerConfigError"})"},
+      {R"({"envFrom": [{"secretRef": {"name": "x"}}]})", "Secret",
+       R"({"message":"secret \"x\" not found","reason":"CreateContainerConfigError"})"},
+      {R"({"volumes": [{"name": "v", "secret": {"secretName": "x"}}]})", "Secret",
+       R"({"reason":"ContainerCreating"})"},
+      {R"({"volumes": [{"name": "v", "projected": {"sources": [{"configMap": {"name": "x"}}]}}]})",
+       "ConfigMap", R"({"reason":"ContainerCreating"})"},
+  };
+  for (const Case& c : cases) {
+    INFO(c.spec);
+    Create(Needing(c.spec));
+    AdvanceSeconds(5);
+    const json::Value& status = ByName("p")->status();
+    CHECK(status["phase"] == json::Value("Pending"));
+    CHECK_FALSE(kube::IsConditionTrue(status["conditions"], "Ready"));
+    CHECK(json::Write(status["containerStatuses"].At(0)["state"]["waiting"]) == c.waiting);
+    Create(Json(absl::StrCat(R"({"apiVersion": "v1", "kind": ")", c.kind,
+                             R"(", "metadata": {"name": "x", "namespace": "default"},
+                                 "data": {"k": "dg=="}})")));
+    AdvanceSeconds(1);
+    CHECK(kube::IsConditionTrue(ByName("p")->status()["conditions"], "Ready"));
+    Delete(kinds::Pods(), "default", "p");
+    Delete(std::string(c.kind) == "Secret" ? kinds::Secrets() : kinds::ConfigMaps(), "default",
+           "x");
+    Settle();
+  }
+}
+
+TEST_CASE_METHOD(Fixture,
+                 "a reference that is optional holds up no pod, a key that is missing does") {
+  Create(Needing(R"({"envFrom": [{"configMapRef": {"name": "x", "optional": true}}]})"));
+  AdvanceSeconds(2);
+  CHECK(kube::IsConditionTrue(ByName("p")->status()["conditions"], "Ready"));
+  Delete(kinds::Pods(), "default", "p");
+  Create(Json(R"({"apiVersion": "v1", "kind": "ConfigMap",
+                  "metadata": {"name": "x", "namespace": "default"}, "data": {"other": "v"}})"));
+  Create(Needing(
+      R"({"env": [{"name": "A", "valueFrom": {"configMapKeyRef": {"name": "x", "key": "k"}}}]})"));
+  AdvanceSeconds(2);
+  CHECK(
+      ByName("p")->status()["containerStatuses"].At(0)["state"]["waiting"]["message"].ToString() ==
+      "couldn't find key k in ConfigMap default/x");
+}
+
 TEST_CASE_METHOD(Fixture, "pods spread over the nodes") {
   for (int i = 0; i < 6; ++i) Create(Pod(absl::StrCat("p", i)));
   Settle();
