@@ -171,9 +171,11 @@ void SelectJobPods(kube::Object& job) {
   DefaultTo(selected, "batch.kubernetes.io/controller-uid", job.uid());
 }
 
-json::Value InitialStatus(absl::string_view kind) {
+json::Value InitialStatus(absl::string_view kind, const kube::Object& object) {
   if (kind == "Namespace") return json::Value::Object({{"phase", "Active"}});
-  if (kind == "Pod") return json::Value::Object({{"phase", "Pending"}, {"qosClass", "BestEffort"}});
+  if (kind == "Pod") {
+    return json::Value::Object({{"phase", "Pending"}, {"qosClass", QosClassOf(object.spec())}});
+  }
   if (kind == "PersistentVolume" || kind == "PersistentVolumeClaim") {
     return json::Value::Object({{"phase", "Pending"}});
   }
@@ -198,7 +200,7 @@ void ApplyBuiltinDefaults(const ResourceInfo& info, kube::Object& object) {
 
 void PrepareBuiltinForCreate(const ResourceInfo& info, kube::Object& object) {
   const std::string& kind = info.resource.gvk.kind;
-  if (info.status_reset_on_create) object.Set({"status"}, InitialStatus(kind));
+  if (info.status_reset_on_create) object.Set({"status"}, InitialStatus(kind, object));
   if (kind == "Job") SelectJobPods(object);
   if (kind == "Namespace") {
     object.Set({"spec", "finalizers"}, json::Value::Array({"kubernetes"}));

@@ -3,6 +3,8 @@
 #ifndef SANDBOX_WRITE_BUILTIN_DEFAULTS_H_
 #define SANDBOX_WRITE_BUILTIN_DEFAULTS_H_
 
+#include <string>
+
 #include "kube/meta/object.h"
 #include "sandbox/kinds/resource_info.h"
 
@@ -17,6 +19,10 @@ void PrepareBuiltinForCreate(const ResourceInfo& info, kube::Object& object);
 // Shared by the workload kinds.
 void DefaultPodTemplate(json::Value& pod_template);
 void DefaultPodSpec(json::Value& spec);
+
+// The quality of service that requests and limits give a pod: "Guaranteed", "Burstable" or
+// "BestEffort" (as ComputePodQOS).
+std::string QosClassOf(const json::Value& pod_spec);
 
 }  // namespace sandbox
 

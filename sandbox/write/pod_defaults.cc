@@ -1,4 +1,5 @@
 // Defaults of pod templates.
+#include <string>
 #include <utility>
 
 #include "absl/strings/match.h"
@@ -78,7 +79,33 @@ void ForEach(json::Value& owner, absl::string_view list, void (*apply)(json::Val
   }
 }
 
+// Whether anything is requested or limited, and whether both limits are there and no request is
+// another one.
+struct Qos {
+  bool any = false;
+  bool guaranteed = true;
+};
+
+void Account(const json::Value& container, Qos& qos) {
+  const json::Value& requests = container["resources"]["requests"];
+  const json::Value& limits = container["resources"]["limits"];
+  for (const char* name : {"cpu", "memory"}) {
+    qos.any |= !requests[name].is_null() || !limits[name].is_null();
+    const bool same = requests[name].is_null() || requests[name] == limits[name];
+    qos.guaranteed &= !limits[name].is_null() && same;
+  }
+}
+
 }  // namespace
+
+std::string QosClassOf(const json::Value& pod_spec) {
+  Qos qos;
+  for (const char* list : {"initContainers", "containers"}) {
+    for (const json::Value& container : pod_spec[list].items()) Account(container, qos);
+  }
+  if (!qos.any) return "BestEffort";
+  return qos.guaranteed ? "Guaranteed" : "Burstable";
+}
 
 void DefaultPodSpec(json::Value& spec) {
   DefaultTo(spec, "restartPolicy", "Always");

@@ -210,6 +210,34 @@ TEST_CASE("a Job that could take the pods of others is refused") {
   }
 }
 
+TEST_CASE("a pod's quality of service follows its requests and limits") {
+  struct Case {
+    const char* resources;
+    const char* qos;
+  };
+  const Case cases[] = {
+      {"{}", "BestEffort"},
+      {"{requests: {cpu: 100m}}", "Burstable"},
+      {"{limits: {cpu: 100m}}", "Burstable"},
+      {"{limits: {cpu: 100m, memory: 1Gi}}", "Guaranteed"},
+      {"{requests: {cpu: 50m}, limits: {cpu: 100m, memory: 1Gi}}", "Burstable"},
+      {"{requests: {cpu: 0.1, memory: 1024Mi}, limits: {cpu: 100m, memory: 1Gi}}", "Guaranteed"},
+  };
+  for (const Case& c : cases) {
+    INFO(c.resources);
+    ServerBackend backend(100);
+    const auto created =
+        backend.Create({"", "v1", "pods"},
+                       FromYaml(absl::StrCat(
+                           "{apiVersion: v1, kind: Pod, metadata: {name: p, namespace: default}, "
+                           "spec: {containers: [{name: c, image: i, resources: ",
+                           c.resources, "}]}}")),
+                       false);
+    REQUIRE(created.ok());
+    CHECK((*created)->status()["qosClass"].AsString() == c.qos);
+  }
+}
+
 TEST_CASE("a Secret is Opaque and folds stringData") {
   ServerBackend backend(100);
   kube::Object secret = kube::Object::Make({"", "v1", "Secret"}, {"default", "s"});
