@@ -45,13 +45,13 @@ class StartTest(PlaneCase):
     def test_wrong_command_lines(self):
         good = f"--kubeconfig={self.plane.kubeconfigs['host']}"
         table = [
-            (["--no-such-flag"], 1, ["no-such-flag"]),
-            ([good, "--concurrent-work-syncs=many"], 1, ["concurrent-work-syncs"]),
-            ([good, "--feature-gates=NoSuchGate=true"], 1, ["NoSuchGate"]),
-            ([good, "--cluster-status-update-frequency=-1s"], 1, ["status-update-frequency"]),
-            ([good, "--skipped-propagating-namespaces=a("], 1, ["a("]),
-            ([good, "--leader-elect-lease-duration=5s", "--leader-elect=true"], 1, ["lease"]),
-            (["no-such-command"], 1, ["no-such-command"]),
+            (["--no-such-flag"], 2, ["no-such-flag"]),
+            ([good, "--concurrent-work-syncs=many"], 2, ["concurrent-work-syncs"]),
+            ([good, "--feature-gates=NoSuchGate=true"], 2, ["NoSuchGate"]),
+            ([good, "--cluster-status-update-frequency=-1s"], 2, ["status-update-frequency"]),
+            ([good, "--skipped-propagating-namespaces=a("], 2, ["a("]),
+            ([good, "--leader-elect-lease-duration=5s", "--leader-elect=true"], 2, ["lease"]),
+            (["no-such-command"], 2, ["no-such-command"]),
             (["--help"], 0, ["--kubeconfig"]),
             (["version"], 0, ["version"]),
         ]
