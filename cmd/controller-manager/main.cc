@@ -54,7 +54,8 @@ int Run(const config::Options& options, const base::StopToken& stop) {
     return kNoKubeconfig;
   }
   const absl::Status result = cmd::RunDaemon(options, *connection, stop);
-  if (result.ok()) return 0;
+  // A stop that comes during the start is no failure either.
+  if (result.ok() || (stop.stop_requested() && absl::IsCancelled(result))) return 0;
   base::LogError("karmada-controller-manager ends", {{"error", result}});
   // Threads that outlived the graceful period must not keep the process.
   if (absl::IsDeadlineExceeded(result)) _exit(kFailed);

@@ -79,14 +79,15 @@ TEST_CASE("Readiness is lost with the API server and comes back with it", "[sand
 
 TEST_CASE("Flags without effect and objects of missing features are named in the log",
           "[sandbox]") {
-  ControlPlane plane({.daemon_flags = {"--graceful-eviction-timeout=3m", "--controllers=*,-cluster",
-                                       "--feature-gates=WorkloadAffinity=true"}});
+  ControlPlane plane(
+      {.daemon_flags = {"--graceful-eviction-timeout=3m", "--controllers=*,-bindingStatus",
+                        "--feature-gates=WorkloadAffinity=true"}});
   CHECK(Logs(plane, "karmada-controller-manager starts version="));
   CHECK(Logs(plane, "flags=\"--kubeconfig="));
   CHECK(Logs(plane, "gates=\"WorkloadAffinity=true\""));
   CHECK(Logs(plane, "--graceful-eviction-timeout=3m has no effect yet; it would end"));
   CHECK(Logs(plane, "WorkloadAffinity=true has no effect yet"));
-  CHECK(Logs(plane, " off=cluster "));
+  CHECK(Logs(plane, " off=bindingStatus "));
   plane.StopDaemon();
   CHECK_FALSE(absl::StrContains(plane.DaemonLog(), "objects of features"));
 
