@@ -34,11 +34,12 @@ struct Value::StringNode {
 // count in the same allocation. Elements are moved about as bytes, which is right for a Value
 // wherever it lies.
 template <class T>
-class Sequence {
+class alignas(void*) Sequence {
  public:
   std::atomic<uint32_t> refs{1};
 
   static Sequence* New(size_t capacity) {
+    static_assert(alignof(T) <= alignof(Sequence), "elements lie right behind their count");
     if (capacity > std::numeric_limits<uint32_t>::max()) throw std::length_error("json: too long");
     void* memory = ::operator new(sizeof(Sequence) + capacity * sizeof(T));
     auto* made = new (memory) Sequence;

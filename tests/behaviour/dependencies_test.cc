@@ -110,7 +110,12 @@ TEST_CASE("What a deployment mounts is recorded on its binding") {
     const auto version = [&] {
       return std::string(plane.Get("host", kBinding, {bindings.ns, shop})->resource_version());
     };
-    REQUIRE(plane.Settles(version, absl::Seconds(2)));
+    // The pods wait for what they mount, and news of what is not ready yet is held back a while.
+    REQUIRE(plane.Eventually([&] {
+      const auto binding = plane.Get("host", kBinding, {bindings.ns, shop});
+      return !binding->status()["aggregatedStatus"].empty();
+    }));
+    REQUIRE(plane.Settles(version, absl::Seconds(3)));
     plane.StopDaemon();
     const std::string before = version();
     plane.StartDaemon();
