@@ -70,8 +70,8 @@ spec:
 TEST_CASE("A control plane that answers late does not cost the lease", "[sandbox]") {
   ControlPlane plane(
       {.members = 1,
-       .daemon_flags = {"--leader-elect-lease-duration=30s", "--leader-elect-renew-deadline=20s",
-                        "--leader-elect-retry-period=2s"}});
+       .daemon_flags = {"--leader-elect=true", "--leader-elect-lease-duration=30s",
+                        "--leader-elect-renew-deadline=20s", "--leader-elect-retry-period=2s"}});
   const std::string ns = plane.UniqueNamespace("late");
   plane.Apply("host", In(ns, kNamespaceYaml));
   const kube::Gvk lease{"coordination.k8s.io", "v1", "Lease"};
