@@ -38,8 +38,7 @@ absl::StatusOr<kube::Action> BindingStatusReconciler<Scope>::Reconcile(
   const kube::ObjectPtr object = manager_.cluster().Find(Scope::Bindings(), request.key);
   if (object == nullptr || object->IsDeleting()) {
     recorder_.ForgetAll(FailurePrefix(request.key));
-    conflicts_.Forget(FailurePrefix(request.key));
-    conflicts_.Forget(absl::StrCat(FailurePrefix(request.key), "template"));
+    conflicts_.ForgetAll(FailurePrefix(request.key));
     absl::MutexLock lock(&mu_);
     held_.erase(request.key);
     return kube::Action::Done();

@@ -75,6 +75,7 @@ absl::StatusOr<kube::Action> ExecutionReconciler::Reconcile(const kube::Request&
   Target target{*cluster, nullptr, manager_.cluster().Find(api::Works(), request.key)};
   if (target.work == nullptr) {
     recorder_.ForgetAll(FailurePrefix(request.key));
+    conflicts_.ForgetAll(FailurePrefix(request.key));
     return kube::Action::Done();
   }
   target.object = manager_.cluster().Find(api::Clusters(), {"", target.cluster});

@@ -14,6 +14,7 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/synchronization/mutex.h"
@@ -44,6 +45,12 @@ class ConflictStreak {
   void Forget(absl::string_view what) {
     absl::MutexLock lock(&mu_);
     conflicts_.erase(what);
+  }
+  // The same for everything whose name begins with `prefix`.
+  void ForgetAll(absl::string_view prefix) {
+    absl::MutexLock lock(&mu_);
+    absl::erase_if(conflicts_,
+                   [&](const auto& entry) { return absl::StartsWith(entry.first, prefix); });
   }
 
  private:
