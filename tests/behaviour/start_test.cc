@@ -10,6 +10,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "api/keys.h"
 #include "kube/client/http_transport.h"
 #include "tests/behaviour/manifests.h"
 #include "tests/support/control_plane.h"
@@ -121,6 +122,11 @@ metadata: {name: far}
 spec: {syncMode: Pull}
 )");
   CHECK(Logs(plane, "cluster joined cluster=far mode=Pull"));
+  // Without a finalizer the cluster goes at once and never counts as leaving.
+  REQUIRE(plane.Eventually([&] {
+    const auto far = plane.Get("host", kCluster, {"", "far"});
+    return far && far->HasFinalizer(api::kClusterFinalizer);
+  }));
   plane.Delete("host", kCluster, {"", "far"});
   CHECK(Logs(plane, "cluster is leaving cluster=far"));
   CHECK(Logs(plane, "cluster left cluster=far"));

@@ -28,8 +28,8 @@ class FakeApiServer::Handle : public kube::HttpStream {
       stream_->closed = true;
     }
     absl::MutexLock lock(&server_.mu_);
-    auto& open = server_.streams_;
-    open.erase(std::remove(open.begin(), open.end(), stream_), open.end());
+    std::erase(server_.streams_, stream_);
+    std::erase(server_.held_, stream_);
   }
 
  private:
@@ -89,6 +89,8 @@ void FakeApiServer::Serve(const std::vector<kube::Resource>& resources) {
 void FakeApiServer::Block(const std::string& method) {
   absl::MutexLock lock(&mu_);
   blocked_ = method;
+  if (method == "WATCH") return;
+  for (const StreamPtr& stream : std::exchange(held_, {})) Start(stream);
 }
 
 void FakeApiServer::EndWatches(const absl::Status& status) {
@@ -188,6 +190,15 @@ std::unique_ptr<kube::HttpStream> FakeApiServer::Open(const kube::HttpRequest& r
   stream->path = RequestPath::Parse(request.path);
   absl::MutexLock lock(&mu_);
   requests_.push_back(absl::StrCat("WATCH ", request.path));
+  if (blocked_ == "WATCH") {
+    held_.push_back(stream);
+  } else {
+    Start(stream);
+  }
+  return std::make_unique<Handle>(*this, stream);
+}
+
+void FakeApiServer::Start(const StreamPtr& stream) {
   int64_t from = 0;
   if (!absl::SimpleAtoi(stream->path.Parameter("resourceVersion"), &from)) {
     from = objects_.version();
@@ -200,20 +211,19 @@ std::unique_ptr<kube::HttpStream> FakeApiServer::Open(const kube::HttpRequest& r
       s.callbacks.on_data(head.body);
       s.callbacks.on_end(absl::OkStatus());
     });
-    return std::make_unique<Handle>(*this, stream);
+    return;
   }
   head.code = 200;
   Enqueue(stream, [head](Stream& s) { s.callbacks.on_head(head); });
   if (from < compacted_) {
     SendEvent(stream, "ERROR", kube::Object(StatusBody(410, "Expired")));
     End(stream, absl::OkStatus());
-    return std::make_unique<Handle>(*this, stream);
+    return;
   }
   streams_.push_back(stream);
   for (const FakeObjects::Change& change : objects_.history()) {
     if (change.version > from) Tell(stream, change);
   }
-  return std::make_unique<Handle>(*this, stream);
 }
 
 kube::HttpResponse FakeApiServer::NextFailure(const std::string& method) {

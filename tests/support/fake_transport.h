@@ -54,7 +54,7 @@ class FakeApiServer : public kube::Transport {
   void KeepStatus(const kube::Resource& r, Status where);
   // What discovery lists; nothing until this is called.
   void Serve(const std::vector<kube::Resource>& resources);
-  // Requests of this method wait until Unblock or until they are cancelled.
+  // Requests of this method ("WATCH" for new watches) wait until Unblock or until they are cancelled.
   void Block(const std::string& method);
   void Unblock() { Block(""); }
 
@@ -95,7 +95,9 @@ class FakeApiServer : public kube::Transport {
 
   // Code 0: none is due.
   kube::HttpResponse NextFailure(const std::string& method) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  // Tells the watches what has changed since it was last called.
+  // Answers a watch and sends it what has happened since the version it asks for.
+  void Start(const StreamPtr& stream) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Sends the watches what has changed since it was last called.
   void Publish() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
   // Each of these only takes note; Deliver makes the callbacks.
@@ -109,6 +111,7 @@ class FakeApiServer : public kube::Transport {
   FakeObjects objects_ ABSL_GUARDED_BY(mu_);
   size_t published_ ABSL_GUARDED_BY(mu_) = 0;  // So many of the changes.
   std::vector<StreamPtr> streams_ ABSL_GUARDED_BY(mu_);
+  std::vector<StreamPtr> held_ ABSL_GUARDED_BY(mu_);  // Opened while watches were blocked.
   std::map<std::string, std::deque<std::pair<int, std::string>>> failures_ ABSL_GUARDED_BY(mu_);
   std::vector<std::string> requests_ ABSL_GUARDED_BY(mu_);
   std::string last_body_ ABSL_GUARDED_BY(mu_);
