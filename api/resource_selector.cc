@@ -26,7 +26,11 @@ std::vector<ResourceSelector> ResourceSelector::ListFromJson(const json::Value& 
 }
 
 SelectorMatch ResourceSelector::Rank(const kube::Object& object) const {
-  if (object.kind() != kind_ || object.api_version() != api_version_) return SelectorMatch::kNone;
+  return object.api_version() == api_version_ ? RankInAnyVersion(object) : SelectorMatch::kNone;
+}
+
+SelectorMatch ResourceSelector::RankInAnyVersion(const kube::Object& object) const {
+  if (object.kind() != kind_) return SelectorMatch::kNone;
   if (!ns_.empty() && object.ns() != ns_) return SelectorMatch::kNone;
   if (!name_.empty()) {
     return object.name() == name_ ? SelectorMatch::kName : SelectorMatch::kNone;

@@ -27,6 +27,8 @@ class ResourceSelector {
   // decides alone; without one, the label selector does. A malformed label selector matches
   // nothing.
   SelectorMatch Rank(const kube::Object& object) const;
+  // The rank that the object would have if it were of the selector's apiVersion.
+  SelectorMatch RankInAnyVersion(const kube::Object& object) const;
 
   absl::string_view api_version() const { return api_version_; }
   absl::string_view kind() const { return kind_; }

@@ -33,10 +33,7 @@ absl::StatusOr<kube::Action> PolicyReconciler<PolicyScope>::Reconcile(const kube
   if (policy == nullptr) return kube::Action::Done();
   if (policy->IsDeleting()) return Finalize(policy, stop);
 
-  // A template that cannot be dealt with does not keep the others from it.
-  base::ErrorList errors;
-  errors.Add(base::Annotate(ReleaseUnmatched(*policy, stop), "releasing templates that ",
-                            PolicyScope::Describe(request.key), " no longer selects"));
+  // The reconcile of a template that the policy does not select any more releases it.
   const bool lazy = api::PolicyView(*policy).IsLazy();
   for (const kube::ObjectPtr& binding : BindingsOf(*policy)) {
     const api::ObjectReference reference = api::BindingView(*binding).Resource();
@@ -46,10 +43,10 @@ absl::StatusOr<kube::Action> PolicyReconciler<PolicyScope>::Reconcile(const kube
     if (lazy) item.variant = kChangedByKarmada;
     templates_.Add(item, kube::kInitialListPriority);
   }
-  errors.Add(base::Annotate(QueueWaiting(*policy, stop), "looking for templates that wait for ",
-                            PolicyScope::Describe(request.key)));
+  RETURN_IF_ERROR(base::Annotate(QueueWaiting(*policy, stop),
+                                 "looking for templates that wait for ",
+                                 PolicyScope::Describe(request.key)));
   // Preemption of templates that other policies have claimed will be the last step here.
-  RETURN_IF_ERROR(errors.Join());
   return kube::Action::Done();
 }
 
@@ -67,37 +64,6 @@ std::vector<kube::ObjectPtr> PolicyReconciler<PolicyScope>::BindingsOf(
     bindings.push_back(std::move(binding));
   }
   return bindings;
-}
-
-template <class PolicyScope>
-absl::StatusOr<kube::ObjectPtr> PolicyReconciler<PolicyScope>::TemplateOf(
-    const kube::Object& binding, const base::StopToken& stop) {
-  const api::ObjectReference reference = api::BindingView(binding).Resource();
-  const absl::StatusOr<kube::Resource> resource =
-      deps_.manager.cluster().mapper().ForKind(reference.gvk(), stop);
-  absl::StatusOr<kube::ObjectPtr> object =
-      resource.ok() ? deps_.manager.cluster().Get(*resource, reference.key(), stop)
-                    : resource.status();
-  if (absl::IsNotFound(object.status())) return kube::ObjectPtr();  // Or its kind is gone.
-  return object;
-}
-
-template <class PolicyScope>
-absl::Status PolicyReconciler<PolicyScope>::ReleaseUnmatched(const kube::Object& policy,
-                                                             const base::StopToken& stop) {
-  base::ErrorList errors;
-  const Selectors selectors = api::PolicyView(policy).ResourceSelectors();
-  for (const kube::ObjectPtr& binding : BindingsOf(policy)) {
-    const absl::StatusOr<kube::ObjectPtr> object = TemplateOf(*binding, stop);
-    errors.Add(object.status());
-    if (!object.ok() || *object == nullptr || Matches(selectors, **object)) continue;
-    const absl::StatusOr<kube::Resource> resource =
-        deps_.manager.cluster().mapper().ForKind((*object)->gvk(), stop);
-    errors.Add(resource.ok()
-                   ? Release<PolicyScope>(deps_.manager.cluster(), *resource, *object, stop)
-                   : resource.status());
-  }
-  return errors.Join();
 }
 
 template <class PolicyScope>

@@ -29,10 +29,6 @@ class PolicyReconciler : public kube::Reconciler {
   absl::Status ReleaseTemplates(const kube::Object& policy, const base::StopToken& stop);
   // Bindings that carry the policy's claim.
   std::vector<kube::ObjectPtr> BindingsOf(const kube::Object& policy) const;
-  // The template of a binding; null when it is gone.
-  absl::StatusOr<kube::ObjectPtr> TemplateOf(const kube::Object& binding,
-                                             const base::StopToken& stop);
-  absl::Status ReleaseUnmatched(const kube::Object& policy, const base::StopToken& stop);
   absl::Status QueueWaiting(const kube::Object& policy, const base::StopToken& stop);
 
   const Deps deps_;

@@ -1,5 +1,6 @@
 #include "detector/template_reconciler.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -97,12 +98,28 @@ absl::Status TemplateReconciler::ApplyClaimed(const Template& t, const PolicyInd
     return absl::FailedPreconditionError(absl::StrCat(PolicyScope::Describe(key), " that claims ",
                                                       t.object->Describe(), " is being deleted"));
   }
-  // The same object can be visible in two API groups; only the one the policy names is propagated.
-  if (api::BestMatch(api::PolicyView(*policy).ResourceSelectors(), *t.object) ==
-      api::SelectorMatch::kNone) {
-    return absl::OkStatus();
+  const std::vector<api::ResourceSelector> selectors = api::PolicyView(*policy).ResourceSelectors();
+  if (api::BestMatch(selectors, *t.object) != api::SelectorMatch::kNone) {
+    return Apply<PolicyScope>(t, policies, policy, stop);
   }
-  return Apply<PolicyScope>(t, *policy, stop);
+  if (BelongsToAnotherView(t, selectors)) return absl::OkStatus();
+  // The change of the claim brings the template back, for other policies to be tried.
+  return Release<PolicyScope>(deps_.manager.cluster(), t.resource, t.object, stop);
+}
+
+// The same object can be visible in two API groups; only the one that the policy names is
+// propagated, and only its reconciles may release it.
+bool TemplateReconciler::BelongsToAnotherView(
+    const Template& t, const std::vector<api::ResourceSelector>& selectors) const {
+  const kube::Resource& bindings =
+      t.object->ns().empty() ? api::ClusterResourceBindings() : api::ResourceBindings();
+  const kube::ObjectPtr binding = deps_.manager.cluster().Find(
+      bindings,
+      {std::string(t.object->ns()), api::BindingName(t.object->kind(), t.object->name())});
+  if (binding != nullptr) return api::BindingView(*binding).Resource().gvk() != t.object->gvk();
+  return std::any_of(selectors.begin(), selectors.end(), [&](const api::ResourceSelector& s) {
+    return s.RankInAnyVersion(*t.object) != api::SelectorMatch::kNone;
+  });
 }
 
 absl::Status TemplateReconciler::MatchAndApply(const Template& t, const base::StopToken& stop) {
@@ -119,12 +136,12 @@ absl::Status TemplateReconciler::MatchAndApply(const Template& t, const base::St
   if (policy != nullptr) {
     RETURN_IF_ERROR(CheckDependentOverrides(*policy, stop));
     deps_.waiting.Remove(t.request);
-    return Apply<api::policy_scope::Namespaced>(t, *policy, stop);
+    return Apply<api::policy_scope::Namespaced>(t, deps_.policies, policy, stop);
   }
   if (cluster_policy != nullptr) {
     RETURN_IF_ERROR(CheckDependentOverrides(*cluster_policy, stop));
     deps_.waiting.Remove(t.request);
-    return Apply<api::policy_scope::Cluster>(t, *cluster_policy, stop);
+    return Apply<api::policy_scope::Cluster>(t, deps_.cluster_policies, cluster_policy, stop);
   }
   RecheckAttached(*t.object);
   // A policy created at the same moment may have looked through the waiting set before this
@@ -151,8 +168,19 @@ void TemplateReconciler::RecheckAttached(const kube::Object& object) {
 }
 
 template <class PolicyScope>
-absl::Status TemplateReconciler::Apply(const Template& t, const kube::Object& policy,
-                                       const base::StopToken& stop) {
+absl::Status TemplateReconciler::Apply(const Template& t, const PolicyIndex& policies,
+                                       const kube::ObjectPtr& policy, const base::StopToken& stop) {
+  RETURN_IF_ERROR(ApplyAsSeen<PolicyScope>(t, *policy, stop));
+  // A policy that changed meanwhile has had its bindings looked through by its own reconcile,
+  // perhaps before this one was there. The policy is stored before its reconcile is queued, so
+  // looking at it here closes the gap.
+  return policies.Find(policy->key()) == policy ? absl::OkStatus()
+                                                : absl::AbortedError("the policy has changed");
+}
+
+template <class PolicyScope>
+absl::Status TemplateReconciler::ApplyAsSeen(const Template& t, const kube::Object& policy,
+                                             const base::StopToken& stop) {
   const base::SteadyTime start = deps_.manager.clock().SteadyNow();
   const absl::StatusOr<bool> changed = ClaimAndBind<PolicyScope>(t, policy, stop);
   const std::string name = NameOf(t.object->gvk(), t.object->key());

@@ -65,6 +65,14 @@ int Run(const config::Options& options, const base::StopToken& stop) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  // First, so that a stop during the start ends as any other.
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGTERM);
+  sigaddset(&signals, SIGINT);
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  signal(SIGPIPE, SIG_IGN);
+
   tls::DisableSystemBundlePerConnection();
   mallopt(M_ARENA_MAX, 2);  // Many mostly idle threads: an arena for each would double the memory.
   // Debian's Abseil looks for lock cycles at every lock unless it is switched off.
@@ -74,12 +82,6 @@ int main(int argc, char** argv) {
     (parsed.exit_code == 0 ? std::cout : std::cerr) << parsed.output;
     return parsed.exit_code;
   }
-  sigset_t signals;
-  sigemptyset(&signals);
-  sigaddset(&signals, SIGTERM);
-  sigaddset(&signals, SIGINT);
-  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
-  signal(SIGPIPE, SIG_IGN);
 
   const config::Logging& logging = parsed.options.logging;
   base::InitLogging("karmada-controller-manager",

@@ -8,6 +8,7 @@
 
 #include "absl/strings/match.h"
 #include "api/keys.h"
+#include "tests/support/eventually.h"
 #include "tests/support/members_fixture.h"
 #include "tests/support/scripted_interpreter.h"
 
@@ -213,6 +214,59 @@ TEST_CASE_METHOD(RecheckFixture, "an edit that comes while its predecessor is wo
   const kube::Object now = PutCached(kDeployments, later);
   REQUIRE(Reconcile().ok());
   CHECK(RecordedVersion() == now.resource_version());
+}
+
+// The policy "p" from now on; `selectors` as JSON.
+kube::Object Selecting(const kube::Object& policy, const char* selectors) {
+  kube::Object after = policy;
+  after.Set({"spec", "resourceSelectors"}, Json(selectors));
+  return after;
+}
+
+constexpr char kOthers[] =
+    R"([{"apiVersion": "apps/v1", "kind": "Deployment", "namespace": "ns", "name": "other"}])";
+
+TEST_CASE_METHOD(RecheckFixture,
+                 "a template that its policy does not select any more is released") {
+  const kube::Object policy = server->Find(api::PropagationPolicies(), {"ns", "p"});
+  PutCached(api::PropagationPolicies(), Selecting(policy, kOthers));
+  REQUIRE(Reconcile().ok());
+  CHECK(server->Find(kDeployments, kWeb).Label(api::kPropagationPolicyIdLabel).empty());
+  const kube::Object binding = server->Find(api::ResourceBindings(), {"ns", "web-deployment"});
+  CHECK_FALSE(binding.empty());
+  CHECK(binding.Label(api::kPropagationPolicyIdLabel).empty());
+}
+
+TEST_CASE_METHOD(RecheckFixture, "an object that is propagated in another version is left alone") {
+  const char* other_version =
+      R"([{"apiVersion": "apps/v1beta1", "kind": "Deployment", "namespace": "ns"}])";
+  const kube::Object policy = server->Find(api::PropagationPolicies(), {"ns", "p"});
+  PutCached(api::PropagationPolicies(), Selecting(policy, other_version));
+  kube::Object binding = server->Find(api::ResourceBindings(), {"ns", "web-deployment"});
+  SECTION("as its binding says") {
+    binding.Set({"spec", "resource", "apiVersion"}, "apps/v1beta1");
+    PutCached(api::ResourceBindings(), binding);
+  }
+  SECTION("as the policy says, while there is no binding") {
+    server->Erase(api::ResourceBindings(), binding.key());
+    REQUIRE(tests::Eventually([&] {
+      return manager->cluster().Find(api::ResourceBindings(), binding.key()) == nullptr;
+    }));
+  }
+  REQUIRE(Reconcile().ok());
+  CHECK(server->Find(kDeployments, kWeb).Label(api::kPropagationPolicyIdLabel) == "p-id");
+}
+
+TEST_CASE_METHOD(Fixture, "a policy that changes while it is applied is applied again") {
+  scripted.Enable(Operation::kInterpretReplica);
+  scripted.replicas = interpreter::Replicas{.replicas = 2};
+  const kube::Object policy = server->Find(api::PropagationPolicies(), {"ns", "p"});
+  scripted.before_replicas = [&] {
+    PutCached(api::PropagationPolicies(), Selecting(policy, kOthers));
+  };
+  CHECK(absl::IsAborted(Reconcile()));
+  REQUIRE(Reconcile().ok());
+  CHECK(server->Find(kDeployments, kWeb).Label(api::kPropagationPolicyIdLabel).empty());
 }
 
 TEST_CASE_METHOD(Fixture, "an override that is there is found though nobody listed overrides yet") {

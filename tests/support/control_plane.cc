@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <algorithm>
 
 #include <algorithm>
 #include <atomic>
@@ -16,6 +15,7 @@
 #include <catch2/catch.hpp>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/yaml.h"
@@ -113,12 +113,15 @@ void ControlPlane::StartDaemon(const std::vector<std::string>& more_flags) {
     words.insert(words.end(), flags->begin(), flags->end());
   }
   const char* log = std::getenv("BEHAVIOUR_LOG");
+  starts_before_ = Starts();
   daemon_ = std::make_unique<ChildProcess>(
       std::move(words), log != nullptr ? log : absl::StrCat(directory_, "/daemon.log"));
 }
 
 void ControlPlane::StopDaemon() {
   if (daemon_ == nullptr) return;
+  // While the program is being loaded, a signal ends it as the system does.
+  Eventually([&] { return Starts() > starts_before_ || daemon_->HasEnded(); });
   const int status = daemon_->Stop();
   daemon_.reset();
   if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
@@ -130,6 +133,13 @@ void ControlPlane::StopDaemon() {
 std::string ControlPlane::DaemonLog() const {
   const char* log = std::getenv("BEHAVIOUR_LOG");
   return ReadFile(log != nullptr ? log : directory_ + "/daemon.log");
+}
+
+size_t ControlPlane::Starts() const {
+  const std::string log = DaemonLog();
+  const std::vector<absl::string_view> parts =
+      absl::StrSplit(log, "karmada-controller-manager starts");
+  return parts.size() - 1;
 }
 
 bool ControlPlane::DaemonDied() const { return daemon_ != nullptr && daemon_->HasEnded(); }

@@ -82,6 +82,8 @@ class ControlPlane {
   struct Cluster;
   bool AcceptsWork(const std::string& member);
   Cluster& cluster(const std::string& name);
+  // How often the log says that a controller manager starts.
+  size_t Starts() const;
 
   const Options options_;
   std::string directory_;
@@ -89,6 +91,7 @@ class ControlPlane {
   std::map<std::string, std::string> kubeconfigs_;
   std::map<std::string, std::unique_ptr<Cluster>> clusters_;
   std::unique_ptr<ChildProcess> daemon_;  // None while it is stopped on purpose.
+  size_t starts_before_ = 0;              // How often the log named a start before this daemon's.
 };
 
 }  // namespace tests

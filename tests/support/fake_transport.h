@@ -54,7 +54,8 @@ class FakeApiServer : public kube::Transport {
   void KeepStatus(const kube::Resource& r, Status where);
   // What discovery lists; nothing until this is called.
   void Serve(const std::vector<kube::Resource>& resources);
-  // Requests of this method ("WATCH" for new watches) wait until Unblock or until they are cancelled.
+  // Requests of this method ("WATCH" for new watches) wait until Unblock or until they are
+  // cancelled.
   void Block(const std::string& method);
   void Unblock() { Block(""); }
 

@@ -7,6 +7,7 @@
 #ifndef TESTS_SUPPORT_SCRIPTED_INTERPRETER_H_
 #define TESTS_SUPPORT_SCRIPTED_INTERPRETER_H_
 
+#include <functional>
 #include <set>
 #include <string>
 #include <vector>
@@ -27,6 +28,7 @@ class ScriptedInterpreter : public interpreter::Interpreter {
   kube::Object revised;  // What ReviseReplica gives; empty: the object itself.
   absl::StatusOr<json::Value> aggregated = json::Value();  // The status AggregateStatus gives.
   mutable interpreter::RuleChanges changes;
+  std::function<void()> before_replicas;  // Called by GetReplicas, if set.
 
   void Enable(interpreter::Operation op) { enabled_.insert(op); }
   void Disable(interpreter::Operation op) { enabled_.erase(op); }
@@ -45,6 +47,7 @@ class ScriptedInterpreter : public interpreter::Interpreter {
     return {};
   }
   absl::StatusOr<interpreter::Replicas> GetReplicas(const kube::Object&) const override {
+    if (before_replicas) before_replicas();
     return replicas;
   }
   absl::StatusOr<json::Value> GetComponents(const kube::Object&) const override {
