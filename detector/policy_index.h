@@ -2,11 +2,15 @@
 #ifndef DETECTOR_POLICY_INDEX_H_
 #define DETECTOR_POLICY_INDEX_H_
 
-#include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
+#include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "absl/strings/string_view.h"
 #include "absl/synchronization/mutex.h"
 #include "api/policy.h"
 #include "api/resource_selector.h"
@@ -25,8 +29,10 @@ class PolicyIndex {
   // The policy of namespace `ns` ("" for cluster-scoped policies) that fits the object best: higher
   // explicit priority, then better selector rank, then smaller name (upstream's
   // getHighestPriorityPropagationPolicy). Policies being deleted do not count. nullptr when none
-  // matches.
+  // matches. Looks only at policies that select the object's kind, and either its name or any.
   kube::ObjectPtr BestFor(absl::string_view ns, const kube::Object& object) const;
+  // Whether one of the policy's selectors fits the object.
+  bool Matches(const kube::Object& policy, const kube::Object& object) const;
   // nullptr when there is no such policy.
   kube::ObjectPtr Find(const kube::ObjectKey& key) const;
   const kube::Informer& informer() const { return *informer_; }
@@ -37,14 +43,38 @@ class PolicyIndex {
     int64_t priority = 0;
     std::vector<api::ResourceSelector> selectors;
   };
+  using EntryPtr = std::shared_ptr<const Entry>;
+  // Higher priority first, then the smaller name.
+  struct ByPreference {
+    bool operator()(const EntryPtr& a, const EntryPtr& b) const;
+  };
+  using Candidates = std::vector<EntryPtr>;  // In order of preference.
+  // Policies that select the same kind and name.
+  struct Bucket {
+    std::set<EntryPtr, ByPreference> entries;
+    // What readers work on without a lock; null until the next reader asks after a change.
+    std::shared_ptr<const Candidates> candidates;
+  };
+  struct Choice {
+    EntryPtr entry;
+    api::SelectorMatch rank = api::SelectorMatch::kNone;
+  };
 
+  static absl::flat_hash_set<std::string> BucketsOf(const Entry& entry);
+  // Makes `choice` the better of itself and the best of the candidates.
+  static void Improve(Choice& choice, const Candidates& candidates, const kube::Object& object);
   void Put(const kube::ObjectPtr& policy);
+  void Remove(const kube::ObjectKey& key) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // nullptr when there are none.
+  std::shared_ptr<const Candidates> CandidatesIn(const std::string& bucket) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
   const std::shared_ptr<kube::Informer> informer_;
   int64_t handler_ = 0;
-  mutable absl::Mutex mu_;
-  // By namespace, then name.
-  std::map<std::string, std::map<std::string, Entry>, std::less<>> policies_ ABSL_GUARDED_BY(mu_);
+  mutable absl::Mutex mu_;  // Held for look-ups, never while objects are matched.
+  absl::flat_hash_map<kube::ObjectKey, EntryPtr> entries_ ABSL_GUARDED_BY(mu_);
+  // By what BucketName says.
+  mutable absl::flat_hash_map<std::string, Bucket> buckets_ ABSL_GUARDED_BY(mu_);
 };
 
 }  // namespace detector

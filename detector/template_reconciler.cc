@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "api/binding.h"
@@ -11,6 +12,7 @@
 #include "api/policy.h"
 #include "api/policy_scope.h"
 #include "api/reasons.h"
+#include "api/resource_selector.h"
 #include "api/resources.h"
 #include "base/status.h"
 #include "detector/binding_builder.h"
@@ -98,25 +100,22 @@ absl::Status TemplateReconciler::ApplyClaimed(const Template& t, const PolicyInd
     return absl::FailedPreconditionError(absl::StrCat(PolicyScope::Describe(key), " that claims ",
                                                       t.object->Describe(), " is being deleted"));
   }
-  const std::vector<api::ResourceSelector> selectors = api::PolicyView(*policy).ResourceSelectors();
-  if (api::BestMatch(selectors, *t.object) != api::SelectorMatch::kNone) {
-    return Apply<PolicyScope>(t, policies, policy, stop);
-  }
-  if (BelongsToAnotherView(t, selectors)) return absl::OkStatus();
+  if (policies.Matches(*policy, *t.object)) return Apply<PolicyScope>(t, policies, policy, stop);
+  if (BelongsToAnotherView(t, *policy)) return absl::OkStatus();
   // The change of the claim brings the template back, for other policies to be tried.
   return Release<PolicyScope>(deps_.manager.cluster(), t.resource, t.object, stop);
 }
 
 // The same object can be visible in two API groups; only the one that the policy names is
 // propagated, and only its reconciles may release it.
-bool TemplateReconciler::BelongsToAnotherView(
-    const Template& t, const std::vector<api::ResourceSelector>& selectors) const {
+bool TemplateReconciler::BelongsToAnotherView(const Template& t, const kube::Object& policy) const {
   const kube::Resource& bindings =
       t.object->ns().empty() ? api::ClusterResourceBindings() : api::ResourceBindings();
   const kube::ObjectPtr binding = deps_.manager.cluster().Find(
       bindings,
       {std::string(t.object->ns()), api::BindingName(t.object->kind(), t.object->name())});
   if (binding != nullptr) return api::BindingView(*binding).Resource().gvk() != t.object->gvk();
+  const std::vector<api::ResourceSelector> selectors = api::PolicyView(policy).ResourceSelectors();
   return std::any_of(selectors.begin(), selectors.end(), [&](const api::ResourceSelector& s) {
     return s.RankInAnyVersion(*t.object) != api::SelectorMatch::kNone;
   });

@@ -2,12 +2,9 @@
 #ifndef DETECTOR_TEMPLATE_RECONCILER_H_
 #define DETECTOR_TEMPLATE_RECONCILER_H_
 
-#include <vector>
-
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "api/reasons.h"
-#include "api/resource_selector.h"
 #include "base/stop_token.h"
 #include "detector/binding_builder.h"
 #include "detector/policy_index.h"
@@ -77,8 +74,7 @@ class TemplateReconciler : public kube::Reconciler {
   // Has the binding of a template that no policy matches looked at, if others need it.
   void RecheckAttached(const kube::Object& object);
   // Whether the object is propagated as one of another API group or version than the request's.
-  bool BelongsToAnotherView(const Template& t,
-                            const std::vector<api::ResourceSelector>& selectors) const;
+  bool BelongsToAnotherView(const Template& t, const kube::Object& policy) const;
   // kAborted when the policy changed meanwhile, so that the template is looked at again.
   template <class PolicyScope>
   absl::Status Apply(const Template& t, const PolicyIndex& policies, const kube::ObjectPtr& policy,
