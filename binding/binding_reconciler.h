@@ -41,7 +41,7 @@ class BindingReconciler : public kube::Reconciler {
                            const base::StopToken& stop);
   struct Share {
     const api::TargetCluster& target;
-    int64_t completions;  // As ManifestFor takes them.
+    int64_t completions;  // The Job's completions in this cluster; see ManifestFor.
   };
   absl::Status EnsureWork(const api::BindingView& binding, const kube::Object& object,
                           const Share& share, const base::StopToken& stop);
@@ -53,7 +53,7 @@ class BindingReconciler : public kube::Reconciler {
   const interpreter::Interpreter& interpreter_;
   works::WorkWriter writer_;
   kube::ConflictStreak conflicts_;  // Keys of bindings.
-  kube::EventRecorder recorder_;    // Of outcomes by the key of their binding.
+  kube::EventRecorder recorder_;    // Knows outcomes by the key of their binding.
 };
 
 // Builds the loop of one scope.

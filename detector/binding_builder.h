@@ -32,7 +32,8 @@ kube::Object BuildBinding(const kube::Object& object, const kube::Object& policy
 template <class PolicyScope>
 absl::StatusOr<kube::Object> MergeBinding(const kube::Object& existing, const kube::Object& built);
 
-// Whether the two differ in nothing but the recorded resourceVersion of the template.
+// Returns whether the two bindings differ in nothing but the recorded resourceVersion of the
+// template.
 bool DifferOnlyInTemplateVersion(const kube::Object& a, const kube::Object& b);
 
 }  // namespace detector

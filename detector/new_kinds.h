@@ -36,8 +36,8 @@ class NewKinds {
   // Takes note of what the given Clusters serve.
   void SetClusters(const std::vector<kube::ObjectPtr>& clusters, base::SteadyTime now);
 
-  // Whether templates of the kind have to wait still. A kind that is done with waiting is not new
-  // any more.
+  // Returns whether templates of the kind still have to wait. A kind that is done with waiting is
+  // not new any more.
   bool MustWait(const kube::Gvk& gvk) const { return waiting_.count(gvk) > 0; }
   bool any() const { return !waiting_.empty(); }
 

@@ -31,7 +31,7 @@ class PolicyIndex {
   // getHighestPriorityPropagationPolicy). Policies being deleted do not count. nullptr when none
   // matches. Looks only at policies that select the object's kind, and either its name or any.
   kube::ObjectPtr BestFor(absl::string_view ns, const kube::Object& object) const;
-  // Whether one of the policy's selectors fits the object.
+  // Returns whether one of the policy's selectors fits the object.
   bool Matches(const kube::Object& policy, const kube::Object& object) const;
   // nullptr when there is no such policy.
   kube::ObjectPtr Find(const kube::ObjectKey& key) const;

@@ -31,7 +31,7 @@ class TemplateEdits {
     absl::MutexLock lock(&mu_);
     edits_[std::move(request)] = std::string(version);
   }
-  // Whether an edit is known that came after `version`. One that did not is forgotten.
+  // Returns whether an edit is known that came after `version`, and forgets one that did not.
   bool HasSince(kube::Request request, absl::string_view version) {
     request.variant = 0;
     absl::MutexLock lock(&mu_);

@@ -32,8 +32,8 @@ json::Value Specification(const kube::Object& o) {
   return v;
 }
 
-// Whether the status of a kind without status subresource was written: the server counts that as a
-// change, like one of the specification.
+// Returns whether only the status of a kind without status subresource was written. The server
+// raises the generation for that, as it does for a change of the specification.
 bool OnlyStatusWritten(const kube::Object& before, const kube::Object& after) {
   if (after.generation() != before.generation() + 1 || before.status() == after.status()) {
     return false;

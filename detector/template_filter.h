@@ -23,9 +23,10 @@ class TemplateFilter {
   static absl::StatusOr<TemplateFilter> Create(absl::string_view skipped_apis,
                                                const std::vector<std::string>& skipped_namespaces);
 
-  // Whether objects of this resource can be templates.
+  // Returns whether objects of this resource can be templates.
   bool AllowsResource(const kube::Gvk& gvk) const;
-  // Whether this object can be one, judged by its namespace (upstream's EventFilter).
+  // Returns whether this object can be a template, judged by its namespace (upstream's
+  // EventFilter).
   bool AllowsObject(const kube::Object& object) const;
 
  private:
@@ -35,13 +36,13 @@ class TemplateFilter {
   loops::SkippedNamespaces skipped_namespaces_;
 };
 
-// Whether an update matters: something other than status, managedFields and resourceVersion
-// differs. A generation that moved by one along with the status, and with nothing else, tells of
-// the status: so it is for kinds without a status subresource. (An edit that was undone before it
-// was seen moves it by two.)
+// Returns whether an update matters: something other than status, managedFields and
+// resourceVersion differs. Where the generation moved by one along with the status, and nothing
+// else changed, only the status was written: kinds without a status subresource do that. (An edit
+// that was undone before it was seen moves it by two.)
 bool SpecificationChanged(const kube::Object& before, const kube::Object& after);
-// Whether all that differs was written by Karmada: generation, labels and annotations of its
-// domain.
+// Returns whether all that differs was written by Karmada: generation, labels and annotations of
+// its domain.
 bool ChangedByKarmada(const kube::Object& before, const kube::Object& after);
 
 }  // namespace detector

@@ -228,24 +228,24 @@ absl::StatusOr<PodDemand> TemplateReconciler::DemandOf(const Template& t) {
   return demand;
 }
 
-// As upstream's applyReplicaInterpretation.
+// Follows upstream's applyReplicaInterpretation.
 absl::StatusOr<PodDemand> TemplateReconciler::AskForDemand(const kube::Object& object) {
   const kube::Gvk gvk = object.gvk();
   PodDemand demand;
   if (deps_.gates.components &&
       deps_.interpreter.HookEnabled(gvk, interpreter::Operation::kInterpretComponent)) {
     absl::StatusOr<json::Value> components = deps_.interpreter.GetComponents(object);
-    RETURN_IF_ERROR(Tell(object, components.status(),
-                         {api::reason::kGetComponentsFailed, api::reason::kGetComponentsSucceed,
-                          api::message::kGetComponentsSucceed}));
+    RETURN_IF_ERROR(Report(object, components.status(),
+                           {api::reason::kGetComponentsFailed, api::reason::kGetComponentsSucceed,
+                            api::message::kGetComponentsSucceed}));
     demand.components = *std::move(components);
     return demand;
   }
   if (!deps_.interpreter.HookEnabled(gvk, interpreter::Operation::kInterpretReplica)) return demand;
   absl::StatusOr<interpreter::Replicas> replicas = deps_.interpreter.GetReplicas(object);
-  RETURN_IF_ERROR(Tell(object, replicas.status(),
-                       {api::reason::kGetReplicasFailed, api::reason::kGetReplicasSucceed,
-                        api::message::kGetReplicasSucceed}));
+  RETURN_IF_ERROR(Report(object, replicas.status(),
+                         {api::reason::kGetReplicasFailed, api::reason::kGetReplicasSucceed,
+                          api::message::kGetReplicasSucceed}));
   demand.replicas = *std::move(replicas);
   json::Value& requirements = demand.replicas.requirements;
   if (deps_.gates.quota_estimate && requirements.is_object() &&
@@ -255,12 +255,12 @@ absl::StatusOr<PodDemand> TemplateReconciler::AskForDemand(const kube::Object& o
   return demand;
 }
 
-absl::Status TemplateReconciler::Tell(const kube::Object& object, const absl::Status& result,
-                                      const Telling& telling) {
+absl::Status TemplateReconciler::Report(const kube::Object& object, const absl::Status& result,
+                                        const Question& question) {
   recorder_.Outcome({.what = absl::StrCat("count ", NameOf(object.gvk(), object.key())),
                      .about = {kube::ObjectReference::Of(object)},
-                     .success = {telling.succeeded, telling.success},
-                     .failure = {telling.failed, ""}},
+                     .success = {question.succeeded, question.success},
+                     .failure = {question.failed, ""}},
                     result);
   return base::Annotate(result, "asking for the pods of ", object.Describe());
 }

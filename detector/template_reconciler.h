@@ -73,7 +73,8 @@ class TemplateReconciler : public kube::Reconciler {
   absl::Status MatchAndApply(const Template& t, const base::StopToken& stop);
   // Has the binding of a template that no policy matches looked at, if others need it.
   void RecheckAttached(const kube::Object& object);
-  // Whether the object is propagated as one of another API group or version than the request's.
+  // Returns whether the object is propagated as one of another API group or version than the
+  // request's.
   bool BelongsToAnotherView(const Template& t, const kube::Object& policy) const;
   // kAborted when the policy changed meanwhile, so that the template is looked at again.
   template <class PolicyScope>
@@ -85,17 +86,19 @@ class TemplateReconciler : public kube::Reconciler {
   template <class PolicyScope>
   absl::StatusOr<bool> ClaimAndBind(const Template& t, const kube::Object& policy,
                                     const base::StopToken& stop);
-  // What the template's pods ask for; a template that cannot tell is uncounted.
+  // Determines what the template's pods ask for. A template for which that fails is uncounted.
   absl::StatusOr<PodDemand> DemandOf(const Template& t);
-  // The same. Failures are told on the template, and the success that ends them.
+  // Asks the interpreter. A failure is reported as an event on the template, and so is the success
+  // that ends it.
   absl::StatusOr<PodDemand> AskForDemand(const kube::Object& object);
   // The reasons and the message of one question's events.
-  struct Telling {
+  struct Question {
     const char* failed;
     const char* succeeded;
     const char* success;
   };
-  absl::Status Tell(const kube::Object& object, const absl::Status& result, const Telling& telling);
+  absl::Status Report(const kube::Object& object, const absl::Status& result,
+                      const Question& question);
   // Returns whether the binding changed. When nothing differs but the version of the template, and
   // no edit is known, the binding stays and those who render the template are asked to look.
   template <class PolicyScope>
@@ -107,7 +110,8 @@ class TemplateReconciler : public kube::Reconciler {
 
   const Deps deps_;
   kube::ConflictStreak conflicts_;
-  // Of outcomes "count <template>" (its pods) and "apply <template>" (its policy).
+  // Knows the outcomes "count <template>" (of counting its pods) and "apply <template>" (of
+  // applying its policy).
   kube::EventRecorder recorder_;
 };
 

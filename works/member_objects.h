@@ -60,11 +60,11 @@ class MemberObjects {
   // to vanish.
   absl::Status Delete(const std::string& cluster, const kube::Object& manifest,
                       const base::StopToken& stop);
-  // nullptr: not there, or not labelled as Karmada's.
+  // Returns nullptr when the object is not there or not labelled as Karmada's.
   absl::StatusOr<kube::ObjectPtr> Find(const std::string& cluster, const kube::Object& manifest,
                                        const base::StopToken& stop);
 
-  // Whether somebody else changed `observed` since our last write to it.
+  // Returns whether somebody else has changed `observed` since our last write to it.
   bool NeedsUpdate(const std::string& cluster, const kube::Object& manifest,
                    const kube::Object& observed) const;
   // Forgets a cluster that left, or one object that does not exist in its cluster any more.
@@ -78,7 +78,7 @@ class MemberObjects {
   // in the control plane must not keep its objects in members. kNotFound when neither serves it.
   absl::StatusOr<kube::Resource> ResourceOf(kube::MemberCluster& member, const kube::Gvk& gvk,
                                             const base::StopToken& stop);
-  // Whether the member's own discovery says that it does not serve the kind.
+  // Returns whether the member's own discovery says that it does not serve the kind.
   bool IsKindGone(const std::string& cluster, const kube::Gvk& gvk, const base::StopToken& stop);
   absl::StatusOr<ApplyResult> CreateOrAdopt(const std::string& cluster,
                                             const kube::Object& manifest,

@@ -13,7 +13,7 @@
 
 namespace works {
 
-// Whether a cluster's Ready condition turned true.
+// Returns whether a cluster's Ready condition turned true.
 bool BecameReady(const kube::Object& before, const kube::Object& after);
 
 // Maps a Cluster to requests for all Works in its execution namespace. `works` is their informer.
@@ -28,7 +28,8 @@ kube::MapFn WorksOf(std::shared_ptr<kube::Informer> works);
 // Maps a Cluster to a request for each object that its Works put there: cluster, gvk and key.
 kube::MapFn ObjectsOf(std::shared_ptr<kube::Informer> works);
 
-// The template behind a Work's manifest, for events; its uid is "" when the manifest does not tell.
+// The template behind a Work's manifest, for events; its uid is "" when the manifest does not
+// record one.
 kube::ObjectReference TemplateOf(const kube::Object& manifest);
 
 }  // namespace works

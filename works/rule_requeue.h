@@ -14,10 +14,10 @@
 
 namespace works {
 
-// Who looks again, at what. The queue must outlive the interpreter's use.
+// Names a queue and what goes into it. The queue must outlive the interpreter's use.
 struct RuleRequeue {
   kube::WorkQueue& queue;
-  std::shared_ptr<kube::Informer> informer;        // Of bindings or Works.
+  std::shared_ptr<kube::Informer> informer;        // The informer of bindings or Works.
   std::vector<interpreter::Operation> operations;  // A change of any of these counts.
   // Which bindings or Works the loop is about; empty: all.
   std::function<bool(const kube::Object&)> only = nullptr;
@@ -28,8 +28,8 @@ struct RuleRequeue {
 void RequeueBindings(const interpreter::Interpreter& interpreter, RuleRequeue requeue,
                      std::function<kube::Request(const kube::Object& binding)> map = nullptr);
 
-// The same for each Work with a manifest of a touched kind. `map` gives the request for a Work and
-// one of its touched manifests; by default the Work's own key.
+// From now on a change re-queues each Work with a manifest whose kind it touches. `map` gives the
+// request for a Work and one of its touched manifests; by default the Work's own key.
 void RequeueWorks(
     const interpreter::Interpreter& interpreter, RuleRequeue requeue,
     std::function<kube::Request(const kube::Object& work, const kube::Object& manifest)> map =

@@ -24,7 +24,7 @@ std::string JoinedNames(const json::Value& map, std::vector<std::string> extra) 
 }
 
 // Notes in the manifest which labels and annotations come from here, so that ones the template
-// loses later can be told from ones the member added.
+// loses later can be distinguished from ones that the member added.
 void RecordManagedKeys(kube::Object& manifest, absl::string_view work_id) {
   manifest.SetAnnotation(api::kManagedAnnotationsAnnotation,
                          JoinedNames(manifest.annotations(), {api::kManagedAnnotationsAnnotation,
@@ -52,8 +52,8 @@ json::Value ManifestsFor(const kube::Object& work, const WorkTemplate& wanted) {
   return json::Value::Array({FinishedManifest(wanted, work.Label(api::kWorkIdLabel)).root()});
 }
 
-// Whether the manifests of `work` may have been made from another state of the template. Templates
-// without a generation do not tell.
+// Returns whether the manifests of `work` may have been made from another state of the template.
+// Templates without a generation always may.
 bool IsOutdated(const kube::Object& work, const WorkTemplate& wanted) {
   const kube::Object manifest(work.Get({"spec", "workload", "manifests"}).At(0));
   const absl::string_view generation = manifest.Annotation(api::kTemplateGenerationAnnotation);

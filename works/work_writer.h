@@ -19,8 +19,8 @@ namespace works {
 struct WorkTemplate {
   kube::ObjectKey key;      // In the cluster's execution namespace.
   kube::Object manifest;    // The template as this cluster shall get it; its uid is the template's.
-  json::Value labels;       // Of the Work.
-  json::Value annotations;  // Of the Work.
+  json::Value labels;       // The labels of the Work itself.
+  json::Value annotations;  // The annotations of the Work itself.
   json::Value owner_references;  // Array or null; used on creation only.
   // Absent leaves the field out (Works of namespaces).
   std::optional<bool> suspend_dispatching;
@@ -35,7 +35,8 @@ kube::Object NewWork(const WorkTemplate& wanted);
 // labels and annotations are never removed, owner references never touched.
 kube::Object MergedWork(const WorkTemplate& wanted, const kube::Object& existing);
 
-// Whether upstream has applied override policies to the Work's manifests, as its annotations say.
+// Returns whether upstream has applied override policies to the Work's manifests, as its
+// annotations say.
 bool HasAppliedOverrides(const kube::Object& work);
 
 // Creates the Work or updates what differs. Manifests that overrides were applied to are left as
