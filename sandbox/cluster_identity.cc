@@ -46,7 +46,7 @@ absl::StatusOr<ClusterIdentity> MakeIdentity(const std::string& cluster) {
   tls::CertificateAuthority::LeafOptions server;
   server.common_name = cluster;
   server.dns_names = {"localhost", cluster};
-  server.ip_addresses = {"127.0.0.1"};
+  server.ip_addresses = {"127.0.0.1", "::1"};
   ASSIGN_OR_RETURN(identity.server, ca->Issue(server));
   tls::CertificateAuthority::LeafOptions admin;
   admin.common_name = "kubernetes-admin";

@@ -1,18 +1,20 @@
 // Members whose credentials and endpoints change, that refuse writes, or whose kinds go: what
 // belongs there gets there, and nothing stays behind.
+#include <optional>
 #include <string>
 
 #include <catch2/catch.hpp>
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_replace.h"
 #include "api/names.h"
 #include "api/resources.h"
 #include "sandbox/api_server.h"
 #include "sandbox/fleet.h"
 #include "tests/behaviour/manifests.h"
+#include "tests/behaviour/relay.h"
 #include "tests/support/control_plane.h"
 
 namespace tests {
@@ -67,12 +69,14 @@ void Rotate(ControlPlane& plane, const std::string& member) {
   server.faults().DropWatches();
 }
 
-void MoveEndpoint(ControlPlane& plane, const std::string& member) {
-  const auto cluster = plane.Get("host", kCluster, {"", member});
-  REQUIRE(cluster);
-  const std::string endpoint = cluster->Get({"spec", "apiEndpoint"}).ToString();
-  const std::string moved = absl::StrReplaceAll(endpoint, {{"127.0.0.1", "localhost"}});
-  REQUIRE(moved != endpoint);
+int PortOf(ControlPlane& plane, const std::string& member) {
+  const std::string url = plane.fleet()->member(member)->url();
+  int port = 0;
+  REQUIRE(absl::SimpleAtoi(url.substr(url.rfind(':') + 1), &port));
+  return port;
+}
+
+void MoveEndpoint(ControlPlane& plane, const std::string& member, const std::string& moved) {
   plane.Patch("host", kCluster, {"", member},
               absl::StrCat(R"({"spec":{"apiEndpoint":")", moved, "\"}}"));
 }
@@ -94,9 +98,20 @@ TEST_CASE("A healthy member whose credentials or endpoint change is followed as 
   REQUIRE(s.plane.Eventually([&] { return ready() == 2; }));
 
   SECTION("a rotated token") { Rotate(s.plane, "member1"); }
-  SECTION("another endpoint") { MoveEndpoint(s.plane, "member1"); }
-  SECTION("both, one after the other") {
-    MoveEndpoint(s.plane, "member1");
+  const int port = PortOf(s.plane, "member1");
+  SECTION("another endpoint") {
+    MoveEndpoint(s.plane, "member1", absl::StrCat("https://localhost:", port));
+  }
+  SECTION("an endpoint in capitals") {
+    MoveEndpoint(s.plane, "member1", absl::StrCat("https://LOCALHOST:", port));
+  }
+  std::optional<Relay> relay;
+  SECTION("an endpoint with an address of IPv6") {
+    relay.emplace(port);
+    MoveEndpoint(s.plane, "member1", absl::StrCat("https://[::1]:", relay->port()));
+  }
+  SECTION("endpoint and token, one after the other") {
+    MoveEndpoint(s.plane, "member1", absl::StrCat("https://localhost:", port));
     Rotate(s.plane, "member1");
   }
 
@@ -106,6 +121,7 @@ TEST_CASE("A healthy member whose credentials or endpoint change is followed as 
   CHECK(s.Reads("member1", "first"));
   s.plane.Patch("host", kDeployment, {s.ns, "web"}, R"({"spec":{"replicas":4}})");
   CHECK(s.plane.Eventually([&] { return ready() == 4; }));
+  if (relay) CHECK(relay->connections() > 0);
 }
 
 TEST_CASE("A member that denies with the code of a conflict is reported, and holds up no other",

@@ -15,10 +15,10 @@
 #include "base/tls.h"
 #include "base/yaml.h"
 #include "tests/behaviour/manifests.h"
-#include "tests/kube/client/temp_directory.h"
 #include "tests/support/child_process.h"
 #include "tests/support/control_plane.h"
 #include "tests/support/eventually.h"
+#include "tests/support/temp_directory.h"
 
 namespace tests {
 namespace {

@@ -99,24 +99,35 @@ ControlPlane::~ControlPlane() {
   std::filesystem::remove_all(directory_, ignored);
 }
 
-void ControlPlane::StartDaemon(const std::vector<std::string>& more_flags) {
+std::vector<std::string> ControlPlane::DaemonCommand(
+    const std::vector<std::string>& more_flags) const {
   const char* given = std::getenv("KARMADA_CONTROLLER_MANAGER");
-  std::vector<std::string> words = {given != nullptr ? given : KM_CONTROLLER_MANAGER,
-                                    absl::StrCat("--kubeconfig=", kubeconfigs_["host"]),
-                                    "--leader-elect=false",
-                                    "--metrics-bind-address=0",
-                                    "--health-probe-bind-address=0",
-                                    "--cluster-status-update-frequency=1s",
-                                    "--cluster-failure-threshold=1s",
-                                    "--cluster-success-threshold=1s"};
+  std::vector<std::string> words = {"/usr/bin/env"};
+  words.insert(words.end(), options_.daemon_environment.begin(), options_.daemon_environment.end());
+  words.insert(words.end(),
+               {given != nullptr ? given : KM_CONTROLLER_MANAGER,
+                absl::StrCat("--kubeconfig=", kubeconfigs_.at("host")), "--leader-elect=false",
+                "--metrics-bind-address=0", "--health-probe-bind-address=0",
+                "--cluster-status-update-frequency=1s", "--cluster-failure-threshold=1s",
+                "--cluster-success-threshold=1s"});
   for (const auto* flags : {&options_.daemon_flags, &more_flags}) {
     words.insert(words.end(), flags->begin(), flags->end());
   }
+  return words;
+}
+
+void ControlPlane::StartDaemon(const std::vector<std::string>& more_flags) {
   const char* log = std::getenv("BEHAVIOUR_LOG");
   starts_before_ = Starts();
   daemon_ = std::make_unique<ChildProcess>(
-      std::move(words), log != nullptr ? log : absl::StrCat(directory_, "/daemon.log"));
+      DaemonCommand(more_flags), log != nullptr ? log : absl::StrCat(directory_, "/daemon.log"));
 }
+
+ControlPlane::StandBy ControlPlane::StartStandBy() {
+  return {DaemonCommand({}), absl::StrCat(directory_, "/stand-by.log")};
+}
+
+std::string ControlPlane::StandBy::Log() const { return ReadFile(log_); }
 
 void ControlPlane::StopDaemon() {
   if (daemon_ == nullptr) return;

@@ -18,6 +18,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/time/time.h"
@@ -34,6 +35,7 @@ class ControlPlane {
   struct Options {
     int members = 2;  // Of the sandbox; real planes have what they have.
     std::vector<std::string> daemon_flags;
+    std::vector<std::string> daemon_environment = {};  // "NAME=value" beside the test's own.
   };
   ControlPlane();
   explicit ControlPlane(Options options);
@@ -77,6 +79,9 @@ class ControlPlane {
   std::string DaemonLog() const;
   // With the plane's flags and these after them.
   void StartDaemon(const std::vector<std::string>& more_flags = {});
+  // One more controller manager with the plane's flags and environment; it ends with the result.
+  class StandBy;
+  StandBy StartStandBy();
 
  private:
   struct Cluster;
@@ -84,6 +89,7 @@ class ControlPlane {
   Cluster& cluster(const std::string& name);
   // How often the log says that a controller manager starts.
   size_t Starts() const;
+  std::vector<std::string> DaemonCommand(const std::vector<std::string>& more_flags) const;
 
   const Options options_;
   std::string directory_;
@@ -92,6 +98,18 @@ class ControlPlane {
   std::map<std::string, std::unique_ptr<Cluster>> clusters_;
   std::unique_ptr<ChildProcess> daemon_;  // None while it is stopped on purpose.
   size_t starts_before_ = 0;              // How often the log named a start before this daemon's.
+};
+
+class ControlPlane::StandBy {
+ public:
+  StandBy(std::vector<std::string> command, std::string log)
+      : log_(std::move(log)), process_(std::move(command), log_) {}
+  // What it has logged so far.
+  std::string Log() const;
+
+ private:
+  std::string log_;
+  ChildProcess process_;
 };
 
 }  // namespace tests

@@ -8,7 +8,7 @@
 #include "base/json.h"
 #include "cmd/interpret/findings.h"
 #include "tests/cmd/interpret/tool.h"
-#include "tests/kube/client/temp_directory.h"
+#include "tests/support/temp_directory.h"
 
 namespace {
 

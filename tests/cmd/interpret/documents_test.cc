@@ -4,7 +4,7 @@
 #include <sstream>
 #include <string>
 
-#include "tests/kube/client/temp_directory.h"
+#include "tests/support/temp_directory.h"
 
 namespace cmd::interpret {
 namespace {

@@ -8,7 +8,7 @@
 #include "base/json.h"
 #include "interpreter/customized/customization.h"
 #include "tests/cmd/interpret/tool.h"
-#include "tests/kube/client/temp_directory.h"
+#include "tests/support/temp_directory.h"
 
 using Catch::Contains;
 using tests::Ran;

@@ -12,7 +12,7 @@
 #include "kube/client/kubeconfig.h"
 #include "sandbox/fleet.h"
 #include "tests/cmd/interpret/tool.h"
-#include "tests/kube/client/temp_directory.h"
+#include "tests/support/temp_directory.h"
 
 namespace {
 

@@ -6,7 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "tests/cmd/interpret/tool.h"
-#include "tests/kube/client/temp_directory.h"
+#include "tests/support/temp_directory.h"
 
 using Catch::Contains;
 using tests::Ran;

@@ -12,8 +12,8 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "kube/client/internal/exec_plugin.h"
-#include "tests/kube/client/temp_directory.h"
 #include "tests/support/fake_clock.h"
+#include "tests/support/temp_directory.h"
 
 namespace kube {
 namespace {

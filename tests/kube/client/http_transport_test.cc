@@ -12,9 +12,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/synchronization/notification.h"
-#include "tests/kube/client/temp_directory.h"
 #include "tests/kube/client/test_server.h"
 #include "tests/kube/client/transports.h"
+#include "tests/support/temp_directory.h"
 
 namespace kube {
 namespace {

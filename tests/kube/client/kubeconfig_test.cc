@@ -8,7 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "kube/client/http_transport.h"
 #include "kube/client/internal/kubeconfig_files.h"
-#include "tests/kube/client/temp_directory.h"
+#include "tests/support/temp_directory.h"
 
 namespace kube {
 namespace {

@@ -1,6 +1,6 @@
 // A directory that goes away with the test.
-#ifndef TESTS_KUBE_CLIENT_TEMP_DIRECTORY_H_
-#define TESTS_KUBE_CLIENT_TEMP_DIRECTORY_H_
+#ifndef TESTS_SUPPORT_TEMP_DIRECTORY_H_
+#define TESTS_SUPPORT_TEMP_DIRECTORY_H_
 
 #include <stdlib.h>
 
@@ -41,4 +41,4 @@ class TempDirectory {
 
 }  // namespace tests
 
-#endif  // TESTS_KUBE_CLIENT_TEMP_DIRECTORY_H_
+#endif  // TESTS_SUPPORT_TEMP_DIRECTORY_H_

@@ -1,0 +1,130 @@
+// What happens to a lease, and to the clock of the machine, decides who leads. On simulated servers
+// only.
+#include <fstream>
+#include <string>
+
+#include <catch2/catch.hpp>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
+#include "api/resources.h"
+#include "tests/behaviour/manifests.h"
+#include "tests/support/control_plane.h"
+#include "tests/support/temp_directory.h"
+
+namespace tests {
+namespace {
+
+const kube::Gvk kLease{"coordination.k8s.io", "v1", "Lease"};
+const kube::ObjectKey kLeaseKey{"karmada-system", "karmada-controller-manager"};
+
+const std::vector<std::string> kElectionFlags = {
+    "--leader-elect=true", "--leader-elect-lease-duration=30s", "--leader-elect-renew-deadline=20s",
+    "--leader-elect-retry-period=1s"};
+
+struct Elected {
+  ControlPlane plane;
+  std::string ns;
+
+  explicit Elected(std::vector<std::string> environment = {})
+      : plane({.members = 1,
+               .daemon_flags = kElectionFlags,
+               .daemon_environment = std::move(environment)}),
+        ns(plane.UniqueNamespace("lead")) {
+    plane.Apply("host", In(ns, kNamespaceYaml));
+    plane.Apply("host", In(ns, kSettingsPolicy));
+    REQUIRE(Propagates("first"));
+  }
+
+  std::string Spec(const char* field) {
+    const auto lease = plane.Get("host", kLease, kLeaseKey);
+    return lease ? json::Write(lease->Get({"spec", field})) : "";
+  }
+  absl::Time RenewTime() {
+    const auto lease = plane.Get("host", kLease, kLeaseKey);
+    absl::Time time = absl::InfinitePast();
+    if (!lease) return time;
+    const std::string text = lease->Get({"spec", "renewTime"}).ToString();
+    REQUIRE(absl::ParseTime(absl::RFC3339_full, text, &time, nullptr));
+    return time;
+  }
+  // Whether the lease is renewed so many times more, each time shortly.
+  bool Renews(int times) {
+    for (int i = 0; i < times; ++i) {
+      const absl::Time before = RenewTime();
+      if (!plane.Eventually([&] { return RenewTime() != before; }, absl::Seconds(25))) return false;
+    }
+    return true;
+  }
+  // Whether a template that is edited now lands in the member.
+  bool Propagates(const std::string& value) {
+    plane.Apply("host", In(ns, Settings(value)));
+    return plane.Eventually([&] {
+      const auto there = plane.Get("member1", kConfigMap, {ns, "settings"});
+      return there && there->Get({"data", "k"}).AsString() == value;
+    });
+  }
+};
+
+// The clock of the programs that are started with environment(); see clock_shift.cc.
+class ShiftedClock {
+ public:
+  ShiftedClock() { Set(absl::ZeroDuration()); }
+  void Set(absl::Duration shift) {
+    const int64_t nanoseconds = absl::ToInt64Nanoseconds(shift);
+    // In place: the programs have the file mapped.
+    std::fstream file(path_, std::ios::binary | std::ios::in | std::ios::out);
+    if (!file) file.open(path_, std::ios::binary | std::ios::out);
+    file.write(reinterpret_cast<const char*>(&nanoseconds), sizeof nanoseconds);
+    REQUIRE(file.flush());
+  }
+  std::vector<std::string> environment() const {
+    return {absl::StrCat("LD_PRELOAD=", KM_CLOCK_SHIFT), absl::StrCat("CLOCK_SHIFT_FILE=", path_),
+            "ASAN_OPTIONS=verify_asan_link_order=0"};
+  }
+
+ private:
+  TempDirectory directory_;
+  std::string path_ = directory_.path() + "/shift";
+};
+
+}  // namespace
+
+TEST_CASE("A lease that somebody deletes costs nothing", "[sandbox]") {
+  Elected e;
+  const std::string holder = e.Spec("holderIdentity");
+  for (const char* value : {"second", "third"}) {
+    e.plane.Delete("host", kLease, kLeaseKey);
+    REQUIRE(e.plane.Eventually([&] { return e.Spec("holderIdentity") == holder; }));
+    CHECK(e.Renews(1));
+    CHECK(e.Propagates(value));
+  }
+  CHECK_FALSE(e.plane.DaemonDied());
+}
+
+TEST_CASE("A clock that is set forward and back changes no leader and stops no work", "[sandbox]") {
+  ShiftedClock clock;
+  Elected e(clock.environment());
+  const std::string holder = e.Spec("holderIdentity");
+  const ControlPlane::StandBy stand_by = e.plane.StartStandBy();
+  REQUIRE(e.plane.Eventually(
+      [&] { return absl::StrContains(stand_by.Log(), "karmada-controller-manager starts"); }));
+
+  for (const absl::Duration shift : {absl::Hours(1), -absl::Hours(1)}) {
+    INFO("the clock is off by " << absl::FormatDuration(shift));
+    clock.Set(shift);
+    const absl::Time expected = absl::Now() + shift;
+    REQUIRE(e.plane.Eventually([&] {
+      return e.RenewTime() > expected - absl::Minutes(1) &&
+             e.RenewTime() < expected + absl::Minutes(5);
+    }));
+    CHECK(e.Renews(3));
+    CHECK(e.Propagates(absl::StrCat("shifted by ", absl::FormatDuration(shift))));
+    CHECK(e.Spec("holderIdentity") == holder);
+    CHECK(e.Spec("leaseTransitions") == "0");
+  }
+  CHECK_FALSE(e.plane.DaemonDied());
+}
+
+}  // namespace tests
