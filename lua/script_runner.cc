@@ -16,7 +16,7 @@ class ScriptRunner::Impl {
       : budget_(options.budget),
         setting_{std::move(options.libraries),
                  options.clock != nullptr ? *options.clock : base::RealClock()},
-        pool_(setting_, options.max_idle_states) {}
+        pool_(setting_, options.max_idle_states, options.metrics) {}
 
   absl::StatusOr<Outcome> Run(const Script& script, const Call& call) {
     ASSIGN_OR_RETURN(std::unique_ptr<internal::State> state, pool_.Take());

@@ -21,6 +21,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "base/clock.h"
+#include "base/metrics.h"
 #include "lua/library.h"
 #include "lua/script.h"
 #include "lua/value.h"
@@ -72,6 +73,9 @@ class ScriptRunner {
     // os.time and os.date ask it; the budget is measured by the machine's clocks.
     const base::Clock* clock = nullptr;  // nullptr: the real one.
     size_t max_idle_states = 16;
+    // Counts states taken and given back (pool_get_operation_total, pool_put_operation_total, as
+    // upstream's pool of Lua VMs); nullptr: nothing is counted. Must outlive the runner.
+    metrics::Registry* metrics = nullptr;
   };
   explicit ScriptRunner(Options options);
   ~ScriptRunner();

@@ -17,6 +17,7 @@ lua::ScriptRunner::Options RunnerOptions(const LuaBackendOptions& options) {
   runner.libraries.push_back(KubeLibrary(options.requirements));
   runner.budget = options.budget;
   runner.clock = options.clock;
+  runner.metrics = options.metrics;
   return runner;
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "base/metrics.h"
 #include "lua/internal/state.h"
 
 namespace lua::internal {
@@ -15,7 +16,8 @@ namespace lua::internal {
 // Safe from any thread.
 class StatePool {
  public:
-  StatePool(const Setting& setting, size_t max_idle);
+  // `registry` may be nullptr: nothing is counted. REQUIRES: what it is given outlives the pool.
+  StatePool(const Setting& setting, size_t max_idle, metrics::Registry* registry);
   ~StatePool();
 
   // An idle state, best the one this thread gave back last; a new one when there is none.
@@ -27,9 +29,21 @@ class StatePool {
   struct alignas(64) Slot {  // A cache line each.
     std::atomic<State*> state{nullptr};
   };
+  // Null without a registry.
+  struct Counters {
+    metrics::Counter* from_pool = nullptr;
+    metrics::Counter* from_new = nullptr;
+    metrics::Counter* to_pool = nullptr;
+    metrics::Counter* to_destroyed = nullptr;
+  };
+  static Counters CountersOf(metrics::Registry* registry);
+  static void Count(metrics::Counter* counter) {
+    if (counter != nullptr) counter->Increment();
+  }
   size_t FirstSlot() const;
 
   const Setting& setting_;
+  const Counters counters_;
   std::vector<Slot> slots_;
 };
 

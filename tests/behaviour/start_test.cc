@@ -63,6 +63,8 @@ TEST_CASE("Every metric that is served is described in docs/metrics.md", "[sandb
     ++families;
   }
   CHECK(families > 20);
+  CHECK(absl::StrContains(metrics, "pool_get_operation_total"));
+  CHECK(absl::StrContains(metrics, "pool_put_operation_total"));
 }
 
 TEST_CASE("Readiness is lost with the API server and comes back with it", "[sandbox]") {

@@ -22,6 +22,27 @@ TEST_CASE("a script's function gets arguments and gives results") {
   CHECK(outcome->usage.peak_memory > 0);
 }
 
+TEST_CASE("states taken from the pool and given back are counted as upstream counts its VMs") {
+  metrics::Registry registry;
+  ScriptRunner::Options options = SmallBudget();
+  options.max_idle_states = 1;
+  options.metrics = &registry;
+  const ScriptRunner runner(std::move(options));
+  const auto count = [&](const char* name, const char* label, const char* value) {
+    return registry.GetCounter(name, "", {{"name", "luavm"}, {label, value}}).Value();
+  };
+  const auto script = MustCompile("function F() return 1 end function G() while true do end end");
+  REQUIRE(runner.Run(*script, {"F", {}, 1}).ok());
+  CHECK(count("pool_get_operation_total", "from", "new") == 1);
+  CHECK(count("pool_put_operation_total", "to", "pool") == 1);
+  REQUIRE(runner.Run(*script, {"F", {}, 1}).ok());
+  CHECK(count("pool_get_operation_total", "from", "pool") == 1);
+  CHECK(count("pool_put_operation_total", "to", "pool") == 2);
+  REQUIRE_FALSE(runner.Run(*script, {"G", {}, 1}).ok());  // The budget ends it.
+  CHECK(count("pool_get_operation_total", "from", "pool") == 2);
+  CHECK(count("pool_put_operation_total", "to", "destroyed") == 1);
+}
+
 TEST_CASE("missing results are nil and further ones are dropped") {
   const ScriptRunner runner(Patient());
   const auto script = MustCompile("function F() return 1, 2 end function G() end");
