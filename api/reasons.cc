@@ -62,6 +62,20 @@ std::string ManifestNotSynced(const kube::ObjectKey& object, absl::string_view c
                       ") in member cluster(", cluster, "): ", why.message());
 }
 
+std::string ManifestDeleted(const kube::ObjectKey& object, absl::string_view cluster) {
+  return absl::StrCat("Successfully deleted resource(", Slashed(object), ") in cluster ", cluster);
+}
+
+std::string ManifestNotDeleted(const kube::ObjectKey& object, absl::string_view cluster,
+                               const absl::Status& why) {
+  return absl::StrCat("Failed to delete resource(", Slashed(object), ") in member cluster(",
+                      cluster, "): ", why.message());
+}
+
+std::string ManifestsNotRemoved(const absl::Status& why) {
+  return absl::StrCat("Failed to remove all manifests from the cluster: ", why.message());
+}
+
 std::string ManifestsNotApplied(int applied, int total, const absl::Status& why) {
   return absl::StrCat("Failed to apply all manifests (", applied, "/", total, "): ", why.message());
 }

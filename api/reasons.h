@@ -148,6 +148,12 @@ std::string WorkNotSynced(const kube::ObjectKey& work, absl::string_view cluster
 std::string ManifestSynced(const kube::ObjectKey& object, absl::string_view cluster);
 std::string ManifestNotSynced(const kube::ObjectKey& object, absl::string_view cluster,
                               const absl::Status& why);
+// The same when an object could not be, and then could be, deleted.
+std::string ManifestDeleted(const kube::ObjectKey& object, absl::string_view cluster);
+std::string ManifestNotDeleted(const kube::ObjectKey& object, absl::string_view cluster,
+                               const absl::Status& why);
+// Of condition AppliedFailed of a Work that is on its way out.
+std::string ManifestsNotRemoved(const absl::Status& why);
 // Of condition AppliedFailed: "Failed to apply all manifests (1/2): <why>".
 std::string ManifestsNotApplied(int applied, int total, const absl::Status& why);
 // The error of a member object that somebody else owns.

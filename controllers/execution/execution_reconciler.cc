@@ -190,10 +190,8 @@ absl::StatusOr<kube::Action> ExecutionReconciler::Finalize(const Target& target,
                                                            const base::StopToken& stop) {
   if (!target.work->HasFinalizer(api::kExecutionFinalizer)) return kube::Action::Done();
   const bool preserve = target.work->Get({"spec", "preserveResourcesOnDeletion"}).AsBool();
-  if (preserve) {
-    RETURN_IF_ERROR(ReleaseManifests(target, stop));
-  } else if (api::ClusterView(*target.object).IsReady()) {
-    RETURN_IF_ERROR(DeleteManifests(target, stop));
+  if (preserve || api::ClusterView(*target.object).IsReady()) {
+    RETURN_IF_ERROR(RemoveManifests(target, preserve, stop));
   } else if (!target.object->IsDeleting()) {
     return kube::Action::Done();  // Its Ready condition queues the Work again.
   }
@@ -205,16 +203,47 @@ absl::StatusOr<kube::Action> ExecutionReconciler::Finalize(const Target& target,
   return kube::Action::Done();
 }
 
+absl::Status ExecutionReconciler::RemoveManifests(const Target& target, bool preserve,
+                                                  const base::StopToken& stop) {
+  const absl::Status removed =
+      preserve ? ReleaseManifests(target, stop) : DeleteManifests(target, stop);
+  if (removed.ok() || absl::IsAborted(removed) || absl::IsCancelled(removed)) return removed;
+  kube::Condition condition;
+  condition.type = api::kWorkApplied;
+  condition.status = "False";
+  condition.reason = api::reason::kAppliedFailed;
+  condition.message = api::message::ManifestsNotRemoved(removed);
+  ReportSync(target, removed);
+  status_.Submit(target.work->key(), {{condition}, {}}, works::News::kSettled);
+  return removed;
+}
+
 absl::Status ExecutionReconciler::DeleteManifests(const Target& target,
                                                   const base::StopToken& stop) {
   base::ErrorList errors;
   for (const kube::Object& manifest : ManifestsOf(*target.work)) {
-    const absl::Status deleted = conflicts_.Judge(FailureName(target.work->key(), manifest),
-                                                  objects_.Delete(target.cluster, manifest, stop));
-    errors.Add(
-        base::Annotate(deleted, "deleting ", manifest.Describe(), " in cluster ", target.cluster));
+    errors.Add(base::Annotate(DeleteManifest(target, manifest, stop), "deleting ",
+                              manifest.Describe(), " in cluster ", target.cluster));
   }
   return errors.Join();
+}
+
+absl::Status ExecutionReconciler::DeleteManifest(const Target& target, const kube::Object& manifest,
+                                                 const base::StopToken& stop) {
+  const std::string name = FailureName(target.work->key(), manifest);
+  const absl::Status deleted =
+      conflicts_.Judge(name, objects_.Delete(target.cluster, manifest, stop));
+  const kube::ObjectReference about = works::TemplateOf(manifest);
+  if (about.uid.empty()) return deleted;
+  recorder_.Outcome(
+      {.what = absl::StrCat(name, " deleted"),
+       .about = {about},
+       .success = {api::reason::kSyncSucceed,
+                   api::message::ManifestDeleted(manifest.key(), target.cluster)},
+       .failure = {api::reason::kSyncFailed,
+                   api::message::ManifestNotDeleted(manifest.key(), target.cluster, deleted)}},
+      deleted);
+  return deleted;
 }
 
 absl::Status ExecutionReconciler::ReleaseManifests(const Target& target,

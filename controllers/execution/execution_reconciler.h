@@ -44,7 +44,11 @@ class ExecutionReconciler : public kube::Reconciler {
   };
 
   absl::StatusOr<kube::Action> Finalize(const Target& target, const base::StopToken& stop);
+  // Deletes or releases what the Work has in its cluster; a failure is reported.
+  absl::Status RemoveManifests(const Target& target, bool preserve, const base::StopToken& stop);
   absl::Status DeleteManifests(const Target& target, const base::StopToken& stop);
+  absl::Status DeleteManifest(const Target& target, const kube::Object& manifest,
+                              const base::StopToken& stop);
   absl::Status ReleaseManifests(const Target& target, const base::StopToken& stop);
   absl::Status Dispatch(const Target& target, const base::StopToken& stop);
   absl::Status ApplyManifest(const Target& target, const kube::Object& manifest,

@@ -151,6 +151,36 @@ TEST_CASE("A member that denies with the code of a conflict is reported, and hol
   CHECK(s.Reads("member1", "first"));
 }
 
+TEST_CASE("A deletion that a member denies is reported on the Work and the template", "[sandbox]") {
+  Settled s;
+  const std::string denial = R"(admission webhook "guard" denied the request)";
+  s.plane.Apply("host", In(s.ns, Settings("first")));
+  s.plane.Apply("host", In(s.ns, kSettingsPolicy));
+  REQUIRE(s.Reads("member1", "first"));
+  sandbox::Faults& faults = s.plane.fleet()->member("member1")->faults();
+  const int code = GENERATE(403, 409);
+  faults.FailNext(100000, code, "DELETE", absl::StrCat("/namespaces/", s.ns, "/configmaps"),
+                  "Denied", denial);
+  s.plane.Patch("host", kPolicy, {s.ns, "settings"},
+                R"({"spec":{"placement":{"clusterAffinity":{"clusterNames":["member2"]}}}})");
+  CHECK(s.plane.Eventually([&] {
+    const auto work = s.WorkIn("member1");
+    if (!work) return false;
+    const json::Value* applied =
+        kube::FindCondition(work->Get({"status", "conditions"}), "Applied");
+    return applied != nullptr && (*applied)["status"].AsString() == "False" &&
+           absl::StrContains((*applied)["message"].AsString(), denial);
+  }));
+  CHECK(s.plane.Eventually(
+      [&] { return absl::StrContains(s.EventWith("SyncFailed", "ConfigMap"), denial); }));
+  CHECK(s.plane.Exists("member1", kConfigMap, {s.ns, "settings"}));
+  faults.Clear();
+  CHECK(s.plane.Eventually([&] {
+    return !s.plane.Exists("member1", kConfigMap, {s.ns, "settings"});
+  }));
+  CHECK(s.plane.Eventually([&] { return !s.WorkIn("member1").has_value(); }));
+}
+
 TEST_CASE("A Work that is denied with the code of a conflict is reported, and holds up no other",
           "[sandbox]") {
   Settled s;

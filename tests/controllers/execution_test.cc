@@ -247,6 +247,34 @@ TEST_CASE_METHOD(Fixture, "an object that cannot be deleted keeps its Work") {
   CHECK(IsFinalized());
 }
 
+TEST_CASE_METHOD(Fixture, "a deletion that the member denies is in condition and events") {
+  Apply(Template());
+  const size_t before = recorded->All().size();
+  PutDeletedWork(Template());
+  m1.FailNext("DELETE", 403, "Forbidden");
+  REQUIRE(absl::IsPermissionDenied(Reconcile()));
+  const auto events = recorded->All();
+  REQUIRE(events.size() == before + 2);
+  CHECK(absl::StartsWith(events[before],
+                         "Warning SyncFailed ConfigMap: Failed to delete resource(ns/app) in "
+                         "member cluster(m1): "));
+  CHECK(absl::StartsWith(events[before + 1],
+                         "Warning SyncFailed Work: Failed to sync work(karmada-es-m1/app-1) to "
+                         "cluster(m1), err: deleting ConfigMap ns/app in cluster m1: "));
+  SECTION("and it is tried again") {
+    REQUIRE(Reconcile().ok());
+    CHECK(recorded->All().back() ==
+          "Normal SyncSucceed ConfigMap: Successfully deleted resource(ns/app) in cluster m1");
+  }
+  SECTION("until then the condition says it") {
+    const json::Value applied = Condition("Applied");
+    CHECK(applied["status"].AsString() == "False");
+    CHECK(applied["reason"].AsString() == "AppliedFailed");
+    CHECK(absl::StartsWith(applied["message"].AsString(),
+                           "Failed to remove all manifests from the cluster: deleting ConfigMap"));
+  }
+}
+
 TEST_CASE_METHOD(Fixture, "while its cluster is not ready a deleted Work stays") {
   Apply(Template());
   PutCluster("Push", GENERATE(as<const char*>(), "False", "Unknown"));
