@@ -26,6 +26,7 @@ inline constexpr char kClusterController[] = "cluster-controller";
 inline constexpr char kClusterStatusController[] = "cluster-status-controller";
 inline constexpr char kOverrideSource[] = "override-manager";
 inline constexpr char kDependenciesDistributor[] = "dependencies-distributor";
+inline constexpr char kWorkloadRebalancer[] = "workload-rebalancer";
 
 namespace reason {
 

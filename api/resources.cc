@@ -57,6 +57,13 @@ const kube::Resource& Works() {
   return resource;
 }
 
+const kube::Resource& WorkloadRebalancers() {
+  static const auto& resource =
+      *new kube::Resource(Make({"apps.karmada.io", "v1alpha1", "WorkloadRebalancer"},
+                               "workloadrebalancers", kClusterScoped));
+  return resource;
+}
+
 const kube::Resource& Clusters() {
   static const auto& resource = *new kube::Resource(
       Make({"cluster.karmada.io", "v1alpha1", "Cluster"}, "clusters", kClusterScoped));

@@ -13,6 +13,7 @@ const kube::Resource& ClusterOverridePolicies();
 const kube::Resource& ResourceBindings();
 const kube::Resource& ClusterResourceBindings();
 const kube::Resource& Works();
+const kube::Resource& WorkloadRebalancers();
 const kube::Resource& Clusters();
 const kube::Resource& InterpreterCustomizations();
 const kube::Resource& InterpreterWebhookConfigurations();

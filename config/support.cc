@@ -46,7 +46,7 @@ constexpr ControllerSupport kControllers[] = {
     {"unifiedAuth", true, kNotYet,
      "give the control plane's users access to clusters through cluster/proxy"},
     {"workStatus", true, kHere},
-    {"workloadRebalancer", true, kNotYet, "ask the scheduler to place workloads anew"},
+    {"workloadRebalancer", true, kHere},
 };
 
 constexpr Support kLoopsWithoutSwitch[] = {
@@ -58,8 +58,7 @@ constexpr Support kLoopsWithoutSwitch[] = {
 };
 
 constexpr KindSupport kKinds[] = {
-    {"apps.karmada.io", "v1alpha1", "workloadrebalancers", kNotYet,
-     "workloads are not placed anew"},
+    {"apps.karmada.io", "v1alpha1", "workloadrebalancers", kHere},
     {"autoscaling.karmada.io", "v1alpha1", "cronfederatedhpas", kNotYet, "nothing is scaled"},
     {"autoscaling.karmada.io", "v1alpha1", "federatedhpas", kNotYet, "nothing is scaled"},
     {"cluster.karmada.io", "v1alpha1", "clusters", kPartly,

@@ -15,6 +15,7 @@
 #include "controllers/execution/execution_reconciler.h"
 #include "controllers/members/member_reconciler.h"
 #include "controllers/namespace/namespace_sync_reconciler.h"
+#include "controllers/workload_rebalancer/workload_rebalancer_reconciler.h"
 #include "controllers/workstatus/work_status_reconciler.h"
 #include "detector/register.h"
 
@@ -39,6 +40,7 @@ constexpr ControllerEntry kTable[] = {
     {"execution", kOn, &Concurrency::work, controllers::RegisterExecution},
     {"namespace", kOn, &Concurrency::namespace_, controllers::RegisterNamespaceSync},
     {"workStatus", kOn, &Concurrency::work, controllers::RegisterWorkStatus},
+    {"workloadRebalancer", kOn, kOneWorker, controllers::RegisterWorkloadRebalancer},
 
     {"dependencies distributor", kAlways, &Concurrency::resource_binding,
      controllers::RegisterDependencies, Gate::kPropagateDeps},
@@ -80,8 +82,10 @@ void LogControllers(const config::Options& options) {
 absl::Status BuildControllers(const loops::Context& context) {
   for (const ControllerEntry& entry : kTable) {
     if (!IsWanted(entry, context.options)) continue;
-    RETURN_IF_ERROR(base::Annotate(entry.build(context, context.options.concurrency.*entry.workers),
-                                   "building the ", entry.name, " controller"));
+    const int workers =
+        entry.workers == kOneWorker ? 1 : context.options.concurrency.*entry.workers;
+    RETURN_IF_ERROR(
+        base::Annotate(entry.build(context, workers), "building the ", entry.name, " controller"));
   }
   return absl::OkStatus();
 }

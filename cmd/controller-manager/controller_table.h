@@ -21,10 +21,13 @@ enum class Default {
   kAlways,  // Not switched by --controllers at all.
 };
 
+// In the place of a flag, for controllers whose number of workers no flag sets.
+inline constexpr int config::Concurrency::*kOneWorker = nullptr;
+
 struct ControllerEntry {
   const char* name;  // As in --controllers; several lines of one name are switched together.
   Default by_default;
-  int config::Concurrency::*workers;  // The flag that says how many.
+  int config::Concurrency::*workers;  // The flag that says how many, or kOneWorker.
   absl::Status (*build)(const loops::Context& context, int workers);
   std::optional<config::Gate> gate = std::nullopt;  // Has to be on, too.
 };

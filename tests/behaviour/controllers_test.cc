@@ -40,7 +40,8 @@ TEST_CASE("With one controller switched off, the others do their part", "[sandbo
       Case{"binding", Reach::kBinding}, Case{"execution", Reach::kWork},
       Case{"workStatus", Reach::kMembers}, Case{"bindingStatus", Reach::kStatusOfWork},
       Case{"namespace", Reach::kStatusOfTemplate}, Case{"cluster", Reach::kStatusOfTemplate},
-      Case{"clusterStatus", Reach::kStatusOfTemplate});
+      Case{"clusterStatus", Reach::kStatusOfTemplate},
+      Case{"workloadRebalancer", Reach::kStatusOfTemplate});
   CAPTURE(c.off);
   ControlPlane plane;
   const std::string before = plane.UniqueNamespace("before");

@@ -1,0 +1,48 @@
+#include "api/workload_rebalancer.h"
+
+#include "absl/status/statusor.h"
+
+namespace api {
+
+ObservedWorkload ObservedWorkload::FromJson(const json::Value& item) {
+  return {ObjectReference::FromJson(item["workload"]), item["result"].ToString(),
+          item["reason"].ToString()};
+}
+
+json::Value ObservedWorkload::ToJson() const {
+  json::Value out = json::Value::Object({{"workload", workload.ToJson()}});
+  if (!result.empty()) out.Set("result", result);
+  if (!reason.empty()) out.Set("reason", reason);
+  return out;
+}
+
+std::vector<ObjectReference> WorkloadRebalancerView::Workloads() const {
+  std::vector<ObjectReference> workloads;
+  for (const json::Value& item : object_.spec()["workloads"].items()) {
+    workloads.push_back(ObjectReference::FromJson(item));
+  }
+  return workloads;
+}
+
+std::optional<absl::Duration> WorkloadRebalancerView::TtlAfterFinished() const {
+  const json::Value* seconds = object_.spec().Find("ttlSecondsAfterFinished");
+  if (seconds == nullptr || seconds->is_null()) return std::nullopt;
+  return absl::Seconds(seconds->AsInt());
+}
+
+std::vector<ObservedWorkload> WorkloadRebalancerView::ObservedWorkloads() const {
+  std::vector<ObservedWorkload> observed;
+  for (const json::Value& item : object_.status()["observedWorkloads"].items()) {
+    observed.push_back(ObservedWorkload::FromJson(item));
+  }
+  return observed;
+}
+
+std::optional<absl::Time> WorkloadRebalancerView::FinishTime() const {
+  const absl::StatusOr<absl::Time> time =
+      kube::ParseTime(object_.status()["finishTime"].AsString());
+  if (!time.ok()) return std::nullopt;
+  return *time;
+}
+
+}  // namespace api

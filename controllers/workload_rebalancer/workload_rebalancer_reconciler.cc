@@ -1,0 +1,140 @@
+#include "controllers/workload_rebalancer/workload_rebalancer_reconciler.h"
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "api/names.h"
+#include "api/reasons.h"
+#include "api/resources.h"
+#include "base/status.h"
+#include "controllers/workload_rebalancer/observed_workloads.h"
+#include "kube/client/errors.h"
+#include "kube/runtime/controller.h"
+
+namespace controllers {
+namespace {
+
+constexpr char kTriggeredAt[] = "rescheduleTriggeredAt";
+
+json::Value ToJson(const std::vector<api::ObservedWorkload>& observed) {
+  json::Value list = json::Value::Array();
+  for (const api::ObservedWorkload& item : observed) list.Append(item.ToJson());
+  return list;
+}
+
+bool IsFinished(const std::vector<api::ObservedWorkload>& observed) {
+  return std::none_of(observed.begin(), observed.end(),
+                      [](const api::ObservedWorkload& item) { return item.result.empty(); });
+}
+
+// Whether the binding was asked to be scheduled anew at `created` or later.
+bool WasTriggeredSince(const kube::Object& binding, absl::string_view created) {
+  const absl::StatusOr<absl::Time> at = kube::ParseTime(binding.spec()[kTriggeredAt].AsString());
+  const absl::StatusOr<absl::Time> wanted = kube::ParseTime(created);
+  return at.ok() && wanted.ok() && *at >= *wanted;
+}
+
+}  // namespace
+
+absl::StatusOr<kube::Action> WorkloadRebalancerReconciler::Reconcile(const kube::Request& request,
+                                                                     const base::StopToken& stop) {
+  const kube::ObjectPtr rebalancer =
+      manager_.cluster().Find(api::WorkloadRebalancers(), request.key);
+  if (rebalancer == nullptr || rebalancer->IsDeleting()) return kube::Action::Done();
+  std::vector<api::ObservedWorkload> observed =
+      WorkloadsToObserve(api::WorkloadRebalancerView(*rebalancer));
+  const absl::Status triggered = TriggerAll(*rebalancer, observed, stop);
+  if (absl::IsCancelled(triggered)) return triggered;
+  const absl::StatusOr<kube::ObjectPtr> now = WriteStatus(rebalancer, observed, stop);
+  if (kube::IsGone(now.status())) return kube::Action::Done();
+  RETURN_IF_ERROR(base::Annotate(now.status(), "writing the status of ", rebalancer->Describe()));
+  RETURN_IF_ERROR(triggered);
+  return Expire(**now, stop);
+}
+
+absl::Status WorkloadRebalancerReconciler::TriggerAll(const kube::Object& rebalancer,
+                                                      std::vector<api::ObservedWorkload>& observed,
+                                                      const base::StopToken& stop) {
+  base::ErrorList errors;
+  for (api::ObservedWorkload& item : observed) {
+    if (!item.result.empty()) continue;
+    const absl::Status triggered = Trigger(rebalancer, item.workload, stop);
+    if (absl::IsCancelled(triggered)) return triggered;
+    if (triggered.ok()) {
+      item.result = api::kRebalanceSuccessful;
+    } else if (kube::IsGone(triggered)) {
+      item.result = api::kRebalanceFailed;
+      item.reason = api::kReferencedBindingNotFound;
+    } else {
+      errors.Add(base::Annotate(triggered, "asking to reschedule ", item.workload.Describe()));
+    }
+  }
+  return errors.Join();
+}
+
+absl::Status WorkloadRebalancerReconciler::Trigger(const kube::Object& rebalancer,
+                                                   const api::ObjectReference& workload,
+                                                   const base::StopToken& stop) {
+  const kube::Resource& bindings =
+      workload.ns.empty() ? api::ClusterResourceBindings() : api::ResourceBindings();
+  const kube::ObjectKey key{workload.ns, api::BindingName(workload.kind, workload.name)};
+  kube::ClusterClient& client = manager_.cluster();
+  kube::ObjectPtr binding = client.Find(bindings, key);
+  if (binding == nullptr) {
+    // That there is none is final, so it must not rest on a cache that may be behind.
+    ASSIGN_OR_RETURN(kube::Object live, client.raw().Get(bindings, key, stop));
+    binding = kube::Share(std::move(live));
+  }
+  const absl::string_view created = rebalancer.metadata()["creationTimestamp"].AsString();
+  if (WasTriggeredSince(*binding, created)) return absl::OkStatus();
+  kube::Object after = *binding;
+  after.Set({"spec", kTriggeredAt}, created);
+  kube::UpdateOptions options;
+  // A later moment that somebody has set since must stay.
+  options.precondition = kube::UpdateOptions::Precondition::kAlways;
+  return client.Update(bindings, binding, after, options, stop).status();
+}
+
+absl::StatusOr<kube::ObjectPtr> WorkloadRebalancerReconciler::WriteStatus(
+    const kube::ObjectPtr& rebalancer, const std::vector<api::ObservedWorkload>& observed,
+    const base::StopToken& stop) {
+  kube::Object after = *rebalancer;
+  after.Set({"status", "observedWorkloads"}, ToJson(observed));
+  after.Set({"status", "observedGeneration"}, rebalancer->generation());
+  const bool changed = after.status() != rebalancer->status() ||
+                       !api::WorkloadRebalancerView(*rebalancer).FinishTime().has_value();
+  if (changed && IsFinished(observed)) {
+    after.Set({"status", "finishTime"}, kube::FormatTime(manager_.clock().Now()));
+  }
+  return manager_.cluster().Update(api::WorkloadRebalancers(), rebalancer, after,
+                                   {.subresource = "status"}, stop);
+}
+
+absl::StatusOr<kube::Action> WorkloadRebalancerReconciler::Expire(const kube::Object& rebalancer,
+                                                                  const base::StopToken& stop) {
+  const api::WorkloadRebalancerView view(rebalancer);
+  const std::optional<absl::Duration> ttl = view.TtlAfterFinished();
+  const std::optional<absl::Time> finished = view.FinishTime();
+  if (!ttl.has_value() || !finished.has_value()) return kube::Action::Done();
+  const absl::Duration left = *finished + *ttl - manager_.clock().Now();
+  if (left > absl::ZeroDuration()) return kube::Action::After(left);
+  // Whoever edits it at the last moment has new work done.
+  RETURN_IF_ERROR(manager_.cluster().Delete(
+      api::WorkloadRebalancers(), rebalancer.key(),
+      {.resource_version = std::string(rebalancer.resource_version())}, stop));
+  return kube::Action::Done();
+}
+
+absl::Status RegisterWorkloadRebalancer(const loops::Context& context, int workers) {
+  context.NewController(api::kWorkloadRebalancer, workers)
+      .Watches(api::WorkloadRebalancers(),
+               {.when = {.update = kube::GenerationChanged, .remove = kube::Never}})
+      .Reads(api::ResourceBindings())
+      .Reads(api::ClusterResourceBindings())
+      .Build(std::make_unique<WorkloadRebalancerReconciler>(context.manager));
+  return absl::OkStatus();
+}
+
+}  // namespace controllers

@@ -1,0 +1,57 @@
+// The workload rebalancer loop: has the scheduler place the workloads anew that a
+// WorkloadRebalancer names, once (upstream's workload-rebalancer).
+#ifndef CONTROLLERS_WORKLOAD_REBALANCER_WORKLOAD_REBALANCER_RECONCILER_H_
+#define CONTROLLERS_WORKLOAD_REBALANCER_WORKLOAD_REBALANCER_RECONCILER_H_
+
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "api/workload_rebalancer.h"
+#include "base/stop_token.h"
+#include "kube/meta/object.h"
+#include "kube/runtime/manager.h"
+#include "kube/runtime/reconciler.h"
+#include "loops/context.h"
+
+namespace controllers {
+
+// The scheduler places a binding anew when spec.rescheduleTriggeredAt is later than its last
+// scheduling. This loop sets that field to the moment when the rebalancer was created, never to an
+// earlier moment than it has: so a restart triggers nothing again, and an edit of an old rebalancer
+// does not undo what a newer one has asked for.
+class WorkloadRebalancerReconciler : public kube::Reconciler {
+ public:
+  // REQUIRES: the manager outlives the reconciler.
+  explicit WorkloadRebalancerReconciler(kube::Manager& manager) : manager_(manager) {}
+
+  // The request's key is a WorkloadRebalancer. An error says which workloads have to be tried
+  // again; what became of the others is in the status by then.
+  absl::StatusOr<kube::Action> Reconcile(const kube::Request& request,
+                                         const base::StopToken& stop) override;
+
+ private:
+  // Triggers what has no result yet and enters the result. A workload without a binding has failed
+  // for good; other errors are returned and leave the item as it is.
+  absl::Status TriggerAll(const kube::Object& rebalancer,
+                          std::vector<api::ObservedWorkload>& observed,
+                          const base::StopToken& stop);
+  absl::Status Trigger(const kube::Object& rebalancer, const api::ObjectReference& workload,
+                       const base::StopToken& stop);
+  // The object with `observed` in its status, and a new finishTime if that changes the status and
+  // nothing is left to do.
+  absl::StatusOr<kube::ObjectPtr> WriteStatus(const kube::ObjectPtr& rebalancer,
+                                              const std::vector<api::ObservedWorkload>& observed,
+                                              const base::StopToken& stop);
+  // Deletes a finished rebalancer when its time to live is over.
+  absl::StatusOr<kube::Action> Expire(const kube::Object& rebalancer, const base::StopToken& stop);
+
+  kube::Manager& manager_;
+};
+
+// Builds the loop.
+absl::Status RegisterWorkloadRebalancer(const loops::Context& context, int workers);
+
+}  // namespace controllers
+
+#endif  // CONTROLLERS_WORKLOAD_REBALANCER_WORKLOAD_REBALANCER_RECONCILER_H_
