@@ -11,6 +11,7 @@
 #include "base/status.h"
 #include "sandbox/http/access_reviews.h"
 #include "sandbox/http/resource_answers.h"
+#include "sandbox/http/unsimulated.h"
 
 namespace sandbox {
 namespace {
@@ -148,6 +149,7 @@ absl::StatusOr<base::HttpResponse> ResourceHandler::Handle(const ResourceCall& c
       return MethodNotAllowed("the server does not allow this method on the requested resource");
     return AnswerReview(call);
   }
+  RETURN_IF_ERROR(CheckSimulated(call));
   if (verb == "get") return Get(call);
   if (verb == "list") return List(call);
   if (verb == "create") return Create(call);
@@ -156,6 +158,14 @@ absl::StatusOr<base::HttpResponse> ResourceHandler::Handle(const ResourceCall& c
   if (verb == "delete") return Delete(call);
   if (verb == "deletecollection") return DeleteCollection(call);
   return MethodNotAllowed("the server does not allow this method on the requested resource");
+}
+
+absl::Status ResourceHandler::CheckSimulated(const ResourceCall& call) {
+  const absl::Status refused =
+      RefuseUnsimulated(call.info.gvr, call.info.subresource, call.info.key.name);
+  if (refused.ok()) return absl::OkStatus();
+  RETURN_IF_ERROR(backend_.GetOf(*call.resource, call.info.key, "").status());
+  return refused;
 }
 
 absl::StatusOr<base::HttpResponse> ResourceHandler::Get(const ResourceCall& call) {

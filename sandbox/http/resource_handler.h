@@ -42,6 +42,8 @@ class ResourceHandler {
   absl::StatusOr<OpenWatch> Open(const ResourceCall& call);
 
  private:
+  // Refuses what only real containers could do; kNotFound when the object does not exist.
+  absl::Status CheckSimulated(const ResourceCall& call);
   absl::StatusOr<base::HttpResponse> Get(const ResourceCall& call);
   absl::StatusOr<base::HttpResponse> List(const ResourceCall& call);
   absl::StatusOr<base::HttpResponse> Create(const ResourceCall& call);

@@ -139,6 +139,10 @@ absl::Status MethodNotAllowed(absl::string_view message) {
   return Make(405, "MethodNotAllowed", std::string(message), json::Value::Object());
 }
 
+absl::Status NotImplemented(absl::string_view message) {
+  return Make(501, "NotImplemented", std::string(message), json::Value::Object());
+}
+
 absl::Status Unauthorized() { return Make(401, "Unauthorized", "Unauthorized"); }
 
 absl::Status UnsupportedMediaType(absl::string_view message) {

@@ -47,6 +47,7 @@ absl::Status StaleWrite(const GroupName& resource, absl::string_view name);
 absl::Status Forbidden(const GroupName& resource, absl::string_view name, absl::string_view why);
 absl::Status BadRequest(absl::string_view message);
 absl::Status MethodNotAllowed(absl::string_view message);
+absl::Status NotImplemented(absl::string_view message);
 absl::Status Unauthorized();
 absl::Status UnsupportedMediaType(absl::string_view message);
 absl::Status Expired(absl::string_view message);

@@ -103,6 +103,30 @@ TEST_CASE("requests that cannot be served get the code a kube-apiserver gives") 
   }
 }
 
+TEST_CASE("what only real containers could do is refused with a sentence that says so") {
+  FrontEndFixture f;
+  const std::string pods = "/api/v1/namespaces/default/pods";
+  CHECK(f.Get(pods + "/web/log").body["message"].AsString() == "pods \"web\" not found");
+  const kube::Object pod(*json::Parse(R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"web"},
+      "spec":{"containers":[{"name":"web","image":"nginx"}]}})"));
+  REQUIRE(f.Post(pods, pod).code == 201);
+  const std::pair<FrontEndFixture::Call, const char*> cases[] = {
+      {{.target = pods + "/web/log?container=web"}, "pod \"web\" has no logs: karmada-sandbox"},
+      {{.method = "POST", .target = pods + "/web/exec?command=ls"}, "cannot run a command"},
+      {{.target = pods + "/web/attach"}, "cannot be attached to"},
+      {{.method = "POST", .target = pods + "/web/portforward"}, "cannot forward a port"},
+      {{.method = "POST", .target = pods + "/web/eviction", .body = "{}"},
+       "delete the pod instead"},
+  };
+  for (const auto& [call, says] : cases) {
+    INFO(call.target);
+    const Reply refused = f.Send(call);
+    CHECK(refused.code == 501);
+    CHECK(refused.body["reason"].AsString() == "NotImplemented");
+    CHECK_THAT(refused.body["message"].ToString(), Catch::Contains(says));
+  }
+}
+
 TEST_CASE("a table is what kubectl gets") {
   FrontEndFixture f;
   f.Post("/apis/apps/v1/namespaces/default/deployments", Deployment("web", 3));
