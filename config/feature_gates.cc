@@ -3,12 +3,14 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
+#include "base/spelling.h"
 #include "config/support.h"
 
 namespace config {
@@ -95,6 +97,15 @@ std::optional<bool> ParseBool(absl::string_view text) {
   return std::nullopt;
 }
 
+absl::Status Unrecognized(absl::string_view name) {
+  std::vector<std::string> names = {"AllAlpha", "AllBeta"};
+  for (const Spec& s : kSpecs) names.emplace_back(s.name);
+  const std::optional<size_t> meant = base::NearestName(name, names);
+  return absl::InvalidArgumentError(
+      absl::StrCat("unrecognized feature gate: ", name,
+                   meant ? absl::StrCat("; did you mean ", names[*meant], "?") : ""));
+}
+
 }  // namespace
 
 FeatureGates::FeatureGates() {
@@ -128,8 +139,7 @@ absl::Status FeatureGates::Set(absl::string_view text) {
       if (name == s.name) named_[s.gate] = *on;
       known = known || bulk || name == s.name;
     }
-    if (!known)
-      return absl::InvalidArgumentError(absl::StrCat("unrecognized feature gate: ", name));
+    if (!known) return Unrecognized(name);
   }
   return absl::OkStatus();
 }

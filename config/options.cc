@@ -20,6 +20,7 @@
 #include "config/internal/unused_flags.h"
 #include "config/internal/used_flags.h"
 #include "config/support.h"
+#include "config/usage_error.h"
 #include "config/version.h"
 
 namespace config {
@@ -207,7 +208,7 @@ Parsed ParseCommandLine(int argc, const char* const* argv) {
   } catch (const CLI::CallForVersion& e) {
     return Exit(0, absl::StrCat(e.what(), "\n"));
   } catch (const CLI::ParseError& e) {
-    return Refused(e.what());
+    return Refused(UsageError(app, e));
   }
   if (app.got_subcommand("help")) {
     app.clear();  // Else it is the sub-command's own help.

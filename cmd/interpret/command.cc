@@ -1,17 +1,13 @@
 #include "cmd/interpret/command.h"
 
-#include <algorithm>
 #include <sstream>
 #include <utility>
-#include <vector>
 
 #include <CLI/CLI.hpp>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
-#include "absl/strings/strip.h"
-#include "base/spelling.h"
+#include "config/usage_error.h"
 #include "config/version.h"
 
 namespace cmd::interpret {
@@ -41,38 +37,6 @@ ExitCode Unusable(absl::string_view message, Console& console) {
 ExitCode Written(ExitCode code, Console& console) {
   if (console.out.flush()) return code;
   return Unusable("standard output could not be written", console);
-}
-
-// What to say of a first argument that is no sub-command; "" when there is nothing to say.
-std::string UnknownCommand(const CLI::App& app, int argc, const char* const* argv) {
-  if (argc < 2 || argv[1][0] == '-') return "";
-  std::vector<std::string> names;
-  for (const CLI::App* known : app.get_subcommands({})) names.push_back(known->get_name());
-  if (std::find(names.begin(), names.end(), argv[1]) != names.end()) return "";
-  const std::optional<size_t> nearest = base::NearestName(argv[1], names);
-  return absl::StrCat("there is no command \"", argv[1], "\"",
-                      nearest ? absl::StrCat(": did you mean ", names[*nearest], "?") : "",
-                      nearest ? "" : absl::StrCat("; there are ", absl::StrJoin(names, ", ")));
-}
-
-// A line for the first flag that the sub-command does not have but something like it; "" for none.
-std::string FlagSuggestion(const CLI::App& app, int argc, const char* const* argv) {
-  std::vector<std::string> known;
-  for (const CLI::App* command : app.get_subcommands()) {
-    for (const CLI::Option* option : command->get_options()) {
-      for (const std::string& name : option->get_lnames()) known.push_back(name);
-    }
-  }
-  for (int i = 2; i < argc; ++i) {
-    absl::string_view name = argv[i];
-    if (name == "--") break;
-    if (!absl::ConsumePrefix(&name, "--")) continue;
-    name = name.substr(0, name.find('='));
-    if (std::find(known.begin(), known.end(), name) != known.end()) continue;
-    const auto nearest = base::NearestName(name, known);
-    if (nearest) return absl::StrCat("Did you mean --", known[*nearest], "?\n");
-  }
-  return "";
 }
 
 }  // namespace
@@ -106,17 +70,17 @@ void CommandLine::OnRun(CLI::App& app, Action action) {
 }
 
 ExitCode CommandLine::Run(int argc, const char* const* argv, Console& console) {
-  if (const std::string unknown = UnknownCommand(*app_, argc, argv); !unknown.empty()) {
-    return Unusable(unknown, console);
-  }
   try {
     app_->parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     std::ostringstream out, err;
     const int code = app_->exit(error, out, err);
-    if (code != 0) err << FlagSuggestion(*app_, argc, argv);
-    (code == 0 ? console.out : console.err) << out.str() << err.str();
-    return code == 0 ? Written(ExitCode::kFine, console) : ExitCode::kUnusable;
+    if (code != 0)
+      return Unusable(
+          absl::StrCat(config::UsageError(*app_, error), "\nRun with --help for more information."),
+          console);
+    console.out << out.str();
+    return Written(ExitCode::kFine, console);
   }
   if (on_parsed_) on_parsed_(verbosity_);
   const absl::StatusOr<ExitCode> done = action_(console);

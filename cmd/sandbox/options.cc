@@ -1,15 +1,12 @@
 #include "cmd/sandbox/options.h"
 
-#include <optional>
 #include <sstream>
-#include <vector>
 
 #include <CLI/CLI.hpp>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "base/spelling.h"
-#include "config/options.h"
+#include "config/duration.h"
+#include "config/usage_error.h"
 #include "config/version.h"
 
 namespace cmd {
@@ -88,35 +85,6 @@ void AddMember(CLI::App& app, SandboxOptions& o) {
   add("up", "Let it answer again", false);
 }
 
-// The (sub-)command that the words on the command line came to.
-const CLI::App& Deepest(const CLI::App& app) {
-  const std::vector<CLI::App*> chosen = app.get_subcommands();
-  return chosen.empty() ? app : Deepest(*chosen.front());
-}
-
-// For a word that means nothing: that, and the command or flag that was probably meant.
-std::string UnknownWord(const CLI::App& app) {
-  const std::vector<std::string> unknown = app.remaining(/*recurse=*/true);
-  if (unknown.empty()) return "";
-  const std::string word = unknown.front().substr(0, unknown.front().find('='));
-  const bool is_flag = absl::StartsWith(word, "-");
-  const CLI::App& command = Deepest(app);
-  std::vector<std::string> known;
-  for (const CLI::Option* option : command.get_options()) {
-    for (const std::string& name : option->get_lnames()) {
-      if (is_flag) known.push_back("--" + name);
-    }
-  }
-  for (const CLI::App* sub : command.get_subcommands(nullptr)) {
-    if (!is_flag) known.push_back(sub->get_name());
-  }
-  const std::optional<size_t> meant = base::NearestName(word, known);
-  return absl::StrCat("karmada-sandbox: there is no ", is_flag ? "flag " : "command \"", word,
-                      is_flag ? "" : "\"", meant ? "; did you mean " : "",
-                      meant ? known[*meant] + "?" : "",
-                      "\nRun with --help for more information.\n");
-}
-
 }  // namespace
 
 ParsedCommandLine ParseCommandLine(int argc, const char* const* argv) {
@@ -142,8 +110,9 @@ ParsedCommandLine ParseCommandLine(int argc, const char* const* argv) {
     std::ostringstream out, err;
     const int code = app.exit(error, out, err);
     parsed.exit_code = code == 0 ? 0 : kUsageError;
-    const std::string unknown = code == 0 ? "" : UnknownWord(app);
-    parsed.output = unknown.empty() ? out.str() + err.str() : unknown;
+    parsed.output = code == 0 ? out.str()
+                              : absl::StrCat("karmada-sandbox: ", config::UsageError(app, error),
+                                             "\nRun with --help for more information.\n");
     return parsed;
   }
   o.command = demo->parsed()     ? SandboxOptions::Command::kDemo

@@ -14,6 +14,8 @@
 
 namespace {
 
+constexpr int kUsageError = 2;
+
 struct Options {
   example::ServerOptions server;
   std::string manifests = "examples/webhook/manifests";
@@ -71,7 +73,11 @@ int main(int argc, char** argv) {
   Options options;
   options.server.log_requests = true;
   AddOptions(app, options);
-  CLI11_PARSE(app, argc, argv);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : kUsageError;
+  }
   sigset_t signals;
   sigemptyset(&signals);
   sigaddset(&signals, SIGTERM);

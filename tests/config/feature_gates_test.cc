@@ -68,7 +68,8 @@ TEST_CASE("a gate named itself wins over its stage in whatever order they come")
 TEST_CASE("an unknown gate or value is refused by name") {
   FeatureGates gates;
   CHECK(gates.Set("Nonsense=true").message() == "unrecognized feature gate: Nonsense");
-  CHECK(gates.Set("failover=true").message() == "unrecognized feature gate: failover");
+  CHECK(gates.Set("failover=true").message() ==
+        "unrecognized feature gate: failover; did you mean Failover?");
   for (const char* text : {"Failover=maybe", "Failover=", "Failover", "Failover=yes"}) {
     INFO(text);
     const absl::Status refused = gates.Set(text);

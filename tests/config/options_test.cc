@@ -173,6 +173,35 @@ TEST_CASE("what is refused is named") {
   }
 }
 
+TEST_CASE("a slip on the command line is named in words, with what was probably meant") {
+  struct Case {
+    std::vector<std::string> arguments;
+    const char* says;
+  };
+  const std::vector<Case> cases = {
+      {{"--concurrent-work-sync=3"},
+       "there is no flag --concurrent-work-sync; did you mean --concurrent-work-syncs?"},
+      {{"--kubeconfg", "x"}, "there is no flag --kubeconfg; did you mean --kubeconfig?"},
+      {{"--leader_elct=true"}, "there is no flag --leader-elct; did you mean --leader-elect?"},
+      {{"--frobnicate"}, "there is no flag --frobnicate\n"},
+      {{"versoin"}, "there is no command \"versoin\"; did you mean version?"},
+      {{"start"}, "there is no command \"start\"; there are version, help\n"},
+      {{"version", "now"}, "version takes no argument \"now\"\n"},
+      {{"--concurrent-work-syncs=many"}, "--concurrent-work-syncs: \"many\" is not a whole number"},
+      {{"--kube-api-qps=fast"}, "--kube-api-qps: \"fast\" is not a number"},
+      {{"--leader-elect=flase"}, "--leader-elect: \"flase\" is not true or false"},
+      {{"--kubeconfig"}, "--kubeconfig: the value is missing\n"},
+      {{"--feature-gates=Failovr=true"},
+       "unrecognized feature gate: Failovr; did you mean Failover?"},
+  };
+  for (const Case& c : cases) {
+    INFO(c.arguments[0]);
+    const std::string message = Refusal(c.arguments);
+    INFO(message);
+    CHECK(absl::StrContains(message, c.says));
+  }
+}
+
 TEST_CASE("timings of an election that is not held do not matter") {
   CHECK(MustParse({"--leader-elect=false", "--leader-elect-lease-duration=1s"})
             .leader_election.lease_duration == absl::Seconds(1));

@@ -50,7 +50,10 @@ TEST_CASE("A wrong command line is told on standard error, with exit code 2") {
 }
 
 TEST_CASE("A sub-command that does not exist is named, and the nearest one") {
-  CHECK(RunTool({"chekc"}).err == "error: there is no command \"chekc\": did you mean check?\n");
+  CHECK(RunTool({"chekc"}).err ==
+        "error: there is no command \"chekc\"; did you mean check?\n"
+        "Run with --help for more information.\n");
+  CHECK_THAT(RunTool({}).err, Contains("error: a command is missing; there are init, check"));
   CHECK_THAT(RunTool({"dance"}).err,
              Contains("there is no command \"dance\"; there are init, check"));
 }

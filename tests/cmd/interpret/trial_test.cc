@@ -116,5 +116,5 @@ TEST_CASE("misspelt kinds, operations and flags get a suggestion") {
   CHECK_THAT(operation.err, Contains("did you mean InterpretHealth? There are InterpretReplica"));
   const Ran flag = RunTool({"run", "--opration", "InterpretHealth"});
   CHECK(flag.code == 2);
-  CHECK_THAT(flag.err, Contains("Did you mean --operation?"));
+  CHECK_THAT(flag.err, Contains("there is no flag --opration; did you mean --operation?"));
 }

@@ -22,7 +22,11 @@ TEST_CASE("a word that means nothing is named, with the one that was probably me
   };
   const std::vector<Case> cases = {
       {{"upp"}, "there is no command \"upp\"; did you mean up?\n"},
-      {{"frobnicate"}, "there is no command \"frobnicate\"\n"},
+      {{"frobnicate"}, "there is no command \"frobnicate\"; there are up, demo, member\n"},
+      {{"up", "frobnicate"}, "up takes no argument \"frobnicate\"\n"},
+      {{}, "a command is missing; there are up, demo, member\n"},
+      {{"member"}, "a command is missing; there are down, up\n"},
+      {{"up", "--port"}, "--port: the value is missing\n"},
       {{"up", "--membres", "3"}, "there is no flag --membres; did you mean --members?\n"},
       {{"up", "--membres=3"}, "there is no flag --membres; did you mean --members?\n"},
       {{"member", "dwn", "member1"}, "there is no command \"dwn\"; did you mean down?\n"},

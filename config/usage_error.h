@@ -1,0 +1,21 @@
+// What is wrong with a command line, in words for whoever typed it. All programs use it, so that
+// they answer a slip alike.
+#ifndef CONFIG_USAGE_ERROR_H_
+#define CONFIG_USAGE_ERROR_H_
+
+#include <string>
+
+namespace CLI {
+class App;
+class Error;
+}  // namespace CLI
+
+namespace config {
+
+// Returns a sentence about the error that app.parse() has thrown, without a full stop. A command or
+// flag that does not exist is named first, with the one that was probably meant.
+std::string UsageError(const CLI::App& app, const CLI::Error& error);
+
+}  // namespace config
+
+#endif  // CONFIG_USAGE_ERROR_H_
