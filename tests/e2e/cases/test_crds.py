@@ -41,10 +41,11 @@ class CrdsTest(PlaneCase):
         self.wait("CRDs established", established, 20)
 
     def dry_run(self, kube, file):
-        """Asks a server what it thinks of a sample. A namespace that the sample brings along exists first."""
+        """Asks a server what it thinks of a sample. The namespaces that the sample uses exist first."""
         objects = [o for o in yaml.safe_load_all(file.read_text()) if o]
-        brought = [o["metadata"]["name"] for o in objects if o["kind"] == "Namespace"]
-        for name in brought:
+        used = {o["metadata"]["namespace"] for o in objects if "namespace" in o["metadata"]}
+        used |= {o["metadata"]["name"] for o in objects if o["kind"] == "Namespace"}
+        for name in sorted(used):
             kube.try_kubectl("create", "namespace", name)
         kube.kubectl("apply", "--dry-run=server", "--validate=strict", "-f", file)
 
