@@ -34,15 +34,7 @@ absl::StatusOr<kube::Action> PolicyReconciler<PolicyScope>::Reconcile(const kube
   if (policy->IsDeleting()) return Finalize(policy, stop);
 
   // The reconcile of a template that the policy does not select any more releases it.
-  const bool lazy = api::PolicyView(*policy).IsLazy();
-  for (const kube::ObjectPtr& binding : BindingsOf(*policy)) {
-    const api::ObjectReference reference = api::BindingView(*binding).Resource();
-    kube::Request item;
-    item.gvk = reference.gvk();
-    item.key = reference.key();
-    if (lazy) item.variant = kChangedByKarmada;
-    templates_.Add(item, kube::kInitialListPriority);
-  }
+  QueueBound(*policy);
   RETURN_IF_ERROR(base::Annotate(QueueWaiting(*policy, stop),
                                  "looking for templates that wait for ",
                                  PolicyScope::Describe(request.key)));
@@ -64,6 +56,19 @@ std::vector<kube::ObjectPtr> PolicyReconciler<PolicyScope>::BindingsOf(
     bindings.push_back(std::move(binding));
   }
   return bindings;
+}
+
+template <class PolicyScope>
+void PolicyReconciler<PolicyScope>::QueueBound(const kube::Object& policy) {
+  const bool lazy = api::PolicyView(policy).IsLazy();
+  for (const kube::ObjectPtr& binding : BindingsOf(policy)) {
+    const api::ObjectReference reference = api::BindingView(*binding).Resource();
+    kube::Request item;
+    item.gvk = reference.gvk();
+    item.key = reference.key();
+    if (lazy) item.variant = kChangedByKarmada;
+    templates_.Add(item, kube::kInitialListPriority);
+  }
 }
 
 template <class PolicyScope>
@@ -100,6 +105,9 @@ absl::StatusOr<kube::Action> PolicyReconciler<PolicyScope>::Finalize(const kube:
   if (!policy->HasFinalizer(PolicyScope::kFinalizer)) return kube::Action::Done();
   RETURN_IF_ERROR(base::Annotate(ReleaseTemplates(*policy, stop), "releasing the templates of ",
                                  PolicyScope::Describe(policy->key())));
+  // Templates of kinds that the policy selected at some time before still have its claim. Their own
+  // reconciles release them.
+  QueueBound(*policy);
   kube::Object after = *policy;
   after.RemoveFinalizer(PolicyScope::kFinalizer);
   const absl::Status removed =

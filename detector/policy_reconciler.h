@@ -26,9 +26,13 @@ class PolicyReconciler : public kube::Reconciler {
 
  private:
   absl::StatusOr<kube::Action> Finalize(const kube::ObjectPtr& policy, const base::StopToken& stop);
+  // Takes the claim from the templates of the kinds that the policy selects now.
   absl::Status ReleaseTemplates(const kube::Object& policy, const base::StopToken& stop);
   // Bindings that carry the policy's claim.
   std::vector<kube::ObjectPtr> BindingsOf(const kube::Object& policy) const;
+  // Has the templates of these bindings looked at.
+  void QueueBound(const kube::Object& policy);
+  // Has the templates looked at that wait for a policy and that this one selects.
   absl::Status QueueWaiting(const kube::Object& policy, const base::StopToken& stop);
 
   const Deps deps_;

@@ -93,12 +93,8 @@ absl::Status TemplateReconciler::ApplyClaimed(const Template& t, const PolicyInd
                                               const kube::ObjectKey& key,
                                               const base::StopToken& stop) {
   const kube::ObjectPtr policy = policies.Find(key);
-  if (policy == nullptr) {
+  if (policy == nullptr || policy->IsDeleting()) {
     return Release<PolicyScope>(deps_.manager.cluster(), t.resource, t.object, stop);
-  }
-  if (policy->IsDeleting()) {
-    return absl::FailedPreconditionError(absl::StrCat(PolicyScope::Describe(key), " that claims ",
-                                                      t.object->Describe(), " is being deleted"));
   }
   if (policies.Matches(*policy, *t.object)) return Apply<PolicyScope>(t, policies, policy, stop);
   if (BelongsToAnotherView(t, *policy)) return absl::OkStatus();

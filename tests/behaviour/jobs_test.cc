@@ -106,6 +106,11 @@ TEST_CASE("A restart writes nothing to the jobs of members", "[sandbox]") {
   ControlPlane plane;
   const std::string ns = plane.UniqueNamespace("jobs");
   plane.Apply("host", In(ns, kNamespaceYaml));
+  // A job that comes before its namespace is refused first.
+  REQUIRE(plane.Eventually([&] {
+    return plane.Exists("member1", kNamespace, {"", ns}) &&
+           plane.Exists("member2", kNamespace, {"", ns});
+  }));
   plane.Apply("host", In(ns, kPi));
   plane.Apply("host", In(ns, DividedPolicy(kEveryJob, 1, 1)));
   REQUIRE(plane.Eventually([&] {

@@ -119,4 +119,18 @@ TEST_CASE_METHOD(Fixture, "a policy that changed has all templates looked at tha
   CHECK(Queued() == std::vector<std::string>{"ConfigMap ns/not-selected", "Robot ns/r"});
 }
 
+TEST_CASE_METHOD(Fixture, "a policy that goes has templates released that it selected before") {
+  PutPolicy();
+  kube::Object policy = server->Find(api::PropagationPolicies(), {"ns", "p"});
+  policy.Set({"spec", "resourceSelectors"}, Json("[]"));
+  policy.AddFinalizer(Scope::kFinalizer);
+  policy.Set({"metadata", "deletionTimestamp"}, "2026-01-01T00:00:00Z");
+  PutCached(api::PropagationPolicies(), policy);
+  PutBinding(kConfigMaps.gvk, "settings");
+  REQUIRE(Reconcile().ok());
+  CHECK(Queued() == std::vector<std::string>{"ConfigMap ns/settings"});
+  CHECK_FALSE(
+      server->Find(api::PropagationPolicies(), {"ns", "p"}).HasFinalizer(Scope::kFinalizer));
+}
+
 }  // namespace

@@ -237,6 +237,15 @@ TEST_CASE_METHOD(RecheckFixture,
   CHECK(binding.Label(api::kPropagationPolicyIdLabel).empty());
 }
 
+TEST_CASE_METHOD(RecheckFixture, "a template is released by a policy that is being deleted") {
+  kube::Object policy = server->Find(api::PropagationPolicies(), {"ns", "p"});
+  policy.AddFinalizer("karmada.io/propagation-policy-controller");
+  policy.Set({"metadata", "deletionTimestamp"}, "2026-01-01T00:00:00Z");
+  PutCached(api::PropagationPolicies(), policy);
+  REQUIRE(Reconcile().ok());
+  CHECK(server->Find(kDeployments, kWeb).Label(api::kPropagationPolicyIdLabel).empty());
+}
+
 TEST_CASE_METHOD(RecheckFixture, "an object that is propagated in another version is left alone") {
   const char* other_version =
       R"([{"apiVersion": "apps/v1beta1", "kind": "Deployment", "namespace": "ns"}])";
