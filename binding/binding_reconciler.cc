@@ -10,6 +10,7 @@
 #include "api/resources.h"
 #include "base/status.h"
 #include "binding/work_templates.h"
+#include "kube/client/errors.h"
 #include "kube/runtime/controller.h"
 #include "kube/runtime/events.h"
 #include "works/rule_requeue.h"
@@ -69,14 +70,13 @@ absl::StatusOr<kube::Action> BindingReconciler<Scope>::Reconcile(const kube::Req
   if (!resource.ok()) return resource.status();
   const absl::StatusOr<kube::ObjectPtr> found =
       manager_.cluster().Get(*resource, reference.key(), stop);
-  if (absl::IsNotFound(found.status()))
-    return kube::Action::Done();  // Its binding will be collected.
+  if (kube::IsGone(found.status())) return kube::Action::Done();  // Its binding will be collected.
   if (!found.ok()) return found.status();
 
   const base::SteadyTime start = manager_.clock().SteadyNow();
   const absl::Status result =
       conflicts_.Judge(request.key.ToString(), EnsureWorks(binding, **found, stop));
-  if (!absl::IsAborted(result) && !absl::IsCancelled(result)) {
+  if (!kube::IsNoOutcome(result)) {
     manager_.registry()
         .GetHistogram("binding_sync_work_duration_seconds",
                       "Duration of syncing the Works of a binding.",
@@ -110,11 +110,8 @@ absl::StatusOr<kube::Action> BindingReconciler<Scope>::Finalize(const kube::Obje
     errors.Add(DeleteWork(manager_.cluster(), *work, stop));
   }
   RETURN_IF_ERROR(errors.Join());
-  kube::Object after = *object;
-  after.RemoveFinalizer(Scope::kFinalizer);
-  const absl::Status removed =
-      manager_.cluster().Update(Scope::Bindings(), object, after, {}, stop).status();
-  if (!removed.ok() && !absl::IsNotFound(removed)) return removed;
+  RETURN_IF_ERROR(
+      manager_.cluster().RemoveFinalizer(Scope::Bindings(), object, Scope::kFinalizer, stop));
   return kube::Action::Done();
 }
 

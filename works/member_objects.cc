@@ -8,6 +8,7 @@
 #include "absl/strings/str_split.h"
 #include "api/keys.h"
 #include "base/status.h"
+#include "kube/client/errors.h"
 #include "kube/meta/patch.h"
 
 namespace works {
@@ -60,10 +61,10 @@ absl::StatusOr<kube::Resource> MemberObjects::ResourceOf(kube::MemberCluster& me
                                                          const kube::Gvk& gvk,
                                                          const base::StopToken& stop) {
   absl::StatusOr<kube::Resource> resource = deps_.mapper.ForKind(gvk, stop);
-  if (!absl::IsNotFound(resource.status())) return resource;
+  if (!kube::IsNoSuchKind(resource.status())) return resource;
   absl::StatusOr<kube::Resource> own = member.client().mapper().ForKind(gvk, stop);
   // That the control plane does not serve the kind is what the user can do something about.
-  return absl::IsNotFound(own.status()) ? resource : own;
+  return kube::IsNoSuchKind(own.status()) ? resource : own;
 }
 
 bool MemberObjects::IsKindGone(const std::string& cluster, const kube::Gvk& gvk,
@@ -72,7 +73,7 @@ bool MemberObjects::IsKindGone(const std::string& cluster, const kube::Gvk& gvk,
   if (!member.ok()) return false;
   kube::RestMapper& mapper = (*member)->client().mapper();
   mapper.Reset();  // What it knows may be from before the definition went.
-  return absl::IsNotFound(mapper.ForKind(gvk, stop).status());
+  return kube::IsNoSuchKind(mapper.ForKind(gvk, stop).status());
 }
 
 absl::StatusOr<kube::ObjectPtr> MemberObjects::Find(const std::string& cluster,
@@ -179,7 +180,7 @@ absl::StatusOr<kube::Object> MemberObjects::Retained(const kube::Object& manifes
 absl::Status MemberObjects::Delete(const std::string& cluster, const kube::Object& manifest,
                                    const base::StopToken& stop) {
   const absl::StatusOr<kube::ObjectPtr> found = Find(cluster, manifest, stop);
-  if (absl::IsNotFound(found.status()) && IsKindGone(cluster, manifest.gvk(), stop)) {
+  if (kube::IsNoSuchKind(found.status()) && IsKindGone(cluster, manifest.gvk(), stop)) {
     Forget(cluster, manifest.gvk(), manifest.key());
     return absl::OkStatus();  // An object of a kind that is not served does not exist.
   }

@@ -7,6 +7,7 @@
 #include "api/work.h"
 #include "base/status.h"
 #include "kube/cache/cluster_client.h"
+#include "kube/client/errors.h"
 #include "kube/runtime/controller.h"
 
 namespace works {
@@ -121,7 +122,7 @@ class WorkStatusWriter::Loop : public kube::Reconciler {
     // Both lists belong to this writer alone.
     options.precondition = kube::UpdateOptions::Precondition::kNever;
     const absl::Status sent = client.Update(api::Works(), work, after, options, stop).status();
-    return absl::IsNotFound(sent) ? absl::OkStatus() : sent;
+    return kube::IgnoreGone(sent);
   }
 
   // What was not written stays pending, under anything newer.

@@ -9,6 +9,7 @@
 #include "api/resources.h"
 #include "base/status.h"
 #include "controllers/bindingstatus/aggregation.h"
+#include "kube/client/errors.h"
 #include "kube/runtime/controller.h"
 #include "kube/runtime/events.h"
 #include "works/rule_requeue.h"
@@ -93,7 +94,7 @@ absl::Status BindingStatusReconciler<Scope>::WriteBinding(
                                      : kube::UpdateOptions::Precondition::kNever;
   const absl::StatusOr<kube::ObjectPtr> now =
       manager_.cluster().Update(Scope::Bindings(), object, after, options, stop);
-  if (absl::IsNotFound(now.status())) return absl::OkStatus();
+  if (kube::IsGone(now.status())) return absl::OkStatus();
   const std::string name = FailurePrefix(object->key());
   const absl::Status written = conflicts_.Judge(name, now.status());
   Report({*object, name}, written,
@@ -113,7 +114,7 @@ absl::Status BindingStatusReconciler<Scope>::WriteTemplate(
   ASSIGN_OR_RETURN(const kube::Resource resource, manager_.cluster().mapper().ForKind(gvk, stop));
   const absl::StatusOr<kube::ObjectPtr> object =
       manager_.cluster().Get(resource, reference.key(), stop);
-  if (absl::IsNotFound(object.status())) return absl::OkStatus();
+  if (kube::IsGone(object.status())) return absl::OkStatus();
   RETURN_IF_ERROR(object.status());
 
   const absl::StatusOr<kube::Object> aggregated =
@@ -123,9 +124,9 @@ absl::Status BindingStatusReconciler<Scope>::WriteTemplate(
   if (aggregated.ok()) {
     const absl::Status written =
         template_status_.Write({resource, *object}, aggregated->status(), stop);
-    if (absl::IsNotFound(written)) return absl::OkStatus();  // The template went meanwhile.
+    if (kube::IsGone(written)) return absl::OkStatus();  // The template went meanwhile.
     done = conflicts_.Judge(name, written);
-    if (absl::IsAborted(done)) return done;
+    if (kube::IsConflict(done)) return done;
   }
   Report({**object, name}, done, api::message::kTemplateStatusAggregated);
   return base::Annotate(done, "aggregating status of ", reference.Describe());

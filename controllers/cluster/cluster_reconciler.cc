@@ -12,6 +12,7 @@
 #include "api/resources.h"
 #include "base/status.h"
 #include "controllers/cluster/pull_cluster_monitor.h"
+#include "kube/client/errors.h"
 #include "kube/runtime/controller.h"
 #include "kube/runtime/events.h"
 
@@ -104,7 +105,7 @@ absl::StatusOr<kube::ObjectPtr> ClusterReconciler::UpdateTaints(const kube::Obje
   if (taints->empty()) after.Erase({"spec", "taints"});
   const absl::StatusOr<kube::ObjectPtr> now =
       manager_.cluster().Update(api::Clusters(), cluster, after, {}, stop);
-  if (absl::IsAborted(now.status()) || absl::IsCancelled(now.status())) return now;
+  if (kube::IsNoOutcome(now.status())) return now;
   Record(manager_, *cluster, now.status(),
          {api::reason::kTaintClusterSucceed, api::reason::kTaintClusterFailed},
          now.ok() ? api::message::ClusterTainted(*taints)
@@ -131,11 +132,8 @@ absl::StatusOr<kube::Action> ClusterReconciler::Finalize(const kube::ObjectPtr& 
     return kube::Action::After(kUnjoinRecheck);
   }
   if (IsStillScheduled(cluster->name())) return kube::Action::After(kUnjoinRecheck);
-  kube::Object after = *cluster;
-  after.RemoveFinalizer(api::kClusterFinalizer);
-  const absl::Status removed =
-      manager_.cluster().Update(api::Clusters(), cluster, after, {}, stop).status();
-  if (!removed.ok() && !absl::IsNotFound(removed)) return removed;
+  RETURN_IF_ERROR(
+      manager_.cluster().RemoveFinalizer(api::Clusters(), cluster, api::kClusterFinalizer, stop));
   return kube::Action::Done();
 }
 
@@ -145,11 +143,8 @@ absl::Status ClusterReconciler::ReleaseWorks(const kube::Object& cluster,
   const std::string ns = api::ExecutionNamespace(cluster.name());
   for (const kube::ObjectPtr& work :
        manager_.cluster().informers().Get(api::Works())->store().List(ns, {})) {
-    kube::Object after = *work;
-    if (!after.RemoveFinalizer(api::kExecutionFinalizer)) continue;
-    const absl::Status released =
-        manager_.cluster().Update(api::Works(), work, after, {}, stop).status();
-    if (!absl::IsNotFound(released)) errors.Add(released);
+    errors.Add(
+        manager_.cluster().RemoveFinalizer(api::Works(), work, api::kExecutionFinalizer, stop));
   }
   return errors.Join();
 }

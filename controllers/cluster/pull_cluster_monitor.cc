@@ -7,6 +7,7 @@
 #include "api/reasons.h"
 #include "api/resources.h"
 #include "base/log.h"
+#include "kube/client/errors.h"
 
 namespace controllers {
 
@@ -64,7 +65,7 @@ void PullClusterMonitor::Check(const kube::ObjectPtr& cluster, const base::StopT
   options.subresource = "status";
   const absl::Status written =
       manager_.cluster().Update(api::Clusters(), cluster, after, options, stop).status();
-  if (!written.ok() && !absl::IsAborted(written) && !absl::IsCancelled(written)) {
+  if (!written.ok() && !kube::IsNoOutcome(written)) {
     base::LogError("cannot mark a silent cluster as unknown",
                    {{"cluster", cluster->name()}, {"error", written}});
   }

@@ -133,10 +133,8 @@ absl::Status DependenciesReconciler::Release(const kube::ObjectPtr& binding,
         client.Update(api::ResourceBindings(), object, *after, {}, stop).status()));
   }
   RETURN_IF_ERROR(base::Annotate(errors.Join(), "letting go of what ", key.ToString(), " needed"));
-  kube::Object after = *binding;
-  after.RemoveFinalizer(api::kDependenciesFinalizer);
-  return kube::IgnoreGone(
-      client.Update(api::ResourceBindings(), binding, after, {}, stop).status());
+  return client.RemoveFinalizer(api::ResourceBindings(), binding, api::kDependenciesFinalizer,
+                                stop);
 }
 
 absl::Status RegisterDependencies(const loops::Context& context, int workers) {

@@ -12,6 +12,7 @@
 #include "api/resources.h"
 #include "base/log.h"
 #include "base/status.h"
+#include "kube/client/errors.h"
 #include "kube/runtime/controller.h"
 #include "works/related.h"
 #include "works/rule_requeue.h"
@@ -109,8 +110,7 @@ absl::Status ExecutionReconciler::Dispatch(const Target& target, const base::Sto
     ok += applied.ok();
   }
   const absl::Status result = errors.Join();
-  if (absl::IsAborted(result) || absl::IsCancelled(result))
-    return result;  // Again at once, or stopped.
+  if (kube::IsNoOutcome(result)) return result;
   manager_.registry()
       .GetHistogram("work_sync_workload_duration_seconds",
                     "Duration of syncing the manifests of a Work to its member cluster.",
@@ -195,11 +195,8 @@ absl::StatusOr<kube::Action> ExecutionReconciler::Finalize(const Target& target,
   } else if (!target.object->IsDeleting()) {
     return kube::Action::Done();  // Its Ready condition queues the Work again.
   }
-  kube::Object after = *target.work;
-  after.RemoveFinalizer(api::kExecutionFinalizer);
-  const absl::Status removed =
-      manager_.cluster().Update(api::Works(), target.work, after, {}, stop).status();
-  if (!removed.ok() && !absl::IsNotFound(removed)) return removed;
+  RETURN_IF_ERROR(manager_.cluster().RemoveFinalizer(api::Works(), target.work,
+                                                     api::kExecutionFinalizer, stop));
   return kube::Action::Done();
 }
 

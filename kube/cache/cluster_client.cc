@@ -102,7 +102,7 @@ absl::StatusOr<ObjectPtr> ClusterClient::Update(const Resource& r, const ObjectP
   const WriteOptions write{.subresource = options.status_on_object ? "" : options.subresource};
   absl::StatusOr<Object> written =
       client_.Patch(r, before->key(), PatchType::kMerge, patch, write, stop);
-  if (absl::IsAborted(written.status())) {
+  if (IsConflict(written.status())) {
     // The cache may be behind: trying again must not depend on a watch that has died unnoticed.
     const absl::StatusOr<Object> live = client_.Get(r, before->key(), stop);
     if (live.ok()) Remember(r, *live);
@@ -112,11 +112,20 @@ absl::StatusOr<ObjectPtr> ClusterClient::Update(const Resource& r, const ObjectP
   return Share(*std::move(written));
 }
 
+absl::Status ClusterClient::RemoveFinalizer(const Resource& r, const ObjectPtr& object,
+                                            absl::string_view finalizer,
+                                            const base::StopToken& stop) {
+  Object after = *object;
+  if (!after.RemoveFinalizer(finalizer)) return absl::OkStatus();
+  return IgnoreGone(Update(r, object, after, {}, stop).status());
+}
+
 absl::Status ClusterClient::Delete(const Resource& r, const ObjectKey& key,
                                    const DeleteOptions& options, const base::StopToken& stop) {
   const std::shared_ptr<Informer> informer = informers_.Find(r);
   const ObjectPtr held = informer == nullptr ? nullptr : informer->store().Find(key);
   const absl::StatusOr<Object> left = client_.Delete(r, key, options, stop);
+  // A kind that is not served has no objects either.
   if (!left.ok() && !absl::IsNotFound(left.status())) return left.status();
   if (left.ok() && !left->empty()) {
     Remember(r, *left);

@@ -73,6 +73,9 @@ class ClusterClient {
   // only the server writes (uid, generation, ...) are never part of the patch.
   absl::StatusOr<ObjectPtr> Update(const Resource& r, const ObjectPtr& before, const Object& after,
                                    const UpdateOptions& options, const base::StopToken& stop);
+  // Takes a finalizer off. OK also when the object does not have it, or is gone by now.
+  absl::Status RemoveFinalizer(const Resource& r, const ObjectPtr& object,
+                               absl::string_view finalizer, const base::StopToken& stop);
   // OK also when it was gone already.
   absl::Status Delete(const Resource& r, const ObjectKey& key, const DeleteOptions& options,
                       const base::StopToken& stop);

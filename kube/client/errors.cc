@@ -15,6 +15,10 @@ constexpr absl::string_view kNoSuchKindPayload = "type.kube/no-such-kind";
 
 bool IsConflict(const absl::Status& status) { return absl::IsAborted(status); }
 
+bool IsNoOutcome(const absl::Status& status) {
+  return IsConflict(status) || absl::IsCancelled(status);
+}
+
 bool IsNoSuchKind(const absl::Status& status) {
   if (!absl::IsNotFound(status)) return false;
   if (status.GetPayload(kNoSuchKindPayload).has_value()) return true;

@@ -27,6 +27,10 @@ bool IsNoSuchKind(const absl::Status& status);
 // somebody changes the object, the permissions or the webhook.
 bool IsRefused(const absl::Status& status);
 
+// A conflict, or the process stops: nothing came of it yet, and the next pass will have a result.
+// It is returned, but neither reported nor counted.
+bool IsNoOutcome(const absl::Status& status);
+
 // OK for an object that is not there; other errors stay.
 absl::Status IgnoreGone(const absl::Status& status);
 

@@ -18,6 +18,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/synchronization/mutex.h"
+#include "kube/client/errors.h"
 
 namespace kube {
 
@@ -32,7 +33,7 @@ class ConflictStreak {
   // kFailedPrecondition, with its message.
   absl::Status Judge(absl::string_view what, const absl::Status& result) {
     absl::MutexLock lock(&mu_);
-    if (!absl::IsAborted(result)) {
+    if (!IsConflict(result)) {
       if (!absl::IsCancelled(result)) conflicts_.erase(what);
       return result;
     }

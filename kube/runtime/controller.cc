@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "base/repeated_errors.h"
 #include "base/status.h"
+#include "kube/client/errors.h"
 #include "kube/runtime/handler_registration.h"
 #include "kube/runtime/internal/reconcile_metrics.h"
 
@@ -103,7 +104,7 @@ absl::StatusOr<Action> Controller::Impl::Reconcile(const Request& request) {
 void Controller::Impl::HandleError(const WorkQueue::Taken& taken, const absl::Status& error,
                                    bool stopping) {
   if (absl::IsCancelled(error) && (stopping || manager.abort_token().stop_requested())) return;
-  if (absl::IsAborted(error) && !IsTerminal(error)) {
+  if (IsConflict(error) && !IsTerminal(error)) {
     metrics.requeue.Increment();
     queue.AddRateLimited(taken.request, taken.priority);
     return;

@@ -5,7 +5,7 @@
 namespace kube {
 
 void EventRecorder::Outcome(const Attempt& attempt, const absl::Status& result) {
-  if (IsConflict(result) || absl::IsCancelled(result)) return;
+  if (IsNoOutcome(result)) return;
   const bool recovered = failing_.Recovered(attempt.what, result.ok());
   if (result.ok() && !recovered && !attempt.changed) return;
   for (const ObjectReference& about : attempt.about) {

@@ -8,6 +8,7 @@
 #include "absl/synchronization/mutex.h"
 #include "base/log.h"
 #include "base/status.h"
+#include "kube/client/errors.h"
 #include "kube/runtime/internal/event_correlator.h"
 
 namespace kube {
@@ -138,7 +139,7 @@ absl::Status BackgroundEventSink::WriteOnce(EventCorrelator::Decision& decision)
                                      .Patch(events, decision.event.key(), PatchType::kMerge,
                                             decision.patch, {}, abort_.get_token())
                                      .status();
-    if (!absl::IsNotFound(patched)) return patched;
+    if (!IsGone(patched)) return patched;
     decision.patch = json::Value();  // It has expired: the whole event again.
   }
   const absl::Status created =

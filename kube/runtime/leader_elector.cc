@@ -11,6 +11,7 @@
 #include "absl/synchronization/mutex.h"
 #include "base/log.h"
 #include "base/random.h"
+#include "kube/client/errors.h"
 #include "kube/runtime/events.h"
 
 namespace kube {
@@ -136,7 +137,7 @@ absl::StatusOr<bool> LeaderElector::Impl::Attempt(const base::StopToken& stop) {
   }
   const ObjectKey key{options.lease_namespace, options.lease_name};
   absl::StatusOr<Object> found = env.client.Get(leases, key, stop);
-  if (absl::IsNotFound(found.status())) {
+  if (IsGone(found.status())) {
     const Object fresh = Object::Make(leases.gvk, key);
     return Settle(env.client.Create(leases, Claim(fresh), {}, stop));
   }
@@ -164,7 +165,7 @@ bool LeaderElector::Impl::TryToHold(const base::StopToken& stop) {
 
 void LeaderElector::Impl::Note(const absl::Status& error) {
   // Losing a race for the Lease is the ordinary course of an election.
-  const bool lost_race = absl::IsAborted(error) || absl::IsAlreadyExists(error);
+  const bool lost_race = IsConflict(error) || absl::IsAlreadyExists(error);
   if (error == last_error || lost_race) return;
   last_error = error;
   if (error.ok()) return;

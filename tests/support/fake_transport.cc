@@ -174,11 +174,11 @@ absl::StatusOr<kube::HttpResponse> FakeApiServer::Send(const kube::HttpRequest& 
   const auto free = [&] { return blocked_ != request.method || cancelled; };
   mu_.Await(absl::Condition(&free));
   if (cancelled) return absl::CancelledError("stopped");
-  if (const kube::HttpResponse failure = NextFailure(request.method); failure.code != 0) {
+  const RequestPath path = RequestPath::Parse(request.path);
+  if (const kube::HttpResponse failure = NextFailure(request.method, path); failure.code != 0) {
     return failure;
   }
-  kube::HttpResponse answer =
-      objects_.Answer(request.method, RequestPath::Parse(request.path), request.body);
+  kube::HttpResponse answer = objects_.Answer(request.method, path, request.body);
   Publish();
   return answer;
 }
@@ -203,7 +203,7 @@ void FakeApiServer::Start(const StreamPtr& stream) {
   if (!absl::SimpleAtoi(stream->path.Parameter("resourceVersion"), &from)) {
     from = objects_.version();
   }
-  kube::HttpResponse head = NextFailure("WATCH");
+  kube::HttpResponse head = NextFailure("WATCH", stream->path);
   if (head.code == 0 && from > objects_.version()) head = Failure(504, "Timeout");
   if (head.code != 0) {
     Enqueue(stream, [head](Stream& s) {
@@ -226,12 +226,15 @@ void FakeApiServer::Start(const StreamPtr& stream) {
   }
 }
 
-kube::HttpResponse FakeApiServer::NextFailure(const std::string& method) {
+kube::HttpResponse FakeApiServer::NextFailure(const std::string& method, const RequestPath& path) {
   auto& waiting = failures_[method];
   if (waiting.empty()) return {};
   const auto [code, reason] = waiting.front();
   waiting.pop_front();
-  return Failure(code, reason);
+  json::Value status = StatusBody(code, reason);
+  // Servers name the object that they do not find; for a path that they do not serve there is none.
+  if (code == 404 && !path.key.name.empty()) status.Set({"details", "name"}, path.key.name);
+  return {.code = code, .body = json::Write(status)};
 }
 
 void FakeApiServer::Publish() {

@@ -95,7 +95,8 @@ class FakeApiServer : public kube::Transport {
   using Call = std::function<void(Stream&)>;
 
   // Code 0: none is due.
-  kube::HttpResponse NextFailure(const std::string& method) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  kube::HttpResponse NextFailure(const std::string& method, const RequestPath& path)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Answers a watch and sends it what has happened since the version it asks for.
   void Start(const StreamPtr& stream) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Sends the watches what has changed since it was last called.

@@ -2,6 +2,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "kube/client/errors.h"
 #include "tests/support/fake_clock.h"
 #include "tests/support/fake_transport.h"
 #include "tests/support/pods.h"
@@ -174,6 +175,23 @@ TEST_CASE_METHOD(Fixture, "after a conflict the cache shows what the server has"
   CHECK(absl::IsAborted(cluster.Update(kPods, held, after, {}, stop).status()));
   CHECK(cluster.Find(kPods, key)->resource_version() == theirs.resource_version());
   server->Unblock();
+}
+
+TEST_CASE_METHOD(Fixture, "a finalizer is taken off once, and that the object is gone is fine") {
+  Object pod = Pod("a");
+  pod.AddFinalizer("example.io/mine");
+  pod.AddFinalizer("example.io/other");
+  server->Put(kPods, pod);
+  const ObjectPtr before = Before();
+  REQUIRE(cluster.RemoveFinalizer(kPods, before, "example.io/mine", stop).ok());
+  CHECK_FALSE(Before()->HasFinalizer("example.io/mine"));
+  CHECK(Before()->HasFinalizer("example.io/other"));
+  REQUIRE(cluster.RemoveFinalizer(kPods, Before(), "example.io/mine", stop).ok());
+  CHECK(server->Requests("PATCH").size() == 1);
+  // Others' finalizers are in the same list, so a stale one must not be written.
+  CHECK(IsConflict(cluster.RemoveFinalizer(kPods, before, "example.io/mine", stop)));
+  server->Erase(kPods, key);
+  CHECK(cluster.RemoveFinalizer(kPods, before, "example.io/mine", stop).ok());
 }
 
 TEST_CASE_METHOD(Fixture, "a delete that finalizers hold up is seen as deleting") {
