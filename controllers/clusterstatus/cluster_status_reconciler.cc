@@ -289,7 +289,7 @@ absl::Status RegisterClusterStatus(const loops::Context& context, int workers) {
   kube::ControllerBuilder builder = context.NewController(api::kClusterStatusController, workers);
   loops::ReadsCredentials(builder)
       .Watches(api::Clusters(), {.when = {.update = IsNewsForStatus}})
-      // Members that do not answer hold half of the workers at most.
+      // A member that does not answer delays only itself.
       .WithLanes([](const kube::Request& request) { return request.key.name; })
       .Build(std::make_unique<ClusterStatusReconciler>(
           ClusterStatusDeps{context.manager, context.members}, options));

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <exception>
-#include <thread>
 #include <utility>
 
 #include "absl/base/thread_annotations.h"
@@ -13,6 +12,7 @@
 #include "kube/client/errors.h"
 #include "kube/runtime/handler_registration.h"
 #include "kube/runtime/internal/reconcile_metrics.h"
+#include "kube/runtime/internal/worker_threads.h"
 
 namespace kube {
 namespace {
@@ -45,7 +45,7 @@ struct Controller::Impl {
   std::vector<std::shared_ptr<void>> kept ABSL_GUARDED_BY(mu);
 
   absl::Status AwaitCaches(const base::StopToken& stop);
-  void Work(const base::StopToken& stop);
+  void Work(const WorkQueue::Taken& taken, const base::StopToken& stop);
   void Process(const WorkQueue::Taken& taken, const base::StopToken& stop);
   absl::StatusOr<Action> Reconcile(const Request& request);
   void HandleError(const WorkQueue::Taken& taken, const absl::Status& error, bool stopping);
@@ -67,12 +67,10 @@ absl::Status Controller::Impl::AwaitCaches(const base::StopToken& stop) {
   return absl::OkStatus();
 }
 
-void Controller::Impl::Work(const base::StopToken& stop) {
-  while (std::optional<WorkQueue::Taken> taken = queue.Get()) {
-    // After a stop what is still queued stays undone: the next start finds it again.
-    if (!stop.stop_requested()) Process(*taken, stop);
-    queue.Done(taken->request);
-  }
+void Controller::Impl::Work(const WorkQueue::Taken& taken, const base::StopToken& stop) {
+  // After a stop what is still queued stays undone: the next start finds it again.
+  if (!stop.stop_requested()) Process(taken, stop);
+  queue.Done(taken.request);
 }
 
 void Controller::Impl::Process(const WorkQueue::Taken& taken, const base::StopToken& stop) {
@@ -198,12 +196,11 @@ absl::Status Controller::Run(const base::StopToken& stop) {
   }
   // Ends the waiting in Get. The run's own thread is one of the workers.
   base::StopCallback wake(stop, [this] { impl_->queue.ShutDown(); });
-  std::vector<std::thread> workers;
-  for (int i = 1; i < impl_->options.workers; ++i) {
-    workers.emplace_back([this, &stop] { impl_->Work(stop); });
-  }
-  impl_->Work(stop);
-  for (std::thread& worker : workers) worker.join();
+  internal::WorkerThreads(
+      internal::WorkerThreads::LimitsFor(impl_->options.workers, impl_->options.lanes),
+      [this] { return impl_->queue.Get(); },
+      [this, &stop](const WorkQueue::Taken& taken) { impl_->Work(taken, stop); })
+      .Run();
   return absl::OkStatus();
 }
 

@@ -4,12 +4,18 @@
 // the first of `ready`; when they meet an item whose lane is full they park it. Giving an item back
 // frees a place in its lane, which brings one parked item back to `ready`.
 //
-// One of the workers that wait, the timekeeper, also waits for the time of the next delayed item;
-// the others wait on one and the same condition, which costs nothing when something else is added.
+// With lanes, items of lanes that are not slow are `quick` while they are held, until a second has
+// passed. When there are as many as there are workers, the queue is full, and nothing is handed out
+// until one of them is given back or its second is over.
+//
+// One of the workers that wait, the timekeeper, also waits for the time of the next delayed item,
+// and of the next item that stops being quick if others wait for its place; the others wait on one
+// and the same condition, which costs nothing when something else is added.
 #include "kube/runtime/work_queue.h"
 
 #include <algorithm>
 #include <cstdint>
+#include <deque>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -40,6 +46,7 @@ struct Entry {
   // Set while a worker holds the item.
   bool held = false;
   base::SteadyTime taken;
+  bool quick = false;  // Its lane was not slow then.
   Lane* lane = nullptr;
 };
 
@@ -90,6 +97,8 @@ struct WorkQueue::Impl {
   UrgentItems ready ABSL_GUARDED_BY(mu);
   std::set<Item*, ByDueTime> delayed ABSL_GUARDED_BY(mu);
   absl::node_hash_map<std::string, Lane> lanes ABSL_GUARDED_BY(mu);
+  // When each item that is quick was taken, oldest first.
+  std::deque<base::SteadyTime> quick ABSL_GUARDED_BY(mu);
   size_t waiting ABSL_GUARDED_BY(mu) = 0;  // Items in any state but kNothing.
   size_t held ABSL_GUARDED_BY(mu) = 0;
   size_t parked ABSL_GUARDED_BY(mu) = 0;
@@ -104,6 +113,7 @@ struct WorkQueue::Impl {
   void BecomeDue(Item& item) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu);
   void BecomeReady(Item& item) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu);
   void CollectDue() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu);
+  void ForgetQuick(base::SteadyTime taken) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu);
   std::optional<Taken> TakeFirst() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu);
   bool EnterLane(Item& item, base::SteadyTime now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu);
   void LeaveLane(Item& item, base::SteadyTime now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu);
@@ -115,12 +125,21 @@ struct WorkQueue::Impl {
   base::SteadyTime NextDue() const ABSL_SHARED_LOCKS_REQUIRED(mu) {
     return delayed.empty() ? base::SteadyTime::InfiniteFuture() : (*delayed.begin())->second.due;
   }
+  bool IsFull() const ABSL_SHARED_LOCKS_REQUIRED(mu) {
+    return lane_options.of && static_cast<int>(quick.size()) >= lane_options.max_held_quick;
+  }
+  // When time alone gives a worker something to do.
+  base::SteadyTime NextTime() const ABSL_SHARED_LOCKS_REQUIRED(mu) {
+    if (ready.empty() || !IsFull()) return NextDue();
+    return std::min(NextDue(), quick.front() + kSlow);
+  }
   // What the timekeeper and the other waiting workers look at.
   bool TimekeeperIsWanted() const ABSL_SHARED_LOCKS_REQUIRED(mu) {
-    return shut_down || !ready.empty() || NextDue() < timer;
+    return shut_down || (!ready.empty() && !IsFull()) || NextTime() < timer;
   }
   bool WorkerIsWanted() const ABSL_SHARED_LOCKS_REQUIRED(mu) {
-    return shut_down || !ready.empty() || (!has_timekeeper && !delayed.empty());
+    return shut_down || (!ready.empty() && !IsFull()) ||
+           (!has_timekeeper && NextTime() < base::SteadyTime::InfiniteFuture());
   }
 };
 
@@ -188,7 +207,8 @@ void WorkQueue::Impl::CollectDue() {
 // The first item whose lane has a place; nullopt when there is none.
 std::optional<WorkQueue::Taken> WorkQueue::Impl::TakeFirst() {
   const base::SteadyTime now = clock.SteadyNow();
-  while (!ready.empty()) {
+  while (!quick.empty() && now - quick.front() >= kSlow) quick.pop_front();
+  while (!ready.empty() && !IsFull()) {
     Item& item = **ready.begin();
     Entry& entry = item.second;
     ready.erase(ready.begin());
@@ -224,6 +244,8 @@ bool WorkQueue::Impl::EnterLane(Item& item, base::SteadyTime now) {
   if (item.second.lane == nullptr) item.second.lane = &lanes[lane_options.of(item.first)];
   Lane& lane = *item.second.lane;
   if (HasPlace(lane, now)) {
+    item.second.quick = !lane.IsSlow(now);
+    if (item.second.quick) quick.push_back(now);
     lane.taken.push_back(now);
     return true;
   }
@@ -247,6 +269,7 @@ void WorkQueue::Impl::LeaveLane(Item& item, base::SteadyTime now) {
   if (!lane_options.of) return;
   Lane& lane = *item.second.lane;
   const bool was_slow = lane.IsSlow(now);
+  if (item.second.quick) ForgetQuick(item.second.taken);
   lane.was_slow = now - item.second.taken >= kSlow;
   lane.taken.erase(std::find(lane.taken.begin(), lane.taken.end(), item.second.taken));
   if (parked == 0) return;
@@ -261,12 +284,17 @@ void WorkQueue::Impl::LeaveLane(Item& item, base::SteadyTime now) {
   }
 }
 
+void WorkQueue::Impl::ForgetQuick(base::SteadyTime taken) {
+  const auto found = std::find(quick.begin(), quick.end(), taken);
+  if (found != quick.end()) quick.erase(found);  // Else it has stopped being quick.
+}
+
 void WorkQueue::Impl::Wait() {
   if (std::exchange(has_timekeeper, true)) {
     mu.Await(absl::Condition(this, &Impl::WorkerIsWanted));
     return;
   }
-  timer = NextDue();
+  timer = NextTime();
   clock.AwaitUntil(mu, absl::Condition(this, &Impl::TimekeeperIsWanted), timer);
   has_timekeeper = false;
 }

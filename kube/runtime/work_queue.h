@@ -37,21 +37,27 @@ struct RateLimiterOptions {
   int burst = 100;
 };
 
-// Keeps one server that is slow, or does not answer at all, from holding all workers: items that
-// concern the same server share a lane, of which only so many are handed out at once. The others
-// keep their places.
+// Keeps servers that are slow, or do not answer at all, from holding all workers: items that
+// concern the same server share a lane, of which only so many are handed out at once; the others
+// keep their places. And an item that has been held for a second does not count as one that a
+// worker is busy with: another one is handed out beside it, to a thread more.
 struct LaneOptions {
+  // Threads that wait for slow servers, beside the workers.
+  static constexpr int kSpareThreads = 16;
+
   // The lane of an item: a member's name. Empty: no lanes.
   std::function<std::string(const Request&)> of;
   // Items of one lane that are held at once. Of a slow lane, whose last item or one that is held
   // took a second or more, only one is.
   int max_held = 1;
-  // Items of all slow lanes together. REQUIRES: less than the workers, but for a single worker.
+  // Items of all slow lanes together.
   int max_held_slow = 1;
+  // Items that are held at once, without those of slow lanes and those held for a second or more.
+  int max_held_quick = 1;
 
-  // Three of five workers for each lane, half of them for all slow lanes together.
+  // Three of five workers for each lane, the spare threads for all slow lanes together.
   static LaneOptions For(int workers, std::function<std::string(const Request&)> of) {
-    return {std::move(of), std::max(1, workers * 3 / 5), std::max(1, workers / 2)};
+    return {std::move(of), std::max(1, workers * 3 / 5), kSpareThreads, workers};
   }
 };
 

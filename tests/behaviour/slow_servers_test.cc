@@ -5,6 +5,8 @@
 #include <catch2/catch.hpp>
 
 #include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
+#include "api/cluster.h"
 #include "sandbox/fleet.h"
 #include "tests/behaviour/manifests.h"
 #include "tests/support/control_plane.h"
@@ -65,6 +67,63 @@ spec:
                            absl::Seconds(25)));
   }
   plane.fleet()->member("member1")->faults().SetLatency(absl::ZeroDuration());
+}
+
+TEST_CASE("Many members that do not answer delay the status of nobody else", "[sandbox]") {
+  constexpr int kMembers = 20, kDead = 16;
+  ControlPlane plane(
+      {.members = kMembers,
+       .daemon_flags = {"--cluster-status-update-frequency=1s", "--cluster-failure-threshold=0s",
+                        "--cluster-success-threshold=0s"}});
+  const auto member = [](int m) { return absl::StrCat("member", m); };
+  const auto is_ready = [&](int m) {
+    const auto cluster = plane.Get("host", kCluster, {"", member(m)});
+    return cluster && api::ClusterView(*cluster).IsReady();
+  };
+  const auto nodes = [&](int m) {
+    const auto cluster = plane.Get("host", kCluster, {"", member(m)});
+    return cluster ? cluster->Get({"status", "nodeSummary", "totalNum"}).AsInt() : 0;
+  };
+  const auto have_nodes = [&](int64_t wanted, absl::Duration within) {
+    return plane.Eventually(
+        [&] {
+          for (int m = kDead + 1; m <= kMembers; ++m) {
+            if (nodes(m) != wanted) return false;
+          }
+          return true;
+        },
+        within);
+  };
+  REQUIRE(plane.Eventually([&] { return nodes(kMembers) > 0; }));
+  const int64_t before = nodes(kMembers);
+  REQUIRE(have_nodes(before, absl::Minutes(1)));
+  const auto add_node = [&](const std::string& name) {
+    for (int m = kDead + 1; m <= kMembers; ++m) {
+      plane.Apply(member(m),
+                  absl::StrCat("{apiVersion: v1, kind: Node, metadata: {name: ", name, "}}"));
+    }
+  };
+  for (int m = 1; m <= kDead; ++m) {
+    plane.fleet()->member(member(m))->faults().SetLatency(absl::Minutes(10));
+  }
+  // At once: no member is known to be slow yet. A probe that is not answered takes five seconds,
+  // and there are five workers.
+  add_node("first");
+  CHECK(have_nodes(before + 1, absl::Seconds(12)));
+  REQUIRE(plane.Eventually([&] {
+    for (int m = 1; m <= kDead; ++m) {
+      if (is_ready(m)) return false;
+    }
+    return true;
+  }));
+  add_node("second");
+  CHECK(have_nodes(before + 2, absl::Seconds(12)));
+  // One that comes back does not have to wait for its turn among the dead.
+  plane.fleet()->member("member1")->faults().SetLatency(absl::ZeroDuration());
+  CHECK(plane.Eventually([&] { return is_ready(1); }, absl::Minutes(1)));
+  for (int m = 1; m <= kDead; ++m) {
+    plane.fleet()->member(member(m))->faults().SetLatency(absl::ZeroDuration());
+  }
 }
 
 TEST_CASE("A control plane that answers late does not cost the lease", "[sandbox]") {
