@@ -51,21 +51,17 @@ class NodePool {
     for (const Member& element : elements) hash = Elements::Hash(hash, element);
     hash ^= hash >> 29;
     const size_t set = hash % kSets;
-    std::array<Value, kSlotsOfSet + 1> dropped;  // Freed without the lock.
+    Value dropped;  // Freed without the lock.
     const TryLock lock(locks_[set * kLocks / kSets]);
     if (!lock.held()) return Elements::Build(elements);
-    Slot* free = nullptr;
-    for (size_t i = 0; i < kSlotsOfSet; ++i) {
-      Slot& slot = (*slots_)[set * kSlotsOfSet + i];
+    const absl::Span<Slot> slots = absl::MakeSpan(*slots_).subspan(set * kSlotsOfSet, kSlotsOfSet);
+    for (const Slot& slot : slots) {
       if (slot.hash == hash && Elements::AreOf(slot.value, elements)) return slot.value;
-      if (IsUnused(slot.value)) dropped[i] = std::move(slot.value);
-      if (slot.value.is_null()) free = &slot;
     }
-    // With all in use, any may go: that costs memory, no more.
-    if (free == nullptr) free = &(*slots_)[set * kSlotsOfSet + (hash >> 60) % kSlotsOfSet];
+    Slot& free = SlotFor(hash, slots);
     Value made = Elements::Build(elements);
-    free->hash = hash;
-    dropped.back() = std::exchange(free->value, made);
+    free.hash = hash;
+    dropped = std::exchange(free.value, made);
     return made;
   }
 
@@ -97,6 +93,15 @@ class NodePool {
     uint64_t hash = 0;
     Value value;
   };
+  // The slot for what is not there yet: one that is free or that only the table has. With all in
+  // use, any may go: that costs memory, no more. This is not asked while an equal one is looked
+  // for, because it reads the nodes, which are rarely in the processor's cache.
+  static Slot& SlotFor(uint64_t hash, absl::Span<Slot> slots) {
+    for (Slot& slot : slots) {
+      if (slot.value.is_null() || IsUnused(slot.value)) return slot;
+    }
+    return slots[(hash >> 60) % slots.size()];
+  }
   // Nobody waits: who finds the place taken does without the table this time.
   class TryLock {
    public:
