@@ -28,12 +28,22 @@ absl::Status MergeFile(const std::string& path, KubeconfigEntries& entries) {
   return base::Annotate(entries.Merge(text, DirectoryOf(path)), "kubeconfig ", path);
 }
 
+// Errors name `files`, also those about PEM text that show only when a connection is made with it.
+absl::StatusOr<ConnectionConfig> ResolveFrom(const std::string& files,
+                                             const KubeconfigEntries& entries,
+                                             const std::string& context) {
+  auto config = entries.Resolve(context);
+  if (!config.ok()) return base::Annotate(config.status(), "kubeconfig ", files);
+  for (std::string* origin : {&config->ca_origin, &config->client_certificate_origin}) {
+    if (!origin->empty()) *origin = absl::StrCat("kubeconfig ", files, ": ", *origin);
+  }
+  return config;
+}
+
 absl::StatusOr<ConnectionConfig> LoadFile(const std::string& path, const std::string& context) {
   KubeconfigEntries entries;
   RETURN_IF_ERROR(MergeFile(path, entries));
-  auto config = entries.Resolve(context);
-  if (!config.ok()) return base::Annotate(config.status(), "kubeconfig ", path);
-  return config;
+  return ResolveFrom(path, entries, context);
 }
 
 // $KUBECONFIG: files that do not exist are passed over, as long as one does.
@@ -50,9 +60,7 @@ absl::StatusOr<ConnectionConfig> LoadList(const std::string& list, const std::st
     return absl::NotFoundError(
         absl::StrCat("none of the files in $KUBECONFIG (", list, ") exists"));
   }
-  auto config = entries.Resolve(context);
-  if (!config.ok()) return base::Annotate(config.status(), "kubeconfig ", list);
-  return config;
+  return ResolveFrom(list, entries, context);
 }
 
 auto PartsOf(const ExecPlugin& p) {
