@@ -11,6 +11,7 @@
 #include "base/spelling.h"
 #include "base/status.h"
 #include "cmd/sandbox/control_socket.h"
+#include "cmd/sandbox/terminal.h"
 
 namespace cmd {
 namespace {
@@ -49,8 +50,15 @@ absl::Status SteerMember(sandbox::Fleet& fleet, const std::string& request) {
 
 absl::Status RunMember(const SandboxOptions& options) {
   ASSIGN_OR_RETURN(const std::string directory, DirectoryOf(options));
-  return ControlSocket::Send(
-      directory, absl::StrCat("member ", options.member_down ? "down" : "up", " ", options.member));
+  RETURN_IF_ERROR(ControlSocket::Send(
+      directory,
+      absl::StrCat("member ", options.member_down ? "down" : "up", " ", options.member)));
+  Terminal().Print(options.member_down
+                       ? absl::StrCat(options.member,
+                                      " refuses every connection now; Karmada counts it as not "
+                                      "ready after half a minute")
+                       : absl::StrCat(options.member, " answers again"));
+  return absl::OkStatus();
 }
 
 }  // namespace cmd

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "base/status.h"
 #include "cmd/sandbox/members.h"
 
@@ -104,6 +105,19 @@ std::string ProgramDirectory() {
   std::error_code error;
   const fs::path program = fs::read_symlink("/proc/self/exe", error);
   return error ? "" : program.parent_path().string();
+}
+
+std::string CommandFor(const std::string& name) {
+  const fs::path beside = fs::path(ProgramDirectory()) / name;
+  const char* path = std::getenv("PATH");
+  for (const absl::string_view directory :
+       absl::StrSplit(path == nullptr ? "" : path, ':', absl::SkipEmpty())) {
+    const fs::path candidate = fs::path(std::string(directory)) / name;
+    if (access(candidate.c_str(), X_OK) != 0) continue;
+    std::error_code error;  // The first one is the one that a shell runs.
+    return fs::equivalent(candidate, beside, error) ? name : beside.string();
+  }
+  return beside.string();
 }
 
 }  // namespace cmd

@@ -70,8 +70,12 @@ class Session {
 // there is none. kNotFound for a path that cannot be run.
 absl::StatusOr<std::string> FindControllerManager(const std::string& wanted);
 
-// The directory of the running program; "" when it cannot be told.
+// The directory of the running program; "" when it cannot be determined.
 std::string ProgramDirectory();
+
+// Returns how to type the name of a program that lies beside this one: `name` alone when a shell
+// finds that very program by $PATH, else with its directory.
+std::string CommandFor(const std::string& name);
 
 }  // namespace cmd
 

@@ -3,16 +3,26 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <cstring>
 #include <iostream>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 
 namespace cmd {
+namespace {
+
+// A terminal that would show escape sequences as they are.
+bool IsDumb() {
+  const char* term = std::getenv("TERM");
+  return term != nullptr && std::strcmp(term, "dumb") == 0;
+}
+
+}  // namespace
 
 Terminal::Terminal()
     : interactive_(isatty(STDOUT_FILENO) == 1),
-      colours_(interactive_ && std::getenv("NO_COLOR") == nullptr) {}
+      colours_(interactive_ && std::getenv("NO_COLOR") == nullptr && !IsDumb()) {}
 
 void Terminal::Print(absl::string_view line) const { std::cout << line << std::endl; }
 

@@ -43,7 +43,7 @@ std::string ManagerLine(Session& session, const Terminal& terminal) {
   }
   return absl::StrCat(terminal.Yellow("No controller manager runs: nothing propagates until you "
                                       "start one with"),
-                      "\n  karmada-controller-manager ",
+                      "\n  ", CommandFor("karmada-controller-manager"), " ",
                       absl::StrJoin(session.ManagerArguments(), " "));
 }
 
@@ -69,7 +69,7 @@ std::string Instructions(Session& session, const Terminal& terminal,
   if (!members.empty()) {
     command(absl::StrCat("kubectl --kubeconfig ", session.KubeconfigPath(members.front()),
                          " get pods -A"));
-    command(absl::StrCat("karmada-sandbox member down ", members.back(),
+    command(absl::StrCat(CommandFor("karmada-sandbox"), " member down ", members.back(),
                          "   # and back again: member up ", members.back()));
   }
   absl::StrAppend(&out, "\nCtrl-C ends it.");
@@ -77,11 +77,11 @@ std::string Instructions(Session& session, const Terminal& terminal,
 }
 
 void ServeUntil(const base::StopToken& stop, Session& session, const Terminal& terminal) {
-  bool told = false;
+  bool reported = false;
   while (base::RealClock().SleepFor(kCheck, stop)) {
     ChildProcess* manager = session.manager();
-    if (told || manager == nullptr || !manager->Ended().has_value()) continue;
-    told = true;
+    if (reported || manager == nullptr || !manager->Ended().has_value()) continue;
+    reported = true;
     terminal.Print(terminal.Red(absl::StrCat("karmada-controller-manager ", *manager->Ended(),
                                              "; see ", manager->log_file())));
     terminal.Print(absl::StrCat("To start it again:\n  ", manager->program(), " ",

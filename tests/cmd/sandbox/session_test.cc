@@ -4,12 +4,15 @@
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "cmd/sandbox/members.h"
+#include "cmd/sandbox/terminal.h"
+#include "cmd/sandbox/up.h"
 
 namespace cmd {
 namespace {
@@ -66,6 +69,25 @@ TEST_CASE_METHOD(Fixture, "a member is taken down and brought back from outside"
   REQUIRE(Steer(false, "member1").ok());
   CHECK((*session)->fleet().member("member1")->port() == port);
   CHECK(Steer(true, "membr2").message() == "there is no member \"membr2\"; did you mean member2?");
+}
+
+TEST_CASE_METHOD(Fixture,
+                 "commands are printed so that they can be typed where the program was started") {
+  const char* path = std::getenv("PATH");
+  const std::string before = path == nullptr ? "" : path;
+  const auto session = Session::Open(options);
+  REQUIRE(session.ok());
+  REQUIRE(setenv("PATH", "/usr/bin:/bin", 1) == 0);
+  const std::string elsewhere = Instructions(**session, Terminal());
+  REQUIRE(setenv("PATH", absl::StrCat(ProgramDirectory(), ":/usr/bin").c_str(), 1) == 0);
+  const std::string beside = CommandFor("cmd_sandbox_test");
+  setenv("PATH", before.c_str(), 1);
+  INFO(elsewhere);
+  CHECK(absl::StrContains(
+      elsewhere, absl::StrCat("  ", ProgramDirectory(), "/karmada-sandbox member down member2")));
+  CHECK(absl::StrContains(elsewhere, absl::StrCat("  ", ProgramDirectory(),
+                                                  "/karmada-controller-manager --kubeconfig ")));
+  CHECK(beside == "cmd_sandbox_test");
 }
 
 TEST_CASE_METHOD(Fixture, "a directory without definitions is refused by name") {
