@@ -40,7 +40,7 @@ int64_t FromEnvironment(const char* name, int64_t otherwise) {
 // All objects that matter, by "<cluster> <kind> <ns>/<name>".
 using Snapshot = std::map<std::string, kube::Object>;
 
-// What differs between two snapshots, with what was written as a merge patch.
+// What differs between two snapshots. Of what was written, the old values and the new ones.
 std::string Difference(const Snapshot& before, const Snapshot& after) {
   std::string text;
   for (const auto& [name, object] : before) {
@@ -48,8 +48,10 @@ std::string Difference(const Snapshot& before, const Snapshot& after) {
     if (now == after.end()) {
       absl::StrAppend(&text, "\ngone: ", name, "\n  ", json::Write(object.root()));
     } else if (now->second.resource_version() != object.resource_version()) {
+      const json::Value &old = object.root(), &fresh = now->second.root();
       absl::StrAppend(&text, "\nwritten: ", name, "\n  ",
-                      json::Write(kube::DiffMergePatch(object.root(), now->second.root())));
+                      json::Write(kube::DiffMergePatch(fresh, old)), "\n  ",
+                      json::Write(kube::DiffMergePatch(old, fresh)));
     }
   }
   for (const auto& [name, object] : after) {
@@ -138,7 +140,8 @@ class Walk {
           wanted.insert(absl::StrCat(member, " ", gvk.kind, " ", key.ToString()));
           const auto there = plane_.Get(member, gvk, key);
           if (!wish || !there || !Agree(*wish, *there)) {
-            wrong.push_back(absl::StrCat(member, " does not have ", gvk.kind, " ", key.ToString()));
+            wrong.push_back(absl::StrCat(member, " does not have ", gvk.kind, " ", key.ToString(),
+                                         there ? json::Write(there->root()) : ""));
           }
         }
       }
@@ -146,7 +149,7 @@ class Walk {
     for (const auto& [name, object] : Take()) {
       if (absl::StartsWith(name, "host ") || wanted.count(name) > 0) continue;
       if (object.Label(api::kManagedLabel) == api::kManagedValue) {
-        wrong.push_back(absl::StrCat(name, " should not be there"));
+        wrong.push_back(absl::StrCat(name, " should not be there: ", json::Write(object.root())));
       }
     }
     return absl::StrJoin(wrong, "\n");
