@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "api/policy_scope.h"
 
 namespace detector {
 namespace {
@@ -136,6 +137,15 @@ bool PolicyIndex::Matches(const kube::Object& policy, const kube::Object& object
 
 kube::ObjectPtr PolicyIndex::Find(const kube::ObjectKey& key) const {
   return informer_->store().Find(key);
+}
+
+bool IsLazilyClaimed(const kube::Object& object, const PolicyIndex& policies,
+                     const PolicyIndex& cluster_policies) {
+  const kube::ObjectKey key = api::policy_scope::Namespaced::ClaimOn(object);
+  const kube::ObjectPtr policy =
+      key.name.empty() ? cluster_policies.Find(api::policy_scope::Cluster::ClaimOn(object))
+                       : policies.Find(key);
+  return policy != nullptr && api::PolicyView(*policy).IsLazy();
 }
 
 }  // namespace detector

@@ -77,6 +77,11 @@ class PolicyIndex {
   mutable absl::flat_hash_map<std::string, Bucket> buckets_ ABSL_GUARDED_BY(mu_);
 };
 
+// Returns whether the policy whose claim the object carries, a template or a binding, is activated
+// lazily.
+bool IsLazilyClaimed(const kube::Object& object, const PolicyIndex& policies,
+                     const PolicyIndex& cluster_policies);
+
 }  // namespace detector
 
 #endif  // DETECTOR_POLICY_INDEX_H_

@@ -136,6 +136,10 @@ absl::Status PolicyReconciler<PolicyScope>::ReleaseTemplates(const kube::Object&
     if (!resource.ok()) continue;
     const std::shared_ptr<kube::Informer> informer =
         deps_.manager.cluster().informers().Get(*resource);
+    if (!informer->HasSynced() && !informer->last_error().ok()) {
+      errors.Add(base::Annotate(informer->last_error(), "listing ", resource->plural));
+      continue;  // It is tried again; other policies do not wait for it.
+    }
     errors.Add(informer->WaitForSync(deps_.manager.clock().SteadyNow() + absl::Seconds(10), stop));
     for (const kube::ObjectPtr& object : informer->store().List(ns, claimed)) {
       errors.Add(Release<PolicyScope>(deps_.manager.cluster(), *resource, object, stop));

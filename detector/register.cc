@@ -43,23 +43,6 @@ void BuildPolicyLoop(const loops::Context& context, const Deps& deps, kube::Work
       .Build(std::make_unique<PolicyReconciler<PolicyScope>>(deps, templates));
 }
 
-// Templates whose pods may be counted otherwise now. Lazily activated policies do not act on it:
-// nobody touched the template.
-void RequeueTemplates(const loops::Context& context, kube::WorkQueue& templates) {
-  for (const auto* bindings : {&api::ResourceBindings(), &api::ClusterResourceBindings()}) {
-    works::RequeueBindings(
-        context.interpreter,
-        {templates,
-         context.InformerOf(*bindings),
-         {interpreter::Operation::kInterpretReplica, interpreter::Operation::kInterpretComponent}},
-        [](const kube::Object& binding) {
-          const api::ObjectReference reference = api::BindingView(binding).Resource();
-          return kube::Request{
-              .key = reference.key(), .gvk = reference.gvk(), .variant = kChangedByKarmada};
-        });
-  }
-}
-
 // What the detector's loops refer to.
 struct Parts {
   explicit Parts(const loops::Context& context)
@@ -70,6 +53,24 @@ struct Parts {
   WaitingSet waiting, uncounted;
   TemplateEdits edits;
 };
+
+// Has templates looked at whose pods may be counted otherwise now. Lazily activated policies do not
+// act on it, since nobody touched the template. For any other policy the request must be the one
+// that an edit makes: two different requests for one template would be worked on at once, and the
+// one that has read the older template could have the last word.
+void RequeueTemplates(const loops::Context& context, const std::shared_ptr<Parts>& parts,
+                      kube::WorkQueue& templates) {
+  for (const auto* bindings : {&api::ResourceBindings(), &api::ClusterResourceBindings()}) {
+    works::RequeueBindings(
+        context.interpreter,
+        {templates,
+         context.InformerOf(*bindings),
+         {interpreter::Operation::kInterpretReplica, interpreter::Operation::kInterpretComponent}},
+        [parts](const kube::Object& binding) {
+          return RecountRequest(binding, parts->policies, parts->cluster_policies);
+        });
+  }
+}
 
 DetectorGates GatesOf(const config::FeatureGates& gates) {
   return {.components = gates.Enabled(config::Gate::kMultiplePodTemplatesScheduling),
@@ -95,7 +96,7 @@ absl::Status RegisterDetector(const loops::Context& context, int workers) {
                                     .Reads(api::ResourceBindings())
                                     .Reads(api::ClusterResourceBindings())
                                     .Build(std::make_unique<TemplateReconciler>(deps));
-  RequeueTemplates(context, templates.queue());
+  RequeueTemplates(context, parts, templates.queue());
   RequeueUncounted(context.interpreter, parts->uncounted, templates.queue());
   BuildPolicyLoop<api::policy_scope::Namespaced>(context, deps, templates.queue(),
                                                  flags.concurrency.propagation_policy);

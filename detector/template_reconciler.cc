@@ -46,6 +46,14 @@ void RequeueUncounted(const interpreter::Interpreter& interpreter, const Waiting
   });
 }
 
+kube::Request RecountRequest(const kube::Object& binding, const PolicyIndex& policies,
+                             const PolicyIndex& cluster_policies) {
+  const api::ObjectReference reference = api::BindingView(binding).Resource();
+  kube::Request request{.key = reference.key(), .gvk = reference.gvk()};
+  if (IsLazilyClaimed(binding, policies, cluster_policies)) request.variant = kChangedByKarmada;
+  return request;
+}
+
 absl::StatusOr<kube::Action> TemplateReconciler::Reconcile(const kube::Request& request,
                                                            const base::StopToken& stop) {
   const absl::StatusOr<kube::Resource> resource =
@@ -59,13 +67,15 @@ absl::StatusOr<kube::Action> TemplateReconciler::Reconcile(const kube::Request& 
   }
   RETURN_IF_ERROR(object.status());
   const Template t{request, *resource, *object};
-  if (!t.object->Label(api::kClaimedByLabel).empty() || t.object->IsDeleting()) {
+  const kube::ObjectKey policy = api::policy_scope::Namespaced::ClaimOn(*t.object);
+  const kube::ObjectKey cluster_policy = api::policy_scope::Cluster::ClaimOn(*t.object);
+  // A template that is on its way out follows the policy that has it, and gets no other.
+  const bool claimed = !policy.name.empty() || !cluster_policy.name.empty();
+  if (!t.object->Label(api::kClaimedByLabel).empty() || (t.object->IsDeleting() && !claimed)) {
     deps_.waiting.Remove(request);
     deps_.uncounted.Remove(request);
     return kube::Action::Done();
   }
-  const kube::ObjectKey policy = api::policy_scope::Namespaced::ClaimOn(*t.object);
-  const kube::ObjectKey cluster_policy = api::policy_scope::Cluster::ClaimOn(*t.object);
   absl::Status applied;
   if (!policy.name.empty()) {
     applied = ApplyClaimed<api::policy_scope::Namespaced>(t, deps_.policies, policy, stop);
@@ -269,6 +279,7 @@ absl::StatusOr<bool> TemplateReconciler::WriteBinding(const Template& t, const k
       built.ns().empty() ? api::ClusterResourceBindings() : api::ResourceBindings();
   const kube::ObjectPtr existing = client.Find(bindings, built.key());
   if (existing == nullptr) {
+    if (t.object->IsDeleting()) return false;  // The garbage collector has taken it.
     RETURN_IF_ERROR(client.Create(bindings, built, stop).status());
     return true;
   }

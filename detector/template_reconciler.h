@@ -45,6 +45,10 @@ struct Deps {
 void RequeueUncounted(const interpreter::Interpreter& interpreter, const WaitingSet& uncounted,
                       kube::WorkQueue& templates);
 
+// The request for the template of a binding whose pods may be counted otherwise now.
+kube::Request RecountRequest(const kube::Object& binding, const PolicyIndex& policies,
+                             const PolicyIndex& cluster_policies);
+
 class TemplateReconciler : public kube::Reconciler {
  public:
   // REQUIRES: everything in `deps` outlives the reconciler.

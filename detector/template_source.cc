@@ -100,17 +100,11 @@ void TemplateSource::OnUpdate(kube::Request request, const kube::Object& before,
   // Only templates of lazy policies use the variant: two requests for one object would be worked on
   // at once.
   const bool by_karmada = ChangedByKarmada(before, after);
-  if (by_karmada && IsLazilyClaimed(after)) request.variant = kChangedByKarmada;
+  if (by_karmada && IsLazilyClaimed(after, deps_.policies, deps_.cluster_policies)) {
+    request.variant = kChangedByKarmada;
+  }
   deps_.edits.Add(request, after.resource_version());
   deps_.queue.Add(request);
-}
-
-bool TemplateSource::IsLazilyClaimed(const kube::Object& object) const {
-  const kube::ObjectKey key = api::policy_scope::Namespaced::ClaimOn(object);
-  const kube::ObjectPtr policy =
-      key.name.empty() ? deps_.cluster_policies.Find(api::policy_scope::Cluster::ClaimOn(object))
-                       : deps_.policies.Find(key);
-  return policy != nullptr && api::PolicyView(*policy).IsLazy();
 }
 
 }  // namespace detector

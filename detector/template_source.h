@@ -46,7 +46,6 @@ class TemplateSource : public kube::KindSubscriber {
   std::set<kube::Gvk> SelectedBy(const kube::Object& policy) const;
   std::set<kube::Gvk> BoundBy(const kube::Object& binding);
   void OnUpdate(kube::Request request, const kube::Object& before, const kube::Object& after);
-  bool IsLazilyClaimed(const kube::Object& object) const;
 
   const Deps deps_;
   NewKinds new_kinds_;                 // These two belong to the thread that runs the kinds.

@@ -237,6 +237,33 @@ TEST_CASE_METHOD(RecheckFixture,
   CHECK(binding.Label(api::kPropagationPolicyIdLabel).empty());
 }
 
+// Otherwise both would be worked on at once.
+TEST_CASE_METHOD(RecheckFixture, "a recount is the request of an edit unless the policy is lazy") {
+  const kube::Object binding = server->Find(api::ResourceBindings(), {"ns", "web-deployment"});
+  const kube::Request edit{.key = kWeb, .gvk = kDeployments.gvk};
+  CHECK(detector::RecountRequest(binding, *policies, *cluster_policies) == edit);
+  kube::Object policy = server->Find(api::PropagationPolicies(), {"ns", "p"});
+  policy.Set({"spec", "activationPreference"}, "Lazy");
+  PutCached(api::PropagationPolicies(), policy);
+  CHECK_FALSE(detector::RecountRequest(binding, *policies, *cluster_policies) == edit);
+}
+
+TEST_CASE_METHOD(RecheckFixture, "a template on its way out follows its policy") {
+  kube::Object leaving = NextVersion(web);
+  leaving.AddFinalizer("example.com/wait");
+  leaving.Set({"metadata", "deletionTimestamp"}, "2026-01-01T00:00:00Z");
+  const kube::Object now = PutCached(kDeployments, leaving);
+  Edit(now);
+  REQUIRE(Reconcile().ok());
+  CHECK(RecordedVersion() == now.resource_version());
+  server->Erase(api::ResourceBindings(), {"ns", "web-deployment"});
+  REQUIRE(tests::Eventually([&] {
+    return manager->cluster().Find(api::ResourceBindings(), {"ns", "web-deployment"}) == nullptr;
+  }));
+  REQUIRE(Reconcile().ok());
+  CHECK(server->Find(api::ResourceBindings(), {"ns", "web-deployment"}).empty());
+}
+
 TEST_CASE_METHOD(RecheckFixture, "a template is released by a policy that is being deleted") {
   kube::Object policy = server->Find(api::PropagationPolicies(), {"ns", "p"});
   policy.AddFinalizer("karmada.io/propagation-policy-controller");
