@@ -11,6 +11,7 @@
 #include "api/resources.h"
 #include "base/status.h"
 #include "kube/runtime/controller.h"
+#include "kube/runtime/handler_registration.h"
 
 namespace controllers {
 
@@ -43,46 +44,70 @@ bool NamespaceSyncReconciler::IsSkipped(const kube::Object& ns) const {
 
 absl::StatusOr<kube::Action> NamespaceSyncReconciler::Reconcile(const kube::Request& request,
                                                                 const base::StopToken& stop) {
-  const kube::ObjectPtr ns = manager_.cluster().Find(api::Namespaces(), request.key);
-  if (ns == nullptr || IsSkipped(*ns)) {
-    conflicts_.Forget(request.key.name);
-    return kube::Action::Done();
-  }
+  const absl::Status synced = request.cluster.empty() ? SyncNamespace(request.key, stop)
+                                                      : SyncCluster(request.cluster, stop);
+  RETURN_IF_ERROR(conflicts_.Judge(request.ToString(), synced));
+  return kube::Action::Done();
+}
+
+absl::Status NamespaceSyncReconciler::SyncNamespace(const kube::ObjectKey& key,
+                                                    const base::StopToken& stop) {
+  const kube::ObjectPtr ns = manager_.cluster().Find(api::Namespaces(), key);
+  if (ns == nullptr || IsSkipped(*ns)) return absl::OkStatus();
   base::ErrorList errors;
-  for (const kube::ObjectPtr& cluster :
-       manager_.cluster().informers().Get(api::Clusters())->store().List()) {
+  for (const kube::ObjectPtr& cluster : ListOf(api::Clusters())) {
     if (cluster->IsDeleting()) continue;
-    const absl::Status written =
-        writer_.CreateOrUpdate(NamespaceWork(*ns, cluster->name()), stop).status();
+    const absl::Status written = Write(*ns, cluster->name(), stop);
     if (absl::IsCancelled(written)) return written;
     errors.Add(base::Annotate(written, "cluster ", cluster->name()));
   }
-  RETURN_IF_ERROR(conflicts_.Judge(request.key.name, errors.Join()));
-  return kube::Action::Done();
+  return errors.Join();
+}
+
+absl::Status NamespaceSyncReconciler::SyncCluster(const std::string& cluster,
+                                                  const base::StopToken& stop) {
+  const kube::ObjectPtr object = manager_.cluster().Find(api::Clusters(), {"", cluster});
+  if (object == nullptr || object->IsDeleting()) return absl::OkStatus();
+  base::ErrorList errors;
+  for (const kube::ObjectPtr& ns : ListOf(api::Namespaces())) {
+    if (IsSkipped(*ns)) continue;
+    const absl::Status written = Write(*ns, cluster, stop);
+    if (absl::IsCancelled(written)) return written;
+    errors.Add(base::Annotate(written, "namespace ", ns->name()));
+  }
+  return errors.Join();
+}
+
+absl::Status NamespaceSyncReconciler::Write(const kube::Object& ns, absl::string_view cluster,
+                                            const base::StopToken& stop) {
+  return writer_.CreateOrUpdate(NamespaceWork(ns, cluster), stop).status();
+}
+
+std::vector<kube::ObjectPtr> NamespaceSyncReconciler::ListOf(const kube::Resource& resource) {
+  return manager_.cluster().informers().Get(resource)->store().List();
 }
 
 absl::Status RegisterNamespaceSync(const loops::Context& context, int workers) {
   ASSIGN_OR_RETURN(
       loops::SkippedNamespaces skipped,
       loops::SkippedNamespaces::Create(context.options.skipped_propagating_namespaces));
-  const kube::MapFn all_namespaces =
-      [namespaces = context.InformerOf(api::Namespaces())](const kube::Object&) {
-        std::vector<kube::Request> requests;
-        for (const kube::ObjectPtr& ns : namespaces->store().List()) {
-          requests.push_back({.key = ns->key()});
-        }
-        return requests;
-      };
-  context
-      .NewController(api::kNamespaceSyncController, workers)
-      // The Works of a namespace that goes are owned by it and collected.
-      .Watches(api::Namespaces(),
-               {.when = {.update = kube::ResourceVersionChanged, .remove = kube::Never}})
-      // A new cluster needs every namespace.
-      .Watches(api::Clusters(), {.when = {.update = kube::NeverUpdate, .remove = kube::Never},
-                                 .map = all_namespaces})
-      .Reads(api::Works())
-      .Build(std::make_unique<NamespaceSyncReconciler>(context.manager, std::move(skipped)));
+  kube::Controller& controller =
+      context
+          .NewController(api::kNamespaceSyncController, workers)
+          // The Works of a namespace that goes are owned by it and collected.
+          .Watches(api::Namespaces(),
+                   {.when = {.update = kube::ResourceVersionChanged, .remove = kube::Never}})
+          .Reads(api::Clusters())
+          .Reads(api::Works())
+          .Build(std::make_unique<NamespaceSyncReconciler>(context.manager, std::move(skipped)));
+  // A new cluster needs every namespace. Clusters of the first list get them with each namespace of
+  // its first list.
+  kube::EventHandler joined;
+  joined.on_add = [&queue = controller.queue()](const kube::ObjectPtr& cluster, bool initial) {
+    if (!initial) queue.Add({.cluster = std::string(cluster->name())});
+  };
+  controller.Keep(std::make_shared<kube::HandlerRegistration>(context.InformerOf(api::Clusters()),
+                                                              std::move(joined)));
   return absl::OkStatus();
 }
 

@@ -3,6 +3,10 @@
 #ifndef CONTROLLERS_NAMESPACE_NAMESPACE_SYNC_RECONCILER_H_
 #define CONTROLLERS_NAMESPACE_NAMESPACE_SYNC_RECONCILER_H_
 
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "base/stop_token.h"
@@ -21,17 +25,24 @@ class NamespaceSyncReconciler : public kube::Reconciler {
   // manager outlives the reconciler.
   NamespaceSyncReconciler(kube::Manager& manager, loops::SkippedNamespaces skipped);
 
-  // The request's key is a Namespace.
+  // The request's key is a Namespace, which goes into every cluster; or its `cluster` is set, and
+  // every namespace goes into that one.
   absl::StatusOr<kube::Action> Reconcile(const kube::Request& request,
                                          const base::StopToken& stop) override;
 
  private:
   bool IsSkipped(const kube::Object& ns) const;
+  absl::Status SyncNamespace(const kube::ObjectKey& key, const base::StopToken& stop);
+  absl::Status SyncCluster(const std::string& cluster, const base::StopToken& stop);
+  absl::Status Write(const kube::Object& ns, absl::string_view cluster,
+                     const base::StopToken& stop);
+  // All of a resource of the control plane.
+  std::vector<kube::ObjectPtr> ListOf(const kube::Resource& resource);
 
   kube::Manager& manager_;
   const loops::SkippedNamespaces skipped_;
   works::WorkWriter writer_;
-  kube::ConflictStreak conflicts_;  // Names of namespaces.
+  kube::ConflictStreak conflicts_;  // Of requests.
 };
 
 // The Work that brings a namespace into one cluster.

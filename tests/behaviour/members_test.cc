@@ -151,6 +151,22 @@ TEST_CASE("A member that denies with the code of a conflict is reported, and hol
   CHECK(s.Reads("member1", "first"));
 }
 
+TEST_CASE("A cluster that joins later gets the namespaces that are there", "[sandbox]") {
+  Settled s;
+  const auto work_for = [&](const std::string& cluster) {
+    return s.plane.Exists("host", kWork,
+                          {api::ExecutionNamespace(cluster), api::WorkName("Namespace", s.ns, "")});
+  };
+  REQUIRE(s.plane.Eventually([&] { return work_for("member1"); }));
+  s.plane.Apply("host", R"(
+apiVersion: cluster.karmada.io/v1alpha1
+kind: Cluster
+metadata: {name: late}
+spec: {syncMode: Pull}
+)");
+  CHECK(s.plane.Eventually([&] { return work_for("late"); }));
+}
+
 TEST_CASE("A deletion that a member denies is reported on the Work and the template", "[sandbox]") {
   Settled s;
   const std::string denial = R"(admission webhook "guard" denied the request)";

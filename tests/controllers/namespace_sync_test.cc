@@ -74,6 +74,27 @@ TEST_CASE_METHOD(Fixture, "a namespace goes into every cluster") {
   CHECK(server->Requests().size() == before);
 }
 
+TEST_CASE_METHOD(Fixture,
+                 "a cluster that joins gets every namespace, the others are not looked at") {
+  for (const char* name : {"shop", "mail", "default", "karmada-system"}) {
+    PutCached(api::Namespaces(), Namespace(name));
+  }
+  REQUIRE(reconciler->Reconcile({.cluster = "m2"}, {}).ok());
+  REQUIRE(Works().size() == 2);
+  for (const kube::Object& work : Works()) CHECK(work.ns() == "karmada-es-m2");
+  CHECK(reconciler->Reconcile({.cluster = "gone"}, {}).ok());
+}
+
+TEST_CASE_METHOD(Fixture, "a namespace that is refused does not keep others from a new cluster") {
+  for (const char* name : {"shop", "mail"}) PutCached(api::Namespaces(), Namespace(name));
+  server->FailNext("POST", 404, "NotFound");
+  const absl::Status failed = reconciler->Reconcile({.cluster = "m2"}, {}).status();
+  CHECK(absl::StrContains(failed.message(), "namespace "));
+  REQUIRE(Works().size() == 1);
+  REQUIRE(reconciler->Reconcile({.cluster = "m2"}, {}).ok());
+  CHECK(Works().size() == 2);
+}
+
 TEST_CASE_METHOD(Fixture, "a cluster that is being removed gets no more namespaces") {
   kube::Object leaving = kube::Object::Make(api::Clusters().gvk, {"", "m2"});
   leaving.Set({"metadata", "deletionTimestamp"}, "2024-01-01T00:00:00Z");
