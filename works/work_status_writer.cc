@@ -77,14 +77,17 @@ json::Value WithoutStrangers(const json::Value& status, absl::Span<const json::V
 
 class WorkStatusWriter::Loop : public kube::Reconciler {
  public:
-  explicit Loop(kube::Manager& manager) : manager_(manager) {}
+  explicit Loop(kube::Manager& manager) : manager_(manager), gate_(manager.clock()) {}
 
   void Attach(kube::WorkQueue& queue) { queue_ = &queue; }
 
   void Submit(const kube::ObjectKey& work, WorkStatusChange change, News news) {
     {
       absl::MutexLock lock(&mu_);
-      Merge(std::move(change), pending_[work]);
+      const auto [found, is_new] = pending_.try_emplace(work);
+      if (is_new) found->second.since = manager_.clock().SteadyNow();
+      if (news == News::kSettled) found->second.has_settled_news = true;
+      Merge(std::move(change), found->second.change);
     }
     kube::Request request;
     request.key = work;
@@ -98,7 +101,11 @@ class WorkStatusWriter::Loop : public kube::Reconciler {
       absl::MutexLock lock(&mu_);
       const auto found = pending_.find(request.key);
       if (found == pending_.end()) return kube::Action::Done();
-      change = std::move(found->second);
+      const absl::Duration hold = found->second.has_settled_news
+                                      ? absl::ZeroDuration()
+                                      : gate_.HoldFor(found->second.since);
+      if (hold > absl::ZeroDuration()) return kube::Action::After(hold);
+      change = std::move(found->second.change);
       pending_.erase(found);
     }
     const absl::Status written = Write(request.key, change, stop);
@@ -108,6 +115,12 @@ class WorkStatusWriter::Loop : public kube::Reconciler {
   }
 
  private:
+  struct Pending {
+    WorkStatusChange change;
+    bool has_settled_news = false;
+    base::SteadyTime since;  // When the first of the news came.
+  };
+
   absl::Status Write(const kube::ObjectKey& key, const WorkStatusChange& change,
                      const base::StopToken& stop) {
     kube::ClusterClient& client = manager_.cluster();
@@ -128,15 +141,17 @@ class WorkStatusWriter::Loop : public kube::Reconciler {
   // What was not written stays pending, under anything newer.
   void TakeBack(const kube::ObjectKey& key, WorkStatusChange change) {
     absl::MutexLock lock(&mu_);
-    WorkStatusChange& slot = pending_[key];
-    Merge(std::move(slot), change);
-    slot = std::move(change);
+    Pending& slot = pending_[key];
+    Merge(std::move(slot.change), change);
+    slot.change = std::move(change);
+    slot.has_settled_news = true;  // It has been held already.
   }
 
   kube::Manager& manager_;
+  ProgressGate gate_;
   kube::WorkQueue* queue_ = nullptr;
   absl::Mutex mu_;
-  absl::flat_hash_map<kube::ObjectKey, WorkStatusChange> pending_ ABSL_GUARDED_BY(mu_);
+  absl::flat_hash_map<kube::ObjectKey, Pending> pending_ ABSL_GUARDED_BY(mu_);
 };
 
 WorkStatusWriter::WorkStatusWriter(kube::Manager& manager) {

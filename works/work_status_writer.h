@@ -2,7 +2,8 @@
 // about a Work and sends it as one patch.
 //
 // Changes are held for a moment, so that a workload that comes up costs one write, not one per
-// step: kSettled news (healthy, failed) wait kSettledHold, kProgress news up to kProgressHold.
+// step: kSettled news (healthy, failed) wait kSettledHold, kProgress news as long as a ProgressGate
+// says.
 #ifndef WORKS_WORK_STATUS_WRITER_H_
 #define WORKS_WORK_STATUS_WRITER_H_
 
@@ -19,14 +20,12 @@
 #include "kube/runtime/manager.h"
 #include "kube/runtime/reconciler.h"
 #include "kube/runtime/work_queue.h"
+#include "works/progress_gate.h"
 
 namespace works {
 
 // One status write per object in this time at most.
 inline constexpr absl::Duration kSettledHold = absl::Milliseconds(100);
-// A member's Deployment takes 0.3-1 s from its creation to ready replicas; intermediate steps
-// inside this time are not worth a write each.
-inline constexpr absl::Duration kProgressHold = absl::Seconds(2);
 
 enum class News { kSettled, kProgress };
 

@@ -29,6 +29,7 @@ template <class Scope>
 BindingStatusReconciler<Scope>::BindingStatusReconciler(kube::Manager& manager,
                                                         const interpreter::Interpreter& interpreter)
     : manager_(manager),
+      gate_(manager.clock()),
       interpreter_(interpreter),
       template_status_(manager.cluster()),
       recorder_(manager.events(), Scope::kStatusController) {}
@@ -68,9 +69,8 @@ absl::Duration BindingStatusReconciler<Scope>::HoldFor(const kube::ObjectKey& ke
     held_.erase(key);
     return absl::ZeroDuration();
   }
-  const base::SteadyTime now = manager_.clock().SteadyNow();
-  const base::SteadyTime since = held_.try_emplace(key, now).first->second;
-  const absl::Duration left = since + works::kProgressHold - now;
+  const base::SteadyTime since = held_.try_emplace(key, manager_.clock().SteadyNow()).first->second;
+  const absl::Duration left = gate_.HoldFor(since);
   if (left <= absl::ZeroDuration()) held_.erase(key);
   return left;
 }

@@ -22,6 +22,7 @@
 #include "kube/runtime/manager.h"
 #include "kube/runtime/reconciler.h"
 #include "loops/context.h"
+#include "works/progress_gate.h"
 
 namespace controllers {
 
@@ -54,6 +55,7 @@ class BindingStatusReconciler : public kube::Reconciler {
   void Report(const Subject& subject, const absl::Status& result, absl::string_view success);
 
   kube::Manager& manager_;
+  works::ProgressGate gate_;
   const interpreter::Interpreter& interpreter_;
   TemplateStatus template_status_;
   kube::ConflictStreak conflicts_;  // Named as the outcomes below.
