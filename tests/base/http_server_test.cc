@@ -274,8 +274,8 @@ TEST_CASE("a handler can cut the connection, on purpose or by forgetting to answ
 
 TEST_CASE("clients that are too slow are cut") {
   HttpServerOptions options;
-  options.request_timeout = absl::Milliseconds(40);
-  options.idle_timeout = absl::Milliseconds(40);
+  options.request_timeout = absl::Milliseconds(300);
+  options.idle_timeout = absl::Milliseconds(300);
   auto server = StartServer(EchoHandler(), options);
   SECTION("between requests") {
     RawClient client(server->port());
@@ -296,8 +296,8 @@ TEST_CASE("clients that are too slow are cut") {
 
 TEST_CASE("a handler that takes longer than the timeouts is still heard") {
   HttpServerOptions options;
-  options.request_timeout = absl::Milliseconds(10);
-  options.idle_timeout = absl::Milliseconds(10);
+  options.request_timeout = absl::Milliseconds(300);
+  options.idle_timeout = absl::Milliseconds(300);
   absl::Mutex mu;
   std::shared_ptr<HttpResponder> kept;
   auto server = StartServer(
@@ -311,7 +311,7 @@ TEST_CASE("a handler that takes longer than the timeouts is still heard") {
   mu.LockWhen(absl::Condition(
       +[](std::shared_ptr<HttpResponder>* p) { return *p != nullptr; }, &kept));
   mu.Unlock();
-  absl::SleepFor(absl::Milliseconds(50));  // Several sweeps for timeouts.
+  absl::SleepFor(absl::Milliseconds(900));  // Several sweeps for timeouts.
   kept->Send({200, "text/plain", {}, "late"});
   CHECK(client.ReadResponse().body == "late");
 }

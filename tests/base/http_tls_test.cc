@@ -27,13 +27,14 @@ std::unique_ptr<CertificateAuthority> NewAuthority() {
 // A server that answers with who the client is, and clients of it.
 class SecureServer {
  public:
-  SecureServer() : authority_(NewAuthority()) {
+  explicit SecureServer(absl::Duration request_timeout = absl::Minutes(1))
+      : authority_(NewAuthority()) {
     HttpServerOptions options;
     const auto pair = authority_->Issue(
         {.common_name = "server", .dns_names = {"localhost"}, .ip_addresses = {"127.0.0.1"}});
     REQUIRE(pair.ok());
     options.tls = tls::ServerOptions{*pair, authority_->cert_pem()};
-    options.request_timeout = absl::Milliseconds(200);
+    options.request_timeout = request_timeout;
     server_ = tests::StartServer(
         [](HttpRequest request, std::shared_ptr<HttpResponder> responder) {
           const auto& peer = request.peer;
@@ -116,7 +117,7 @@ TEST_CASE("a connection closed after its answer ends with TLS's own goodbye") {
 }
 
 TEST_CASE("who does not speak TLS, or says nothing, is cut") {
-  SecureServer server;
+  SecureServer server(absl::Milliseconds(200));
   RawClient client(server.port());
   SECTION("plain HTTP") { client.Send("GET / HTTP/1.1\r\nHost: a\r\n\r\n"); }
   SECTION("nothing") {}

@@ -46,7 +46,7 @@ TEST_CASE("An edit between the first look at a template and the first list of it
   REQUIRE(plane.Always([&] { return value() == "first"; }));
   plane.Apply("host", In(ns, Settings("second")));
   faults.Clear();
-  CHECK(plane.Eventually([&] { return value() == "second"; }, absl::Seconds(90)));
+  CHECK(plane.Eventually([&] { return value() == "second"; }));
 }
 
 }  // namespace tests

@@ -197,7 +197,7 @@ struct Workloads {
 void ProveTheWholeWay(Workloads& w) {
   ControlPlane& plane = w.plane;
   // A daemon that has to notice a new kind of configuration takes half a minute.
-  REQUIRE(plane.Eventually([&] { return w.IsDivided(2, 1); }, absl::Seconds(60)));
+  REQUIRE(plane.Eventually([&] { return w.IsDivided(2, 1); }));
   const auto binding = plane.Get("host", kBinding, {w.ns, "one-workload"});
   REQUIRE(binding);
   CHECK(binding->Get({"spec", "replicas"}).AsInt() == 3);

@@ -39,13 +39,25 @@ class FakeClock : public base::Clock {
   void Advance(absl::Duration d) {
     steady_nanos_ += absl::ToInt64Nanoseconds(d);
     absl::MutexLock lock(&waiters_mu_);
-    for (absl::Mutex* mu : waiters_) Poke(*mu);
+    for (const Waiter& waiter : waiters_) Poke(*waiter.mu);
+  }
+
+  // As Advance, and waits (in real time) until every thread whose deadline has come has noticed: a
+  // test that goes on at once could move time further than such a thread would have let it.
+  // REQUIRES: the caller holds no mutex that a waiter needs.
+  void AdvanceAndAwait(absl::Duration d) {
+    Advance(d);
+    auto noticed = [&]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(waiters_mu_) {
+      return std::none_of(waiters_.begin(), waiters_.end(),
+                          [&](const Waiter& w) { return SteadyNow() >= w.deadline; });
+    };
+    absl::MutexLock lock(&waiters_mu_, absl::Condition(&noticed));
   }
 
   bool AwaitUntil(absl::Mutex& mu, const absl::Condition& condition,
                   base::SteadyTime deadline) const override ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu) {
     auto done = [&] { return condition.Eval() || SteadyNow() >= deadline; };
-    if (!done()) Wait(mu, absl::Condition(&done));
+    if (!done()) Wait({&mu, deadline}, absl::Condition(&done));
     return condition.Eval();
   }
 
@@ -70,29 +82,37 @@ class FakeClock : public base::Clock {
   }
 
  private:
+  struct Waiter {
+    absl::Mutex* mu;
+    base::SteadyTime deadline;
+  };
+
   // Makes waiters on `mu` look at their conditions again. Whoever holds it already does so by
   // letting go, so blocking (and with it any deadlock) is not needed.
   static void Poke(absl::Mutex& mu) ABSL_NO_THREAD_SAFETY_ANALYSIS {
     if (mu.TryLock()) mu.Unlock();
   }
 
-  void Wait(absl::Mutex& mu, const absl::Condition& done) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu) {
+  void Wait(const Waiter& waiter, const absl::Condition& done) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(waiter.mu) {
     {
       absl::MutexLock lock(&waiters_mu_);
-      waiters_.push_back(&mu);
+      waiters_.push_back(waiter);
       ++waits_;
     }
     // A poke can come between evaluating `done` and going to sleep; the short period repairs that.
-    while (!mu.AwaitWithTimeout(done, absl::Milliseconds(5))) {
+    while (!waiter.mu->AwaitWithTimeout(done, absl::Milliseconds(5))) {
     }
     absl::MutexLock lock(&waiters_mu_);
-    waiters_.erase(std::find(waiters_.begin(), waiters_.end(), &mu));
+    waiters_.erase(std::find_if(waiters_.begin(), waiters_.end(), [&](const Waiter& w) {
+      return w.mu == waiter.mu && w.deadline == waiter.deadline;
+    }));
   }
 
   std::atomic<int64_t> steady_nanos_ = 0;
   std::atomic<int64_t> wall_ahead_nanos_;
   mutable absl::Mutex waiters_mu_;
-  mutable std::vector<absl::Mutex*> waiters_ ABSL_GUARDED_BY(waiters_mu_);
+  mutable std::vector<Waiter> waiters_ ABSL_GUARDED_BY(waiters_mu_);
   mutable int64_t waits_ ABSL_GUARDED_BY(waiters_mu_) = 0;
 };
 

@@ -42,11 +42,13 @@ struct Fixture {
       done = true;
     });
     while (!done) {
-      if (clock.waiters() == 0) continue;
+      if (clock.waiters() == 0) {
+        std::this_thread::yield();
+        continue;
+      }
       const absl::Duration step = absl::Milliseconds(500);
-      clock.Advance(step);
+      clock.AdvanceAndAwait(step);
       slept += step;
-      absl::SleepFor(absl::Milliseconds(6));  // Until who need not wait any more has noticed.
     }
     thread.join();
     return result;

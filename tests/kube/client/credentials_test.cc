@@ -207,7 +207,7 @@ TEST_CASE("A plugin that does not end is killed, with what it started") {
   base::StopSource stop;
   stop.request_stop();
   CHECK(absl::IsCancelled(RunExecPlugin(config, absl::Seconds(30), stop.get_token()).status()));
-  CHECK(absl::Now() - before < absl::Seconds(5));
+  CHECK(absl::Now() - before < absl::Seconds(25));
 }
 
 TEST_CASE("A plugin that is not there is an error, not a crash") {

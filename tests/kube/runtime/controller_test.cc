@@ -346,16 +346,14 @@ TEST_CASE_METHOD(Fixture,
 
 TEST_CASE_METHOD(Fixture, "equal requests never run at once, others do") {
   absl::Mutex mu;
-  int running = 0, most = 0;
+  int running = 0, most = 0, wanted = 1;
   ControllerBuilder builder(Make());
   Controller& controller = builder.Named("c").WithWorkers(4).Build(
       std::make_unique<ScriptedReconciler>(record, [&](const Request&, const base::StopToken&) {
-        {
-          absl::MutexLock lock(&mu);
-          most = std::max(most, ++running);
-        }
-        absl::SleepFor(absl::Milliseconds(2));
+        const auto enough = [&] { return most >= wanted; };
         absl::MutexLock lock(&mu);
+        most = std::max(most, ++running);
+        mu.AwaitWithTimeout(absl::Condition(&enough), absl::Minutes(1));
         --running;
         return absl::StatusOr<Action>(Action::Done());
       }));
@@ -369,6 +367,7 @@ TEST_CASE_METHOD(Fixture, "equal requests never run at once, others do") {
     CHECK(most == 1);
   }
   SECTION("different") {
+    wanted = 2;
     for (int i = 0; i < 20; ++i) controller.queue().Add({.key = {"ns", absl::StrCat(i)}});
     Start();
     REQUIRE(AwaitReconciles(20));
