@@ -1,7 +1,10 @@
 // Tasks wait in one table, in the order of their times. A thread that has nothing to do looks for
-// the first task that is due and whose lane may run one; when there is none it waits for the time
-// of the next task, or until it is asked to look again, and ends when it has had nothing to do for
-// a minute. Whoever takes a task asks another thread to look if there is more to do.
+// the first task that is due and whose lane may run one. When there is none it goes idle: one idle
+// thread, the timekeeper, waits for the time of the next task; the others wait to be asked, and end
+// when nobody has asked for a minute. A task that comes asks a thread to look unless the timekeeper
+// waits for it or for an earlier one. The timekeeper that takes a task is none any more, so a
+// thread that begins a task asks another one to look if a task is left that nobody waits for;
+// otherwise that task would have to wait for the end of this one.
 #include "kube/cache/internal/task_pool.h"
 
 #include <algorithm>
@@ -90,6 +93,10 @@ base::SteadyTime TaskPool::NextTime(base::SteadyTime now) const {
   return next == tasks_.end() ? base::SteadyTime::InfiniteFuture() : next->first;
 }
 
+bool TaskPool::NeedsThread(base::SteadyTime now) {
+  return NextTime(now) < timer_ || NextRunnable(now) != tasks_.end();
+}
+
 void TaskPool::Work(Threads::iterator self) {
   absl::MutexLock lock(&mu_);
   base::SteadyTime idle_until = clock_.SteadyNow() + kIdleThreadEnds;
@@ -105,8 +112,6 @@ void TaskPool::Work(Threads::iterator self) {
       break;
     }
   }
-  // The others may not know the time this thread waited for.
-  if (idle_ > 0 && !tasks_.empty()) Wake();
   ended_.splice(ended_.end(), threads_, self);
 }
 
@@ -116,7 +121,7 @@ void TaskPool::Run(Task task) {
   ++lane.running;
   if (slow) ++slow_running_;
   const base::SteadyTime began = clock_.SteadyNow();
-  if (NextRunnable(began) != tasks_.end()) Wake();
+  if (NeedsThread(began)) Wake();
   mu_.Unlock();
   task.run();
   task.run = nullptr;  // What it holds may be freed only without the lock.
@@ -127,19 +132,24 @@ void TaskPool::Run(Task task) {
 }
 
 bool TaskPool::Wait(base::SteadyTime now, base::SteadyTime idle_until) {
-  timer_ = NextTime(now);
-  // Somebody has to wait for the time of the next task, however long that is.
-  const auto needed = [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
-    return idle_ == 0 && !tasks_.empty();
-  };
-  const base::SteadyTime until = needed() ? timer_ : std::min(timer_, idle_until);
+  const base::SteadyTime next = NextTime(now);
+  const bool keeps_time = next < timer_;
+  if (keeps_time) {
+    timer_ = next;
+    timekeeper_ = &next;
+  }
   const auto asked = [this]()
                          ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) { return stopped_ || wake_ups_ > 0; };
   ++idle_;
-  clock_.AwaitUntil(mu_, absl::Condition(&asked), until);
+  clock_.AwaitUntil(mu_, absl::Condition(&asked), keeps_time ? next : idle_until);
   --idle_;
   if (wake_ups_ > 0) --wake_ups_;
-  return needed() || clock_.SteadyNow() < idle_until;
+  if (timekeeper_ == &next) {
+    timekeeper_ = nullptr;
+    timer_ = base::SteadyTime::InfiniteFuture();
+  }
+  now = clock_.SteadyNow();
+  return now < idle_until || NeedsThread(now);
 }
 
 }  // namespace kube::internal

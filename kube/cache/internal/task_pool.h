@@ -52,13 +52,15 @@ class TaskPool {
   void Work(Threads::iterator self);
   void Run(Task task) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Waits for something to do that there was not at `now`; false when the thread is not needed any
-  // more: it has had nothing to do until `idle_until`.
+  // more: it has had nothing to do until `idle_until`, and another one keeps the time.
   bool Wait(base::SteadyTime now, base::SteadyTime idle_until) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // The first task that is due at `now` and may run, or the end.
   Tasks::iterator NextRunnable(base::SteadyTime now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   bool MayRun(const LaneState& lane) const ABSL_SHARED_LOCKS_REQUIRED(mu_);
   // When the first task that is not due at `now` will be.
   base::SteadyTime NextTime(base::SteadyTime now) const ABSL_SHARED_LOCKS_REQUIRED(mu_);
+  // Whether a task may run at `now`, or its time comes before the one that is waited for.
+  bool NeedsThread(base::SteadyTime now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Sees to it that a thread looks for something to do.
   void Wake() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
@@ -71,8 +73,10 @@ class TaskPool {
   int idle_ ABSL_GUARDED_BY(mu_) = 0;
   int wake_ups_ ABSL_GUARDED_BY(mu_) = 0;  // So many idle threads have been asked to look.
   int slow_running_ ABSL_GUARDED_BY(mu_) = 0;
-  // The idle threads wait for this time; a task before it has to wake one.
+  // The time that one idle thread waits for; infinite when none waits for a task's time. A task
+  // before it has to wake a thread.
   base::SteadyTime timer_ ABSL_GUARDED_BY(mu_) = base::SteadyTime::InfiniteFuture();
+  const void* timekeeper_ ABSL_GUARDED_BY(mu_) = nullptr;  // Names that thread.
   bool stopped_ ABSL_GUARDED_BY(mu_) = false;
 };
 

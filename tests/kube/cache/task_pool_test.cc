@@ -89,6 +89,74 @@ TEST_CASE("a lane whose tasks are quick runs two at once, a slow one one") {
   third.release.Notify();
 }
 
+// Lets time pass until `ran`.
+bool RunsInTime(tests::FakeClock& clock, const std::atomic<bool>& ran) {
+  return Eventually([&] {
+    clock.Advance(absl::Milliseconds(100));
+    return ran.load();
+  });
+}
+
+TEST_CASE("a task that comes while another takes long runs at its time") {
+  tests::FakeClock clock;
+  TaskPool pool(clock, 4);
+  TaskPool::Lane slow(pool), other(pool);
+  Blocker blocker;
+  std::atomic<bool> ran = false;
+  slow.RunAt(clock.SteadyNow() + absl::Seconds(1), blocker.Task());
+  clock.AwaitWaiters(1);
+  clock.Advance(absl::Seconds(1));
+  blocker.started.WaitForNotification();
+  other.RunAt(clock.SteadyNow() + absl::Seconds(1), [&] { ran = true; });
+  CHECK(RunsInTime(clock, ran));
+  blocker.release.Notify();
+}
+
+TEST_CASE("a task that waits for its time runs then though the one before takes long") {
+  tests::FakeClock clock;
+  TaskPool pool(clock, 4);
+  TaskPool::Lane slow(pool), other(pool);
+  Blocker blocker;
+  std::atomic<bool> ran = false;
+  slow.RunAt(clock.SteadyNow() + absl::Seconds(1), blocker.Task());
+  clock.AwaitWaiters(1);
+  other.RunAt(clock.SteadyNow() + absl::Seconds(2), [&] { ran = true; });
+  clock.Advance(absl::Seconds(1));
+  blocker.started.WaitForNotification();
+  CHECK(RunsInTime(clock, ran));
+  blocker.release.Notify();
+}
+
+TEST_CASE("idle threads take the task whose time comes before they would end") {
+  tests::FakeClock clock;
+  TaskPool pool(clock, 5);
+  std::vector<std::unique_ptr<TaskPool::Lane>> lanes;
+  std::vector<std::unique_ptr<Blocker>> blockers;
+  for (int i = 0; i < 3; ++i) {
+    lanes.push_back(std::make_unique<TaskPool::Lane>(pool));
+    blockers.push_back(std::make_unique<Blocker>());
+    lanes.back()->RunAt(clock.SteadyNow(), blockers.back()->Task());
+  }
+  for (auto& blocker : blockers) blocker->started.WaitForNotification();
+  for (auto& blocker : blockers) blocker->release.Notify();
+  clock.AwaitWaiters(3);
+
+  const base::SteadyTime began = clock.SteadyNow();
+  TaskPool::Lane slow(pool), other(pool);
+  Blocker blocker;
+  slow.RunAt(began + absl::Seconds(1), blocker.Task());
+  clock.AwaitWaiters(3);
+  clock.Advance(absl::Seconds(1));
+  blocker.started.WaitForNotification();
+  std::atomic<bool> ran = false;
+  other.RunAt(began + absl::Seconds(2), [&] { ran = true; });
+  CHECK(Eventually([&] {
+    if (clock.SteadyNow() < began + absl::Seconds(50)) clock.Advance(absl::Milliseconds(100));
+    return ran.load();
+  }));
+  blocker.release.Notify();
+}
+
 TEST_CASE("a stop drops what a lane has not begun, and waits for what it runs") {
   tests::FakeClock clock;
   std::atomic<bool> ran = false, ended = false;
