@@ -182,8 +182,9 @@ absl::Status Daemon::CheckServer(const base::StopToken& stop) {
 }  // namespace
 
 absl::StatusOr<Connection> Connect(const config::Options& options) {
-  ASSIGN_OR_RETURN(const kube::ConnectionConfig config,
+  ASSIGN_OR_RETURN(kube::ConnectionConfig config,
                    kube::LoadConnectionConfig({options.kubeconfig, ""}));
+  config.urgent = true;
   Connection connection{.server = config.server};
   ASSIGN_OR_RETURN(connection.loops, kube::NewHttpTransport(config));
   ASSIGN_OR_RETURN(connection.election, kube::NewHttpTransport(config));

@@ -75,7 +75,7 @@ bool SamePlugin(const std::unique_ptr<ExecPlugin>& a, const std::unique_ptr<Exec
 
 auto PartsButForToken(const ConnectionConfig& c) {
   return std::tie(c.server, c.ca_pem, c.insecure_skip_tls_verify, c.tls_server_name, c.proxy_url,
-                  c.proxy_headers, c.ignore_proxy_environment, c.max_answer_bytes,
+                  c.proxy_headers, c.ignore_proxy_environment, c.max_answer_bytes, c.urgent,
                   c.client_certificate.cert_pem, c.client_certificate.key_pem, c.token_file,
                   c.username, c.password, c.impersonate_user, c.impersonate_uid,
                   c.impersonate_groups, c.impersonate_extra, c.client_certificate_file,
@@ -115,6 +115,7 @@ ConnectionConfig& ConnectionConfig::operator=(const ConnectionConfig& other) {
   proxy_headers = other.proxy_headers;
   ignore_proxy_environment = other.ignore_proxy_environment;
   max_answer_bytes = other.max_answer_bytes;
+  urgent = other.urgent;
   client_certificate = other.client_certificate;
   token = other.token;
   token_file = other.token_file;

@@ -43,6 +43,9 @@ struct ConnectionConfig {
   // A server that says more than this in one answer, head included, is cut off; 0: only bodies are
   // limited, by each request. For servers that are trusted less than API servers; over TLS only.
   size_t max_answer_bytes = 0;
+  // The control plane, on which everything depends: looking its name up and running its plugin do
+  // not wait for other servers.
+  bool urgent = false;
 
   tls::KeyPair client_certificate;
   std::string token;

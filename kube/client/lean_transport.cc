@@ -45,6 +45,7 @@ class Server {
 
   CredentialSource& credentials() { return *credentials_; }
   const std::string& url() const { return url_; }
+  Errands::Subject subject() const { return {url_, urgent_}; }
   size_t max_answer_bytes() const { return max_answer_bytes_; }
   const std::shared_ptr<EventLoop>& loop() const { return loop_; }
 
@@ -58,6 +59,7 @@ class Server {
 
   std::string url_;
   std::string verified_name_;
+  bool urgent_ = false;
   size_t max_answer_bytes_ = 0;  // 0: as each request says.
   Endpoint endpoint_;
   ProxySettings proxy_;
@@ -74,6 +76,7 @@ class Server {
 absl::StatusOr<std::shared_ptr<Server>> Server::Create(const ConnectionConfig& config) {
   auto server = std::make_shared<Server>();
   server->url_ = config.server;
+  server->urgent_ = config.urgent;
   server->max_answer_bytes_ = config.max_answer_bytes;
   ASSIGN_OR_RETURN(server->endpoint_, ParseEndpoint(config.server, "server"));
   const Endpoint& endpoint = server->endpoint_;
@@ -108,6 +111,7 @@ absl::StatusOr<std::shared_ptr<const Route>> Server::RouteFor(
   route->server = endpoint_;
   route->proxy = proxy_;
   route->proxy_tls = proxy_tls_;
+  route->urgent = urgent_;
   if (endpoint_.scheme == "https") {
     ASSIGN_OR_RETURN(route->tls, TlsClient::Create(credentials.tls, verified_name_));
   }
@@ -246,7 +250,8 @@ std::unique_ptr<HttpStream> LeanTransport::Open(const HttpRequest& request,
   if (CredentialsPtr fresh = server_->credentials().GetIfFresh(); fresh != nullptr) {
     start(std::move(fresh));
   } else {
-    RunErrand([server = server_, start, timeout = request.timeout, token = stop.get_token()] {
+    CredentialErrands().Run(server_->subject(), [server = server_, start, timeout = request.timeout,
+                                                 token = stop.get_token()] {
       start(server->credentials().Get(SteadyNow() + timeout, token));
     });
   }

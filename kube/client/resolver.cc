@@ -55,7 +55,8 @@ absl::StatusOr<Addresses> Ask(const std::string& host) {
 // Who waits for the answer of a question that is being asked.
 struct Questions {
   absl::Mutex mu;
-  std::map<std::string, std::vector<Done>> waiting ABSL_GUARDED_BY(mu);
+  // By host and urgency.
+  std::map<std::pair<std::string, bool>, std::vector<Done>> waiting ABSL_GUARDED_BY(mu);
 };
 
 Questions& OpenQuestions() {
@@ -63,13 +64,13 @@ Questions& OpenQuestions() {
   return *questions;
 }
 
-void AskForAll(const std::string& host) {
+void AskForAll(const std::string& host, bool urgent) {
   const absl::StatusOr<Addresses> answer = Ask(host);
   std::vector<Done> waiting;
   {
     absl::MutexLock lock(&OpenQuestions().mu);
-    waiting = std::move(OpenQuestions().waiting[host]);
-    OpenQuestions().waiting.erase(host);
+    waiting = std::move(OpenQuestions().waiting[{host, urgent}]);
+    OpenQuestions().waiting.erase({host, urgent});
   }
   for (const Done& done : waiting) done(answer);
 }
@@ -105,8 +106,8 @@ std::optional<SocketAddress> NumericAddress(const std::string& host, int port) {
   return address;
 }
 
-void ResolveInBackground(const std::string& host, int port, Done done) {
-  Done with_port = [port, done = std::move(done)](absl::StatusOr<Addresses> answer) {
+void ResolveInBackground(const HostPort& where, Done done) {
+  Done with_port = [port = where.port, done = std::move(done)](absl::StatusOr<Addresses> answer) {
     if (answer.ok()) {
       for (SocketAddress& address : *answer) SetPort(address, port);
     }
@@ -114,11 +115,12 @@ void ResolveInBackground(const std::string& host, int port, Done done) {
   };
   {
     absl::MutexLock lock(&OpenQuestions().mu);
-    std::vector<Done>& waiting = OpenQuestions().waiting[host];
+    std::vector<Done>& waiting = OpenQuestions().waiting[{where.host, where.urgent}];
     waiting.push_back(std::move(with_port));
     if (waiting.size() > 1) return;
   }
-  RunErrand([host] { AskForAll(host); });
+  NameLookups().Run({where.host, where.urgent},
+                    [host = where.host, urgent = where.urgent] { AskForAll(host, urgent); });
 }
 
 }  // namespace kube

@@ -120,7 +120,7 @@ absl::StatusOr<Addresses> UnaryCall::Resolve() {
   }
   const auto lookup = std::make_shared<Lookup>();
   ResolveInBackground(
-      route.dialled_host(), route.dialled_port(),
+      {route.dialled_host(), route.dialled_port(), route.urgent},
       [lookup](absl::StatusOr<Addresses> answer) { lookup->Set(std::move(answer)); });
   while (!lookup->done()) {
     const absl::Status waited =

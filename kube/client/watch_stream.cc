@@ -43,7 +43,7 @@ void WatchStream::Start(Reactor& reactor, absl::StatusOr<StreamRequest> request)
 
 void WatchStream::Resolve() {
   const Route& route = *request_.route;
-  ResolveInBackground(route.dialled_host(), route.dialled_port(),
+  ResolveInBackground({route.dialled_host(), route.dialled_port(), route.urgent},
                       [loop = loop_, weak = weak_from_this()](absl::StatusOr<Addresses> addresses) {
                         const std::shared_ptr<EventLoop> alive = loop.lock();
                         if (alive == nullptr) return;

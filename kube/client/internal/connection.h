@@ -27,6 +27,7 @@ struct Route {
   ProxySettings proxy;
   std::shared_ptr<TlsClient> tls;        // Null for a server without TLS.
   std::shared_ptr<TlsClient> proxy_tls;  // Null unless the proxy is an https:// one.
+  bool urgent = false;                   // As ConnectionConfig::urgent.
 
   // Whose address has to be looked up: the proxy's or the server's.
   const std::string& dialled_host() const;

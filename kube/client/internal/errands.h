@@ -2,16 +2,73 @@
 #ifndef KUBE_CLIENT_INTERNAL_ERRANDS_H_
 #define KUBE_CLIENT_INTERNAL_ERRANDS_H_
 
+#include <array>
+#include <deque>
 #include <functional>
+#include <map>
+#include <string>
 
+#include "absl/base/thread_annotations.h"
+#include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
 
 namespace kube {
 
-// Runs `errand` on one of a few threads of this process, which start when needed and end when idle.
-// Errands that are all stuck make later ones wait; whoever waits for an errand has a deadline and
-// leaves it behind when that has come, so an errand owns what it uses.
-void RunErrand(std::function<void()> errand);
+// Threads start when needed and end when idle. Whoever waits for an errand has a deadline and
+// leaves it behind when that has come, so an errand owns what it uses. Thread-safe.
+class Errands {
+ public:
+  // Whom an errand is for. Errands of one subject run one after the other.
+  struct Subject {
+    std::string name;  // A host, or a server's URL.
+    // The control plane, whose errands must not wait for those of members: it has a thread of its
+    // own when it needs one.
+    bool urgent = false;
+  };
+
+  // At most `max_threads` errands that are not urgent run at once. Subjects whose last errand took
+  // less than a second come first; the others together leave a quarter of the threads to them.
+  explicit Errands(int max_threads) : max_threads_(max_threads) {}
+  ~Errands();  // Waits for all errands.
+  Errands(const Errands&) = delete;
+
+  void Run(const Subject& subject, std::function<void()> errand);
+  // Waits until no errand is under way; false after `patience`.
+  bool AwaitNone(absl::Duration patience);
+
+ private:
+  // In this order they are served.
+  enum Rank { kUrgent, kQuick, kNew, kSlow, kRanks };
+  struct Queue {
+    Rank rank = kNew;
+    bool running = false;
+    std::deque<std::function<void()>> waiting;
+    bool idle() const { return !running && waiting.empty(); }
+  };
+
+  void Work();
+  void RunOne(Queue& queue) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // The next queue whose errand may run now, or null.
+  Queue* Next() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  bool MayRun(Rank rank) const ABSL_SHARED_LOCKS_REQUIRED(mu_);
+  void StartThread() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void ForgetIdle() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+
+  const int max_threads_;
+  absl::Mutex mu_;
+  std::map<std::string, Queue> queues_ ABSL_GUARDED_BY(mu_);
+  // Those that have something waiting and run nothing.
+  std::array<std::deque<Queue*>, kRanks> ready_ ABSL_GUARDED_BY(mu_);
+  std::array<int, kRanks> running_ ABSL_GUARDED_BY(mu_) = {};
+  int threads_ ABSL_GUARDED_BY(mu_) = 0;
+  int idle_ ABSL_GUARDED_BY(mu_) = 0;
+  bool starting_ ABSL_GUARDED_BY(mu_) = false;  // A thread that has not looked for work yet.
+  bool ending_ ABSL_GUARDED_BY(mu_) = false;
+};
+
+// The threads of this process: plugins that hang do not hold up name lookups.
+Errands& NameLookups();
+Errands& CredentialErrands();
 
 // Waits until no errand is under way; false after `patience`. For the end of the process.
 bool AwaitNoErrand(absl::Duration patience);

@@ -24,10 +24,16 @@ using Addresses = std::vector<SocketAddress>;
 // The address that `host` is, if it is one; no name server is asked.
 std::optional<SocketAddress> NumericAddress(const std::string& host, int port);
 
+struct HostPort {
+  std::string host;
+  int port = 0;
+  bool urgent = false;  // Its lookup waits for no other host's.
+};
+
 // Asks the system on another thread, which calls `done` once: at least one address, or kUnavailable
 // with the name and the resolver's reason. Questions for the same name at the same time are asked
 // once.
-void ResolveInBackground(const std::string& host, int port,
+void ResolveInBackground(const HostPort& where,
                          std::function<void(absl::StatusOr<Addresses>)> done);
 
 }  // namespace kube
