@@ -72,6 +72,10 @@ Connection::~Connection() = default;
 
 int Connection::fd() const { return socket_ == nullptr ? -1 : socket_->fd(); }
 
+Reactor::Interest Connection::interest() const {
+  return {fd(), static_cast<int>(next_address_), wants_};
+}
+
 absl::StatusOr<bool> Connection::Establish() {
   while (phase_ != Phase::kReady) {
     ASSIGN_OR_RETURN(const Step step, DoPhase());

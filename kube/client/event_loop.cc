@@ -69,18 +69,15 @@ class EpollReactor : public Reactor {
     sources_.clear();
   }
 
-  void Watch(const std::shared_ptr<Source>& source, int fd, short events) override {
+  void Watch(const std::shared_ptr<Source>& source, const Interest& interest) override {
     Entry& entry = sources_[source.get()];
     entry.source = source;
-    if (entry.fd == fd && entry.events == events) return;
-    epoll_event event = {.events = EpollEvents(events), .data = {.ptr = source.get()}};
-    // A socket that was closed meanwhile has left epoll by itself, and its number may be in use
-    // again by the same source.
-    if (entry.fd != fd || epoll_ctl(epoll_, EPOLL_CTL_MOD, fd, &event) != 0) {
-      epoll_ctl(epoll_, EPOLL_CTL_ADD, fd, &event);
-    }
-    entry.fd = fd;
-    entry.events = events;
+    const Interest before = std::exchange(entry.interest, interest);
+    // A socket that was closed meanwhile has left epoll by itself.
+    const bool same = before.fd == interest.fd && before.socket == interest.socket;
+    if (same && before.events == interest.events) return;
+    epoll_event event = {.events = EpollEvents(interest.events), .data = {.ptr = source.get()}};
+    epoll_ctl(epoll_, same ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, interest.fd, &event);
   }
 
   void SetTimer(const std::shared_ptr<Source>& source, base::SteadyTime at) override {
@@ -98,7 +95,8 @@ class EpollReactor : public Reactor {
     Entry entry = std::move(found->second);
     sources_.erase(found);
     timers_.erase({entry.timer, source});
-    if (entry.fd >= 0) epoll_ctl(epoll_, EPOLL_CTL_DEL, entry.fd, nullptr);
+    const int fd = entry.interest.fd;
+    if (fd >= 0) epoll_ctl(epoll_, EPOLL_CTL_DEL, fd, nullptr);
     removed_.push_back(std::move(entry.source));
   }
 
@@ -107,8 +105,7 @@ class EpollReactor : public Reactor {
  private:
   struct Entry {
     std::shared_ptr<Source> source;
-    int fd = -1;
-    short events = 0;
+    Interest interest;
     base::SteadyTime timer = base::SteadyTime::InfiniteFuture();
   };
 

@@ -135,7 +135,7 @@ void WatchStream::Advance(Reactor& reactor) {
     reactor.SetTimer(shared_from_this(), NextTimer());
   }
   if (delivery_->closed()) return Cancel(reactor);
-  reactor.Watch(shared_from_this(), connection_->fd(), connection_->wants());
+  reactor.Watch(shared_from_this(), connection_->interest());
   if (phase_ == Phase::kEstablishing) reactor.SetTimer(shared_from_this(), NextTimer());
 }
 

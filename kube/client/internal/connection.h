@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "kube/client/internal/byte_layer.h"
 #include "kube/client/internal/endpoint.h"
+#include "kube/client/internal/event_loop.h"
 #include "kube/client/internal/proxy.h"
 #include "kube/client/internal/proxy_handshake.h"
 #include "kube/client/internal/resolver.h"
@@ -52,6 +53,8 @@ class Connection {
   absl::StatusOr<bool> Establish();
   int fd() const;
   short wants() const { return wants_; }  // POLLIN or POLLOUT.
+  // The same for an event loop.
+  Reactor::Interest interest() const;
   base::SteadyTime look_again() const { return look_again_; }
 
   // What remains after a successful Establish(): reading and writing. Set wants().

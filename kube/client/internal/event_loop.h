@@ -24,9 +24,16 @@ class Reactor {
   };
 
   virtual ~Reactor() = default;
-  // The reactor keeps a source until Remove(). Watch() waits for `events` (POLLIN, POLLOUT) of `fd`
-  // in place of what was waited for before.
-  virtual void Watch(const std::shared_ptr<Source>& source, int fd, short events) = 0;
+  // What a source waits for.
+  struct Interest {
+    int fd = -1;
+    // Which of the source's sockets it is: the number of one that was closed may be in use again.
+    int socket = 0;
+    short events = 0;  // POLLIN, POLLOUT.
+  };
+
+  // The reactor keeps a source until Remove(). Watch() replaces what was waited for before.
+  virtual void Watch(const std::shared_ptr<Source>& source, const Interest& interest) = 0;
   // Calls OnTimer() once at `at` (SteadyNow's time), in place of the time before.
   virtual void SetTimer(const std::shared_ptr<Source>& source, base::SteadyTime at) = 0;
   // To be called before the socket is closed. No function of the source is called afterwards.

@@ -4,11 +4,48 @@
 #include <catch2/catch.hpp>
 #include <memory>
 
+#include "absl/status/status.h"
 #include "absl/synchronization/notification.h"
 #include "absl/time/clock.h"
+#include "kube/client/internal/connection.h"
+#include "kube/client/internal/resolver.h"
+#include "tests/kube/client/raw_server.h"
 
 namespace kube {
 namespace {
+
+// Establishes a connection as a stream does.
+class Dialler : public Reactor::Source, public std::enable_shared_from_this<Dialler> {
+ public:
+  explicit Dialler(std::unique_ptr<Connection> connection) : connection_(std::move(connection)) {}
+  void OnReady(Reactor& reactor) override { Advance(reactor); }
+  void OnTimer(Reactor& reactor) override { Advance(reactor); }
+  void Advance(Reactor& reactor) {
+    const absl::StatusOr<bool> established = connection_->Establish();
+    if (established.ok() && !*established) {
+      reactor.Watch(shared_from_this(), connection_->interest());
+      return;
+    }
+    result_ = established.status();
+    reactor.Remove(this);
+    done_.Notify();
+  }
+  // An error when nothing has come of it within a minute.
+  absl::Status Await() {
+    if (done_.WaitForNotificationWithTimeout(absl::Minutes(1))) return result_;
+    return absl::DeadlineExceededError("nothing came of it");
+  }
+
+ private:
+  std::unique_ptr<Connection> connection_;
+  absl::Status result_;
+  absl::Notification done_;
+};
+
+// A port of 127.0.0.1 where nobody listens.
+int UnusedPort() {
+  return tests::RawServer([](int) {}).port();
+}
 
 class Waiter : public Reactor::Source {
  public:
@@ -48,6 +85,20 @@ TEST_CASE("The last owner of a loop may be something that the loop's own thread 
     posted.Notify();
     gone.WaitForNotification();
   }
+}
+
+TEST_CASE("The third address is reached after one that refuses late and one that fails at once") {
+  const tests::RawServer server([](int fd) { tests::RawServer::AwaitEnd(fd); });
+  const Addresses addresses = {*NumericAddress("127.0.0.1", UnusedPort()),
+                               *NumericAddress("255.255.255.255", 1),  // No route leads there.
+                               *NumericAddress("127.0.0.1", server.port())};
+  auto route = std::make_shared<Route>();
+  route->server.host = "three.example";
+  const auto dialler = std::make_shared<Dialler>(std::make_unique<Connection>(route, addresses));
+  const std::shared_ptr<EventLoop> loop = EventLoop::Shared();
+  loop->Post([dialler](Reactor& reactor) { dialler->Advance(reactor); });
+  CHECK(dialler->Await() == absl::OkStatus());
+  loop->Post([dialler](Reactor& reactor) { reactor.Remove(dialler.get()); });
 }
 
 TEST_CASE("There is one loop for all") { CHECK(EventLoop::Shared() == EventLoop::Shared()); }
