@@ -53,10 +53,10 @@ interpreter::live::LiveOptions InterpreterOptions(const config::Options& o) {
   return live;
 }
 
-kube::ClientOptions ControlPlaneClient(const config::Options& o, const std::string& server) {
+kube::ClientOptions ControlPlaneClient(const config::Options& o, const std::string& host) {
   kube::ClientOptions c;
   c.name = "karmada-apiserver";
-  c.host = server.substr(server.find("://") == std::string::npos ? 0 : server.find("://") + 3);
+  c.host = host;
   c.qps = o.kube_api_qps;
   c.burst = o.kube_api_burst;
   c.user_agent = UserAgent();
@@ -65,8 +65,8 @@ kube::ClientOptions ControlPlaneClient(const config::Options& o, const std::stri
 
 // Of the lease alone. A call that is not answered ends early enough for another one before the
 // deadline of the renewal.
-kube::ClientOptions ElectionClient(const config::Options& o, const std::string& server) {
-  kube::ClientOptions c = ControlPlaneClient(o, server);
+kube::ClientOptions ElectionClient(const config::Options& o, const std::string& host) {
+  kube::ClientOptions c = ControlPlaneClient(o, host);
   c.qps = 0;
   c.timeout = o.leader_election.renew_deadline / 2;
   return c;
@@ -92,9 +92,9 @@ kube::ClusterSet::Options MemberOptions(const config::Options& o,
 class Daemon {
  public:
   Daemon(const config::Options& options, const Connection& connection)
-      : client_(connection.loops, ControlPlaneClient(options, connection.server), base::RealClock(),
+      : client_(connection.loops, ControlPlaneClient(options, connection.host), base::RealClock(),
                 &registry_),
-        election_client_(connection.election, ElectionClient(options, connection.server),
+        election_client_(connection.election, ElectionClient(options, connection.host),
                          base::RealClock(), &registry_),
         mapper_(client_, base::RealClock()),
         informer_threads_(std::make_shared<kube::InformerThreads>(base::RealClock())),
@@ -185,7 +185,7 @@ absl::StatusOr<Connection> Connect(const config::Options& options) {
   ASSIGN_OR_RETURN(kube::ConnectionConfig config,
                    kube::LoadConnectionConfig({options.kubeconfig, ""}));
   config.urgent = true;
-  Connection connection{.server = config.server};
+  Connection connection{.host = kube::HostOf(config.server)};
   ASSIGN_OR_RETURN(connection.loops, kube::NewHttpTransport(config));
   ASSIGN_OR_RETURN(connection.election, kube::NewHttpTransport(config));
   return connection;

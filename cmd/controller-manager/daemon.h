@@ -14,7 +14,7 @@ namespace cmd {
 
 // The way to the Karmada API server; nothing was sent yet.
 struct Connection {
-  std::string server;  // Its URL.
+  std::string host;  // "host:port"
   // One for the loops and one for the election, whose renewals must never wait for theirs.
   std::shared_ptr<kube::Transport> loops, election;
 };

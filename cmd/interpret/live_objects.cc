@@ -77,7 +77,7 @@ absl::StatusOr<LiveObjects::Connection*> LiveObjects::Connect() {
                    kube::LoadConnectionConfig({options_.kubeconfig, options_.context}));
   ASSIGN_OR_RETURN(std::shared_ptr<kube::Transport> transport, kube::NewHttpTransport(config));
   kube::ClientOptions options;
-  options.name = config.server;
+  options.name = kube::WithoutUserInfo(config.server);
   options.user_agent = absl::StrCat("karmada-interpret/", config::Version());
   auto connection = std::make_unique<Connection>(std::move(transport), std::move(options));
   ASSIGN_OR_RETURN(connection->discovery, kube::Discover(connection->client, base::StopToken()));

@@ -157,7 +157,7 @@ class CpprestTransport : public Transport {
   absl::Status StartStream(const HttpRequest& request, const CredentialsPtr& credentials,
                            const std::shared_ptr<StreamExchange>& exchange);
 
-  const std::string server_;
+  const std::string server_;  // Its URL, for messages.
   const Endpoint endpoint_;
   const web::uri uri_;
   const std::string host_header_;                                         // "": the library's.
@@ -185,7 +185,7 @@ class CpprestStream : public HttpStream {
 CpprestTransport::CpprestTransport(const ConnectionConfig& config, const Endpoint& endpoint,
                                    const web::uri& uri,
                                    std::unique_ptr<CredentialSource> credentials)
-    : server_(config.server),
+    : server_(WithoutUserInfo(config.server)),
       endpoint_(endpoint),
       uri_(uri),
       // The library checks the certificate against this header when there is one.

@@ -180,7 +180,7 @@ void CredentialSource::Refresh(base::SteadyTime deadline, const base::StopToken&
   if (loaded_before_ && config_.exec == nullptr) {
     // Files in the middle of a rotation: what we have may still be good, and if not a 401 tells.
     base::LogWarning("credentials cannot be read again, keeping the old ones",
-                     {{"server", config_.server}, {"error", failure_}});
+                     {{"server", WithoutUserInfo(config_.server)}, {"error", failure_}});
     failure_ = absl::OkStatus();
     fresh_until_ = now + kFileRecheck;
     return;

@@ -10,6 +10,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "base/status.h"
+#include "kube/client/kubeconfig.h"
 
 namespace kube {
 namespace {
@@ -72,6 +73,22 @@ std::string Endpoint::Authority() const {
 
 bool Endpoint::is_ip_address() const {
   return IsAddress(AF_INET, host) || IsAddress(AF_INET6, host);
+}
+
+std::string WithoutUserInfo(absl::string_view url) {
+  const size_t scheme_end = url.find("://");
+  const size_t begin = scheme_end == absl::string_view::npos ? 0 : scheme_end + 3;
+  const absl::string_view rest = url.substr(begin);
+  const size_t at = rest.substr(0, rest.find_first_of("/?#")).rfind('@');
+  const size_t host = at == absl::string_view::npos ? 0 : at + 1;
+  return absl::StrCat(url.substr(0, begin), rest.substr(host));
+}
+
+std::string HostOf(absl::string_view url) {
+  const std::string plain = WithoutUserInfo(url);
+  const size_t scheme_end = plain.find("://");
+  const std::string rest = scheme_end == std::string::npos ? plain : plain.substr(scheme_end + 3);
+  return rest.substr(0, rest.find_first_of("/?#"));
 }
 
 absl::StatusOr<Endpoint> ParseEndpoint(absl::string_view url, absl::string_view what) {

@@ -72,6 +72,11 @@ struct ConnectionConfig {
   ConnectionConfig& operator=(ConnectionConfig&&) = default;
 };
 
+// A server's URL without the user and password that it may hold: for messages, logs and metrics.
+std::string WithoutUserInfo(absl::string_view url);
+// "host:port" of "https://user:password@host:port/prefix", as rest_client_requests_total has it.
+std::string HostOf(absl::string_view url);
+
 // Whether both stand for the same server, reached in the same way, with the same credentials. Every
 // field counts but default_namespace, which is no part of a connection.
 bool SameConnection(const ConnectionConfig& a, const ConnectionConfig& b);

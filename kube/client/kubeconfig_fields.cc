@@ -92,7 +92,8 @@ absl::Status CheckServer(const std::string& server) {
   if (absl::StartsWith(server, "https://") || absl::StartsWith(server, "http://")) {
     return absl::OkStatus();
   }
-  return Unusable("server", absl::StrCat("is \"", server, "\", not an http:// or https:// URL"));
+  return Unusable("server", absl::StrCat("is \"", WithoutUserInfo(server),
+                                         "\", not an http:// or https:// URL"));
 }
 
 // A pair given by two files is read again when they change; anything else is taken as it is now.

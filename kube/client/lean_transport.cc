@@ -57,7 +57,7 @@ class Server {
  private:
   absl::StatusOr<std::shared_ptr<const Route>> RouteFor(const Credentials& credentials) const;
 
-  std::string url_;
+  std::string url_;  // For messages.
   std::string verified_name_;
   bool urgent_ = false;
   size_t max_answer_bytes_ = 0;  // 0: as each request says.
@@ -75,7 +75,7 @@ class Server {
 
 absl::StatusOr<std::shared_ptr<Server>> Server::Create(const ConnectionConfig& config) {
   auto server = std::make_shared<Server>();
-  server->url_ = config.server;
+  server->url_ = WithoutUserInfo(config.server);
   server->urgent_ = config.urgent;
   server->max_answer_bytes_ = config.max_answer_bytes;
   ASSIGN_OR_RETURN(server->endpoint_, ParseEndpoint(config.server, "server"));

@@ -13,13 +13,6 @@
 namespace kube {
 namespace {
 
-// "host:port" of "https://host:port/prefix", as rest_client_requests_total has it.
-std::string HostOf(const std::string& server) {
-  const size_t scheme = server.find("://");
-  const size_t begin = scheme == std::string::npos ? 0 : scheme + 3;
-  return server.substr(begin, server.find('/', begin) - begin);
-}
-
 class Member : public MemberCluster {
  public:
   struct Parts {

@@ -3,6 +3,8 @@
 #include <catch2/catch.hpp>
 #include <string>
 
+#include "kube/client/kubeconfig.h"
+
 namespace kube {
 
 TEST_CASE("URLs of all shapes lead somewhere") {
@@ -43,6 +45,24 @@ TEST_CASE("URLs that lead nowhere are refused without showing their password") {
     CHECK(absl::IsInvalidArgument(error));
     CHECK_THAT(std::string(error.message()), Catch::StartsWith("server: "));
     CHECK_THAT(std::string(error.message()), !Catch::Contains("secret"));
+  }
+}
+
+TEST_CASE("Messages and metrics show no password of a URL") {
+  struct Case {
+    const char *url, *plain, *host;
+  };
+  for (const Case& c : {
+           Case{"https://u:p@h:6443/x", "https://h:6443/x", "h:6443"},
+           Case{"https://u:p/@h", "https://u:p/@h",
+                "u:p"},  // Where Go's parser ends the host, too.
+           Case{"https://u:p@q@h?z@y", "https://h?z@y", "h"},
+           Case{"https://h:1/a@b", "https://h:1/a@b", "h:1"},
+           Case{"u:p@h", "h", "h"},
+           Case{"https://[::1]:5", "https://[::1]:5", "[::1]:5"},
+       }) {
+    CHECK(WithoutUserInfo(c.url) == c.plain);
+    CHECK(HostOf(c.url) == c.host);
   }
 }
 

@@ -213,6 +213,20 @@ TEST_CASE("A host that cannot be resolved is named, and nothing was done") {
                  Catch::Contains("cannot be resolved") && !Catch::Contains("closed by the peer"));
 }
 
+TEST_CASE("Errors of calls and streams do not show the password of the server's URL") {
+  tests::ForEachTransport();
+  RawServer server([](int fd) { RawServer::ReadHead(fd); });
+  ConnectionConfig config = ConfigOf(server);
+  config.server = absl::StrCat("http://user:secret@127.0.0.1:", server.port());
+  const auto transport = tests::Connect(config);
+  const std::string named = absl::StrCat("http://127.0.0.1:", server.port(), ": ");
+  const absl::Status sent = transport->Send({.method = "GET", .path = "/"}, {}).status();
+  CHECK_THAT(std::string(sent.message()), Catch::StartsWith(named));
+  End end;
+  const auto stream = transport->Open({.method = "GET", .path = "/"}, end.Callbacks());
+  CHECK_THAT(std::string(end.Await().message()), Catch::StartsWith(named));
+}
+
 TEST_CASE("A replaced token is used by the next request, on the same connection") {
   tests::ForEachTransport();
   absl::Mutex mu;
