@@ -124,6 +124,11 @@ class Sorting {
       lua_pop(state_, 1);
       return less;
     }
+    if (lua_type(state_, -2) == LUA_TSTRING && lua_type(state_, -1) == LUA_TSTRING) {
+      // Long strings that are alike are read to the end of the shorter one.
+      const size_t bytes = std::min(lua_objlen(state_, -2), lua_objlen(state_, -1));
+      State::Of(state_).meter().Charge(state_, bytes / 16);
+    }
     const bool less = lua_lessthan(state_, -2, -1) != 0;
     lua_pop(state_, 2);
     return less;
