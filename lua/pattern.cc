@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <utility>
 
 #include "absl/strings/ascii.h"
 
@@ -74,6 +75,12 @@ bool InSet(unsigned char c, const char* p, const char* last) {
   return !wanted;
 }
 
+// A set may be as long as the pattern: to go through it is work, too.
+size_t WorkOfSet(const char* begin, const char* end) {
+  constexpr size_t kBytesPerStep = 8;
+  return static_cast<size_t>(end - begin) / kBytesPerStep;
+}
+
 }  // namespace
 
 bool HasPatternSpecials(absl::string_view text) {
@@ -120,8 +127,7 @@ const char* PatternMatcher::Fail(const char* message) {
 
 bool PatternMatcher::Step() {
   if (++pending_ < kStepsAtOnce) return true;
-  pending_ = 0;
-  if (steps_.Made(kStepsAtOnce)) return true;
+  if (steps_.Made(std::exchange(pending_, 0))) return true;
   failed_ = true;
   return false;
 }
@@ -211,6 +217,7 @@ const char* PatternMatcher::MatchEscape(const char*& s, const char*& p, bool& do
 }
 
 const char* PatternMatcher::EndOfClass(const char* p) {
+  const char* const begin = p;
   const char c = *p++;
   if (c == '%') {
     if (p == pattern_end_) return Fail("malformed pattern (ends with '%')");
@@ -222,6 +229,7 @@ const char* PatternMatcher::EndOfClass(const char* p) {
     if (p == pattern_end_) return Fail("malformed pattern (missing ']')");
     if (*p++ == '%' && p < pattern_end_) ++p;
   } while (At(p) != ']');
+  pending_ += WorkOfSet(begin, p);
   return p + 1;
 }
 
@@ -234,8 +242,7 @@ bool PatternMatcher::MatchesSingle(const char* s, const char* p, const char* end
     case '%':
       return InClass(c, p[1]);
     case '[':
-      // A set is as long as the pattern: its length is work too.
-      pending_ += static_cast<size_t>(end_of_class - p) / 8;
+      pending_ += WorkOfSet(p, end_of_class);
       return InSet(c, p, end_of_class - 1);
     default:
       return static_cast<unsigned char>(*p) == c;
@@ -261,6 +268,7 @@ const char* PatternMatcher::Frontier(const char* s, const char*& p) {
   if (At(p) != '[') return Fail("missing '[' after '%f' in pattern");
   const char* rest = EndOfClass(p);
   if (rest == nullptr) return nullptr;
+  pending_ += 2 * WorkOfSet(p, rest);
   const auto before = static_cast<unsigned char>(s == subject_ ? '\0' : s[-1]);
   const auto after = static_cast<unsigned char>(s < subject_end_ ? *s : '\0');
   const bool here = !InSet(before, p, rest - 1) && InSet(after, p, rest - 1);
