@@ -6,6 +6,9 @@
 // version and does not know whether that is an edit or only a write of the status (this process
 // has just started, or the kind was not watched for a while), it writes nothing and asks here: the
 // loops compare what they would write with what is there.
+//
+// A Work can be named as well: the work-status loop asks the execution loop to apply a Work whose
+// object has gone from its member while the execution loop could not apply it.
 #ifndef WORKS_BINDING_RECHECKS_H_
 #define WORKS_BINDING_RECHECKS_H_
 
@@ -23,12 +26,12 @@ namespace works {
 // Thread-safe.
 class BindingRechecks {
  public:
-  // From now on requests for bindings of this resource are put into the queue, behind fresh
-  // changes; only for those that `wants` lets through, if it is given. REQUIRES: the queue outlives
-  // all calls of Publish.
+  // From now on requests for bindings (or Works) of this resource are put into the queue, behind
+  // fresh changes; only for those that `wants` lets through, if it is given. REQUIRES: the queue
+  // outlives all calls of Publish.
   void Subscribe(const kube::Resource& bindings, kube::WorkQueue& queue,
                  std::function<bool(const kube::Object& binding)> wants = nullptr);
-  // The binding's template may have been edited. Never blocks.
+  // The binding's template may have been edited, or the Work has to be applied again. Never blocks.
   void Publish(const kube::Object& binding) const;
 
  private:

@@ -118,11 +118,12 @@ absl::StatusOr<ApplyResult> MemberObjects::CreateOrAdopt(const std::string& clus
   return Update(cluster, manifest, kube::Share(std::move(found)), stop);
 }
 
-absl::Status MemberObjects::Recreate(const std::string& cluster, const kube::Object& manifest,
-                                     const base::StopToken& stop) {
+absl::StatusOr<ApplyResult> MemberObjects::Recreate(const std::string& cluster,
+                                                    const kube::Object& manifest,
+                                                    const base::StopToken& stop) {
   ASSIGN_OR_RETURN(const kube::ObjectPtr observed, Find(cluster, manifest, stop));
-  if (observed != nullptr) return absl::OkStatus();
-  const absl::Status created = CreateOrAdopt(cluster, manifest, stop).status();
+  if (observed != nullptr) return ApplyResult::kNone;
+  absl::StatusOr<ApplyResult> created = CreateOrAdopt(cluster, manifest, stop);
   Count("create_resource_to_cluster", cluster, manifest, {{"recreate", "true"}}, created.ok());
   return created;
 }

@@ -50,9 +50,9 @@ class MemberObjects {
   // says so, else kAlreadyExists with upstream's message.
   absl::StatusOr<ApplyResult> Apply(const std::string& cluster, const kube::Object& manifest,
                                     const base::StopToken& stop);
-  // Creates an object that somebody deleted in the member. There already: OK.
-  absl::Status Recreate(const std::string& cluster, const kube::Object& manifest,
-                        const base::StopToken& stop);
+  // Creates an object that somebody deleted in the member. kNone when it is there already.
+  absl::StatusOr<ApplyResult> Recreate(const std::string& cluster, const kube::Object& manifest,
+                                       const base::StopToken& stop);
   // Updates `observed`, as Apply does.
   absl::StatusOr<ApplyResult> Update(const std::string& cluster, const kube::Object& manifest,
                                      const kube::ObjectPtr& observed, const base::StopToken& stop);

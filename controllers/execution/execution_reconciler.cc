@@ -278,6 +278,7 @@ absl::Status RegisterExecution(const loops::Context& context, int workers) {
   built.Hold(works::QueueWhenReconnected(context.members, works, controller.queue()));
   works::RequeueWorks(context.interpreter,
                       {controller.queue(), works, {interpreter::Operation::kRetain}});
+  context.rechecks.Subscribe(api::Works(), controller.queue());
   return absl::OkStatus();
 }
 

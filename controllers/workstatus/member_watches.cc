@@ -49,10 +49,16 @@ void MemberWatches::Attach(const std::string& cluster,
   }
   const kube::Gvk gvk = informer->resource().gvk;
   const kube::MapFn request_for = [cluster, gvk](const kube::Object& object) {
-    return std::vector<kube::Request>{{.key = object.key(), .gvk = gvk, .cluster = cluster}};
+    return std::vector<kube::Request>{
+        {.key = object.key(), .gvk = gvk, .cluster = cluster, .variant = kMemberObjectSeen}};
   };
-  informer->AddHandler(kube::EnqueueHandler(
-      queue_, {.when = {.update = kube::ResourceVersionChanged}, .map = request_for}));
+  kube::EventHandler handler = kube::EnqueueHandler(
+      queue_, {.when = {.update = kube::ResourceVersionChanged}, .map = request_for});
+  handler.on_delete = [this, cluster, gvk](const kube::ObjectPtr& last) {
+    queue_.Add(
+        {.key = last->key(), .gvk = gvk, .cluster = cluster, .variant = kMemberObjectDeleted});
+  };
+  informer->AddHandler(std::move(handler));
 }
 
 absl::Status RegisterWorkStatus(const loops::Context& context, int workers) {
@@ -61,14 +67,16 @@ absl::Status RegisterWorkStatus(const loops::Context& context, int workers) {
   kube::Controller& objects =
       loops::ReadsCredentials(by_object)
           .Reads(api::Works())
-          // While a cluster was not ready, its objects may have been given up.
+          // While a cluster was not ready, its objects may have been given up. What is missing
+          // there is created by the execution loop, which is asked at the same moment.
           .Watches(
               api::Clusters(),
               {.when = {.add = kube::Never, .update = works::BecameReady, .remove = kube::Never},
                .map = works::ObjectsOf(works)})
           .WithLanes([](const kube::Request& request) { return request.cluster; })
-          .Build(std::make_unique<WorkStatusReconciler>(WorkStatusDeps{
-              context.manager, context.objects, context.status, context.interpreter}));
+          .Build(std::make_unique<WorkStatusReconciler>(
+              WorkStatusDeps{context.manager, context.objects, context.status, context.rechecks,
+                             context.interpreter}));
   works::RequeueWorks(
       context.interpreter,
       {objects.queue(),

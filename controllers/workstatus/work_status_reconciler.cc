@@ -71,8 +71,9 @@ absl::Status WorkStatusReconciler::ReconcileObject(const kube::Request& request,
   if (observed.object == nullptr) {
     recorder_.Forget(FailureName(request));
     deps_.objects.Forget(request.cluster, request.gvk, request.key);
-    return Recreate(request, stop);
   }
+  if (request.variant == kMemberObjectDeleted) return Recreate(request, stop);
+  if (observed.object == nullptr) return absl::OkStatus();
   const kube::ObjectKey key = WorkOf(*observed.object);
   // An object that names another cluster's Work is not this control plane's to judge.
   if (key.name.empty() || key.ns != api::ExecutionNamespace(request.cluster)) {
@@ -178,15 +179,35 @@ absl::Status WorkStatusReconciler::Recreate(const kube::Request& request,
   if (view.IsDispatchingSuspended() || !index.has_value()) return absl::OkStatus();
   const kube::Object manifest(view.Manifests()[static_cast<size_t>(*index)]);
 
-  const absl::Status created = deps_.objects.Recreate(request.cluster, manifest, stop);
+  // The execution loop is trying to apply the Work, and reports how that goes.
+  const json::Value* applied = kube::FindCondition(work->status()["conditions"], api::kWorkApplied);
+  if (applied != nullptr && (*applied)["reason"].AsString() == api::reason::kAppliedFailed) {
+    deps_.rechecks.Publish(*work);
+    return absl::OkStatus();
+  }
+  return RecreateManifest(request, *work, manifest, stop);
+}
+
+absl::Status WorkStatusReconciler::RecreateManifest(const kube::Request& request,
+                                                    const kube::Object& work,
+                                                    const kube::Object& manifest,
+                                                    const base::StopToken& stop) {
+  const absl::StatusOr<works::ApplyResult> made =
+      deps_.objects.Recreate(request.cluster, manifest, stop);
+  const absl::Status created = made.status();
   if (absl::IsCancelled(created)) return created;
+  if (created.ok() && *made != works::ApplyResult::kCreated) {
+    // It was there already: the execution loop determines whether it is what the Work wants.
+    deps_.rechecks.Publish(work);
+    return absl::OkStatus();
+  }
   kube::Condition condition;
   condition.type = api::kWorkApplied;
   condition.status = created.ok() ? "True" : "False";
   condition.reason = created.ok() ? api::reason::kReCreateSuccessful : api::reason::kReCreateFailed;
   condition.message =
       created.ok() ? api::message::kManifestApplied : std::string(created.message());
-  deps_.status.Submit(key, {{condition}, {}},
+  deps_.status.Submit(work.key(), {{condition}, {}},
                       created.ok() ? works::News::kProgress : works::News::kSettled);
   ReportRecreated(manifest, request.cluster, created);
   return created;

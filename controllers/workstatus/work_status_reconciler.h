@@ -15,15 +15,23 @@
 #include "kube/runtime/manager.h"
 #include "kube/runtime/reconciler.h"
 #include "loops/context.h"
+#include "works/binding_rechecks.h"
 #include "works/member_objects.h"
 #include "works/work_status_writer.h"
 
 namespace controllers {
 
+// Variants of this loop's requests. What is missing from the cache may never have been there, so
+// that only the news of its deletion leads to creating it again: what was not applied yet is the
+// execution loop's to create, and both loops must not report on one object.
+inline constexpr int kMemberObjectSeen = 0;
+inline constexpr int kMemberObjectDeleted = 1;
+
 struct WorkStatusDeps {
   kube::Manager& manager;
   works::MemberObjects& objects;
   works::WorkStatusWriter& status;
+  const works::BindingRechecks& rechecks;  // To have the execution loop look at a Work.
   const interpreter::Interpreter& interpreter;
 };
 
@@ -32,8 +40,8 @@ class WorkStatusReconciler : public kube::Reconciler {
   // REQUIRES: everything in `deps` outlives the reconciler.
   explicit WorkStatusReconciler(WorkStatusDeps deps);
 
-  // The request names an object in a member: cluster, gvk and key. Objects of pull clusters are
-  // left to their agents, whatever queued them.
+  // The request names an object in a member by cluster, gvk and key; its variant is one of the
+  // above. Objects of pull clusters are left to their agents, whatever queued them.
   absl::StatusOr<kube::Action> Reconcile(const kube::Request& request,
                                          const base::StopToken& stop) override;
 
@@ -47,7 +55,10 @@ class WorkStatusReconciler : public kube::Reconciler {
   };
 
   absl::Status ReconcileObject(const kube::Request& request, const base::StopToken& stop);
+  // Creates an object again that was deleted in the member, if a Work still has it.
   absl::Status Recreate(const kube::Request& request, const base::StopToken& stop);
+  absl::Status RecreateManifest(const kube::Request& request, const kube::Object& work,
+                                const kube::Object& manifest, const base::StopToken& stop);
   absl::Status RevertDrift(Observed& observed, const base::StopToken& stop);
   absl::Status Collect(const Observed& observed);
   absl::StatusOr<json::Value> ReflectStatus(const Observed& observed);

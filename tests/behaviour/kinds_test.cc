@@ -5,6 +5,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "api/names.h"
 #include "tests/behaviour/manifests.h"
 #include "tests/support/control_plane.h"
 
@@ -181,6 +182,58 @@ spec:
     return plane.Get("member1", kConfigMap, {ns, "mine"})->Get({"data", "owner"}).AsString() ==
            "template";
   }));
+}
+
+// Two loops report on a Work's objects: one applies them, the other watches them in the member. An
+// object that was never applied must not look like a deleted one to the second.
+TEST_CASE("A changed rule of a kind leaves the report on an object that was never applied alone") {
+  ControlPlane plane;
+  const std::string ns = plane.UniqueNamespace("unapplied");
+  plane.Apply("host", In(ns, kNamespaceYaml));
+  for (const char* cluster : {"host", "member1", "member2"}) {
+    plane.Apply(cluster, In(ns, Definition("Robot", "robots")));
+  }
+  REQUIRE(plane.Eventually([&] { return plane.Exists("member1", kNamespace, {"", ns}); }));
+  plane.Apply("member1", In(ns, R"(
+apiVersion: $NS.example.io/v1
+kind: Robot
+metadata: {name: theirs, namespace: $NS}
+)"));
+  plane.Apply("host", In(ns, R"(
+apiVersion: $NS.example.io/v1
+kind: Robot
+metadata: {name: theirs, namespace: $NS}
+---
+apiVersion: $NS.example.io/v1
+kind: Robot
+metadata: {name: ours, namespace: $NS}
+---
+apiVersion: policy.karmada.io/v1alpha1
+kind: PropagationPolicy
+metadata: {name: p, namespace: $NS}
+spec:
+  resourceSelectors: [{apiVersion: $NS.example.io/v1, kind: Robot}]
+  placement: {clusterAffinity: {clusterNames: [member1]}}
+)"));
+  const auto health = [&] {
+    const auto binding = plane.Get("host", kBinding, {ns, "ours-robot"});
+    return binding ? binding->Get({"status", "aggregatedStatus"}).At(0)["health"].ToString() : "";
+  };
+  const auto reason = [&] {
+    const auto work =
+        plane.Get("host", kWork, {"karmada-es-member1", api::WorkName("Robot", "theirs", ns)});
+    const json::Value* applied =
+        work ? kube::FindCondition(work->Get({"status", "conditions"}), "Applied") : nullptr;
+    return applied == nullptr ? "" : (*applied)["reason"].ToString();
+  };
+  REQUIRE(plane.Eventually([&] { return health() == "Healthy" && reason() == "AppliedFailed"; }));
+  plane.Apply("host", In(ns, Customization("Robot", R"(
+    healthInterpretation:
+      luaScript: |
+        function InterpretHealth(obj) return false end
+)")));
+  CHECK(plane.Eventually([&] { return health() == "Unhealthy"; }));
+  CHECK(plane.Always([&] { return reason() == "AppliedFailed"; }));
 }
 
 TEST_CASE(

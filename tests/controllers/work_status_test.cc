@@ -36,13 +36,19 @@ works::WorkTemplate Template(const kube::Resource& kind) {
 struct Fixture : tests::MembersFixture {
   tests::FakeApiServer& m1 = member("m1");
   std::optional<works::WorkStatusWriter> status;
+  works::BindingRechecks rechecks;
+  kube::WorkQueue execution{{.name = "execution"}, clock};  // Works to be applied again.
   std::optional<controllers::WorkStatusReconciler> reconciler;
 
   Fixture() {
     Sync({api::Works(), api::Clusters()});
     PutCluster("Push");
     status.emplace(Make());
-    reconciler.emplace(controllers::WorkStatusDeps{*manager, objects, *status, *chain});
+    rechecks.Subscribe(api::Works(), execution);
+    Use(*chain);
+  }
+  void Use(const interpreter::Interpreter& rules) {
+    reconciler.emplace(controllers::WorkStatusDeps{*manager, objects, *status, rechecks, rules});
   }
   ~Fixture() override { base::IgnoreError(Finish(), "ends the loops before the writer goes"); }
 
@@ -76,12 +82,17 @@ struct Fixture : tests::MembersFixture {
     REQUIRE(Eventually(
         [&] { return *objects.Find("m1", kube::Object::Make(kind.gvk, kApp), {}) == nullptr; }));
   }
-  absl::Status Reconcile(const kube::Resource& kind) {
+  absl::Status Reconcile(const kube::Resource& kind, int variant = controllers::kMemberObjectSeen) {
     kube::Request request;
     request.cluster = "m1";
     request.gvk = kind.gvk;
     request.key = kApp;
+    request.variant = variant;
     return reconciler->Reconcile(request, {}).status();
+  }
+  // What follows the news that the object was deleted in the member.
+  absl::Status ReconcileDeleted(const kube::Resource& kind) {
+    return Reconcile(kind, controllers::kMemberObjectDeleted);
   }
   // The Work's status once the writer has written one; waits for it.
   json::Value Written(const kube::Resource& kind) {
@@ -155,7 +166,7 @@ TEST_CASE_METHOD(Fixture, "a suspended Work reports but changes nothing") {
   CHECK(m1.Find(kConfigMaps, kApp).spec()["replicas"].AsInt() == 7);
   CHECK(Written(kConfigMaps)["manifestStatuses"].size() == 1);
   DeleteThere(kConfigMaps);
-  REQUIRE(Reconcile(kConfigMaps).ok());
+  REQUIRE(ReconcileDeleted(kConfigMaps).ok());
   CHECK(m1.Find(kConfigMaps, kApp).empty());
 }
 
@@ -163,7 +174,7 @@ TEST_CASE_METHOD(Fixture,
                  "an object that was deleted in the member is made again, and that is told") {
   PutApplied(kConfigMaps);
   DeleteThere(kConfigMaps);
-  REQUIRE(Reconcile(kConfigMaps).ok());
+  REQUIRE(ReconcileDeleted(kConfigMaps).ok());
   CHECK(m1.Find(kConfigMaps, kApp).spec()["replicas"].AsInt() == 1);
   CHECK(recorded->All() ==
         std::vector<std::string>{"Normal SyncSucceed ConfigMap: Successfully applied "
@@ -179,7 +190,7 @@ TEST_CASE_METHOD(Fixture, "an object that cannot be made again is told and tried
   PutApplied(kConfigMaps);
   DeleteThere(kConfigMaps);
   m1.FailNext("POST", 403, "Forbidden");
-  CHECK(absl::IsPermissionDenied(Reconcile(kConfigMaps)));
+  CHECK(absl::IsPermissionDenied(ReconcileDeleted(kConfigMaps)));
   const json::Value applied = Written(kConfigMaps)["conditions"].At(0);
   CHECK(applied["status"].AsString() == "False");
   CHECK(applied["reason"].AsString() == "ReCreateFailed");
@@ -187,6 +198,35 @@ TEST_CASE_METHOD(Fixture, "an object that cannot be made again is told and tried
   CHECK(absl::StartsWith(recorded->All()[0],
                          "Warning SyncFailed ConfigMap: Failed to create or "
                          "update resource(ns/app) in member cluster(m1): "));
+}
+
+TEST_CASE_METHOD(Fixture, "an object that was never applied is the execution loop's to create") {
+  PutCached(api::Works(), works::NewWork(Template(kConfigMaps)));
+  REQUIRE(Reconcile(kConfigMaps).ok());
+  CHECK(m1.Find(kConfigMaps, kApp).empty());
+  CHECK(recorded->All().empty());
+}
+
+TEST_CASE_METHOD(Fixture,
+                 "an object whose Work could not be applied is left to the execution loop") {
+  PutApplied(kConfigMaps);
+  kube::Object work = server->Find(api::Works(), Template(kConfigMaps).key);
+  work.Set({"status", "conditions"},
+           Json(R"([{"type": "Applied", "status": "False", "reason": "AppliedFailed"}])"));
+  PutCached(api::Works(), work);
+  DeleteThere(kConfigMaps);
+  REQUIRE(ReconcileDeleted(kConfigMaps).ok());
+  CHECK(m1.Find(kConfigMaps, kApp).empty());
+  CHECK(recorded->All().empty());
+  CHECK(execution.size() == 1);
+}
+
+TEST_CASE_METHOD(Fixture, "an object that is back before its deletion is handled is not reported") {
+  PutApplied(kConfigMaps);
+  REQUIRE(ReconcileDeleted(kConfigMaps).ok());
+  CHECK(recorded->All().empty());
+  CHECK(m1.Requests("POST").size() == 1);  // Of the first application.
+  CHECK(execution.size() == 1);
 }
 
 TEST_CASE_METHOD(Fixture, "the object of a Work that goes or is gone is not made again") {
@@ -201,13 +241,14 @@ TEST_CASE_METHOD(Fixture, "the object of a Work that goes or is gone is not made
     work.Set({"metadata", "deletionTimestamp"}, "2024-01-01T00:00:00Z");
     PutCached(api::Works(), work);
   }
-  REQUIRE(Reconcile(kConfigMaps).ok());
+  REQUIRE(ReconcileDeleted(kConfigMaps).ok());
   CHECK(m1.Find(kConfigMaps, kApp).empty());
 }
 
 TEST_CASE_METHOD(Fixture, "an object is not taken for deleted while its informer starts anew") {
   PutApplied(kConfigMaps);
   members.Remove("m1");  // As after a change of its credentials.
+  REQUIRE(ReconcileDeleted(kConfigMaps).ok());
   REQUIRE(Reconcile(kConfigMaps).ok());
   CHECK(recorded->All().empty());
   CHECK(Written(kConfigMaps)["conditions"].is_null());
@@ -262,7 +303,7 @@ struct TwoManifests : Fixture {
              json::Value::Array({Item(first, 0, "Unhealthy"), Item(second, 1, "Healthy")}));
     PutCached(api::Works(), work);
     scripted.Enable(interpreter::Operation::kInterpretHealth);
-    reconciler.emplace(controllers::WorkStatusDeps{*manager, objects, *status, scripted});
+    Use(scripted);
   }
   static json::Value Item(const kube::Object& manifest, int64_t ordinal, const char* health) {
     return api::ManifestStatus{api::ManifestIdentifier::Of(manifest, ordinal), {}, health}.ToJson();
@@ -295,14 +336,14 @@ TEST_CASE_METHOD(TwoManifests, "health that flips is told though it now is anoth
 TEST_CASE_METHOD(Fixture, "health that nobody could tell now is unknown, and asked for again") {
   PutApplied(kConfigMaps);
   const auto endless = HealthOfConfigMaps("while true do end");
-  reconciler.emplace(controllers::WorkStatusDeps{*manager, objects, *status, *endless});
+  Use(*endless);
   const absl::Status failed = Reconcile(kConfigMaps);
   CHECK_THAT(std::string(failed.message()), Catch::StartsWith("interpreting health of ConfigMap"));
   CHECK_FALSE(kube::IsTerminal(failed));
   CHECK(Written(kConfigMaps)["manifestStatuses"].At(0)["health"].AsString() == "Unknown");
 
   const auto working = HealthOfConfigMaps("return true");
-  reconciler.emplace(controllers::WorkStatusDeps{*manager, objects, *status, *working});
+  Use(*working);
   REQUIRE(Reconcile(kConfigMaps).ok());
   CHECK(Eventually([&] {
     clock.Advance(works::kProgressHold);
@@ -314,7 +355,7 @@ TEST_CASE_METHOD(Fixture, "health that nobody could tell now is unknown, and ask
 TEST_CASE_METHOD(Fixture, "health by a script that is wrong is unknown until the script changes") {
   PutApplied(kConfigMaps);
   const auto broken = HealthOfConfigMaps("error('no such field')");
-  reconciler.emplace(controllers::WorkStatusDeps{*manager, objects, *status, *broken});
+  Use(*broken);
   CHECK(Reconcile(kConfigMaps).ok());
   CHECK(Written(kConfigMaps)["manifestStatuses"].At(0)["health"].AsString() == "Unknown");
   CHECK(absl::StrContains(recorded->All().at(0), "InterpretHealthFailed"));
