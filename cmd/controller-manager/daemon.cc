@@ -13,6 +13,7 @@
 #include "cmd/controller-manager/cluster_log.h"
 #include "cmd/controller-manager/controller_table.h"
 #include "cmd/controller-manager/missing_features.h"
+#include "cmd/controller-manager/stop_limit.h"
 #include "config/version.h"
 #include "interpreter/live/live_interpreter.h"
 #include "kube/client/http_transport.h"
@@ -195,6 +196,8 @@ absl::Status RunDaemon(const config::Options& options, const Connection& connect
                        const base::StopToken& stop) {
   auto daemon = std::make_unique<Daemon>(options, connection);
   const absl::Status result = daemon->Run(stop);
+  // Also when it ended by itself, having lost its lease for example.
+  EndProcessAfter(kStopLimit, 1);
   // Threads that outlived the graceful period still use it, and waiting for them would exceed the
   // period further: the process ends without taking it apart.
   if (absl::IsDeadlineExceeded(result)) static_cast<void>(daemon.release());

@@ -14,6 +14,7 @@
 #include "base/stop_token.h"
 #include "base/tls.h"
 #include "cmd/controller-manager/daemon.h"
+#include "cmd/controller-manager/stop_limit.h"
 #include "config/options.h"
 #include "config/version.h"
 #include "kube/client/http_transport.h"
@@ -24,13 +25,14 @@ namespace {
 constexpr int kFailed = 1;
 constexpr int kNoKubeconfig = 2;
 
-// Turns the first SIGTERM or SIGINT into a stop; the second one ends the process. Every other
-// thread has these signals blocked.
+// Turns the first SIGTERM or SIGINT into a stop that ends in time; the second one ends the process.
+// Every other thread has these signals blocked.
 void WatchSignals(sigset_t signals, base::StopSource source) {
   int signal = 0;
   sigwait(&signals, &signal);
   if (source.stop_requested()) return;  // The daemon ended by itself.
   base::LogInfo("stopping", {{"signal", signal}});
+  cmd::EndProcessAfter(cmd::kStopLimit, kFailed);
   source.request_stop();
   sigwait(&signals, &signal);
   _exit(kFailed);

@@ -126,7 +126,7 @@ absl::StatusOr<bool> IsServed(const ConnectionConfig& config) {
          config.impersonate_extra.empty();
 }
 
-class CpprestTransport : public Transport {
+class CpprestTransport : public Transport, public std::enable_shared_from_this<CpprestTransport> {
  public:
   static absl::StatusOr<std::shared_ptr<Transport>> Create(const ConnectionConfig& config);
 
@@ -174,12 +174,16 @@ class CpprestTransport : public Transport {
 
 class CpprestStream : public HttpStream {
  public:
-  explicit CpprestStream(std::shared_ptr<StreamExchange> exchange)
-      : exchange_(std::move(exchange)) {}
-  ~CpprestStream() override { exchange_->Close(); }
+  CpprestStream(std::shared_ptr<StreamExchange> exchange, base::StopSource stop)
+      : exchange_(std::move(exchange)), stop_(std::move(stop)) {}
+  ~CpprestStream() override {
+    stop_.request_stop();
+    exchange_->Close();
+  }
 
  private:
   const std::shared_ptr<StreamExchange> exchange_;
+  base::StopSource stop_;  // Of a wait for credentials.
 };
 
 CpprestTransport::CpprestTransport(const ConnectionConfig& config, const Endpoint& endpoint,
@@ -323,23 +327,32 @@ absl::Status CpprestTransport::StartStream(const HttpRequest& request,
 
 std::unique_ptr<HttpStream> CpprestTransport::Open(const HttpRequest& request,
                                                    StreamCallbacks callbacks) {
-  const base::SteadyTime deadline = base::RealClock().SteadyNow() + request.timeout;
-  auto used = credentials_->Get(deadline, {});
-  if (used.ok()) {
-    callbacks.on_head = [source = credentials_, used = *used,
-                         on_head = std::move(callbacks.on_head)](const HttpResponse& head) {
-      if (head.code == 401) source->Reject(used);
-      on_head(head);
-    };
-  }
+  const auto used = std::make_shared<CredentialsPtr>();  // Set before the first callback.
+  callbacks.on_head = [source = credentials_, used,
+                       on_head = std::move(callbacks.on_head)](const HttpResponse& head) {
+    if (head.code == 401) source->Reject(*used);
+    on_head(head);
+  };
   callbacks.on_end = [server = server_, on_end = std::move(callbacks.on_end)](absl::Status status) {
     on_end(base::Annotate(status, server));
   };
   const auto exchange = std::make_shared<StreamExchange>(std::move(callbacks), request.timeout);
-  absl::Status started =
-      used.ok() ? StartStream(request, *used, exchange) : std::move(used).status();
-  if (!started.ok()) PostToPool([exchange, started] { exchange->OnEnd(started); });
-  return std::make_unique<CpprestStream>(exchange);
+  const auto start = [self = shared_from_this(), used, request,
+                      exchange](absl::StatusOr<CredentialsPtr> given) {
+    if (given.ok()) *used = *given;
+    const absl::Status started =
+        given.ok() ? self->StartStream(request, *given, exchange) : given.status();
+    if (!started.ok()) PostToPool([exchange, started] { exchange->OnEnd(started); });
+  };
+  base::StopSource stop;
+  if (CredentialsPtr fresh = credentials_->GetIfFresh(); fresh != nullptr) {
+    start(std::move(fresh));
+  } else {
+    RunErrand([source = credentials_, start, timeout = request.timeout, token = stop.get_token()] {
+      start(source->Get(base::RealClock().SteadyNow() + timeout, token));
+    });
+  }
+  return std::make_unique<CpprestStream>(exchange, std::move(stop));
 }
 
 }  // namespace

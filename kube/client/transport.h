@@ -67,7 +67,8 @@ class Transport {
   virtual absl::StatusOr<HttpResponse> Send(const HttpRequest& request,
                                             const base::StopToken& stop) = 0;
   // Starts a streamed GET; costs no thread. `request.timeout` is the longest silence tolerated.
-  // May block while credentials are obtained (an exec plugin); every failure is reported by on_end.
+  // Does not block, not even while credentials are obtained (an exec plugin), which destroying the
+  // stream ends, too; every failure is reported by on_end.
   virtual std::unique_ptr<HttpStream> Open(const HttpRequest& request,
                                            StreamCallbacks callbacks) = 0;
   // Replaces ConnectionConfig::token. Requests that start from now on carry the new token;

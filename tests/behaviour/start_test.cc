@@ -67,6 +67,33 @@ TEST_CASE("Every metric that is served is described in docs/metrics.md", "[sandb
   CHECK(absl::StrContains(metrics, "pool_put_operation_total"));
 }
 
+TEST_CASE("A stop ends in time although no server answers any more", "[sandbox]") {
+  ControlPlane plane({.members = 1,
+                      .daemon_flags = {"--metrics-bind-address=127.0.0.1:0",
+                                       "--cluster-status-update-frequency=1s"}});
+  const int port = PortOf(plane, " metrics");
+  REQUIRE(plane.Eventually([&] { return plane.Exists("member1", kNamespace, {"", "default"}); }));
+  sandbox::Faults& faults = plane.fleet()->control_plane().faults();
+  faults.SetLatency(absl::Hours(1));
+  plane.fleet()->member("member1")->faults().SetLatency(absl::Hours(1));
+  const auto someone_waits = [&] {
+    const std::string metrics = Fetch(port, "/metrics");
+    for (const absl::string_view line : absl::StrSplit(metrics, '\n')) {
+      if (absl::StartsWith(line, "controller_runtime_active_workers{") &&
+          !absl::EndsWith(line, " 0")) {
+        return true;
+      }
+    }
+    return false;
+  };
+  REQUIRE(plane.Eventually(someone_waits));
+  const absl::Time began = absl::Now();
+  plane.StopDaemon();
+  // The manager has 30 s; the rest is for a busy machine.
+  CHECK(absl::Now() - began < absl::Seconds(50));
+  faults.SetLatency(absl::ZeroDuration());
+}
+
 TEST_CASE("Readiness is lost with the API server and comes back with it", "[sandbox]") {
   ControlPlane plane({.daemon_flags = {"--health-probe-bind-address=127.0.0.1:0"}});
   const int port = PortOf(plane, " health");

@@ -1,5 +1,8 @@
+#include <signal.h>
+
 #include <atomic>
 #include <catch2/catch.hpp>
+#include <fstream>
 #include <memory>
 #include <string>
 #include <thread>
@@ -9,9 +12,11 @@
 #include "absl/synchronization/mutex.h"
 #include "absl/synchronization/notification.h"
 #include "kube/client/http_transport.h"
+#include "kube/client/kubeconfig.h"
 #include "tests/kube/client/test_server.h"
 #include "tests/kube/client/transports.h"
 #include "tests/support/eventually.h"
+#include "tests/support/temp_directory.h"
 
 namespace kube {
 namespace {
@@ -190,6 +195,29 @@ TEST_CASE("Streams that cannot start say so once, from a callback") {
     INFO(recorder.end());
     CHECK(recorder.end().ok());
   }
+}
+
+TEST_CASE("A stream that waits for a plugin that hangs is given up at once, and the plugin ends") {
+  tests::ForEachTransport();
+  const tests::TempDirectory dir;
+  Streams streams;
+  ConnectionConfig config = streams.server().Config();
+  config.token = "";
+  config.exec = std::make_unique<ExecPlugin>();
+  config.exec->api_version = "client.authentication.k8s.io/v1";
+  config.exec->command =
+      dir.WriteScript("plugin", absl::StrCat("echo $$ > ", dir.path(), "/pid\nexec sleep 100\n"));
+  const auto plugin = [&] {
+    int pid = 0;
+    std::ifstream(dir.path() + "/pid") >> pid;
+    return pid;
+  };
+  Recorder recorder;
+  auto stream = Open(*tests::MakeTransport(config), recorder);
+  REQUIRE(tests::Eventually([&] { return plugin() > 0; }));
+  CHECK(kill(plugin(), 0) == 0);  // It runs although Open() has returned.
+  stream.reset();
+  CHECK(tests::Eventually([&] { return kill(plugin(), 0) != 0; }));
 }
 
 TEST_CASE("A blocking call inside a callback is refused instead of waiting for ever") {
