@@ -8,8 +8,8 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "lua/internal/source_facts.h"
 #include "lua/script.h"
-#include "lua/source_facts.h"
 
 namespace lua {
 namespace {

@@ -9,7 +9,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
-#include "kube/client/watch_decoder.h"
+#include "kube/client/internal/watch_decoder.h"
 
 namespace kube {
 namespace {

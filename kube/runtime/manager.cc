@@ -11,9 +11,9 @@
 #include "base/log.h"
 #include "base/status.h"
 #include "kube/runtime/internal/http_endpoints.h"
+#include "kube/runtime/internal/leader_elector.h"
 #include "kube/runtime/internal/readiness.h"
 #include "kube/runtime/internal/task_group.h"
-#include "kube/runtime/leader_elector.h"
 
 namespace kube {
 namespace {

@@ -2,9 +2,9 @@
 #include <cstring>
 
 #include "lua/internal/libraries.h"
+#include "lua/internal/pattern.h"
 #include "lua/internal/state.h"
 #include "lua/internal/text_builder.h"
-#include "lua/pattern.h"
 
 namespace lua::internal {
 namespace {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "absl/strings/match.h"
-#include "kube/client/watch_decoder.h"
+#include "kube/client/internal/watch_decoder.h"
 
 namespace {
 

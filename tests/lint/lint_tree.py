@@ -243,7 +243,7 @@ def readme_breaches(root):
         inherits = relative.parts[0] == "tests" or len(relative.parts) > 1
         if inherits and any((root / p / "README.md").is_file() for p in relative.parents if p.parts):
             continue
-        yield Breach(str(relative), 0, "has no README.md (purpose, main types, what it may include, tests)")
+        yield Breach(str(relative), 0, "has no README.md (purpose, main types, tests)")
 
 
 def table_breaches(root):
@@ -259,12 +259,46 @@ def table_breaches(root):
         yield Breach("docs/development.md", 0, f"{folder}/ is in the table but not in cmake/layers.txt")
 
 
+def include_list_breaches(root):
+    """READMEs do not repeat what cmake/layers.txt says."""
+    for folder in folders_with_sources(root):
+        readme = folder / "README.md"
+        if readme.is_file() and re.search(r"\bMay include\b", readme.read_text()):
+            yield Breach(str(readme.relative_to(root)), 0,
+                         "says what the folder may include: cmake/layers.txt does, nothing else")
+
+
+def owner_of(path):
+    """The folder whose headers may be internal: that of the table, or the sub-folder of a split one."""
+    folder = folder_of(path)
+    return f"{folder}/{part_of(path)}" if folder in SPLIT_FOLDERS else folder
+
+
+def internal_breaches(files):
+    """`files`: {path: text}. In a folder with internal/, a header outside of it is included by another
+    folder, or by a public header of its own."""
+    with_internal = {owner_of(path) for path in files if "/internal/" in path}
+    needed = set()
+    for path, text in files.items():
+        public_header = path.endswith(".h") and "/internal/" not in path
+        for _, included in INCLUDE.findall(text):
+            outside = folder_of(path) != "tests" and owner_of(path) != owner_of(included)
+            if outside or (public_header and folder_of(path) != "tests"):
+                needed.add(included)
+    for path in sorted(files):
+        if not path.endswith(".h") or "/internal/" in path or path in needed:
+            continue
+        if owner_of(path) in with_internal:
+            yield Breach(path, 1, f"only {owner_of(path)} includes it: it belongs in internal/")
+
+
 def lint_tree(root):
     """All breaches of the tree below root."""
-    breaches = []
-    for file in source_files(root):
-        breaches += lint_file(str(file.relative_to(root)), file.read_text())
-    return breaches + list(readme_breaches(root)) + list(table_breaches(root))
+    files = {str(file.relative_to(root)): file.read_text() for file in source_files(root)}
+    breaches = [breach for path, text in files.items() for breach in lint_file(path, text)]
+    for check in (readme_breaches, include_list_breaches, table_breaches):
+        breaches += check(root)
+    return breaches + list(internal_breaches(files))
 
 
 def main(argv):

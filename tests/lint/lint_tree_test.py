@@ -99,6 +99,30 @@ class LintTreeTest(unittest.TestCase):
             (root / "base" / "README.md").write_text("# base\n")
             self.assertEqual(lint_tree.lint_tree(root), [])
 
+    def test_refuses_lists_of_includes_in_a_readme(self):
+        with tempfile.TemporaryDirectory() as folder:
+            root = pathlib.Path(folder)
+            (root / "base").mkdir()
+            (root / "base" / "x.cc").write_text("\n")
+            (root / "base" / "README.md").write_text("# base\n\nMay include: nothing of ours.\n")
+            self.assertEqual([b.path for b in lint_tree.lint_tree(root)], ["base/README.md"])
+
+    def test_wants_headers_that_nobody_else_includes_in_internal(self):
+        def breaches(files):
+            return [b.path for b in lint_tree.internal_breaches(files)]
+
+        hidden = {"base/internal/y.h": "", "base/x.h": "", "base/x.cc": '#include "base/x.h"\n'}
+        self.assertEqual(breaches(hidden), ["base/x.h"])
+        self.assertEqual(breaches(hidden | {"tests/base/x_test.cc": '#include "base/x.h"\n'}), ["base/x.h"])
+        self.assertEqual(breaches(hidden | {"api/z.cc": '#include "base/x.h"\n'}), [])
+        self.assertEqual(breaches(hidden | {"base/z.h": '#include "base/x.h"\n',
+                                            "api/z.cc": '#include "base/z.h"\n'}), [])
+        # A folder without internal/ keeps nothing back.
+        self.assertEqual(breaches({"loops/x.h": "", "loops/x.cc": '#include "loops/x.h"\n'}), [])
+        inside = {"controllers/a/internal/y.h": "", "controllers/a/x.h": ""}
+        self.assertEqual(breaches(inside), ["controllers/a/x.h"])
+        self.assertEqual(breaches({"controllers/a/internal/y.h": "", "controllers/b/x.h": ""}), [])
+
 
 if __name__ == "__main__":
     unittest.main()

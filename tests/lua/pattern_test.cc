@@ -1,5 +1,5 @@
 // Lua patterns: by hand, and side by side with LuaJIT's own matcher.
-#include "lua/pattern.h"
+#include "lua/internal/pattern.h"
 
 #include <catch2/catch.hpp>
 

@@ -9,8 +9,8 @@
 #include "absl/strings/string_view.h"
 #include "kube/client/client.h"
 #include "kube/client/internal/caller.h"
+#include "kube/client/internal/watch_decoder.h"
 #include "kube/client/transport.h"
-#include "kube/client/watch_decoder.h"
 #include "kube/meta/names.h"
 
 namespace kube {

@@ -1,4 +1,4 @@
-#include "kube/client/watch_decoder.h"
+#include "kube/client/internal/watch_decoder.h"
 
 #include <catch2/catch.hpp>
 #include <string>

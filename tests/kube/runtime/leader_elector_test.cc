@@ -1,4 +1,4 @@
-#include "kube/runtime/leader_elector.h"
+#include "kube/runtime/internal/leader_elector.h"
 
 #include <catch2/catch.hpp>
 

@@ -1,4 +1,4 @@
-#include "lua/source_facts.h"
+#include "lua/internal/source_facts.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "lua/tokens.h"
+#include "lua/internal/tokens.h"
 
 namespace lua {
 namespace {

@@ -1,4 +1,4 @@
-#include "lua/pattern.h"
+#include "lua/internal/pattern.h"
 
 #include <algorithm>
 #include <cstdint>

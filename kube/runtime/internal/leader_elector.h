@@ -3,8 +3,8 @@
 //
 // Clocks of the contenders need not agree: a Lease counts as given up when it has not changed for
 // its duration on the local clock.
-#ifndef KUBE_RUNTIME_LEADER_ELECTOR_H_
-#define KUBE_RUNTIME_LEADER_ELECTOR_H_
+#ifndef KUBE_RUNTIME_INTERNAL_LEADER_ELECTOR_H_
+#define KUBE_RUNTIME_INTERNAL_LEADER_ELECTOR_H_
 
 #include <functional>
 #include <memory>
@@ -60,4 +60,4 @@ class LeaderElector {
 
 }  // namespace kube
 
-#endif  // KUBE_RUNTIME_LEADER_ELECTOR_H_
+#endif  // KUBE_RUNTIME_INTERNAL_LEADER_ELECTOR_H_

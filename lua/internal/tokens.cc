@@ -1,4 +1,4 @@
-#include "lua/tokens.h"
+#include "lua/internal/tokens.h"
 
 #include <algorithm>
 #include <cstddef>

@@ -7,8 +7,8 @@
 // A pattern may take time exponential in its length and polynomial in the subject's; C code that
 // matches cannot be interrupted, so the matcher asks Steps, every few thousand comparisons, whether
 // to go on. Same results as LuaJIT's own matcher (tests/lua/pattern_test.cc compares them).
-#ifndef LUA_PATTERN_H_
-#define LUA_PATTERN_H_
+#ifndef LUA_INTERNAL_PATTERN_H_
+#define LUA_INTERNAL_PATTERN_H_
 
 #include <array>
 #include <cstddef>
@@ -107,4 +107,4 @@ bool HasPatternSpecials(absl::string_view text);
 
 }  // namespace lua
 
-#endif  // LUA_PATTERN_H_
+#endif  // LUA_INTERNAL_PATTERN_H_

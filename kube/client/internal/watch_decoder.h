@@ -6,8 +6,8 @@
 //   RETURN_IF_ERROR(decoder.Finish());
 //
 // API servers write one JSON text per line; bytes arrive cut at any place.
-#ifndef KUBE_CLIENT_WATCH_DECODER_H_
-#define KUBE_CLIENT_WATCH_DECODER_H_
+#ifndef KUBE_CLIENT_INTERNAL_WATCH_DECODER_H_
+#define KUBE_CLIENT_INTERNAL_WATCH_DECODER_H_
 
 #include <cstddef>
 #include <string>
@@ -61,4 +61,4 @@ absl::string_view VersionOfStateEvent(absl::string_view line);
 
 }  // namespace kube
 
-#endif  // KUBE_CLIENT_WATCH_DECODER_H_
+#endif  // KUBE_CLIENT_INTERNAL_WATCH_DECODER_H_

@@ -1,4 +1,4 @@
-#include "kube/runtime/leader_elector.h"
+#include "kube/runtime/internal/leader_elector.h"
 
 #include <unistd.h>
 

@@ -1,6 +1,6 @@
 // What the text of a script says and its bytecode does not: names of locals, and columns.
-#ifndef LUA_SOURCE_FACTS_H_
-#define LUA_SOURCE_FACTS_H_
+#ifndef LUA_INTERNAL_SOURCE_FACTS_H_
+#define LUA_INTERNAL_SOURCE_FACTS_H_
 
 #include "lua/script.h"
 
@@ -11,4 +11,4 @@ void AddSourceFacts(absl::string_view text, ScriptFacts& facts);
 
 }  // namespace lua
 
-#endif  // LUA_SOURCE_FACTS_H_
+#endif  // LUA_INTERNAL_SOURCE_FACTS_H_

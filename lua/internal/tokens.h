@@ -1,6 +1,6 @@
 // The words of a Lua text, for findings about what is written rather than what is run.
-#ifndef LUA_TOKENS_H_
-#define LUA_TOKENS_H_
+#ifndef LUA_INTERNAL_TOKENS_H_
+#define LUA_INTERNAL_TOKENS_H_
 
 #include <string>
 #include <vector>
@@ -26,4 +26,4 @@ std::vector<Token> Tokenize(absl::string_view text);
 
 }  // namespace lua
 
-#endif  // LUA_TOKENS_H_
+#endif  // LUA_INTERNAL_TOKENS_H_
