@@ -40,8 +40,6 @@ class PolicyView {
   // What bindings copy. Null or absent members stay absent there.
   const json::Value& Placement() const { return spec()["placement"]; }
   const json::Value& Failover() const { return spec()["failover"]; }
-  const json::Value& Suspension() const { return spec()["suspension"]; }
-  const json::Value& SchedulePriority() const { return spec()["schedulePriority"]; }
   bool PropagateDeps() const { return spec()["propagateDeps"].AsBool(); }
   absl::string_view SchedulerName() const { return spec()["schedulerName"].AsString(); }
   absl::string_view ConflictResolution() const { return spec()["conflictResolution"].AsString(); }

@@ -88,10 +88,6 @@ std::string ObjectExistsUnmanaged(absl::string_view kind, const kube::ObjectKey&
                       " strategy value is empty, Karmada will not manage this resource");
 }
 
-std::string ClusterNotReadyError(absl::string_view cluster) {
-  return absl::StrCat("cluster(", cluster, ") not ready");
-}
-
 std::string StatusReflected(absl::string_view kind, const kube::ObjectKey& object) {
   return absl::StrCat("Reflect status for ", ObjectWord(kind, object), " succeed.");
 }

@@ -160,8 +160,6 @@ std::string ManifestsNotApplied(int applied, int total, const absl::Status& why)
 // The error of a member object that somebody else owns.
 std::string ObjectExistsUnmanaged(absl::string_view kind, const kube::ObjectKey& object,
                                   absl::string_view cluster);
-// The error of a member that is down: "cluster(c) not ready".
-std::string ClusterNotReadyError(absl::string_view cluster);
 
 // "Reflect status for object(Kind/ns/n) succeed."
 std::string StatusReflected(absl::string_view kind, const kube::ObjectKey& object);

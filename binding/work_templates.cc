@@ -16,8 +16,9 @@ namespace {
 // util.ConflictResolutionForApplying order).
 std::string ConflictResolution(const kube::Object& object, const api::BindingView& binding) {
   const absl::string_view own = object.Annotation(api::kConflictResolutionAnnotation);
-  if (own == "overwrite" || own == "abort") return std::string(own);
-  return binding.ConflictResolution() == api::kResolveOverwrite ? "overwrite" : "abort";
+  if (own == api::kConflictOverwrite || own == api::kConflictAbort) return std::string(own);
+  return binding.ConflictResolution() == api::kResolveOverwrite ? api::kConflictOverwrite
+                                                                : api::kConflictAbort;
 }
 
 // Who a manifest is: kind and key decide the name of its Work and the object in members.

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "api/keys.h"
+#include "api/reasons.h"
 #include "base/status.h"
 #include "kube/client/errors.h"
 #include "kube/meta/patch.h"
@@ -25,12 +26,8 @@ std::string VersionOf(const kube::Object& o) {
 bool IsManaged(const kube::Object& o) { return o.Label(api::kManagedLabel) == api::kManagedValue; }
 
 absl::Status RefuseForeign(const std::string& cluster, const kube::Object& manifest) {
-  return absl::AlreadyExistsError(absl::StrCat("resource(kind=", manifest.kind(), ", ",
-                                               manifest.key().ToString(),
-                                               ") already exists in the cluster ", cluster,
-                                               " and the work.karmada.io/conflict-resolution "
-                                               "strategy value is empty, Karmada will not manage "
-                                               "this resource"));
+  return absl::AlreadyExistsError(
+      api::message::ObjectExistsUnmanaged(manifest.kind(), manifest.key(), cluster));
 }
 
 // Keys that only the member's object has stay, unless they came from a template that has lost them
@@ -146,7 +143,7 @@ absl::StatusOr<ApplyResult> MemberObjects::SendUpdate(const std::string& cluster
                                                       const kube::ObjectPtr& observed,
                                                       const base::StopToken& stop) {
   if (!IsManaged(*observed) &&
-      manifest.Annotation(api::kConflictResolutionAnnotation) != "overwrite") {
+      manifest.Annotation(api::kConflictResolutionAnnotation) != api::kConflictOverwrite) {
     return RefuseForeign(cluster, manifest);
   }
   ASSIGN_OR_RETURN(const kube::Object desired, Retained(manifest, *observed));

@@ -72,9 +72,8 @@ class Informer {
   virtual absl::Status last_error() const = 0;
   // The result of a write, so that the next read sees it.
   virtual void Written(const Object& object) = 0;
-  // The object held under `key` was deleted for good by our own call.
-  virtual void WrittenDelete(const ObjectKey& key) = 0;
-  // The same for the incarnation `uid` only: a successor of the same name stays.
+  // The object `uid` held under `key` was deleted for good by our own call. A successor of the same
+  // name stays.
   virtual void WrittenDeleteOf(const ObjectKey& key, absl::string_view uid) = 0;
 };
 

@@ -23,7 +23,7 @@ class HttpConnect : public ProxyHandshake {
  public:
   HttpConnect(const ProxySettings& proxy, const Endpoint& server) : parser_(Options(), {}) {
     RequestText request{.method = "CONNECT", .target = server.Authority()};
-    request.headers = {{"Host", request.target}, {"User-Agent", "karmada"}};
+    request.headers = {{"Host", request.target}};
     const std::string authorization = proxy.Authorization();
     for (const auto& [name, value] : proxy.headers) {
       const bool overridden =

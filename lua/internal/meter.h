@@ -77,7 +77,6 @@ class Meter {
   const Budget& budget() const { return budget_; }
   // The innermost Lua function now; the first call in a run counts. Does not raise.
   void NotePosition(lua_State* state);
-  void ForgetPosition() { position_ = Position(); }
   const Position& position() const { return position_; }
 
   void* Allocate(void* block, size_t old_size, size_t new_size);

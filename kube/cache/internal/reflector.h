@@ -47,7 +47,6 @@ class Reflector final : public Informer,
   absl::Status WaitForSync(base::SteadyTime deadline, const base::StopToken& stop) const override;
   absl::Status last_error() const override;
   void Written(const Object& object) override;
-  void WrittenDelete(const ObjectKey& key) override { writer_.DeleteForGood(key, ""); }
   void WrittenDeleteOf(const ObjectKey& key, absl::string_view uid) override {
     writer_.DeleteForGood(key, uid);
   }

@@ -81,7 +81,7 @@ Object Deployment() { return Object::Make(kDeployments.gvk, {"default", "web"});
 }  // namespace
 
 TEST_CASE("Each call has the API's method, path and content type") {
-  Fixture f([](const HttpRequest&, int) { return Answer(200); });
+  Fixture f([](const HttpRequest&, int) { return Answer(200); }, {.user_agent = "program/1.0"});
   const json::Value patch = json::Value::Object();
   CHECK(f.client.Get(kPods, {"a", "b"}, {}).ok());
   CHECK(f.client.Get(kClusters, {"", "m1"}, {}).ok());
@@ -117,7 +117,7 @@ TEST_CASE("Each call has the API's method, path and content type") {
   CHECK(
       requests[6].body ==
       R"({"apiVersion":"v1","kind":"DeleteOptions","preconditions":{"uid":"u"},"propagationPolicy":"Background"})");
-  CHECK(requests[0].user_agent == "karmada-controller-manager");
+  CHECK(requests[0].user_agent == "program/1.0");
 }
 
 TEST_CASE("Names with legal oddities are escaped, and such as would change the path are refused") {
