@@ -13,6 +13,7 @@
 #include "kube/runtime/controller.h"
 #include "kube/runtime/manager.h"
 #include "kube/runtime/watched_kinds.h"
+#include "loops/member_inventory.h"
 #include "works/binding_rechecks.h"
 #include "works/member_objects.h"
 #include "works/work_status_writer.h"
@@ -24,6 +25,7 @@ struct Context {
   kube::Manager& manager;  // Of the control plane.
   kube::ClusterSet& members;
   works::MemberObjects& objects;  // In members.
+  MemberInventory& inventory;     // What members have that is not Karmada's.
   works::WorkStatusWriter& status;
   works::BindingRechecks& rechecks;
   const interpreter::Interpreter& interpreter;

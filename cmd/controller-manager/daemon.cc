@@ -108,10 +108,18 @@ class Daemon {
         members_(MemberOptions(options, informer_threads_), config_source_, base::RealClock(),
                  &registry_),
         live_(manager_, InterpreterOptions(options)),
+        inventory_(members_),
         objects_({mapper_, members_, live_.interpreter(), base::RealClock(), registry_}),
         status_writer_(manager_),
-        context_{manager_, members_, objects_, status_writer_, rechecks_, live_.interpreter(),
-                 kinds_,   options} {
+        context_{manager_,
+                 members_,
+                 objects_,
+                 inventory_,
+                 status_writer_,
+                 rechecks_,
+                 live_.interpreter(),
+                 kinds_,
+                 options} {
     manager_.Add(kinds_.NewRunnable());
   }
   // Handlers of informers point into the controllers and into what they share, all of which goes
@@ -150,6 +158,7 @@ class Daemon {
   ClusterConfigSource config_source_;
   kube::ClusterSet members_;
   interpreter::live::LiveInterpreter live_;
+  loops::MemberInventory inventory_;
   works::MemberObjects objects_;
   works::WorkStatusWriter status_writer_;
   works::BindingRechecks rechecks_;

@@ -126,15 +126,6 @@ absl::StatusOr<kube::Action> ClusterStatusReconciler::Reconcile(const kube::Requ
 }
 
 void ClusterStatusReconciler::Forget(const std::string& cluster) {
-  std::shared_ptr<Inventory> gone;
-  {
-    absl::MutexLock lock(&mu_);
-    const auto found = inventories_.find(cluster);
-    if (found != inventories_.end()) {
-      gone = std::move(found->second);
-      inventories_.erase(found);
-    }
-  }
   threshold_.Forget(cluster);
   // As upstream's CleanupMetricsForCluster: counters of what was written to the cluster stay.
   deps_.manager.registry().RemoveSeries("member_cluster", cluster, "cluster_");
@@ -168,7 +159,7 @@ absl::StatusOr<json::Value> ClusterStatusReconciler::Collect(const kube::Object&
                                                              const base::StopToken& stop) {
   ASSIGN_OR_RETURN(const std::shared_ptr<kube::MemberCluster> member,
                    deps_.members.Get(std::string(cluster.name())));
-  if (options_.collect_resources) StartInventory(std::string(cluster.name()), member);
+  if (options_.collect_resources) RETURN_IF_ERROR(StartInventory(std::string(cluster.name())));
   kube::Client& client = member->client().raw();
   const absl::StatusOr<kube::HttpResponse> version = client.GetRaw("/version", stop);
   if (version.ok() && version->code == 200) {
@@ -196,10 +187,10 @@ absl::StatusOr<json::Value> ClusterStatusReconciler::Collect(const kube::Object&
 absl::Status ClusterStatusReconciler::AddResources(const kube::Object& cluster, json::Value& status,
                                                    const base::StopToken& stop) {
   const std::string name(cluster.name());
-  ASSIGN_OR_RETURN(const std::shared_ptr<kube::MemberCluster> member, deps_.members.Get(name));
-  const std::shared_ptr<Inventory> inventory = InventoryOf(name, member);
-  const std::shared_ptr<kube::Informer> nodes = inventory->informers->Get(api::Nodes());
-  const std::shared_ptr<kube::Informer> pods = inventory->informers->Get(api::Pods());
+  ASSIGN_OR_RETURN(const std::shared_ptr<kube::Informer> nodes,
+                   deps_.inventory.InformerFor(name, api::Nodes()));
+  ASSIGN_OR_RETURN(const std::shared_ptr<kube::Informer> pods,
+                   deps_.inventory.InformerFor(name, api::Pods()));
   RETURN_IF_ERROR(AwaitInventory(*nodes, stop));
   RETURN_IF_ERROR(AwaitInventory(*pods, stop));
   const std::vector<kube::ObjectPtr> all_nodes = nodes->store().List();
@@ -224,24 +215,11 @@ absl::Status ClusterStatusReconciler::AwaitInventory(kube::Informer& informer,
   return absl::OkStatus();
 }
 
-void ClusterStatusReconciler::StartInventory(const std::string& cluster,
-                                             const std::shared_ptr<kube::MemberCluster>& member) {
-  const std::shared_ptr<Inventory> inventory = InventoryOf(cluster, member);
-  for (const kube::Resource* r : {&api::Nodes(), &api::Pods()}) inventory->informers->Get(*r);
-}
-
-std::shared_ptr<ClusterStatusReconciler::Inventory> ClusterStatusReconciler::InventoryOf(
-    const std::string& cluster, const std::shared_ptr<kube::MemberCluster>& member) {
-  absl::MutexLock lock(&mu_);
-  std::shared_ptr<Inventory>& slot = inventories_[cluster];
-  if (slot != nullptr && slot->member == member) return slot;  // Else it reconnected.
-  slot = std::make_shared<Inventory>();
-  slot->member = member;
-  slot->informers =
-      std::make_unique<kube::InformerSet>(member->client().raw(), deps_.manager.clock());
-  slot->informers->SetDefaultOptions(api::Nodes(), {"", TrimNode});
-  slot->informers->SetDefaultOptions(api::Pods(), {"", TrimPod});
-  return slot;
+absl::Status ClusterStatusReconciler::StartInventory(const std::string& cluster) {
+  for (const kube::Resource* r : {&api::Nodes(), &api::Pods()}) {
+    RETURN_IF_ERROR(deps_.inventory.InformerFor(cluster, *r).status());
+  }
+  return absl::OkStatus();
 }
 
 void ClusterStatusReconciler::ExportMetrics(const kube::Object& cluster) {
@@ -286,13 +264,15 @@ absl::Status RegisterClusterStatus(const loops::Context& context, int workers) {
       .resource_models =
           context.options.gates.Enabled(config::Gate::kCustomizedClusterResourceModeling),
   };
+  context.inventory.Trim(api::Nodes(), TrimNode);
+  context.inventory.Trim(api::Pods(), TrimPod);
   kube::ControllerBuilder builder = context.NewController(api::kClusterStatusController, workers);
   loops::ReadsCredentials(builder)
       .Watches(api::Clusters(), {.when = {.update = IsNewsForStatus}})
       // A member that does not answer delays only itself.
       .WithLanes([](const kube::Request& request) { return request.key.name; })
       .Build(std::make_unique<ClusterStatusReconciler>(
-          ClusterStatusDeps{context.manager, context.members}, options));
+          ClusterStatusDeps{context.manager, context.members, context.inventory}, options));
   return absl::OkStatus();
 }
 

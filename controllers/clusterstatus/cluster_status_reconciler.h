@@ -6,10 +6,8 @@
 #include <memory>
 #include <string>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
 #include "base/stop_token.h"
 #include "controllers/clusterstatus/ready_threshold.h"
@@ -18,6 +16,7 @@
 #include "kube/runtime/manager.h"
 #include "kube/runtime/reconciler.h"
 #include "loops/context.h"
+#include "loops/member_inventory.h"
 
 namespace controllers {
 
@@ -32,6 +31,7 @@ struct ClusterStatusOptions {
 struct ClusterStatusDeps {
   kube::Manager& manager;
   kube::ClusterSet& members;
+  loops::MemberInventory& inventory;
 };
 
 class ClusterStatusReconciler : public kube::Reconciler {
@@ -44,12 +44,6 @@ class ClusterStatusReconciler : public kube::Reconciler {
                                          const base::StopToken& stop) override;
 
  private:
-  // A member's nodes and pods, trimmed, apart from the informers that carry propagated objects.
-  struct Inventory {
-    std::shared_ptr<kube::MemberCluster> member;
-    std::unique_ptr<kube::InformerSet> informers;
-  };
-
   void Forget(const std::string& cluster);
   kube::Condition Probe(const std::string& cluster, const base::StopToken& stop);
   absl::StatusOr<json::Value> Collect(const kube::Object& cluster, json::Value status,
@@ -57,19 +51,14 @@ class ClusterStatusReconciler : public kube::Reconciler {
   absl::Status AddResources(const kube::Object& cluster, json::Value& status,
                             const base::StopToken& stop);
   // Has nodes and pods listed while the rest of the status is collected.
-  void StartInventory(const std::string& cluster,
-                      const std::shared_ptr<kube::MemberCluster>& member);
+  absl::Status StartInventory(const std::string& cluster);
   // Until the first list is there; gives up when it has failed.
   absl::Status AwaitInventory(kube::Informer& informer, const base::StopToken& stop);
-  std::shared_ptr<Inventory> InventoryOf(const std::string& cluster,
-                                         const std::shared_ptr<kube::MemberCluster>& member);
   void ExportMetrics(const kube::Object& cluster);
 
   const ClusterStatusDeps deps_;
   const ClusterStatusOptions options_;
   ReadyThreshold threshold_;
-  absl::Mutex mu_;
-  absl::flat_hash_map<std::string, std::shared_ptr<Inventory>> inventories_ ABSL_GUARDED_BY(mu_);
 };
 
 // Whether an update of a Cluster is looked at: its spec has changed, or the cluster loop has taken

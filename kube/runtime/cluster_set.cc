@@ -29,12 +29,17 @@ class Member : public MemberCluster {
         config_(std::move(parts.config)),
         raw_(std::move(parts.transport), std::move(parts.options), parts.clock, parts.registry),
         mapper_(raw_, parts.clock),
-        informers_(raw_, parts.clock, std::move(parts.threads)),
+        informers_(raw_, parts.clock, parts.threads),
+        unfiltered_(raw_, parts.clock, std::move(parts.threads)),
         client_(raw_, mapper_, informers_) {}
 
   const std::string& name() const override { return name_; }
   ClusterClient& client() override { return client_; }
-  void Stop() { informers_.Stop(); }
+  InformerSet& unfiltered() override { return unfiltered_; }
+  void Stop() {
+    informers_.Stop();
+    unfiltered_.Stop();
+  }
 
   // Whether it is connected as `config` says, or has been able to become so by taking over a new
   // token.
@@ -57,6 +62,7 @@ class Member : public MemberCluster {
   Client raw_;
   RestMapper mapper_;
   InformerSet informers_;
+  InformerSet unfiltered_;
   ClusterClient client_;
 };
 

@@ -34,6 +34,9 @@ class MemberCluster {
   virtual ~MemberCluster() = default;
   virtual const std::string& name() const = 0;
   virtual ClusterClient& client() = 0;
+  // Informers of their own for kinds of which more is read than the client's informers hold, where
+  // ClusterSet::Options::on_new has narrowed those down.
+  virtual InformerSet& unfiltered() = 0;
 };
 
 // Thread-safe. Nothing here is called from an informer's handler of the same member.

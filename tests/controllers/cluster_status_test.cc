@@ -11,12 +11,13 @@ using tests::Json;
 
 struct Fixture : tests::MembersFixture {
   tests::FakeApiServer& m1 = member("m1");
+  loops::MemberInventory inventory{members};
   std::optional<controllers::ClusterStatusReconciler> reconciler;
 
   Fixture() {
     controllers::ClusterStatusOptions status_options;
     status_options.collect_resources = false;
-    reconciler.emplace(controllers::ClusterStatusDeps{Make(), members}, status_options);
+    reconciler.emplace(controllers::ClusterStatusDeps{Make(), members, inventory}, status_options);
     Sync({api::Clusters()});
     Put([](kube::Object&) {});
   }

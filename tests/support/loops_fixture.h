@@ -16,6 +16,7 @@ class LoopsFixture : public MembersFixture {
   config::Options flags;
   works::BindingRechecks rechecks;
   kube::WatchedKinds kinds{cluster, clock};
+  loops::MemberInventory inventory{members};
 
   // The loops use what is declared here.
   ~LoopsFixture() override {
@@ -26,7 +27,7 @@ class LoopsFixture : public MembersFixture {
   // Call it after Make().
   loops::Context ContextWith(const interpreter::Interpreter& interpreter) {
     if (!status_.has_value()) status_.emplace(*manager);
-    return {*manager, members, objects, *status_, rechecks, interpreter, kinds, flags};
+    return {*manager, members, objects, inventory, *status_, rechecks, interpreter, kinds, flags};
   }
   loops::Context Context() { return ContextWith(*chain); }
 

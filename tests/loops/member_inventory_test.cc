@@ -1,0 +1,65 @@
+#include "loops/member_inventory.h"
+
+#include <catch2/catch.hpp>
+#include <memory>
+#include <string>
+
+#include "tests/support/members_fixture.h"
+#include "tests/support/pods.h"
+
+namespace {
+
+using tests::kPods;
+
+void DropSpec(kube::Object& object) { object.Set({"spec"}, json::Value()); }
+void DropStatus(kube::Object& object) { object.Set({"status"}, json::Value()); }
+
+struct Fixture : tests::MembersFixture {
+  tests::FakeApiServer& m1 = member("m1");
+  loops::MemberInventory inventory{members};
+
+  Fixture() {
+    kube::Object pod = tests::Pod("foreign");
+    pod.Set({"spec", "nodeName"}, "n1");
+    pod.Set({"status", "phase"}, "Running");
+    m1.Put(kPods, pod);
+  }
+  std::shared_ptr<kube::Informer> Pods() {
+    const auto informer = inventory.InformerFor("m1", kPods);
+    REQUIRE(informer.ok());
+    REQUIRE((*informer)->WaitForSync(base::SteadyTime::InfiniteFuture(), {}).ok());
+    return *informer;
+  }
+};
+
+TEST_CASE_METHOD(Fixture,
+                 "objects that are not Karmada's are there, in an informer that is shared") {
+  const std::shared_ptr<kube::Informer> pods = Pods();
+  REQUIRE(pods->store().size() == 1);
+  CHECK(pods->store().List()[0]->spec()["nodeName"].AsString() == "n1");
+  CHECK(Pods() == pods);
+  // The informer of our objects is another one.
+  const auto ours = (*members.Get("m1"))->client().informers().Get(kPods);
+  REQUIRE(ours->WaitForSync(base::SteadyTime::InfiniteFuture(), {}).ok());
+  CHECK(ours->store().size() == 0);
+}
+
+TEST_CASE_METHOD(Fixture, "one loop's trim is applied, of several loops none is") {
+  inventory.Trim(kPods, DropSpec);
+  const bool second = GENERATE(false, true);
+  if (second) inventory.Trim(kPods, DropStatus);
+  const kube::ObjectPtr pod = Pods()->store().List().at(0);
+  CHECK(pod->spec().is_null() == !second);
+  CHECK(pod->status()["phase"].AsString() == "Running");
+}
+
+TEST_CASE_METHOD(Fixture, "what is known of a member ends with it") {
+  const std::shared_ptr<kube::Informer> before = Pods();
+  REQUIRE(m1.AwaitWatches(1));
+  members.Remove("m1");
+  CHECK(tests::Eventually([&] { return m1.watches() == 0; }));
+  CHECK(Pods() != before);
+  CHECK(inventory.InformerFor("stranger", kPods).status().code() == absl::StatusCode::kNotFound);
+}
+
+}  // namespace
