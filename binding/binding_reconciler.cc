@@ -13,6 +13,7 @@
 #include "kube/client/errors.h"
 #include "kube/runtime/controller.h"
 #include "kube/runtime/events.h"
+#include "kube/runtime/sync_timer.h"
 #include "works/rule_requeue.h"
 
 namespace binding {
@@ -73,18 +74,12 @@ absl::StatusOr<kube::Action> BindingReconciler<Scope>::Reconcile(const kube::Req
   if (kube::IsGone(found.status())) return kube::Action::Done();  // Its binding will be collected.
   if (!found.ok()) return found.status();
 
-  const base::SteadyTime start = manager_.clock().SteadyNow();
+  const kube::SyncTimer timer(manager_, "binding_sync_work_duration_seconds",
+                              "Duration of syncing the Works of a binding.");
   const absl::Status result =
       conflicts_.Judge(request.key.ToString(), EnsureWorks(binding, **found, stop));
-  if (!kube::IsNoOutcome(result)) {
-    manager_.registry()
-        .GetHistogram("binding_sync_work_duration_seconds",
-                      "Duration of syncing the Works of a binding.",
-                      metrics::ExponentialBuckets(0.001, 2, 12),
-                      {{"result", result.ok() ? "success" : "error"}})
-        .Observe(absl::ToDoubleSeconds(manager_.clock().SteadyNow() - start));
-    Report(binding, **found, result);
-  }
+  timer.Observe(result);
+  Report(binding, **found, result);
   if (!result.ok()) return result;
   return kube::Action::Done();
 }
@@ -93,11 +88,7 @@ template <class Scope>
 std::vector<kube::ObjectPtr> BindingReconciler<Scope>::WorksOf(
     const api::BindingView& binding) const {
   if (binding.PermanentId().empty()) return {};
-  return manager_.cluster()
-      .informers()
-      .Get(api::Works())
-      ->store()
-      .ByIndex(Scope::kIdLabel, binding.PermanentId());
+  return manager_.cluster().ByIndex(api::Works(), Scope::kIdLabel, binding.PermanentId());
 }
 
 template <class Scope>

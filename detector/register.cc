@@ -40,6 +40,7 @@ void BuildPolicyLoop(const loops::Context& context, const Deps& deps, kube::Work
                {.when = {.update = kube::GenerationChanged, .remove = kube::Never}})
       .Reads(api::ResourceBindings(), PolicyScope::kIdLabel, by_policy)
       .Reads(api::ClusterResourceBindings(), PolicyScope::kIdLabel, by_policy)
+      .ReadsWatchedKinds()  // Templates.
       .Build(std::make_unique<PolicyReconciler<PolicyScope>>(deps, templates));
 }
 

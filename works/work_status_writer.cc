@@ -159,6 +159,7 @@ WorkStatusWriter::WorkStatusWriter(kube::Manager& manager) {
   loop_ = loop.get();
   kube::Controller& controller = kube::ControllerBuilder(manager)
                                      .Named("work-status-writer")
+                                     .Reads(api::Works())
                                      .WithWorkers(3)
                                      .Build(std::move(loop));
   loop_->Attach(controller.queue());

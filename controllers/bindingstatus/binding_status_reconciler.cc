@@ -47,11 +47,8 @@ absl::StatusOr<kube::Action> BindingStatusReconciler<Scope>::Reconcile(
   }
   const api::BindingView binding(*object);
   if (binding.PermanentId().empty()) return kube::Action::Done();
-  const std::vector<kube::ObjectPtr> works = manager_.cluster()
-                                                 .informers()
-                                                 .Get(api::Works())
-                                                 ->store()
-                                                 .ByIndex(Scope::kIdLabel, binding.PermanentId());
+  const std::vector<kube::ObjectPtr> works =
+      manager_.cluster().ByIndex(api::Works(), Scope::kIdLabel, binding.PermanentId());
   ASSIGN_OR_RETURN(const std::vector<api::AggregatedStatusItem> items,
                    AggregateWorks(binding.Resource(), works));
   const absl::Duration hold = HoldFor(request.key, IsSettled(binding.ExpectedClusters(), items));

@@ -141,8 +141,7 @@ absl::Status ClusterReconciler::ReleaseWorks(const kube::Object& cluster,
                                              const base::StopToken& stop) {
   base::ErrorList errors;
   const std::string ns = api::ExecutionNamespace(cluster.name());
-  for (const kube::ObjectPtr& work :
-       manager_.cluster().informers().Get(api::Works())->store().List(ns, {})) {
+  for (const kube::ObjectPtr& work : manager_.cluster().List(api::Works(), ns)) {
     errors.Add(
         manager_.cluster().RemoveFinalizer(api::Works(), work, api::kExecutionFinalizer, stop));
   }
@@ -150,9 +149,8 @@ absl::Status ClusterReconciler::ReleaseWorks(const kube::Object& cluster,
 }
 
 bool ClusterReconciler::IsStillScheduled(absl::string_view cluster) const {
-  kube::InformerSet& informers = manager_.cluster().informers();
   for (const kube::Resource* r : {&api::ResourceBindings(), &api::ClusterResourceBindings()}) {
-    if (!informers.Get(*r)->store().ByIndex(kByCluster, cluster).empty()) return true;
+    if (!manager_.cluster().ByIndex(*r, kByCluster, cluster).empty()) return true;
   }
   return false;
 }
@@ -180,7 +178,6 @@ absl::Status RegisterCluster(const loops::Context& context, int workers) {
       .Reads(api::ResourceBindings(), kByCluster, by_cluster)
       .Reads(api::ClusterResourceBindings(), kByCluster, by_cluster)
       .Build(std::make_unique<ClusterReconciler>(context.manager));
-  context.InformerOf(api::Leases());  // The monitor reads them.
   context.manager.Add(
       std::make_unique<PullClusterMonitor>(context.manager, context.options.clusters));
   return absl::OkStatus();

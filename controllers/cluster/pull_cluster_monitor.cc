@@ -14,6 +14,7 @@ namespace controllers {
 absl::Status PullClusterMonitor::Run(const base::StopToken& stop) {
   const std::shared_ptr<kube::Informer> clusters =
       manager_.cluster().informers().Get(api::Clusters());
+  leases_ = manager_.cluster().informers().Get(api::Leases());
   while (manager_.clock().SleepFor(options_.monitor_period, stop)) {
     for (const kube::ObjectPtr& cluster : clusters->store().List()) {
       if (api::ClusterView(*cluster).IsPull() && !cluster->IsDeleting()) Check(cluster, stop);
@@ -31,8 +32,8 @@ void PullClusterMonitor::Check(const kube::ObjectPtr& cluster, const base::StopT
   const api::ClusterView view(*cluster);
   const json::Value* condition = kube::FindCondition(view.Conditions(), api::kClusterReady);
   const json::Value ready = condition != nullptr ? *condition : json::Value();
-  const kube::ObjectPtr lease = manager_.cluster().Find(
-      api::Leases(), {api::kClusterNamespace, std::string(cluster->name())});
+  const kube::ObjectPtr lease =
+      leases_->store().Find({api::kClusterNamespace, std::string(cluster->name())});
   const std::string renewed = lease == nullptr ? "" : lease->Get({"spec", "renewTime"}).ToString();
 
   const auto [entry, is_new] = health_.try_emplace(std::string(cluster->name()));

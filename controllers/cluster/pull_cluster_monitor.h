@@ -37,6 +37,7 @@ class PullClusterMonitor : public kube::Runnable {
 
   kube::Manager& manager_;
   const config::ClusterMonitoring options_;
+  std::shared_ptr<kube::Informer> leases_;  // Set by Run.
   std::map<std::string, Health> health_;
 };
 

@@ -94,12 +94,10 @@ absl::StatusOr<json::Value> DependenciesReconciler::DependenciesOf(const kube::O
 }
 
 std::vector<kube::ObjectPtr> DependenciesReconciler::AttachedTo(const kube::Object& binding) const {
-  return manager_.cluster()
-      .informers()
-      .Get(api::ResourceBindings())
-      ->store()
-      .List(binding.ns(), kube::LabelSelector::Equal(DependedByLabel(binding.key()),
-                                                     api::BindingView(binding).PermanentId()));
+  return manager_.cluster().List(
+      api::ResourceBindings(), binding.ns(),
+      kube::LabelSelector::Equal(DependedByLabel(binding.key()),
+                                 api::BindingView(binding).PermanentId()));
 }
 
 absl::Status DependenciesReconciler::FollowClusters(const kube::Object& binding,

@@ -10,10 +10,12 @@
 #include "api/names.h"
 #include "api/reasons.h"
 #include "api/resources.h"
+#include "api/work.h"
 #include "base/log.h"
 #include "base/status.h"
 #include "kube/client/errors.h"
 #include "kube/runtime/controller.h"
+#include "kube/runtime/sync_timer.h"
 #include "works/related.h"
 #include "works/rule_requeue.h"
 
@@ -85,7 +87,7 @@ absl::StatusOr<kube::Action> ExecutionReconciler::Reconcile(const kube::Request&
   if (!view.IsPush()) return kube::Action::Done();
   if (target.work->IsDeleting()) return Finalize(target, stop);
 
-  const bool suspended = target.work->Get({"spec", "suspendDispatching"}).AsBool();
+  const bool suspended = api::WorkView(*target.work).IsDispatchingSuspended();
   ReportDispatching(target, suspended);
   if (suspended) return kube::Action::Done();
   if (!view.IsReady()) {
@@ -100,7 +102,8 @@ absl::StatusOr<kube::Action> ExecutionReconciler::Reconcile(const kube::Request&
 }
 
 absl::Status ExecutionReconciler::Dispatch(const Target& target, const base::StopToken& stop) {
-  const base::SteadyTime start = manager_.clock().SteadyNow();
+  const kube::SyncTimer timer(manager_, "work_sync_workload_duration_seconds",
+                              "Duration of syncing the manifests of a Work to its member cluster.");
   base::ErrorList errors;
   size_t ok = 0;
   const std::vector<kube::Object> manifests = ManifestsOf(*target.work);
@@ -110,13 +113,8 @@ absl::Status ExecutionReconciler::Dispatch(const Target& target, const base::Sto
     ok += applied.ok();
   }
   const absl::Status result = errors.Join();
+  timer.Observe(result);
   if (kube::IsNoOutcome(result)) return result;
-  manager_.registry()
-      .GetHistogram("work_sync_workload_duration_seconds",
-                    "Duration of syncing the manifests of a Work to its member cluster.",
-                    metrics::ExponentialBuckets(0.001, 2, 12),
-                    {{"result", result.ok() ? "success" : "error"}})
-      .Observe(absl::ToDoubleSeconds(manager_.clock().SteadyNow() - start));
   ReportApplied(target, result, ok, manifests.size());
   return result;
 }
@@ -189,7 +187,7 @@ void ExecutionReconciler::ReportSync(const Target& target, const absl::Status& r
 absl::StatusOr<kube::Action> ExecutionReconciler::Finalize(const Target& target,
                                                            const base::StopToken& stop) {
   if (!target.work->HasFinalizer(api::kExecutionFinalizer)) return kube::Action::Done();
-  const bool preserve = target.work->Get({"spec", "preserveResourcesOnDeletion"}).AsBool();
+  const bool preserve = api::WorkView(*target.work).PreservesResourcesOnDeletion();
   if (preserve || api::ClusterView(*target.object).IsReady()) {
     RETURN_IF_ERROR(RemoveManifests(target, preserve, stop));
   } else if (!target.object->IsDeleting()) {

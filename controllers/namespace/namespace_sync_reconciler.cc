@@ -55,7 +55,7 @@ absl::Status NamespaceSyncReconciler::SyncNamespace(const kube::ObjectKey& key,
   const kube::ObjectPtr ns = manager_.cluster().Find(api::Namespaces(), key);
   if (ns == nullptr || IsSkipped(*ns)) return absl::OkStatus();
   base::ErrorList errors;
-  for (const kube::ObjectPtr& cluster : ListOf(api::Clusters())) {
+  for (const kube::ObjectPtr& cluster : manager_.cluster().List(api::Clusters())) {
     if (cluster->IsDeleting()) continue;
     const absl::Status written = Write(*ns, cluster->name(), stop);
     if (absl::IsCancelled(written)) return written;
@@ -69,7 +69,7 @@ absl::Status NamespaceSyncReconciler::SyncCluster(const std::string& cluster,
   const kube::ObjectPtr object = manager_.cluster().Find(api::Clusters(), {"", cluster});
   if (object == nullptr || object->IsDeleting()) return absl::OkStatus();
   base::ErrorList errors;
-  for (const kube::ObjectPtr& ns : ListOf(api::Namespaces())) {
+  for (const kube::ObjectPtr& ns : manager_.cluster().List(api::Namespaces())) {
     if (IsSkipped(*ns)) continue;
     const absl::Status written = Write(*ns, cluster, stop);
     if (absl::IsCancelled(written)) return written;
@@ -81,10 +81,6 @@ absl::Status NamespaceSyncReconciler::SyncCluster(const std::string& cluster,
 absl::Status NamespaceSyncReconciler::Write(const kube::Object& ns, absl::string_view cluster,
                                             const base::StopToken& stop) {
   return writer_.CreateOrUpdate(NamespaceWork(ns, cluster), stop).status();
-}
-
-std::vector<kube::ObjectPtr> NamespaceSyncReconciler::ListOf(const kube::Resource& resource) {
-  return manager_.cluster().informers().Get(resource)->store().List();
 }
 
 absl::Status RegisterNamespaceSync(const loops::Context& context, int workers) {

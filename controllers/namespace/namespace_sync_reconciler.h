@@ -4,7 +4,6 @@
 #define CONTROLLERS_NAMESPACE_NAMESPACE_SYNC_RECONCILER_H_
 
 #include <string>
-#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -36,8 +35,6 @@ class NamespaceSyncReconciler : public kube::Reconciler {
   absl::Status SyncCluster(const std::string& cluster, const base::StopToken& stop);
   absl::Status Write(const kube::Object& ns, absl::string_view cluster,
                      const base::StopToken& stop);
-  // All of a resource of the control plane.
-  std::vector<kube::ObjectPtr> ListOf(const kube::Resource& resource);
 
   kube::Manager& manager_;
   const loops::SkippedNamespaces skipped_;

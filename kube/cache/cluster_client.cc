@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/status.h"
+#include "kube/cache/read_scope.h"
 #include "kube/client/errors.h"
 #include "kube/client/subresource.h"
 #include "kube/meta/patch.h"
@@ -61,7 +62,26 @@ ClusterClient::ClusterClient(Client& client, RestMapper& mapper, InformerSet& in
     : client_(client), mapper_(mapper), informers_(informers) {}
 
 ObjectPtr ClusterClient::Find(const Resource& r, const ObjectKey& key) {
-  return informers_.Get(r)->store().Find(key);
+  const std::shared_ptr<Informer> informer = InformerToRead(r);
+  return informer == nullptr ? nullptr : informer->store().Find(key);
+}
+
+std::vector<ObjectPtr> ClusterClient::List(const Resource& r, absl::string_view ns,
+                                           const LabelSelector& selector) {
+  const std::shared_ptr<Informer> informer = InformerToRead(r);
+  return informer == nullptr ? std::vector<ObjectPtr>() : informer->store().List(ns, selector);
+}
+
+std::vector<ObjectPtr> ClusterClient::ByIndex(const Resource& r, absl::string_view index,
+                                              absl::string_view value) {
+  const std::shared_ptr<Informer> informer = InformerToRead(r);
+  return informer == nullptr ? std::vector<ObjectPtr>() : informer->store().ByIndex(index, value);
+}
+
+std::shared_ptr<Informer> ClusterClient::InformerToRead(const Resource& r) {
+  std::shared_ptr<Informer> informer = informers_.Find(r);
+  ReadScope::Note(*this, informer.get(), r);
+  return informer;
 }
 
 absl::StatusOr<ObjectPtr> ClusterClient::Get(const Resource& r, const ObjectKey& key,

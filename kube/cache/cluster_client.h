@@ -21,6 +21,7 @@
 #include "kube/client/rest_mapper.h"
 #include "kube/meta/names.h"
 #include "kube/meta/object.h"
+#include "kube/meta/selector.h"
 
 namespace kube {
 
@@ -51,9 +52,16 @@ class ClusterClient {
   RestMapper& mapper() { return mapper_; }
   InformerSet& informers() { return informers_; }
 
-  // From the cache; starts the informer if need be but does not wait for it. nullptr when not
-  // there.
+  // From the cache, nullptr when not there. This starts no informer: a kind that nobody has asked
+  // for looks empty. In a reconcile the kind has to be declared (ControllerBuilder::Reads), see
+  // ReadScope.
   ObjectPtr Find(const Resource& r, const ObjectKey& key);
+  // The same for all objects of a namespace ("": of all namespaces) that the selector selects,
+  std::vector<ObjectPtr> List(const Resource& r, absl::string_view ns = "",
+                              const LabelSelector& selector = {});
+  // and for those that an index files under `value`. REQUIRES: the index has been added.
+  std::vector<ObjectPtr> ByIndex(const Resource& r, absl::string_view index,
+                                 absl::string_view value);
   // From the cache when its informer is there (this starts none) and has synced, else a live GET; a
   // miss in a cache with a label selector also asks the server. kNotFound when absent.
   absl::StatusOr<ObjectPtr> Get(const Resource& r, const ObjectKey& key,
@@ -82,6 +90,8 @@ class ClusterClient {
 
  private:
   void Remember(const Resource& r, const Object& written);
+  // For a read from the cache.
+  std::shared_ptr<Informer> InformerToRead(const Resource& r);
 
   Client& client_;
   RestMapper& mapper_;

@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/repeated_errors.h"
 #include "base/status.h"
+#include "kube/cache/read_scope.h"
 #include "kube/client/errors.h"
 #include "kube/runtime/handler_registration.h"
 #include "kube/runtime/internal/reconcile_metrics.h"
@@ -39,6 +40,7 @@ struct Controller::Impl {
   internal::ReconcileMetrics metrics;
   WorkQueue queue;
   base::RepeatedErrors failures;
+  std::vector<const Informer*> declared;  // Set before the workers start.
   absl::Mutex mu;
   std::vector<std::shared_ptr<Informer>> awaited ABSL_GUARDED_BY(mu);
   std::vector<HandlerRegistration> registrations ABSL_GUARDED_BY(mu);
@@ -63,6 +65,7 @@ absl::Status Controller::Impl::AwaitCaches(const base::StopToken& stop) {
       manager.clock().SteadyNow() + manager.options().cache_sync_timeout;
   for (const std::shared_ptr<Informer>& informer : informers) {
     RETURN_IF_ERROR(informer->WaitForSync(deadline, stop));
+    declared.push_back(informer.get());
   }
   return absl::OkStatus();
 }
@@ -89,7 +92,10 @@ void Controller::Impl::Process(const WorkQueue::Taken& taken, const base::StopTo
 // The loops themselves do not throw; what a library lets through must not take the process down.
 absl::StatusOr<Action> Controller::Impl::Reconcile(const Request& request) {
   try {
-    return reconciler->Reconcile(request, manager.abort_token());
+    const ReadScope scope(manager.cluster(), declared);
+    absl::StatusOr<Action> result = reconciler->Reconcile(request, manager.abort_token());
+    if (options.checks_reads) RETURN_IF_ERROR(scope.status());
+    return result;
   } catch (const std::exception& e) {
     metrics.panics.Increment();
     return absl::InternalError(absl::StrCat("exception: ", e.what()));
@@ -292,6 +298,11 @@ ControllerBuilder& ControllerBuilder::Owns(const Resource& resource, const Resou
     return requests;
   };
   return Watches(resource, {.when = std::move(when), .map = owner_of});
+}
+
+ControllerBuilder& ControllerBuilder::ReadsWatchedKinds() {
+  options_.checks_reads = false;
+  return *this;
 }
 
 ControllerBuilder& ControllerBuilder::Reads(const Resource& resource) {

@@ -68,6 +68,7 @@ class Controller : public Runnable {
     int workers = 1;
     RateLimiterOptions limiter;
     LaneOptions lanes;
+    bool checks_reads = true;  // See ControllerBuilder::ReadsWatchedKinds.
   };
   // REQUIRES: the manager outlives the controller.
   Controller(Options options, std::unique_ptr<Reconciler> reconciler, Manager& manager);
@@ -98,7 +99,7 @@ class Controller : public Runnable {
 
 // Every resource of the control plane that the reconciler looks up has to be named by Watches, Owns
 // or Reads: the workers start only once its informer has synced, so that what is missing from the
-// cache does not exist.
+// cache does not exist. A reconcile that reads anything else fails (ReadScope).
 class ControllerBuilder {
  public:
   // REQUIRES: the manager outlives the builder and what it builds.
@@ -110,6 +111,9 @@ class ControllerBuilder {
   // Events of the resource queue the object of kind `owner` that controls it (ownerReferences with
   // controller=true), in the same namespace if `owner` is a namespaced resource.
   ControllerBuilder& Owns(const Resource& resource, const Resource& owner, Predicates when = {});
+  // The reconciler also reads kinds that users choose (WatchedKinds), which cannot be named here.
+  // Its reads are not checked.
+  ControllerBuilder& ReadsWatchedKinds();
   // The reconciler reads the resource; its events queue nothing.
   ControllerBuilder& Reads(const Resource& resource);
   // The reconciler reads the resource by an index, which is added unless it is there.

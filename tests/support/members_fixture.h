@@ -84,7 +84,7 @@ class MembersFixture : public ManagerFixture, public kube::ClusterConfigSource {
   // Waits until the cache shows what the server holds.
   bool Shows(const kube::Resource& r, const kube::Object& stored) {
     return Eventually([&] {
-      const kube::ObjectPtr held = cluster.Find(r, stored.key());
+      const kube::ObjectPtr held = informers.Get(r)->store().Find(stored.key());
       return held != nullptr && held->resource_version() == stored.resource_version();
     });
   }

@@ -1,7 +1,10 @@
 #include "kube/cache/cluster_client.h"
 
 #include <catch2/catch.hpp>
+#include <thread>
 
+#include "absl/strings/match.h"
+#include "kube/cache/read_scope.h"
 #include "kube/client/errors.h"
 #include "tests/support/fake_clock.h"
 #include "tests/support/fake_transport.h"
@@ -229,6 +232,39 @@ TEST_CASE_METHOD(Fixture, "Get asks the server only when the cache cannot know")
     Sync();
     CHECK(cluster.Get(kPods, key, stop).ok());
   }
+}
+
+TEST_CASE_METHOD(Fixture, "a read from the cache starts no informer") {
+  server->Put(kPods, Pod("a"));
+  CHECK(cluster.Find(kPods, key) == nullptr);
+  CHECK(cluster.List(kPods).empty());
+  CHECK(cluster.ByIndex(kPods, "any", "value").empty());
+  CHECK(informers.All().empty());
+  Sync();
+  CHECK(cluster.Find(kPods, key) != nullptr);
+  CHECK(cluster.List(kPods).size() == 1);
+  CHECK(cluster.List(kPods, "other").empty());
+}
+
+TEST_CASE_METHOD(Fixture, "a scope names what was read and not declared") {
+  Sync();
+  const kube::Resource others{{"", "v1", "ConfigMap"}, "configmaps", true};
+  const std::vector<const Informer*> declared = {informers.Get(kPods).get()};
+  informers.Get(others);
+  const ReadScope outer(cluster, declared);
+  {
+    const ReadScope scope(cluster, declared);
+    cluster.List(kPods);
+    CHECK(scope.status().ok());
+    cluster.Find(others, key);  // Although there is an informer.
+    CHECK(absl::StrContains(scope.status().message(), "the loop has read v1/configmaps"));
+  }
+  CHECK(outer.status().ok());
+  ClusterClient member(client, mapper, informers);
+  member.Find(others, key);  // Another client's reads are its own affair.
+  CHECK(outer.status().ok());
+  std::thread([&] { cluster.Find(others, key); }).join();
+  CHECK(outer.status().ok());
 }
 
 TEST_CASE_METHOD(Fixture, "a write starts no informer") {

@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "absl/strings/match.h"
+#include "kube/runtime/sync_timer.h"
 #include "tests/support/eventually.h"
 #include "tests/support/manager_fixture.h"
 
@@ -82,6 +83,54 @@ TEST_CASE_METHOD(Fixture, "the metrics of a controller exist before it has done 
       absl::StrContains(text, "controller_runtime_max_concurrent_reconciles{controller=\"c\"} 1"));
   CHECK(absl::StrContains(text, "controller_runtime_active_workers{controller=\"c\"} 0"));
   CHECK(absl::StrContains(text, "controller_runtime_reconcile_panics_total{controller=\"c\"} 0"));
+}
+
+TEST_CASE_METHOD(Fixture, "a reconcile that reads what it has not declared fails") {
+  const Resource secrets{{"", "v1", "Secret"}, "secrets", true};
+  const bool declares = GENERATE(false, true);
+  const ScriptedReconciler::Script reads = [&](const Request& request, const base::StopToken&) {
+    cluster.Find(secrets, request.key);
+    cluster.Find(kPods, request.key);
+    return absl::StatusOr<Action>(Action::Done());
+  };
+  ControllerBuilder builder(Make());
+  builder.Named("c").Watches(kPods);
+  if (declares) builder.Reads(secrets);
+  builder.Build(std::make_unique<ScriptedReconciler>(record, reads));
+  informers.Get(secrets);  // Another controller has it.
+  server->Put(kPods, Pod("a"));
+  Start();
+  CHECK(Eventually([&] { return Total(declares ? "success" : "error") == 1; }));
+  CHECK(Total(declares ? "error" : "success") == 0);
+}
+
+TEST_CASE_METHOD(Fixture, "kinds that users choose are read without being named") {
+  const Resource secrets{{"", "v1", "Secret"}, "secrets", true};
+  const ScriptedReconciler::Script reads = [&](const Request& request, const base::StopToken&) {
+    cluster.Find(secrets, request.key);
+    return absl::StatusOr<Action>(Action::Done());
+  };
+  ControllerBuilder(Make()).Named("c").Watches(kPods).ReadsWatchedKinds().Build(
+      std::make_unique<ScriptedReconciler>(record, reads));
+  server->Put(kPods, Pod("a"));
+  Start();
+  CHECK(Eventually([&] { return Total("success") == 1; }));
+}
+
+TEST_CASE_METHOD(Fixture, "the time of a sync is observed with its result, if it has one") {
+  Make();
+  for (const absl::Status& result :
+       {absl::OkStatus(), absl::AbortedError("conflict"), absl::CancelledError("stop"),
+        absl::UnavailableError("down"), absl::OkStatus()}) {
+    const SyncTimer timer(*manager, "sync_duration_seconds", "Of a test.");
+    clock.Advance(absl::Milliseconds(3));
+    timer.Observe(result);
+  }
+  const std::string text = registry.Expose();
+  CHECK(absl::StrContains(text, "sync_duration_seconds_count{result=\"success\"} 2"));
+  CHECK(absl::StrContains(text, "sync_duration_seconds_count{result=\"error\"} 1"));
+  CHECK(absl::StrContains(text, "sync_duration_seconds_bucket{result=\"error\",le=\"0.002\"} 0"));
+  CHECK(absl::StrContains(text, "sync_duration_seconds_bucket{result=\"error\",le=\"0.004\"} 1"));
 }
 
 TEST_CASE_METHOD(Fixture, "objects of a watched informer are reconciled, then their changes") {

@@ -1,0 +1,41 @@
+#include "kube/cache/read_scope.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+
+namespace kube {
+namespace {
+
+// The scope of the reconcile that runs on this thread. Reads are deep below the loop, in what loops
+// share, so the scope cannot be handed down to all of them.
+thread_local ReadScope* current = nullptr;
+
+}  // namespace
+
+ReadScope::ReadScope(const ClusterClient& client, const std::vector<const Informer*>& declared)
+    : client_(client), declared_(declared), outer_(current) {
+  current = this;
+}
+
+ReadScope::~ReadScope() { current = outer_; }
+
+absl::Status ReadScope::status() const {
+  if (undeclared_.empty()) return absl::OkStatus();
+  return absl::InternalError(absl::StrCat("the loop has read ", undeclared_,
+                                          " from the cache without having declared it "
+                                          "(ControllerBuilder::Reads)"));
+}
+
+void ReadScope::Note(const ClusterClient& client, const Informer* informer,
+                     const Resource& resource) {
+  if (current == nullptr || &current->client_ != &client || !current->undeclared_.empty()) return;
+  const std::vector<const Informer*>& declared = current->declared_;
+  if (informer != nullptr &&
+      std::find(declared.begin(), declared.end(), informer) != declared.end()) {
+    return;
+  }
+  current->undeclared_ = resource.gvr().ToString();
+}
+
+}  // namespace kube
