@@ -52,7 +52,8 @@ struct EvictionTask {
   json::Value json;
 
   static EvictionTask FromJson(const json::Value& item);
-  // Whether the Work goes before its replacement is healthy (purge mode Directly, or Immediately).
+  // Returns whether the Work goes before its replacement is healthy (purge mode Directly, or
+  // Immediately).
   bool PurgesAtOnce() const;
 };
 
@@ -90,7 +91,7 @@ class BindingView {
   ObjectReference Resource() const { return ObjectReference::FromJson(spec()["resource"]); }
   bool PropagateDeps() const { return spec()["propagateDeps"].AsBool(); }
   const json::Value& Placement() const { return spec()["placement"]; }
-  // Whether spec.placement divides replicas. A missing replicaScheduling duplicates.
+  // Returns whether spec.placement divides replicas. A missing replicaScheduling duplicates.
   bool IsDivided() const;
   int64_t Replicas() const { return spec()["replicas"].AsInt(); }
   const json::Value& ReplicaRequirements() const { return spec()["replicaRequirements"]; }

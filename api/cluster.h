@@ -21,7 +21,7 @@ struct Taint {
 
   static Taint FromJson(const json::Value& item);
   json::Value ToJson() const;
-  // Taints are told apart by key and effect.
+  // Key and effect distinguish taints.
   bool IsSame(const Taint& other) const { return key == other.key && effect == other.effect; }
 };
 inline constexpr char kNoSchedule[] = "NoSchedule";
@@ -36,7 +36,7 @@ class ClusterView {
   const kube::Object& object() const { return object_; }
   absl::string_view name() const { return object_.name(); }
 
-  // Whether this process talks to the member, rather than an agent in it.
+  // Returns whether this process talks to the member, rather than an agent in it.
   bool IsPush() const { return spec()["syncMode"].AsString() == "Push"; }
   bool IsPull() const { return spec()["syncMode"].AsString() == "Pull"; }
   absl::string_view ApiEndpoint() const { return spec()["apiEndpoint"].AsString(); }
@@ -58,7 +58,7 @@ class ClusterView {
   bool IsReady() const;
   // "True", "False", "Unknown", or "" when there is no Ready condition.
   absl::string_view ReadyStatus() const;
-  // Whether status.apiEnablements lists the kind.
+  // Returns whether status.apiEnablements lists the kind.
   bool HasApi(const kube::Gvk& gvk) const;
 
  private:

@@ -28,8 +28,8 @@ std::vector<DependentReference> DependenciesFromJson(const json::Value& list);
 // The annotation's text for what the interpreter answered: an array of references, or null, which
 // is written as "null" (upstream marshals a nil slice).
 std::string DependenciesText(const json::Value& list);
-// Whether an annotation's text names the same references as `list`, in any order; null and an empty
-// list are the same. Text that is no JSON names nothing.
+// Returns whether an annotation's text names the same references as `list`, in any order; null and
+// an empty list are the same. Text that is no JSON names nothing.
 bool NamesSameDependencies(absl::string_view text, const json::Value& list);
 
 // The list as Go's %+v prints it, for event messages.

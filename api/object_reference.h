@@ -24,7 +24,7 @@ struct ObjectReference {
   kube::ObjectKey key() const { return {ns, name}; }
   // "Deployment default/web".
   std::string Describe() const;
-  // Whether `object` has this apiVersion, kind, namespace and name; uids are not compared.
+  // Returns whether `object` has this apiVersion, kind, namespace and name; uids are not compared.
   bool Names(const kube::Object& object) const;
   friend bool operator==(const ObjectReference&, const ObjectReference&) = default;
 };

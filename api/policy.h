@@ -30,11 +30,11 @@ class PolicyView {
   }
   // Explicit priority; a higher one wins.
   int64_t Priority() const { return spec()["priority"].AsInt(); }
-  // Whether it may take templates over from policies of lower priority.
+  // Returns whether it may take templates over from policies of lower priority.
   bool Preempts() const { return spec()["preemption"].AsString() == "Always"; }
   // Names of overrides that must exist before templates are propagated.
   std::vector<std::string> DependentOverrides() const;
-  // Whether a change of the policy waits for the next change of each template.
+  // Returns whether a change of the policy waits for the next change of each template.
   bool IsLazy() const { return spec()["activationPreference"].AsString() == "Lazy"; }
 
   // What bindings copy. Null or absent members stay absent there.

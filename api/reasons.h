@@ -110,12 +110,12 @@ inline constexpr char kGetComponentsSucceed[] = "Get components of resource temp
 inline constexpr char kFullyAppliedSuccess[] = "All works have been successfully applied";
 inline constexpr char kFullyAppliedFailed[] =
     "Failed to apply all works, see status.aggregatedStatus for details";
-// Of the event on a template whose status was written.
+// The message of the event on a template whose status was written.
 inline constexpr char kTemplateStatusAggregated[] =
     "Update Resource with AggregatedStatus successfully.";
 inline constexpr char kWorkSuspended[] = "Work dispatching is in a suspended state.";
 inline constexpr char kWorkDispatching[] = "Work is being dispatched to member clusters.";
-// Of conditions AppliedSuccessful and ReCreateSuccessful.
+// The message of the reasons AppliedSuccessful and ReCreateSuccessful.
 inline constexpr char kManifestApplied[] = "Manifest has been successfully applied";
 inline constexpr char kClusterReady[] = "cluster is healthy and ready to accept workloads";
 inline constexpr char kClusterNotReady[] =
@@ -177,9 +177,9 @@ std::string ExecutionSpaceNotRemoved(absl::string_view cluster, const absl::Stat
 // "Taint cluster succeed: cluster now has taints([{Key:k,Effect:e}])." with the taints it now has.
 std::string ClusterTainted(absl::Span<const Taint> taints);
 std::string ClusterNotTainted(const absl::Status& why);
-// Of condition StatusCollectionFailed.
+// The message of the reason StatusCollectionFailed.
 std::string ClusterClientFailed(const absl::Status& why);
-// Of condition Partial; `groups` were found.
+// The message of the reason Partial, when `groups` were found.
 std::string ApiEnablementsPartial(int groups);
 
 }  // namespace message

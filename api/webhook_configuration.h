@@ -13,7 +13,7 @@
 
 namespace api {
 
-// Of the configurations and of the messages.
+// The apiVersion of the configurations and of the messages.
 inline constexpr char kConfigApiVersion[] = "config.karmada.io/v1alpha1";
 // The one version of messages there is, as configurations name it.
 inline constexpr char kWebhookMessageVersion[] = "v1alpha1";
@@ -45,7 +45,7 @@ class WebhookConfigurationView {
   explicit WebhookConfigurationView(const kube::Object& object) : object_(object) {}
   explicit WebhookConfigurationView(kube::Object&&) = delete;
 
-  // Whether it is the exploring kind.
+  // Returns whether it is the exploring kind.
   bool IsExploring() const;
   std::vector<WebhookView> Webhooks() const;
   // Where a webhook of this kind lists the message versions it knows.

@@ -58,7 +58,7 @@ class WorkView {
   }
 
   const json::Value& Conditions() const { return object_.status()["conditions"]; }
-  // Whether the last apply of all manifests went well.
+  // Returns whether the last apply of all manifests went well.
   bool IsApplied() const;
   std::vector<ManifestStatus> ManifestStatuses() const;
 
