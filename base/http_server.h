@@ -32,7 +32,7 @@ struct HttpRequest {
   std::vector<std::pair<std::string, std::string>> query;  // Decoded, in order.
   std::map<std::string, std::string> headers;              // Names in lower case.
   std::string body;
-  tls::PeerIdentity peer;  // Of a verified client certificate.
+  tls::PeerIdentity peer;  // From a verified client certificate.
 
   // First value of a query parameter or header ("" when absent). Header names in lower case.
   absl::string_view Query(absl::string_view name) const;

@@ -111,7 +111,7 @@ class alignas(8) Value {
   const Value& operator[](absl::string_view name) const;
   const Value& At(size_t index) const;
   const Value& Get(Path path) const;
-  // nullptr when absent, so that absent and null can be told apart.
+  // Returns nullptr when absent, so that absent and null can be distinguished.
   const Value* Find(absl::string_view name) const;
   const Value* FindPath(Path path) const;
   bool Has(absl::string_view name) const { return Find(name) != nullptr; }
@@ -126,7 +126,7 @@ class alignas(8) Value {
   Value& MutableAt(size_t index);          // REQUIRES: index < size().
   void Set(absl::string_view name, Value value) { Mutable(name) = std::move(value); }
   void Set(Path path, Value value) { Mutable(path) = std::move(value); }
-  bool Erase(absl::string_view name);  // Whether there was one.
+  bool Erase(absl::string_view name);  // Returns whether there was one.
   bool Erase(Path path);               // Parents stay, even when left empty.
   void Append(Value value);
   void Insert(size_t index, Value value);  // REQUIRES: index <= size().
@@ -136,7 +136,8 @@ class alignas(8) Value {
   friend bool operator==(const Value& a, const Value& b);
   friend bool operator!=(const Value& a, const Value& b) { return !(a == b); }
 
-  // Whether both are the very same shared array, object or long string (no comparison needed).
+  // Returns whether both are the very same shared array, object or long string (no comparison
+  // needed).
   bool SharesWith(const Value& other) const;
 
  private:
@@ -177,7 +178,7 @@ class alignas(8) Value {
   static const Member* FindInPlace(absl::Span<const Member> all, absl::string_view name);
 
   absl::string_view LongString(absl::string_view otherwise) const;
-  // Whether the contents are a node that copies share.
+  // Returns whether the contents are a node that copies share.
   bool IsShared() const { return tag_ >= kTagString && tag_ < kTagInline; }
   void Retain() const;
   void Release();

@@ -141,7 +141,7 @@ class NodePool {
     return a.tag_ == Value::kTagString && b.tag_ == Value::kTagString &&
            a.AsString() == b.AsString();
   }
-  // Whether only the table has it.
+  // Returns whether only the table has it.
   static bool IsUnused(const Value& value) {
     if (value.is_array()) return value.u_.word.array->refs.load(std::memory_order_acquire) == 1;
     return value.is_object() && value.u_.word.object->refs.load(std::memory_order_acquire) == 1;

@@ -36,7 +36,7 @@ size_t Utf8Length(absl::string_view text) {
   return length;
 }
 
-// Whether a byte goes into a string as it is, whatever the options and the bytes beside it.
+// Returns whether a byte goes into a string as it is, whatever the options and the bytes beside it.
 constexpr std::array<bool, 256> MakePlainBytes() {
   std::array<bool, 256> plain{};
   for (size_t c = 0x20; c < 0x80; ++c) {

@@ -34,7 +34,7 @@ struct LogOptions {
   std::string vmodule;  // --vmodule, file=level,...
   bool json = false;    // --logging-format=json
   // Files that vmodule does not name log nothing, warnings and errors included: for programs that
-  // people run by hand, which tell in their own words what went wrong.
+  // people run by hand, which report in their own words what went wrong.
   bool only_vmodule = false;
 };
 // Call once, before any thread starts. Without it messages still go to standard error.

@@ -53,7 +53,7 @@ class Snapshot {
  private:
   // What a thread saw of one Snapshot.
   struct Seen {
-    uint64_t id = 0;  // Of the Snapshot; 0 is none's.
+    uint64_t id = 0;  // Names the Snapshot; no Snapshot has 0.
     uint64_t version = 0;
     Ptr value;
   };

@@ -18,8 +18,8 @@ struct Position {
 };
 
 struct Place {
-  Position key;    // Of the member's name; of the value for the document itself.
-  Position value;  // Of the value's first byte, or of the "|" or ">" before block text.
+  Position key;    // Where the member's name begins; for the document itself, its value.
+  Position value;  // Where the value begins: its first byte, or the "|" or ">" before block text.
 };
 
 // Where the value at `path` is in the first document of `text`; nullopt when the text ends or
@@ -28,7 +28,7 @@ std::optional<Place> FindPlace(absl::string_view text, json::Path path);
 
 // A name that a map has twice. yaml::Parse keeps the last value, as Kubernetes' readers do.
 struct RepeatedName {
-  std::vector<std::string> path;  // Of the member, outermost first.
+  std::vector<std::string> path;  // The names that lead to the member, outermost first.
   Position first;
   Position again;
 };

@@ -64,7 +64,8 @@ class HttpConnection : public OutputListener, public std::enable_shared_from_thi
   virtual void Start() = 0;
   // Cuts the connection soon; from any thread.
   void Cut();
-  // Whether the peer took longer than it may for what it is expected to do. From any thread.
+  // Returns whether the peer took longer than it may for what it is expected to do. From any
+  // thread.
   bool IsOverdue() const;
 
  protected:
@@ -110,13 +111,13 @@ class HttpConnection : public OutputListener, public std::enable_shared_from_thi
   void Linger();
 
   const ConnectionContext& context_;
-  std::atomic<int64_t> deadline_nanos_{INT64_MAX};  // Of the steady clock.
+  std::atomic<int64_t> deadline_nanos_{INT64_MAX};  // On the steady clock.
   tls::PeerIdentity peer_;
   std::vector<char> incoming_;          // What the pending read fills.
   boost::beast::flat_buffer buffer_;    // Read and not yet parsed.
-  std::optional<Parser> parser_;        // Of the request being read.
+  std::optional<Parser> parser_;        // Reads the current request.
   std::optional<HttpRequest> request_;  // The same without its body, once its head has come.
-  std::shared_ptr<Exchange> exchange_;  // Of the request being answered.
+  std::shared_ptr<Exchange> exchange_;  // Belongs to the request that is being answered.
   std::string queued_;                  // Interim and error answers.
   std::string writing_;
   bool read_pending_ = false;

@@ -71,7 +71,7 @@ class Exchange {
   Output Take();
   enum class Progress { kWaiting, kStreaming, kFinished, kAborted };
   Progress progress() const;
-  // Whether the connection may serve another request after this answer.
+  // Returns whether the connection may serve another request after this answer.
   bool keep_alive() const;
   // Ends the relation to the connection; runs the callback of OnClosed.
   void Detach();

@@ -27,7 +27,7 @@ struct ResponseRules {
   bool head = false;  // A HEAD request: no body follows.
 };
 
-// Whether a body may follow such an answer.
+// Returns whether a body may follow such an answer.
 bool HasBody(int code, const ResponseRules& rules);
 
 // Status line and header fields with the final empty line. Line breaks in values become spaces.

@@ -19,7 +19,7 @@ absl::StatusOr<json::Value> ResolvePlain(absl::string_view text);
 // make strings. kInvalidArgument when the text is not what the tag says.
 absl::StatusOr<json::Value> ResolveTagged(absl::string_view tag, absl::string_view text);
 
-// Whether unquoted text would be read as that very string, by this reader and by others.
+// Returns whether unquoted text would be read as that very string, by this reader and by others.
 bool IsPlainString(absl::string_view text);
 
 }  // namespace yaml::internal
