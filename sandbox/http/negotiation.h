@@ -13,7 +13,8 @@ namespace sandbox {
 
 struct AnswerForm {
   enum class Kind { kPlain, kTable, kPartial, kDiscovery } kind = Kind::kPlain;
-  std::string version = "v1";  // Of the Table, PartialObjectMetadata or discovery document.
+  std::string version =
+      "v1";  // The version of the Table, PartialObjectMetadata or discovery document.
   bool yaml = false;
 
   std::string ContentType() const;

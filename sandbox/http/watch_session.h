@@ -34,7 +34,7 @@ class EncodedChange {
 struct WatchOptions {
   Selection selection;
   AnswerForm form;
-  IncludeObject include = IncludeObject::kMetadata;  // Of table rows.
+  IncludeObject include = IncludeObject::kMetadata;  // What rows of a table include.
   bool bookmarks = false;
   bool mark_initial_end = false;  // sendInitialEvents: a bookmark follows the initial objects.
 };

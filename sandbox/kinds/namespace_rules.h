@@ -18,7 +18,7 @@ absl::Status CheckCreateInNamespace(const ResourceInfo& info, const kube::Object
                                     const kube::ObjectPtr& ns);
 // 403 for the namespaces that must always be there.
 absl::Status CheckNamespaceDeletable(const ResourceInfo& info, const kube::Object& object);
-// Whether this is a namespace that spec.finalizers still hold.
+// Returns whether this is a namespace that spec.finalizers still hold.
 bool HoldsNamespace(const ResourceInfo& info, const kube::Object& object);
 
 }  // namespace sandbox

@@ -40,7 +40,7 @@ const json::Value& TermNamed(const json::Value& placement, absl::string_view nam
   return none;
 }
 
-// Whether the placement differs from the one applied last in a way that matters.
+// Returns whether the placement differs from the one applied last in a way that matters.
 bool PlacementChanged(const kube::Object& binding) {
   const absl::string_view text = binding.Annotation(api::kAppliedPlacementAnnotation);
   if (text.empty()) return true;
@@ -73,7 +73,7 @@ bool RescheduleAsked(const kube::Object& binding) {
   return asked.ok() && done.ok() && *asked > *done;
 }
 
-// Whether it is open which of the clusterAffinities is in force.
+// Returns whether it is open which of the clusterAffinities is in force.
 bool IsChoosingAffinity(const kube::Object& binding) {
   return !binding.spec()["placement"]["clusterAffinities"].empty() &&
          api::BindingView(binding).SchedulerObservedGeneration() != binding.generation();

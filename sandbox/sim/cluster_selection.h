@@ -34,7 +34,7 @@ json::Value ObservedAffinity(const kube::Object& binding);
 // How many more replicas with these requirements fit the Cluster, going by its resourceSummary.
 int64_t RoomIn(const kube::Object& cluster, const json::Value& replica_requirements);
 
-// Whether `tolerations` (core/v1) tolerate a taint.
+// Returns whether `tolerations` (core/v1) tolerate a taint.
 bool Tolerates(const json::Value& tolerations, const json::Value& taint);
 
 }  // namespace sandbox

@@ -1,5 +1,5 @@
 // What every simulated controller is made of: the keys it still has to look at, and the
-// subscriptions that tell it which.
+// subscriptions that bring them.
 //
 //   class ReplicaSets {
 //     ...

@@ -18,7 +18,7 @@ class Deployments {
  private:
   // The ReplicaSets of one Deployment.
   struct Sets {
-    kube::ObjectPtr current;           // Of the present template; null when there is none yet.
+    kube::ObjectPtr current;  // Made from the present template; null when there is none yet.
     std::vector<kube::ObjectPtr> old;  // Oldest first.
   };
 

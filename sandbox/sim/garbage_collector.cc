@@ -153,7 +153,7 @@ absl::StatusOr<GarbageCollector::OwnerState> GarbageCollector::StateOf(
   const auto gvk = kube::ParseGvk(owner.api_version, owner.kind);
   if (!gvk.ok()) return OwnerState::kSolid;
   const kube::Resource resource = backend_.Find(*gvk);
-  // Of an unknown kind nothing can be said, and a cluster-scoped object cannot have a namespaced
+  // Nothing is known about an unknown kind, and a cluster-scoped object cannot have a namespaced
   // owner: both stay, as they do in Kubernetes.
   if (resource.gvk.empty()) return OwnerState::kSolid;
   if (resource.namespaced && node.key.ns.empty()) return OwnerState::kSolid;

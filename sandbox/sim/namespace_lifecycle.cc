@@ -15,7 +15,7 @@ namespace {
 
 constexpr char kFinalizer[] = "kubernetes";
 
-// Of several versions of a resource one is enough: they show the same objects.
+// Returns one version of each namespaced resource; the others show the same objects.
 std::vector<kube::Resource> NamespacedResources(const Backend& backend) {
   std::set<std::pair<std::string, std::string>> seen;
   std::vector<kube::Resource> out;

@@ -26,7 +26,7 @@ class NodeLedger {
 
   // Books the pod on its node; again does nothing.
   void Charge(const kube::ObjectKey& pod, const std::string& node, const Amounts& amounts);
-  // Whether anything was booked.
+  // Takes back what was booked for the pod; returns whether anything was.
   bool Release(const kube::ObjectKey& pod);
 
   // The emptiest node that is ready, schedulable, matches the pod's nodeSelector and has room. Else

@@ -54,7 +54,7 @@ json::Value ContainerStatuses(const kube::Object& pod, const json::Value& state,
   return list;
 }
 
-// The last word of the last argument tells what a shell script ends with.
+// Determines what a shell script ends with from the last word of the last argument.
 int64_t ExitCodeOfContainer(const json::Value& container) {
   std::string line;
   for (const char* field : {"command", "args"}) {

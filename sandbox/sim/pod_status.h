@@ -31,7 +31,7 @@ json::Value FinishedStatus(const kube::Object& pod, int64_t exit_code, absl::Tim
 // The exit code its containers end with: from a command such as `false` or `sh -c "...; exit 3"`,
 // else 0.
 int64_t ExitCodeOf(const kube::Object& pod);
-// Whether its containers end at all: restartPolicy is not Always.
+// Returns whether its containers end at all: restartPolicy is not Always.
 bool RunsToCompletion(const kube::Object& pod);
 
 }  // namespace sandbox

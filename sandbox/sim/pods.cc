@@ -53,7 +53,7 @@ absl::Status Pods::Reconcile(const kube::ObjectKey& key) {
 Pods::Life& Pods::LifeOf(const kube::Object& pod) {
   Life& life = lives_[pod.key()];
   if (life.uid != pod.uid()) {
-    ledger_.Release(pod.key());  // Of an earlier pod of that name.
+    ledger_.Release(pod.key());  // An earlier pod of that name may have had something booked.
     life = {std::string(pod.uid()), pods_.Now()};
   }
   return life;

@@ -39,9 +39,9 @@ absl::Status EnsureObject(Backend& backend, const kube::Gvr& r, kube::Object obj
 // NotFound counts as done.
 absl::Status UnlessGone(const absl::Status& status);
 
-// Whether `labels` has every label of `wanted`; both may be null.
+// Returns whether `labels` has every label of `wanted`; both may be null.
 bool HasLabels(const json::Value& labels, const json::Value& wanted);
-// Whether a metav1.LabelSelector matches; a malformed one matches nothing.
+// Returns whether a metav1.LabelSelector matches; a malformed one matches nothing.
 bool SelectorMatches(const json::Value& selector, const json::Value& labels);
 
 // An owner reference with controller and blockOwnerDeletion set.

@@ -39,8 +39,9 @@ class Store {
   absl::StatusOr<Listing> ListAt(const GroupName& table, absl::string_view ns,
                                  int64_t version) const;
 
-  // Writes. Each sets metadata.resourceVersion, tells the watchers and returns what is now stored;
-  // nullptr means that somebody else was faster: the key is taken, or no longer holds `expected`.
+  // The writes. Each sets metadata.resourceVersion, notifies the watchers and returns what is now
+  // stored; nullptr means that somebody else was faster: the key is taken, or no longer holds
+  // `expected`.
   kube::ObjectPtr Insert(const GroupName& table, kube::Object object);
   kube::ObjectPtr Replace(const GroupName& table, const kube::ObjectPtr& expected,
                           kube::Object object);

@@ -77,7 +77,7 @@ bool Contains(const json::Value* list, const json::Value& wanted) {
 // Where in the object the walk is.
 struct ApplyMerge::Place {
   const json::Value* schema = nullptr;
-  std::string name;  // Of the member.
+  std::string name;  // The name of the member at this place.
   std::string path;
   bool custom = false;
   bool in_metadata = false;
@@ -179,7 +179,7 @@ json::Value ApplyMerge::Remove(const json::Value& live, const json::Value& previ
   return out;
 }
 
-// Whether nothing is left, so that the parent drops it too.
+// Returns whether nothing is left, so that the parent drops it too.
 bool ApplyMerge::Remove(json::Value& live, const json::Value& previous, const json::Value* config,
                         const Place& place) const {
   if (live.is_array() && previous.is_array()) return RemoveList(live, previous, config, place);

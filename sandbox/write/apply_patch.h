@@ -63,7 +63,7 @@ class FieldOwnership {
                                      const kube::Object& current, const kube::Object& config);
   // Remembers a configuration that has been stored.
   void Remember(const Request& request, const kube::Object& stored, const kube::Object& config);
-  // Of an object that is gone.
+  // Forgets the configurations of an object that is gone.
   void Forget(const GroupName& table, const kube::ObjectKey& key);
 
  private:

@@ -10,7 +10,7 @@
 namespace sandbox {
 namespace {
 
-constexpr size_t kMaxDataBytes = 1 << 20;  // Of a ConfigMap or Secret.
+constexpr size_t kMaxDataBytes = 1 << 20;  // The limit of ConfigMaps and Secrets.
 
 void NonNegative(const json::Value& object, absl::string_view field, const std::string& path,
                  FieldErrors& errors) {

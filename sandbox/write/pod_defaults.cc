@@ -79,8 +79,8 @@ void ForEach(json::Value& owner, absl::string_view list, void (*apply)(json::Val
   }
 }
 
-// Whether anything is requested or limited, and whether both limits are there and no request is
-// another one.
+// Says whether anything is requested or limited, and whether both limits are there with equal
+// requests.
 struct Qos {
   bool any = false;
   bool guaranteed = true;

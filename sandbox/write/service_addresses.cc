@@ -9,7 +9,7 @@ namespace sandbox {
 namespace {
 
 constexpr uint32_t kFirstIp = (10u << 24) | (96u << 16) | 10;  // 10.96.0.10
-constexpr uint32_t kIpCount = (1u << 20) - 16;                 // Of 10.96.0.0/12.
+constexpr uint32_t kIpCount = (1u << 20) - 16;                 // Addresses of 10.96.0.0/12.
 constexpr int kFirstNodePort = 30000;
 constexpr int kNodePortCount = 2768;
 

@@ -20,7 +20,7 @@ absl::Status CheckWritePreconditions(const ResourceInfo& info, const kube::Objec
 void RestrictToSubresource(const ResourceInfo& info, absl::string_view subresource,
                            const kube::Object& current, kube::Object& wanted);
 
-// Whether nothing holds a deleted object any more.
+// Returns whether nothing holds a deleted object any more.
 bool IsReadyToGo(const ResourceInfo& info, const kube::Object& object);
 
 // Finalizers that carry the propagation policy to the garbage collector ("Orphan", "Foreground", ""

@@ -170,7 +170,7 @@ class Decoder {
 
   const kube::Gvk& gvk_;
   std::vector<std::string>& unknown_;
-  const WireMessage* owner_ = nullptr;  // Of the field at hand.
+  const WireMessage* owner_ = nullptr;  // The message that the current field belongs to.
 };
 
 // For kinds without a table. Items of lists stay: their places count.

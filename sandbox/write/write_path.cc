@@ -17,7 +17,7 @@
 namespace sandbox {
 namespace {
 
-constexpr int kMaxAttempts = 20;     // Of a write that loses races.
+constexpr int kMaxAttempts = 20;     // So often a write is tried that loses races.
 constexpr int kMaxNameAttempts = 8;  // For generated names that are taken.
 
 absl::Status CheckTypeMeta(const ResourceInfo& info, kube::Object& object) {
