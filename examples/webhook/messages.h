@@ -6,7 +6,7 @@
 
 namespace example {
 
-// Answers a request of either API; the message's kind tells which:
+// Answers a request of either API; the message's kind says which one:
 //  - ResourceInterpreterContext: a failure is an answer with `successful: false` and a status;
 //  - ExploreReview: it has no words for a failure, so that is an HTTP error.
 // The answer carries apiVersion, kind and uid of the question.

@@ -1,4 +1,4 @@
-// The webhook as a server: TLS, certificate, and the manifests that tell Karmada of it.
+// The webhook as a server: TLS, certificate, and the manifests that make it known to Karmada.
 #ifndef EXAMPLES_WEBHOOK_SERVER_H_
 #define EXAMPLES_WEBHOOK_SERVER_H_
 

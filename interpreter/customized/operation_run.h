@@ -17,8 +17,8 @@ struct OperationInput {
   Operation operation = Operation::kInterpretHealth;
   kube::Object desired;  // empty() when not given. Retain needs both; all others exactly one.
   kube::Object observed;
-  AggregatedItems items;  // Of AggregateStatus.
-  int64_t replicas = 0;   // Of ReviseReplica.
+  AggregatedItems items;  // What AggregateStatus is given.
+  int64_t replicas = 0;   // What ReviseReplica is given.
 };
 
 struct NamedResult {

@@ -9,7 +9,7 @@ namespace interpreter::live {
 
 void ConfigurationProblems::Tell(const std::vector<Finding>& findings) {
   std::map<Key, std::string> before;
-  before.swap(told_);
+  before.swap(reported_);
   std::set<Key> gone;
   gone.swap(gauged_);
   for (const Finding& finding : findings) {
@@ -17,17 +17,17 @@ void ConfigurationProblems::Tell(const std::vector<Finding>& findings) {
     const auto last = before.find(key);
     if (gone.erase(key) > 0 || !finding.problems.empty()) SetGauge(key, finding.problems.size());
     if (finding.problems.empty()) continue;
-    std::string& told = told_[key];
-    if (last != before.end()) told = last->second;
-    TellOne(finding, told);
+    std::string& reported = reported_[key];
+    if (last != before.end()) reported = last->second;
+    ReportOne(finding, reported);
   }
   for (const Key& key : gone) manager_.registry().RemoveSeries(LabelsOf(key));
 }
 
-void ConfigurationProblems::TellOne(const Finding& finding, std::string& told) {
+void ConfigurationProblems::ReportOne(const Finding& finding, std::string& reported) {
   const std::string text = absl::StrJoin(finding.problems, "; ");
-  if (text == told || !manager_.IsLeader()) return;
-  told = text;
+  if (text == reported || !manager_.IsLeader()) return;
+  reported = text;
   base::LogWarning("an interpreter configuration has problems",
                    {{"object", finding.object->Describe()}, {"problems", text}});
   manager_.events().Record(api::kInterpreterSource, kube::ObjectReference::Of(*finding.object),

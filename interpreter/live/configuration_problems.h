@@ -37,12 +37,13 @@ class ConfigurationProblems {
   // Kind and name.
   using Key = std::pair<std::string, std::string>;
 
-  void TellOne(const Finding& finding, std::string& told);
+  void ReportOne(const Finding& finding, std::string& reported);
   static metrics::Labels LabelsOf(const Key& key);
   void SetGauge(const Key& key, size_t problems);
 
   kube::Manager& manager_;
-  std::map<Key, std::string> told_;  // The last text reported of each object that has a problem.
+  std::map<Key, std::string>
+      reported_;          // The last text reported of each object that has a problem.
   std::set<Key> gauged_;  // What the gauge speaks of: the same, and those that were repaired.
 };
 

@@ -47,7 +47,7 @@ struct Difference {
   std::vector<customized::KindOperation> scripts;  // Sorted.
   std::vector<webhook::RuleDifference> hooks;
   std::set<webhook::KindQuestion> waiting;  // What hooks may answer now that they did not before.
-  std::set<kube::Gvk> learnt;               // Kinds that rules by resource can tell about now.
+  std::set<kube::Gvk> learnt;               // Kinds that rules by resource recognise now.
   bool empty() const {
     return scripts.empty() && hooks.empty() && waiting.empty() && learnt.empty();
   }

@@ -1,6 +1,6 @@
 // Kinds that webhook rules were asked about before it was known how the control plane serves them.
 //
-// A rule by resource or scope ("widgets", namespaced) cannot tell whether it is about a kind that
+// A rule by resource or scope ("widgets", namespaced) cannot be compared with a kind that
 // discovery has not shown yet; until it has, the rule does not match. Such kinds are remembered
 // here, and looked for again.
 #ifndef INTERPRETER_LIVE_UNKNOWN_KINDS_H_
@@ -35,8 +35,8 @@ class UnknownKinds {
   // Asks the control plane about what is remembered. Those that it serves by now; they are
   // forgotten here.
   std::set<kube::Gvk> TakeKnown(const base::StopToken& stop);
-  // What to say of a configuration whose rules cannot tell about a kind that is remembered: one
-  // text per hook and kind.
+  // What to say of a configuration whose rules cannot be compared with a kind that is remembered:
+  // one text per hook and kind.
   std::vector<std::string> ProblemsOf(const std::vector<webhook::Hook>& hooks) const;
 
  private:

@@ -12,7 +12,7 @@
 namespace interpreter::webhook {
 
 // The Service of that name in the control plane's cache; nullptr when there is none, an error when
-// the cache cannot tell. It must not block.
+// the cache is not complete. It must not block.
 using ServiceLookup = std::function<absl::StatusOr<kube::ObjectPtr>(const kube::ObjectKey& key)>;
 
 // How to connect, with server, CA and the name the certificate must have. A Service is reached at

@@ -226,7 +226,7 @@ State::Blame State::BlameOf(int status) {
   }
   if (status == LUA_ERRMEM) return {line, "the machine has no more memory"};
   Blame blame{line, ErrorText()};
-  // The place the message names is the better one: error() may have been told whom to blame.
+  // The place the message names is the better one: error() may have been given a level to blame.
   absl::string_view rest = blame.message;
   if (!absl::ConsumePrefix(&rest, absl::StrCat(script_->chunk_name().substr(1), ":"))) return blame;
   const size_t colon = rest.find(": ");
