@@ -14,7 +14,7 @@
 
 namespace cmd {
 
-// Whether a controller runs when --controllers does not name it.
+// Says whether a controller runs when --controllers does not name it.
 enum class Default {
   kOn,      // With "*".
   kOff,     // Only when named.

@@ -227,7 +227,7 @@ void AddRun(CommandLine& line) {
   auto options = std::make_shared<RunOptions>();
   AddInputs(app, *options);
   app.add_flag("--trace", options->trace,
-               "tell on standard error who answers, who does not and why, what it cost, and what "
+               "report on standard error who answers, who does not and why, what it cost, and what "
                "it changed");
   app.add_flag("--diff", options->diff, "print what changed instead of the whole object");
   AddFormatFlag(app, options->format);

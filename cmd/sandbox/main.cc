@@ -15,7 +15,7 @@
 namespace {
 
 constexpr int kFailed = 1;
-constexpr int kInterrupted = 130;  // Of a second Ctrl-C, as shells count it.
+constexpr int kInterrupted = 130;  // The exit code of a second Ctrl-C, as shells count it.
 
 // Turns the first SIGTERM or SIGINT into a stop; the second one ends the process. Every other
 // thread has these signals blocked.

@@ -14,7 +14,7 @@ class Terminal {
   // Looks at standard output: colours need a terminal, and no NO_COLOR in the environment.
   Terminal();
 
-  // Whether somebody is watching.
+  // Returns whether somebody is watching.
   bool interactive() const { return interactive_; }
   std::string Bold(absl::string_view text) const { return Styled("1", text); }
   std::string Dim(absl::string_view text) const { return Styled("2", text); }

@@ -16,7 +16,7 @@ namespace cmd {
 // Blocks until `stop`; OK then.
 absl::Status RunUp(const SandboxOptions& options, const base::StopToken& stop);
 
-// Serves what is open until `stop`, telling when the controller manager ends by itself.
+// Serves what is open until `stop`, and reports when the controller manager ends by itself.
 void ServeUntil(const base::StopToken& stop, Session& session, const Terminal& terminal);
 
 // The addresses and how to use kubectl against them; `examples` are commands for the control plane.
