@@ -61,7 +61,7 @@ TEST_CASE("dispatching is suspended for all clusters or for named ones") {
   CHECK_FALSE(api::BindingView(some).IsSchedulingSuspended());
 }
 
-TEST_CASE("optional settings tell absent from false") {
+TEST_CASE("optional settings distinguish absent from false") {
   const kube::Object absent = ObjectOf(R"({"spec": {}})");
   CHECK_FALSE(api::BindingView(absent).PreserveResourcesOnDeletion().has_value());
   const kube::Object off = ObjectOf(R"({"spec": {"preserveResourcesOnDeletion": false}})");

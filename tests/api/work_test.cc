@@ -39,7 +39,7 @@ TEST_CASE("a manifest status writes what it reads") {
   CHECK(api::ManifestStatus::FromJson(item).ToJson() == item);
 }
 
-TEST_CASE("a Cluster tells how to reach it and whether it is ready") {
+TEST_CASE("a Cluster says how to reach it and whether it is ready") {
   const kube::Object object(Json(R"({"metadata": {"name": "m1"}, "spec": {"syncMode": "Push",
       "apiEndpoint": "https://m1", "secretRef": {"namespace": "karmada-cluster", "name": "m1"},
       "taints": [{"key": "k", "effect": "NoSchedule", "timeAdded": "2026-01-01T00:00:00Z"}]},

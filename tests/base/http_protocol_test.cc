@@ -167,7 +167,7 @@ TEST_CASE("chunk extensions and trailers are read, but not without end") {
   }
 }
 
-TEST_CASE("a client of HTTP/1.0 is not told to go on") {
+TEST_CASE("a client of HTTP/1.0 is not asked to go on") {
   auto server = StartServer(EchoHandler());
   RawClient client(server->port());
   client.Send("POST / HTTP/1.0\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n");

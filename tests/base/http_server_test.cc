@@ -177,7 +177,7 @@ TEST_CASE("a client that still sends its too large body gets to read why it is r
   CHECK(client.ReadResponse().code == 413);
 }
 
-TEST_CASE("a client that asks first is told to go on with its body") {
+TEST_CASE("a client that asks first is asked to go on with its body") {
   auto server = StartServer(EchoHandler());
   RawClient client(server->port());
   client.Send("POST / HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n");

@@ -109,7 +109,7 @@ TEST_CASE("a stream hears when its peer goes away") {
   client.Disconnect();
   CHECK(closed.WaitForNotificationWithTimeout(absl::Minutes(1)));
   CHECK_FALSE(stream->Write("anyone?"));
-  // Who asks after the fact is told as well.
+  // A callback that is set after the fact is called as well.
   absl::Notification told;
   stream->OnClosed([&] { told.Notify(); });
   CHECK(told.WaitForNotificationWithTimeout(absl::Minutes(1)));

@@ -69,7 +69,7 @@ class SecureServer {
   std::unique_ptr<base::HttpServer> server_;
 };
 
-TEST_CASE("a client certificate tells the handler who asks, for every request") {
+TEST_CASE("a client certificate shows the handler who asks, for every request") {
   SecureServer server;
   TlsRawClient client(server.port(), *server.Credentials(&server.authority()));
   REQUIRE(client.secure());
@@ -125,7 +125,7 @@ TEST_CASE("who does not speak TLS, or says nothing, is cut") {
   CHECK(client.EndsNow());
 }
 
-TEST_CASE("unusable server certificates are told at start") {
+TEST_CASE("unusable server certificates are reported at start") {
   HttpServerOptions options;
   options.tls = tls::ServerOptions{{"no certificate", "no key"}, ""};
   const auto server = base::HttpServer::Start(options, tests::EchoHandler());

@@ -50,7 +50,7 @@ TEST_CASE("strings of every length around the in-place limit keep their bytes") 
   }
 }
 
-TEST_CASE("what is absent reads as null, and can be told from null") {
+TEST_CASE("what is absent reads as null, and can be distinguished from null") {
   const Value v = Value::Object({{"a", Value::Object({{"b", 1}})}, {"n", Value()}});
   CHECK(v["a"]["b"].AsInt() == 1);
   CHECK(v.Get({"a", "b"}).AsInt() == 1);

@@ -136,7 +136,7 @@ TEST_CASE("the series that carry several labels can be dropped, and no others") 
                                           R"(a{name="n"} 1)"});
 }
 
-TEST_CASE("the process tells about itself") {
+TEST_CASE("the process reports about itself") {
   const auto value_of = [](const std::string& name) {
     metrics::Registry registry;
     const auto lines = LinesOf(registry, name);

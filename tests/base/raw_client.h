@@ -83,7 +83,7 @@ class RawClient {
     return Take(input_.size());
   }
 
-  // Whether the peer ends the connection without sending anything more.
+  // Returns whether the peer ends the connection without sending anything more.
   bool EndsNow() { return ReadToEnd().empty() && ended_; }
 
   RawResponse ReadHead() {
@@ -180,10 +180,11 @@ class TlsRawClient : public RawClient {
   }
   ~TlsRawClient() override { Disconnect(); }
 
-  // Whether the handshake succeeded on this side. (With TLS 1.3 the server may still refuse the
-  // client's certificate afterwards.)
+  // Returns whether the handshake succeeded on this side. (With TLS 1.3 the server may still refuse
+  // the client's certificate afterwards.)
   bool secure() const { return secure_; }
-  // Whether the peer said that it would send no more, instead of just closing the connection.
+  // Returns whether the peer said that it would send no more, instead of just closing the
+  // connection.
   bool was_told_of_the_end() const {
     return ssl_ && (SSL_get_shutdown(ssl_.get()) & SSL_RECEIVED_SHUTDOWN) != 0;
   }

@@ -121,7 +121,7 @@ TEST_CASE("readers on other threads see whole values, never an older one after a
   CHECK(wrong == 0);
 }
 
-TEST_CASE("what a writer set before it told so is what another thread gets") {
+TEST_CASE("what a writer set before it announced that is what another thread gets") {
   Numbers numbers(Number(0));
   std::atomic<int> told = 0;
   int stale = 0;

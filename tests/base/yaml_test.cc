@@ -224,7 +224,7 @@ TEST_CASE("a stream of many documents is read in linear time") {
   CHECK(tests::CostOfFourfold(2000, read) < tests::kBarelyLinear);
 }
 
-TEST_CASE("one document is asked for and another number is told") {
+TEST_CASE("one document is asked for and another number is reported") {
   CHECK(yaml::Parse("").status().message() == "expected one YAML document, found 0");
   CHECK(yaml::Parse("a: 1\n---\nb: 2\n").status().message() ==
         "expected one YAML document, found 2");
@@ -441,7 +441,7 @@ TEST_CASE("every value that is written reads back as itself") {
   }
 }
 
-TEST_CASE("an error tells its place to programs, too") {
+TEST_CASE("an error reports its place to programs, too") {
   const auto status = yaml::Parse("a: 1\nb: c: d\n").status();
   const auto place = yaml::ErrorPosition(base::Annotate(status, "file.yaml"));
   REQUIRE(place.has_value());

@@ -97,6 +97,7 @@ TEST_CASE("a binding that a policy placed keeps how conflicts are handled") {
   CHECK(after->spec()["requiredBy"].size() == 1);
 }
 
-TEST_CASE("with a missing binding among the others it cannot be told how conflicts are handled") {
+TEST_CASE(
+    "with a missing binding among the others it cannot be determined how conflicts are handled") {
   CHECK(absl::IsNotFound(controllers::WithoutReferrer(Attached(), kWeb, None).status()));
 }

@@ -91,7 +91,8 @@ TEST_CASE_METHOD(Fixture, "a kind that gets the subresource later is written the
   CHECK(Status() == Json(R"({"ready": 3})"));
 }
 
-TEST_CASE_METHOD(Fixture, "a kind whose status the server does not keep is told, without retries") {
+TEST_CASE_METHOD(Fixture,
+                 "a kind whose status the server does not keep is reported, without retries") {
   server->KeepStatus(kDeployments, Server::Status::kNone);
   CHECK(kube::IsTerminal(Reconcile()));
   CHECK(recorded->All() == Strings{"Warning AggregateStatusFailed Deployment: the server keeps no "

@@ -78,7 +78,7 @@ TEST_CASE_METHOD(Fixture, "a member that answers without being well is not ready
         "False ClusterNotReady: cluster is reachable but health endpoint responded without ok");
 }
 
-TEST_CASE_METHOD(Fixture, "a member that no client can be made for is told why") {
+TEST_CASE_METHOD(Fixture, "a member that no client can be made for is reported with the reason") {
   Put([](kube::Object& c) { c.Set({"metadata", "name"}, "m9"); });
   REQUIRE(reconciler->Reconcile({.key = {"", "m9"}}, {}).ok());
   const kube::Object cluster = server->Find(api::Clusters(), {"", "m9"});

@@ -187,7 +187,7 @@ TEST_CASE_METHOD(Fixture, "Works of a pull cluster that cannot answer are let go
   CHECK(now.HasFinalizer("example.com/other"));
 }
 
-TEST_CASE_METHOD(Fixture, "a failed deletion of the namespace is told and tried again") {
+TEST_CASE_METHOD(Fixture, "a failed deletion of the namespace is reported and tried again") {
   PutCached(api::Namespaces(), kube::Object::Make(api::Namespaces().gvk, {"", "karmada-es-m1"}));
   PutCached(api::Clusters(), Deleting());
   server->FailNext("DELETE", 403, "Forbidden");

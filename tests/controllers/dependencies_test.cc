@@ -103,7 +103,7 @@ TEST_CASE_METHOD(Fixture, "a template without dependencies is recorded as having
   CHECK(Recorded() == "null");
 }
 
-TEST_CASE_METHOD(Fixture, "a failure is told on the template, and the success that ends it") {
+TEST_CASE_METHOD(Fixture, "a failure is reported on the template, and the success that ends it") {
   Put(Binding(kBinding.name, true));
   scripted.dependencies = absl::UnavailableError("hook is down");
   const absl::Status failed = Reconcile();

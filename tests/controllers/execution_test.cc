@@ -104,7 +104,8 @@ TEST_CASE_METHOD(Fixture, "a Work is applied, with conditions and an event that 
   CHECK(applied["message"].AsString() == "Manifest has been successfully applied");
 }
 
-TEST_CASE_METHOD(Fixture, "a manifest that the member refuses is told in condition and events") {
+TEST_CASE_METHOD(Fixture,
+                 "a manifest that the member refuses is reported in condition and events") {
   kube::Object theirs = Parse(R"({"apiVersion": "v1", "kind": "ConfigMap",
       "metadata": {"name": "app", "namespace": "ns"}, "data": {"their": "data"}})");
   m1.Put(kConfigMaps, theirs);
@@ -126,7 +127,7 @@ TEST_CASE_METHOD(Fixture, "a manifest that the member refuses is told in conditi
                          "cluster(m1), err: "));
 }
 
-TEST_CASE_METHOD(Fixture, "success is told again only after a failure") {
+TEST_CASE_METHOD(Fixture, "success is reported again only after a failure") {
   const auto successes = [this] {
     int64_t n = 0;
     for (const std::string& event : recorded->All()) n += absl::StrContains(event, "SyncSucceed");

@@ -89,7 +89,7 @@ TEST_CASE_METHOD(Fixture, "after the cluster was connected anew its changes are 
   CHECK(Next() == "m1/ConfigMap ns/a");
   members.Remove("m1");
   REQUIRE(Reconcile().ok());
-  CHECK(Next() == "m1/ConfigMap ns/a");  // Of the new first list.
+  CHECK(Next() == "m1/ConfigMap ns/a");  // The new first list brings it.
   m1.Put(kConfigMaps, ConfigMap("b"));
   CHECK(Next() == "m1/ConfigMap ns/b");
 }

@@ -171,7 +171,7 @@ TEST_CASE_METHOD(Fixture, "a suspended Work reports but changes nothing") {
 }
 
 TEST_CASE_METHOD(Fixture,
-                 "an object that was deleted in the member is made again, and that is told") {
+                 "an object that was deleted in the member is made again, and that is reported") {
   PutApplied(kConfigMaps);
   DeleteThere(kConfigMaps);
   REQUIRE(ReconcileDeleted(kConfigMaps).ok());
@@ -186,7 +186,7 @@ TEST_CASE_METHOD(Fixture,
   CHECK(applied["message"].AsString() == "Manifest has been successfully applied");
 }
 
-TEST_CASE_METHOD(Fixture, "an object that cannot be made again is told and tried again") {
+TEST_CASE_METHOD(Fixture, "an object that cannot be made again is reported and tried again") {
   PutApplied(kConfigMaps);
   DeleteThere(kConfigMaps);
   m1.FailNext("POST", 403, "Forbidden");
@@ -312,12 +312,13 @@ struct TwoManifests : Fixture {
 };
 
 TEST_CASE_METHOD(TwoManifests,
-                 "health that stays as it was is not told, whatever other manifests' is") {
+                 "health that stays as it was is not reported, whatever other manifests' is") {
   REQUIRE(Reconcile(kConfigMaps).ok());
   CHECK(recorded->All().empty());
 }
 
-TEST_CASE_METHOD(TwoManifests, "health that flips is told though it now is another manifest's") {
+TEST_CASE_METHOD(TwoManifests,
+                 "health that flips is reported though it now is another manifest's") {
   scripted.healthy = false;
   REQUIRE(Reconcile(kConfigMaps).ok());
   CHECK(recorded->All() ==
@@ -333,7 +334,8 @@ TEST_CASE_METHOD(TwoManifests, "health that flips is told though it now is anoth
   }));
 }
 
-TEST_CASE_METHOD(Fixture, "health that nobody could tell now is unknown, and asked for again") {
+TEST_CASE_METHOD(Fixture,
+                 "health that nobody could determine now is unknown, and asked for again") {
   PutApplied(kConfigMaps);
   const auto endless = HealthOfConfigMaps("while true do end");
   Use(*endless);

@@ -181,7 +181,7 @@ TEST_CASE("the binding of an earlier template of the same name is not taken over
   CHECK(MergeBinding<Namespaced>(orphan, Built())->OwnerRefs().size() == 1);
 }
 
-TEST_CASE("a template's new version alone is told from a real difference") {
+TEST_CASE("a template's new version alone is distinguished from a real difference") {
   kube::Object newer = Existing();
   newer.Set({"spec", "resource", "resourceVersion"}, "50");
   CHECK(detector::DifferOnlyInTemplateVersion(Existing(), newer));

@@ -1,4 +1,4 @@
-// What a template's events tell of the interpreter.
+// What a template's events report about the interpreter.
 #include "detector/template_reconciler.h"
 
 #include <catch2/catch.hpp>
@@ -66,7 +66,8 @@ struct Fixture : tests::MembersFixture {
   }
 };
 
-TEST_CASE_METHOD(Fixture, "replicas that can be told again after a failure are told as an event") {
+TEST_CASE_METHOD(Fixture,
+                 "replicas that can be determined again after a failure are reported as an event") {
   scripted.Enable(Operation::kInterpretReplica);
   scripted.replicas = absl::InvalidArgumentError("no such field");
   CHECK_THAT(std::string(Reconcile().message()), Catch::Contains("no such field"));
@@ -82,7 +83,8 @@ TEST_CASE_METHOD(Fixture, "replicas that can be told again after a failure are t
   CHECK(Told("GetReplicasSucceed").size() == 1);
 }
 
-TEST_CASE_METHOD(Fixture, "components that can be told again after a failure are told likewise") {
+TEST_CASE_METHOD(Fixture,
+                 "components that can be determined again after a failure are reported likewise") {
   Reconciler(true);
   scripted.Enable(Operation::kInterpretComponent);
   scripted.components = absl::InvalidArgumentError("broken");
@@ -97,14 +99,14 @@ TEST_CASE_METHOD(Fixture, "components that can be told again after a failure are
                                  "resource template successfully."});
 }
 
-TEST_CASE_METHOD(Fixture, "plain success is not told for what the interpreter was asked") {
+TEST_CASE_METHOD(Fixture, "plain success is not reported for what the interpreter was asked") {
   scripted.Enable(Operation::kInterpretReplica);
   REQUIRE(Reconcile().ok());
   CHECK(Told("GetReplicas").empty());
   CHECK(Told("ApplyPolicySucceed").size() == 1);
 }
 
-TEST_CASE_METHOD(Fixture, "a policy that can be applied again is told though nothing changed") {
+TEST_CASE_METHOD(Fixture, "a policy that can be applied again is reported though nothing changed") {
   scripted.Enable(Operation::kInterpretReplica);
   REQUIRE(Reconcile().ok());
   const interpreter::Replicas before = *scripted.replicas;
@@ -131,7 +133,7 @@ TEST_CASE_METHOD(Fixture, "the failure of a template that went is not ended by i
 
 // It has no binding that would bring it back.
 TEST_CASE_METHOD(Fixture,
-                 "a template whose pods could not be told comes again when a rule changes") {
+                 "a template whose pods could not be determined comes again when a rule changes") {
   kube::WorkQueue queue({.name = "q"}, clock);
   detector::RequeueUncounted(scripted, uncounted, queue);
   scripted.Enable(Operation::kInterpretReplica);

@@ -134,7 +134,7 @@ kube::Object Widget() { return kube::Object::Make(kWidget, {"ns", "w"}); }
 
 }  // namespace
 
-TEST_CASE("the rules of all layers are told in their order") {
+TEST_CASE("the rules of all layers are reported in their order") {
   const auto chain = ChainOf(Health(true), interpreter::NewNativeBackend());
   CHECK(chain->RulesFor(kWidget, Operation::kInterpretHealth).size() == 1);
   CHECK(chain->RulesFor(kWidget, Operation::kInterpretHealth)[0].name == "widgets");

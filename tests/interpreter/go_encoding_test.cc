@@ -79,7 +79,7 @@ TEST_CASE("Lists and maps that are empty vanish when omitempty, and are null whe
         R"({"f":[{"must":""},{"may":"x","must":""}]})");
 }
 
-TEST_CASE("Empty lists can be kept, to tell them from absent ones") {
+TEST_CASE("Empty lists can be kept, to distinguish them from absent ones") {
   CHECK(Field("[]string omitempty", "[]", EmptyLists::kKept) == R"({"f":[]})");
   CHECK(Field("map:string omitempty", "{}", EmptyLists::kKept) == R"({"f":{}})");
   CHECK(Field("[]string omitempty", "null", EmptyLists::kKept) == "{}");

@@ -54,7 +54,7 @@ TEST_CASE("Upstream rewrites every DaemonSet with conditions or a collision coun
   CHECK(daemon_set(R"({"collisionCount":0})"));
 }
 
-TEST_CASE("Upstream tells an empty list from an absent one") {
+TEST_CASE("Upstream distinguishes an empty list from an absent one") {
   CHECK(IsRewritten(Marked("v1", "Pod", R"({"status":{}})"), "[]"));
   CHECK_FALSE(IsRewritten(Marked("v1", "Pod", R"({"status":{"containerStatuses":[]}})"), "[]"));
   const std::string policy = "policy/v1";

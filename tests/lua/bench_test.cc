@@ -98,7 +98,7 @@ json::Value CloneSet() {
   return object;
 }
 
-// Of this thread: others on the machine do not count.
+// Reads the CPU clock of this thread: others on the machine do not count.
 double CpuMicroseconds() {
   timespec now;
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);

@@ -148,7 +148,7 @@ TEST_CASE("a container may become the other kind") {
         "ERROR: test: in F: cannot encode mixed or invalid key types (at .x)");
 }
 
-TEST_CASE("empty tables of the script follow the arguments when told so, else they go") {
+TEST_CASE("empty tables of the script follow the arguments when asked to, else they go") {
   const json::Value reference = MustParse(R"({"a":{},"b":[],"l":[{"r":{}}],"x":{"y":1}})");
   const std::string make =
       "return {a = {}, b = {}, c = {}, l = {{r = {}, s = {}}, {}}, x = {z = {}}}";

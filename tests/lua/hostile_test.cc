@@ -62,7 +62,7 @@ std::string EndOf(const absl::Status& status) {
   }
 }
 
-// Of this thread: others on the machine do not count.
+// Reads the CPU clock of this thread: others on the machine do not count.
 double CpuMilliseconds() {
   timespec now;
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);

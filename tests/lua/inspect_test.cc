@@ -1,4 +1,4 @@
-// What Inspect tells of scripts.
+// What Inspect reports about scripts.
 #include <catch2/catch.hpp>
 
 #include "absl/strings/str_cat.h"
@@ -26,7 +26,7 @@ ScriptFacts MustInspect(absl::string_view text) {
   return *facts;
 }
 
-TEST_CASE("top-level functions are told with their parameters and lines") {
+TEST_CASE("top-level functions are reported with their parameters and lines") {
   const ScriptFacts facts = MustInspect(R"(
 local function helper(a) end
 function GetReplicas(obj, extra)
@@ -39,7 +39,7 @@ if true then function Late(a, b, c) end end
   CHECK(Functions(facts) == "3:GetReplicas/2 7:InterpretHealth/0... 8:Late/3");
 }
 
-TEST_CASE("globals are told where they are read and assigned") {
+TEST_CASE("globals are reported where they are read and assigned") {
   const ScriptFacts facts = MustInspect(R"(
 local kube = require("kube")
 function F(obj)
@@ -77,7 +77,7 @@ std::string Modules(absl::string_view text) {
   });
 }
 
-TEST_CASE("modules and their members are told where they are written") {
+TEST_CASE("modules and their members are reported where they are written") {
   CHECK(Modules("local k = require('kube')\nreturn k.a, k:b(), x.k.c, k .d") ==
         "1:19:kube 2:10:kube.a 2:15:kube.b 2:30:kube.d");
   CHECK(Modules("return require [[m]].a, require\"n\"") == "1:16:m 1:22:m.a 1:32:n");
@@ -85,7 +85,7 @@ TEST_CASE("modules and their members are told where they are written") {
         "1:13:m 1:35:m.y");
 }
 
-TEST_CASE("members are told of names only that cannot stand for anything else") {
+TEST_CASE("members are reported only of names that cannot stand for anything else") {
   for (const char* other :
        {"local k = {}", "k = {}", "function f(a, k) end", "for i, k in pairs({}) do end",
         "local function k() end", "local x, k"}) {
@@ -102,12 +102,12 @@ TEST_CASE("a module may have the same name in several functions") {
                 "function B() local k = require('n') return k.b end") == "1:32:m 2:32:n");
 }
 
-TEST_CASE("modules that a script provides itself are not told") {
+TEST_CASE("modules that a script provides itself are not reported") {
   CHECK(Modules("package.preload.a = f\npackage.loaded['b'] = {}\n"
                 "return require('a'), require('b').x, require('c')") == "3:46:c");
 }
 
-TEST_CASE("local functions are told with their lines, at any depth") {
+TEST_CASE("local functions are reported with their lines, at any depth") {
   const ScriptFacts facts = MustInspect(
       "local function A() end\nlocal B = function() local function C() end end\nlocal D = 1");
   CHECK(absl::StrJoin(facts.local_functions, " ", [](std::string* out, const auto& f) {

@@ -132,7 +132,7 @@ TEST_CASE("pairs and next visit numbers, then strings, each in order") {
       {"local a, b, s = {x = 1, y = 2}, {p = 1, q = 2}, '' "
        "for k in next, a do for l in next, b do s = s .. k .. l .. ' ' end end return s",
        R"("xp xq yp yq ")"},
-      // Whether there is a second key, asked twice.
+      // The script asks twice whether there is a second key.
       {"local t = {a = 1} local before = next(t, (next(t))) t.b = 1 "
        "return tostring(before) .. next(t, (next(t)))",
        R"("nilb")"},

@@ -60,7 +60,7 @@ TEST_CASE("patterns match as in the manual") {
   CHECK(FirstMatch("abc", "z") == "none");
 }
 
-TEST_CASE("malformed patterns are told in Lua's words") {
+TEST_CASE("malformed patterns are reported in Lua's words") {
   CHECK(FirstMatch("a", "%") == "malformed pattern (ends with '%')");
   CHECK(FirstMatch("a", "[a") == "malformed pattern (missing ']')");
   CHECK(FirstMatch("a", "%1") == "invalid capture index");

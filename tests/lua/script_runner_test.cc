@@ -121,7 +121,7 @@ function H() error({}) end
         "my/healthInterpretation:10: in H: (error object is a table value)");
 }
 
-TEST_CASE("long names of scripts are told in full") {
+TEST_CASE("long names of scripts are reported in full") {
   const ScriptRunner runner(Patient());
   const std::string name = std::string(100, 'n') + "/statusReflection";
   const auto script = MustCompile("function F() error('no') end", name);
@@ -136,7 +136,7 @@ TEST_CASE("an error at the top level names the main chunk") {
         "test:2: in the main chunk: attempt to index global 'y' (a nil value)");
 }
 
-TEST_CASE("a script does not compile: line and token are told") {
+TEST_CASE("a script does not compile: line and token are reported") {
   CHECK(Script::Compile("n", "function F(\nend").status().message() ==
         "n:2: <name> or '...' expected near 'end'");
   CHECK(Script::Compile("n", "\x1bLJ\x02").status().code() == absl::StatusCode::kInvalidArgument);

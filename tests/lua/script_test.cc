@@ -65,7 +65,7 @@ TEST_CASE("texts that are hard to compile compile, or are refused, soon") {
   }
 }
 
-TEST_CASE("scripts are told apart by name and text") {
+TEST_CASE("scripts are distinguished by name and text") {
   const auto a = MustCompile("x = 1", "a");
   CHECK(a->fingerprint() == MustCompile("x = 1", "a")->fingerprint());
   CHECK(a->fingerprint() != MustCompile("x = 1", "b")->fingerprint());

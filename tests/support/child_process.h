@@ -16,7 +16,7 @@ class ChildProcess {
   ~ChildProcess();
   ChildProcess(const ChildProcess&) = delete;
 
-  // Whether it ended although nobody stopped it.
+  // Returns whether it ended although nobody stopped it.
   bool HasEnded() const;
   // SIGTERM, then waits for its end; the wait status. REQUIRES: called once.
   int Stop();

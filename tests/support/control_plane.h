@@ -33,7 +33,7 @@ namespace tests {
 class ControlPlane {
  public:
   struct Options {
-    int members = 2;  // Of the sandbox; real planes have what they have.
+    int members = 2;  // How many the sandbox has; real planes have what they have.
     std::vector<std::string> daemon_flags;
     std::vector<std::string> daemon_environment = {};  // "NAME=value" beside the test's own.
   };
@@ -64,7 +64,7 @@ class ControlPlane {
 
   // Polls until `holds`, the time is over or the daemon has died; returns the last answer.
   bool Eventually(const std::function<bool()>& holds, absl::Duration within = absl::Minutes(2));
-  // Whether `holds` stays true for that long.
+  // Returns whether `holds` stays true for that long.
   bool Always(const std::function<bool()>& holds, absl::Duration during = absl::Milliseconds(700));
   // Polls until `text` gives the same for that long; whether it came to that.
   bool Settles(const std::function<std::string()>& text,
@@ -73,7 +73,7 @@ class ControlPlane {
   // The sandbox behind it; nullptr on real servers.
   sandbox::Fleet* fleet() { return fleet_.get(); }
   void StopDaemon();
-  // Whether it ended although nobody stopped it; then there is nothing to wait for.
+  // Returns whether it ended although nobody stopped it; then there is nothing to wait for.
   bool DaemonDied() const;
   // What the daemons of this plane have logged so far.
   std::string DaemonLog() const;

@@ -9,8 +9,8 @@
 
 namespace tests {
 
-// Whether `condition` comes true within a minute of real time, which only a busy machine needs;
-// returns as soon as it does.
+// Waits for `condition`; returns whether it comes true within a minute of real time, which only a
+// busy machine needs; returns as soon as it does.
 inline bool Eventually(const std::function<bool()>& condition) {
   const absl::Time deadline = absl::Now() + absl::Minutes(1);
   while (!condition()) {

@@ -21,7 +21,7 @@ class FakeObjects {
   // Where the status of a collection's objects is written: to the subresource only, with the object
   // or not at all.
   enum class Status { kSubresource, kOnObject, kNone };
-  // What a watch has to tell.
+  // What a watch has to report.
   struct Change {
     std::string collection;
     int64_t version;
@@ -71,7 +71,7 @@ class FakeObjects {
   int64_t version_ = 100;
 };
 
-// Whether a list or watch of this path is to have the object: its label selector says so.
+// Returns whether a list or watch of this path is to have the object: its label selector says so.
 bool Selects(const RequestPath& path, const kube::Object& object);
 
 // The body of an error, a Status, and an answer with it.

@@ -1,6 +1,6 @@
 // An API server in memory, behind the transport's seam: enough of one for tests of what stands on
 // kube::Client. It stores objects, lists them in pages, applies merge patches, keeps
-// resourceVersions and watches, and misbehaves when told to.
+// resourceVersions and watches, and misbehaves on demand.
 //
 //   auto server = std::make_shared<FakeApiServer>();
 //   kube::Client client(server, {.name = "fake"}, clock, nullptr);
@@ -68,7 +68,7 @@ class FakeApiServer : public kube::Transport {
   // version that has not come yet is refused (504).
   FakeObjects Backup() const;
   void Restore(FakeObjects backup);
-  // All open watches are told the present version.
+  // Sends the present version to all open watches.
   void SendBookmarks();
   // How many are open.
   int watches() const;
@@ -78,7 +78,7 @@ class FakeApiServer : public kube::Transport {
   // "PATCH /api/v1/namespaces/a/pods/b" of each request so far; watches as "WATCH". All methods if
   // none is given.
   std::vector<std::string> Requests(const std::string& method = "") const;
-  // Of the last request that had one.
+  // The body of the last request that had one.
   std::string last_body() const;
   // Waits (in real time, at most 10 s) until n requests of the method have come.
   bool AwaitRequests(const std::string& method, int n) const;

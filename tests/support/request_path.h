@@ -1,4 +1,4 @@
-// Which resource, object and subresource a request to an API server is about, told from its path.
+// Which resource, object and subresource a request to an API server is about, read from its path.
 #ifndef TESTS_SUPPORT_REQUEST_PATH_H_
 #define TESTS_SUPPORT_REQUEST_PATH_H_
 
@@ -16,8 +16,8 @@ struct RequestPath {
   std::string subresource;
   std::map<std::string, std::string> query;  // Unescaped.
 
-  // Of "/apis/apps/v1/namespaces/a/deployments/b/status?key=value", as kube::Client writes it: a
-  // path without resource is discovery, and nothing is checked.
+  // Reads a path such as "/apis/apps/v1/namespaces/a/deployments/b/status?key=value", as
+  // kube::Client writes it: a path without resource is discovery, and nothing is checked.
   static RequestPath Parse(absl::string_view text);
 
   // The value of the query's parameter, empty if it is not there.

@@ -1,4 +1,4 @@
-// An interpreter that answers what a test tells it to.
+// An interpreter that answers what a test has put into it.
 //
 //   ScriptedInterpreter scripted;
 //   scripted.Enable(Operation::kInterpretDependency);

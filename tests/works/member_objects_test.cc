@@ -184,7 +184,7 @@ TEST_CASE_METHOD(Fixture, "unknown kinds and clusters are errors that say so") {
   CHECK(absl::IsNotFound(objects.Apply("m9", ConfigMap(), {}).status()));
 }
 
-TEST_CASE_METHOD(Fixture, "a member whose lists fail is told, not waited for") {
+TEST_CASE_METHOD(Fixture, "a member whose lists fail is reported, not waited for") {
   m1.FailNext("GET", 403, "Forbidden", 100);
   REQUIRE(Eventually([&] {
     const auto informer = objects.InformerFor("m1", kConfigMaps.gvk, {});

@@ -42,10 +42,10 @@ struct BenchOperation {
 };
 absl::Span<const BenchOperation> Operations();
 
-// Of one call, as the mean of many.
+// What one call costs, as the mean of many.
 struct Cost {
   double ns = 0;      // By the clock on the wall.
-  double cpu_ns = 0;  // Of this thread; less than `ns` when others use the machine.
+  double cpu_ns = 0;  // CPU time of this thread; less than `ns` when others use the machine.
 };
 // Runs for `length` after having warmed up.
 absl::StatusOr<Cost> MeasureTime(const interpreter::Interpreter& chain, const BenchOperation& op,

@@ -9,7 +9,7 @@
 
 namespace bench {
 
-// Of one round trip, in ns: of the faster half of all rounds the slowest, and of nine tenths.
+// The time of one round trip in ns: what half of the rounds stayed below, and nine tenths of them.
 struct Rounds {
   double median_ns = 0;
   double p90_ns = 0;

@@ -65,7 +65,7 @@ TEST_CASE("Ids come back as they are written") {
   CHECK_THAT(RunTool({"batch"}, R"([{"id":1}])").out, Catch::Contains(R"("id":null)"));
 }
 
-TEST_CASE("Items are read as the daemon reads them; wrong types are told") {
+TEST_CASE("Items are read as the daemon reads them; wrong types are reported") {
   const tests::TempDirectory dir;
   const std::string rules = dir.Write("rules.yaml", tests::kWidgetAggregation);
   const auto request = [](const std::string& items) {

@@ -173,7 +173,7 @@ TEST_CASE("In a directory cases and other objects may lie beside customizations"
   CHECK(RunTool({"check", web}).code == 1);
 }
 
-TEST_CASE("Findings are told as JSON on request, with places in lists too") {
+TEST_CASE("Findings are reported as JSON on request, with places in lists too") {
   const Ran ran =
       RunTool({"check", "-", "-o", "json"},
               "apiVersion: v1\nkind: List\nitems:\n- apiVersion: config.karmada.io/v1alpha1\n"
@@ -249,7 +249,7 @@ TEST_CASE("A function that is something else is found, by whatever means it is m
              Contains("there is no function InterpretHealth"));
 }
 
-TEST_CASE("A function that is local is told to be local, at its line") {
+TEST_CASE("A function that is local is reported to be local, at its line") {
   for (const char* script : {"local x = 1\nlocal function InterpretHealth(o) return true end",
                              "local x = 1\nlocal InterpretHealth = function(o) return true end"}) {
     const Ran ran = CheckHealth(script);

@@ -36,7 +36,7 @@ TEST_CASE("As a kubectl plugin it calls itself what the user typed") {
   CHECK_THAT(out.str(), Contains("kubectl karmada-interpret run -f widget.yaml"));
 }
 
-TEST_CASE("A wrong command line is told on standard error, with exit code 2") {
+TEST_CASE("A wrong command line is reported on standard error, with exit code 2") {
   for (const std::vector<std::string>& arguments : {std::vector<std::string>{},
                                                     {"dance"},
                                                     {"run"},
@@ -58,7 +58,7 @@ TEST_CASE("A sub-command that does not exist is named, and the nearest one") {
              Contains("there is no command \"dance\"; there are init, check"));
 }
 
-TEST_CASE("A choice is told, and taken, by its names") {
+TEST_CASE("A choice is shown, and taken, by its names") {
   for (const char* command : {"list", "check", "bench", "run"}) {
     const Ran help = RunTool({command, "--help"});
     CHECK_THAT(help.out, Contains(",json}") && !Contains("->"));

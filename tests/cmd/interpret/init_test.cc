@@ -31,7 +31,7 @@ TEST_CASE("What init writes has no mistakes, and its cases pass") {
   CHECK_THAT(ran.out, Contains("8 cases: 8 passed") && !Contains("not checked"));
 }
 
-TEST_CASE("init replaces nothing unless told to") {
+TEST_CASE("init replaces nothing unless asked to") {
   const tests::TempDirectory dir;
   const std::vector<std::string> arguments = {"init", "Widget.v1.example.io", "--dir", dir.path()};
   CHECK(RunTool(arguments).code == 0);
@@ -53,7 +53,7 @@ TEST_CASE("A kind is named with its version, or known") {
   CHECK_FALSE(KindNamed("widgets", "example.io/v1").ok());
 }
 
-TEST_CASE("list tells the rules, the answering ones apart from those behind them") {
+TEST_CASE("list reports the rules, the answering ones apart from those behind them") {
   const tests::TempDirectory dir;
   const std::string rules =
       dir.Write("rules.yaml", absl::StrCat(tests::kWidgetHealth,

@@ -29,7 +29,7 @@ TEST_CASE("run reads an object from standard input") {
   CHECK_THAT(ran.out, Contains("\"replicas\": 7"));
 }
 
-TEST_CASE("A trace tells who answers, who does not and why, and what it cost") {
+TEST_CASE("A trace reports who answers, who does not and why, and what it cost") {
   const tests::TempDirectory dir;
   const std::string widget = dir.Write("w.yaml", tests::kReadyWidget);
   const std::string rules = dir.Write("rules.yaml", tests::kWidgetHealth);
@@ -158,7 +158,7 @@ TEST_CASE("Replicas are a number that an object can have") {
       Contains("replicas: 2147483647\n"));
 }
 
-TEST_CASE("An operation that fails is told on standard error, with exit code 1") {
+TEST_CASE("An operation that fails is reported on standard error, with exit code 1") {
   const tests::TempDirectory dir;
   const std::string widget = dir.Write("w.yaml", tests::kReadyWidget);
   const Ran ran = RunTool({"run", "--operation", "InterpretHealth", "--observed", widget});
@@ -199,7 +199,7 @@ TEST_CASE("An error is shown in the file of its customization, not of one whose 
   CHECK_THAT(ran.err, Contains(second + ":") && !Contains(first));
 }
 
-TEST_CASE("Inputs that are missing, wrong or too many are told, with exit code 2") {
+TEST_CASE("Inputs that are missing, wrong or too many are reported, with exit code 2") {
   const tests::TempDirectory dir;
   const std::string web = dir.Write("web.yaml", tests::kDeployment);
   const std::string two =

@@ -41,7 +41,7 @@ TEST_CASE("A line per case, a diff for a failure, and exit code 1") {
   CHECK_THAT(ran.out, Contains("2 cases: 1 passed, 1 failed"));
 }
 
-TEST_CASE("Quiet tells of failures only") {
+TEST_CASE("Quiet reports failures only") {
   const tests::TempDirectory dir;
   const std::string rules = dir.Write("rules.yaml", tests::kWidgetHealth);
   const Ran ran = RunTool({"test", "-", "-q", "-f", rules}, kCases);

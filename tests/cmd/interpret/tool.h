@@ -48,7 +48,7 @@ spec:
                       absl::StrReplaceAll(script, {{"\n", "\n        "}}), "\n");
 }
 
-// Whether a Widget is healthy, and nothing else.
+// A customization that answers InterpretHealth for Widgets and nothing else.
 inline const std::string kWidgetHealth =
     WidgetCustomization("healthInterpretation",
                         R"(function InterpretHealth(observedObj)

@@ -81,7 +81,7 @@ std::string Request(int id, const std::string& operation) {
 
 }  // namespace
 
-TEST_CASE_METHOD(Fixture, "Webhooks of both dialects answer, and the trace tells which and why") {
+TEST_CASE_METHOD(Fixture, "Webhooks of both dialects answer, and the trace reports which and why") {
   const Ran replicas = Run("InterpretReplica", {"--trace"});
   INFO(replicas.err);
   CHECK(replicas.code == 0);
@@ -100,7 +100,7 @@ TEST_CASE_METHOD(Fixture, "Webhooks of both dialects answer, and the trace tells
                           "ResourceInterpreterWebhookConfiguration are never asked for Prune"));
 }
 
-TEST_CASE_METHOD(Fixture, "A trace tells of rules that do not match") {
+TEST_CASE_METHOD(Fixture, "A trace reports rules that do not match") {
   const std::string web = Write("web.yaml", tests::kDeployment);
   const Ran ran = RunTool(
       {"run", "--webhook", hooks, "--operation", "InterpretHealth", "--observed", web, "--trace"});
@@ -135,7 +135,7 @@ TEST_CASE_METHOD(Fixture, "Webhooks come after customizations and before the oth
                                       "comes first"));
 }
 
-TEST_CASE_METHOD(Fixture, "batch tells that a webhook answered, and which") {
+TEST_CASE_METHOD(Fixture, "batch reports that a webhook answered, and which") {
   const Ran ran =
       RunTool({"batch", "--webhook", hooks}, Request(1, "InterpretHealth") + Request(2, "Prune"));
   CHECK(ran.code == 0);

@@ -87,7 +87,7 @@ inputReplicas: 4
   CHECK(file.cases[2].input.items.is_array());
 }
 
-TEST_CASE("a document that is no case is told with its line, the others are kept") {
+TEST_CASE("a document that is no case is reported with its line, the others are kept") {
   struct Example {
     std::string document, message;
   };
@@ -150,7 +150,7 @@ TEST_CASE("a case passes when every expected result comes") {
                "  - {apiVersion: v1, kind: Secret, namespace: shop, name: a}\n"
                "  - {apiVersion: v1, kind: ConfigMap, namespace: shop, name: b}\n"
                "  - {apiVersion: v1, kind: ConfigMap, namespace: shop, name: a}\n",
-               // Of an aggregated object only the status counts.
+               // Only the status of an aggregated object counts.
                "operation: AggregateStatus\nstatusItems: []\noutput:\n  aggregatedStatus:\n"
                "    status: {observedGeneration: '{{EXCLUDE}}', missing: '{{EXCLUDE}}'}\n");
   const CaseResult result = RunOne(OnDeployment(rest));

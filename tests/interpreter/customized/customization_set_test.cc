@@ -83,7 +83,7 @@ TEST_CASE("a broken script answers with its error and leaves the others alone") 
   CHECK(set->problems().count("a") == 1);
 }
 
-TEST_CASE("a script that does not compile is passed over for one that does, and both tell it") {
+TEST_CASE("a script that does not compile is passed over for one that does, and both report it") {
   const auto set = SetOf(Customize("a", {{"healthInterpretation", "no lua"}}),
                          Customize("b", {{"healthInterpretation", "=="}}),
                          Customize("c", {{"healthInterpretation", kHealthy}}),

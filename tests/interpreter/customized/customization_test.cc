@@ -89,7 +89,7 @@ TEST_CASE("a script that does not compile keeps its place and spoils no other") 
   CHECK(read.scripts.at(Operation::kInterpretHealth).ok());
 }
 
-TEST_CASE("what is wrong is told with its field") {
+TEST_CASE("what is wrong is reported with its field") {
   const auto [spec, problems] = GENERATE(table<std::string, std::string>({
       {"null", "spec: is required"},
       {"5", "spec: must be an object"},
@@ -128,7 +128,7 @@ TEST_CASE("another kind of object is no customization") {
   CHECK(read.target.empty());
 }
 
-TEST_CASE("a text may hold several customizations, and one that is not YAML is told") {
+TEST_CASE("a text may hold several customizations, and one that is not YAML is reported") {
   const std::string one = absl::StrCat(
       "apiVersion: config.karmada.io/v1alpha1\nkind: ResourceInterpreterCustomization\n"
       "metadata: {name: a}\nspec: {",

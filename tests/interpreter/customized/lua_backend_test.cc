@@ -177,7 +177,8 @@ TEST_CASE("Retain sees the desired and the observed object") {
         R"("spec":{"big":9007199254740993,"copied":{},"list":[null,{}],"paused":true}})");
 }
 
-TEST_CASE("AggregateStatus tells items that are missing from none, and changes the status only") {
+TEST_CASE(
+    "AggregateStatus distinguishes items that are missing from none, and changes the status only") {
   const auto backend = With("statusAggregation", R"(
     function AggregateStatus(o, items)
       if items == nil then return o end

@@ -166,7 +166,7 @@ TEST_CASE_METHOD(Fixture, "an object that always fails does not keep others from
   CHECK(Run(absl::OkStatus(), Object("other")));
 }
 
-TEST_CASE_METHOD(Fixture, "objects of one name in several clusters are told apart") {
+TEST_CASE_METHOD(Fixture, "objects of one name in several clusters are distinguished") {
   Suspect(Object("w", 1, "uid-in-m1"));
   CHECK(Run(absl::OkStatus(), Object("w", 1, "uid-in-m2")));
   CHECK_FALSE(Begin(Object("w", 1, "uid-in-m1")).ticket.ok());

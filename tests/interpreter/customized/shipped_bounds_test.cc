@@ -14,7 +14,7 @@ namespace {
 
 using interpreter::Operation;
 
-// Of a condition, in bytes; a name of a component.
+// The longest message of a condition, in bytes, and the longest name of a component.
 constexpr size_t kMaxMessage = 32768;
 constexpr size_t kMaxComponentName = 32;
 

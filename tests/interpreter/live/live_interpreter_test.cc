@@ -105,7 +105,7 @@ TEST_CASE_METHOD(Fixture, "without customizations the shipped ones and the built
   CHECK(interpreter().HookEnabled({"apps", "v1", "Deployment"}, Operation::kInterpretHealth));
 }
 
-TEST_CASE_METHOD(Fixture, "a pod's priority class is told when that is asked for") {
+TEST_CASE_METHOD(Fixture, "a pod's priority class is reported when that is asked for") {
   const auto asked = [&](const char* kind, const char* api_version) {
     kube::Object object(tests::Json(R"({"spec":{"replicas":1,"template":{"spec":{
         "nodeSelector":{"disk":"ssd"},"priorityClassName":"high"}}}})"));
@@ -119,7 +119,7 @@ TEST_CASE_METHOD(Fixture, "a pod's priority class is told when that is asked for
   CHECK(asked("CloneSet", "apps.kruise.io/v1alpha1").AsString() == "high");  // A shipped script.
 }
 
-TEST_CASE_METHOD(Fixture, "a changed customization answers anew and tells what it touches") {
+TEST_CASE_METHOD(Fixture, "a changed customization answers anew and reports what it touches") {
   server->Put(api::InterpreterCustomizations(), Customization("widgets", "false"));
   REQUIRE(Load().ok());
   std::atomic<int> health = 0, other = 0;
@@ -149,12 +149,13 @@ TEST_CASE_METHOD(Fixture, "a change that changes no rule touches nothing") {
   widgets.SetLabel("team", "a");
   server->Put(api::InterpreterCustomizations(), widgets);
   server->Put(api::InterpreterCustomizations(), Customization("another", "false"));
-  // By its name it comes first: that is one change, and the loser is told. The label was none.
+  // By its name it comes first: that is one change, which is reported on the loser. The label was
+  // none.
   REQUIRE(EventuallyAfterSettling([&] { return recorded->All().size() == 1; }));
   CHECK(published == 1);
 }
 
-TEST_CASE_METHOD(Fixture, "what is wrong with a customization is told on it, once") {
+TEST_CASE_METHOD(Fixture, "what is wrong with a customization is reported on it, once") {
   server->Put(api::InterpreterCustomizations(), Customization("broken", "=="));
   REQUIRE(Load().ok());
   Start();
@@ -197,7 +198,7 @@ TEST_CASE_METHOD(Fixture, "a hook that comes back has what it left unanswered lo
   CHECK(Health().value());
 }
 
-TEST_CASE_METHOD(Fixture, "each outage of a hook is told in words of its own") {
+TEST_CASE_METHOD(Fixture, "each outage of a hook is reported in words of its own") {
   server->Put(api::InterpreterWebhookConfigurations(), Asking("widgets", "InterpretHealth"));
   REQUIRE(Load().ok());
   Start();
@@ -235,7 +236,7 @@ TEST_CASE_METHOD(Fixture, "a renamed customization answers by its new name, and 
   interpreter().rule_changes().Subscribe([&](const interpreter::RuleChange&) { ++published; });
   Start();
   server->Put(api::InterpreterCustomizations(), Customization("renamed", "true"));
-  // Until now it loses to the old one, which is told.
+  // Until now it loses to the old one, and that is reported.
   REQUIRE(EventuallyAfterSettling([&] { return recorded->All().size() == 1; }));
   server->Erase(api::InterpreterCustomizations(), {"", "old"});
   CHECK(EventuallyAfterSettling([&] {

@@ -74,7 +74,7 @@ TEST_CASE_METHOD(Fixture, "an answer between outages begins the count anew") {
   CHECK_FALSE(breaker.IsOpen());
 }
 
-TEST_CASE_METHOD(Fixture, "calls that tell nothing count for nothing") {
+TEST_CASE_METHOD(Fixture, "calls that show nothing count for nothing") {
   for (int i = 0; i < 4; ++i) REQUIRE(Call(Health::kDown));
   for (int i = 0; i < 4; ++i) REQUIRE(Call(Health::kUnknown));
   CHECK_FALSE(breaker.IsOpen());
@@ -118,7 +118,7 @@ TEST_CASE_METHOD(Fixture, "a doubt is settled by a question that was answered be
     CHECK(opened->open);
     CHECK_THAT(Refusal(), Catch::EndsWith(": down"));
   }
-  SECTION("which tells nothing: the doubt stays, and the next failure raises it again") {
+  SECTION("which shows nothing: the doubt stays, and the next failure raises it again") {
     CHECK_FALSE(breaker.Settle(Result(Health::kUnknown, 1)).has_value());
     CHECK_FALSE(breaker.IsOpen());
     CHECK(breaker.Report(*breaker.Admit(), Result(Health::kDown, 7)).in_doubt);
@@ -183,7 +183,7 @@ TEST_CASE_METHOD(Fixture, "a hook that fails right after it came back gets twice
   }
 }
 
-TEST_CASE_METHOD(Fixture, "a probe that tells nothing is repeated after the same pause") {
+TEST_CASE_METHOD(Fixture, "a probe that shows nothing is repeated after the same pause") {
   Open();
   clock.Advance(absl::Seconds(5));
   REQUIRE(Call(Health::kUnknown));

@@ -107,7 +107,7 @@ TEST_CASE("a star stands for the operations that the dialect has") {
   CHECK(tests::OperationsOf(Dialect::kExploreReview).size() == 8);       // No components.
 }
 
-TEST_CASE("a service has a path and port 443 unless told otherwise") {
+TEST_CASE("a service has a path and port 443 unless it says otherwise") {
   Lines lines;
   lines.client = "clientConfig: {service: {namespace: ns, name: s, path: /a/b/}}";
   const Configuration read = Read(lines.Text());
@@ -131,7 +131,8 @@ TEST_CASE("the CA bundle is PEM in base64") {
   CHECK(read.hooks[0].client.ca_pem == (*authority)->cert_pem());
 }
 
-TEST_CASE("what is wrong with a configuration is told with its field, in the API server's words") {
+TEST_CASE(
+    "what is wrong with a configuration is reported with its field, in the API server's words") {
   struct Case {
     Lines lines;
     const char* problem;

@@ -43,7 +43,7 @@ TEST_CASE("one hook is asked, and the others say why they are not") {
                                  "c/z: it has a rule, but c/a comes first"});
 }
 
-TEST_CASE("operations are told in the names of the hook's dialect") {
+TEST_CASE("operations are reported in the names of the hook's dialect") {
   Hook hook = WorkloadHook("c/w", Dialect::kExploreReview);
   hook.rules[0].operations = {Operation::kPrune};
   CHECK(Reason(hook, kWorkload, Operation::kPrune).empty());
@@ -57,12 +57,12 @@ TEST_CASE("operations are told in the names of the hook's dialect") {
   CHECK(Reason(hook, kWorkload, Operation::kRetain) == "it has no complete rule");
 }
 
-TEST_CASE("a rule for other kinds is told with what it is about") {
+TEST_CASE("a rule for other kinds is reported with what it is about") {
   CHECK(Reason(WorkloadHook(), kPod, Operation::kRetain) ==
         "no rule matches: it is asked for Retain of workload.example.io/* Workload");
 }
 
-TEST_CASE("a rule by resource is told with how the kind is served") {
+TEST_CASE("a rule by resource is reported with how the kind is served") {
   Hook hook = WorkloadHook("c/w", Dialect::kExploreReview);
   hook.rules[0].kinds.groups = {""};
   hook.rules[0].kinds.scope = KindPattern::Scope::kNamespaced;

@@ -1,4 +1,4 @@
-// Where requests go, what they say, when they are repeated, and how failures are told.
+// Where requests go, what they say, when they are repeated, and how failures are reported.
 #include "interpreter/webhook/hook_client.h"
 
 #include <catch2/catch.hpp>
@@ -180,7 +180,7 @@ TEST_CASE_METHOD(Fixture, "codes 200 to 206 are answers") {
   }
 }
 
-TEST_CASE_METHOD(Fixture, "a service that cannot be routed to is told without a call") {
+TEST_CASE_METHOD(Fixture, "a service that cannot be routed to is reported without a call") {
   hook.client.service = ServiceReference{.ns = "ns", .name = "svc"};
   HookClient resolving{{.services = [](const auto&) { return Service(R"({"type":"Odd"})"); },
                         .transport = hooks.Factory()},
@@ -250,14 +250,14 @@ TEST_CASE_METHOD(Fixture, "a busy server's Retry-After is followed within the ho
   CHECK(hooks.requests()[2].path == "/?timeout=6s");
 }
 
-TEST_CASE_METHOD(Fixture, "a Retry-After that does not fit into the timeout is told at once") {
+TEST_CASE_METHOD(Fixture, "a Retry-After that does not fit into the timeout is reported at once") {
   hooks.Set(tests::Http(503, "", {{"retry-after", "10"}}));
   CHECK(Error().message() ==
         "failed to call webhook: the server is currently unable to handle the request");
   CHECK(hooks.requests().size() == 1);
 }
 
-TEST_CASE_METHOD(Fixture, "a call is repeated ten times at most, and only when told to") {
+TEST_CASE_METHOD(Fixture, "a call is repeated ten times at most, and only when asked to") {
   hooks.Set(tests::Http(500, "", {{"retry-after", "0"}}));
   CHECK_FALSE(Error().ok());
   CHECK(hooks.requests().size() == 11);

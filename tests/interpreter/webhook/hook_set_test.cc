@@ -79,7 +79,7 @@ TEST_CASE("resources match by the plural of the kind and by scope") {
       {{"*/scale"}, Scope::kAny, kWorkload, false},
       {{"*"}, Scope::kNamespaced, kWorkload, true},
       {{"*/*"}, Scope::kCluster, kWorkload, false},
-      // Of a kind that nobody knows.
+      // Nobody knows how this kind is served.
       {{"*"}, Scope::kAny, kPod, true},
       {{"*/*"}, Scope::kAny, kPod, true},
       {{"*"}, Scope::kNamespaced, kPod, false},

@@ -171,7 +171,7 @@ TEST_CASE_METHOD(Hostile, "an answer of 10 MB is refused, and one of just under 
   CheckError(ErrorOf(large), FailureReason::kUnreadable, "the body is not JSON");
 }
 
-TEST_CASE_METHOD(Hostile, "garbage instead of HTTP or JSON is told as such") {
+TEST_CASE_METHOD(Hostile, "garbage instead of HTTP or JSON is reported as such") {
   CheckError(ErrorOfAnswer("\x01\x02\x03 garbage\r\n\r\n"), FailureReason::kConnection,
              "the server does not speak HTTP");
   CheckError(ErrorOfAnswer(HttpAnswer("{\"response\":")), FailureReason::kUnreadable,
@@ -184,7 +184,7 @@ TEST_CASE_METHOD(Hostile, "garbage instead of HTTP or JSON is told as such") {
              "0-length response with status code: 200");
 }
 
-TEST_CASE_METHOD(Hostile, "a hook that dies half-way is told as a broken connection") {
+TEST_CASE_METHOD(Hostile, "a hook that dies half-way is reported as a broken connection") {
   CheckError(ErrorOf([](TlsPeer&) {}), FailureReason::kConnection,
              "the connection broke before an answer came");
   CheckError(ErrorOfAnswer("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{\"resp"),
@@ -209,7 +209,7 @@ TEST_CASE_METHOD(Hostile, "a redirect is not followed") {
   CHECK(elsewhere.served() == 0);
 }
 
-TEST_CASE_METHOD(Hostile, "an error of the server is told with its words") {
+TEST_CASE_METHOD(Hostile, "an error of the server is reported with its words") {
   CheckError(ErrorOfAnswer("HTTP/1.1 500 No\r\nContent-Length: 4\r\n\r\noops"),
              FailureReason::kServerError, R"(an error on the server ("oops") has prevented)");
 }
@@ -234,7 +234,7 @@ TEST_CASE_METHOD(Hostile, "a patch that does not fit changes nothing") {
   CHECK(object == Workload());
 }
 
-TEST_CASE_METHOD(Hostile, "a server that is not there is told at once") {
+TEST_CASE_METHOD(Hostile, "a server that is not there is reported at once") {
   int port = 0;
   { port = TlsServer(Issue(*authority), &AnswerAll).port(); }
   backend.Replace(SetOf({HookOn(port, *authority)}));

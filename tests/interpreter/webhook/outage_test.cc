@@ -201,7 +201,8 @@ TEST_CASE_METHOD(Fixture, "an object that breaks its hook does not keep the hook
   CHECK(changes.size() == 2);
 }
 
-TEST_CASE_METHOD(Fixture, "a proxy's page is no sign that a hook is back, and is told as it is") {
+TEST_CASE_METHOD(Fixture,
+                 "a proxy's page is no sign that a hook is back, and is reported as it is") {
   Open();
   hooks.Set(tests::Http(200, "<html>"));
   clock.Advance(absl::Seconds(5));

@@ -50,7 +50,7 @@ struct Fixture {
                             hook.uid, change.open ? " open: " : " closed: ", change.reason));
                       }}});
 
-  // An object that nobody has asked about: it takes several to tell that a hook is down.
+  // An object that nobody has asked about: it takes several to recognise that a hook is down.
   kube::Object Another() {
     kube::Object object = Workload();
     object.Set({"metadata", "name"}, absl::StrCat("web", ++objects));
@@ -172,7 +172,7 @@ TEST_CASE_METHOD(Fixture, "errors name the hook, as upstream's do") {
                                       "nil response.healthy"));
 }
 
-TEST_CASE("whoever asks is told of every call: hook, operation, time and outcome") {
+TEST_CASE("whoever asks is notified of every call: hook, operation, time and outcome") {
   tests::FakeClock clock;
   tests::ScriptedHooks hooks([&](const kube::HttpRequest& request) {
     clock.Advance(absl::Milliseconds(30));
@@ -235,7 +235,7 @@ TEST_CASE_METHOD(Fixture, "in the chain an ignored failure lets the next layer a
   CHECK(chain->InterpretHealth(Workload()).value());
 }
 
-TEST_CASE_METHOD(Fixture, "a hook that is down is left alone, and this is told once") {
+TEST_CASE_METHOD(Fixture, "a hook that is down is left alone, and this is reported once") {
   backend->Replace(SetOf({WorkloadHook()}));
   hooks.Set(tests::Failing(absl::UnavailableError("cannot connect")));
   for (int i = 0; i < 5; ++i) CHECK_FALSE(HealthError().empty());

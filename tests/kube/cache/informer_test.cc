@@ -17,7 +17,8 @@ using tests::kPods;
 using tests::Pod;
 using Lines = std::vector<std::string>;
 
-// Writes down what a handler is told: "add a@101 initial", "update a@101->102", "delete a@102".
+// Writes down what a handler is notified of: "add a@101 initial", "update a@101->102", "delete
+// a@102".
 class Diary {
  public:
   EventHandler Handler() {
@@ -97,13 +98,14 @@ TEST_CASE_METHOD(Fixture, "a list comes in pages") {
   CHECK(server->Requests("GET").size() == 3);
 }
 
-TEST_CASE_METHOD(Fixture, "a handler added late is told of everything before AddHandler returns") {
+TEST_CASE_METHOD(Fixture,
+                 "a handler added late is notified of everything before AddHandler returns") {
   server->Put(kPods, Pod("a"));
   Synced()->AddHandler(diary.Handler());
   CHECK(diary.lines() == Lines{"add a@101 initial"});
 }
 
-TEST_CASE_METHOD(Fixture, "a removed handler is told nothing more") {
+TEST_CASE_METHOD(Fixture, "a removed handler is notified of nothing more") {
   const auto informer = Synced();
   const int64_t id = informer->AddHandler(diary.Handler());
   Diary other;

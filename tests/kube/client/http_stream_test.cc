@@ -23,7 +23,7 @@ namespace {
 
 using tests::TestServer;
 
-// Collects what a stream's callbacks are told.
+// Collects what a stream's callbacks are called with.
 class Recorder {
  public:
   StreamCallbacks Callbacks() {
@@ -96,7 +96,7 @@ std::unique_ptr<HttpStream> Open(const std::shared_ptr<Transport>& transport, Re
 
 }  // namespace
 
-TEST_CASE("A stream's data arrives as it is written, and a proper end is told") {
+TEST_CASE("A stream's data arrives as it is written, and a proper end is reported") {
   tests::ForEachTransport();
   Streams streams;
   Recorder recorder;

@@ -22,7 +22,7 @@ namespace {
 using tests::Connect;
 using tests::TestServer;
 
-// What a handler saw, told back as the body.
+// Answers with what the handler has seen, as the body.
 void Echo(base::HttpRequest request, std::shared_ptr<base::HttpResponder> responder) {
   std::string seen = absl::StrCat(request.method, " ", request.target, " body=", request.body);
   for (const char* name : {"accept", "content-type", "authorization", "user-agent", "host",

@@ -115,7 +115,7 @@ TEST_CASE("Connections that differ in their token alone are known as such") {
   CHECK_FALSE(DifferOnlyInToken(a, b));
 }
 
-TEST_CASE("A context's namespace is told, and copied") {
+TEST_CASE("A context's namespace is reported, and copied") {
   const auto config = ParseKubeconfig(
       "contexts:\n- name: main\n  context: {cluster: c, namespace: shop}\n"
       "clusters:\n- name: c\n  cluster: {server: 'https://example:6443'}\n",

@@ -45,7 +45,7 @@ class ScriptedTransport : public kube::Transport {
     return requests_;
   }
 
-  kube::StreamCallbacks stream;  // Of the last Open().
+  kube::StreamCallbacks stream;  // The callbacks of the last Open().
 
  private:
   const Handler handler_;

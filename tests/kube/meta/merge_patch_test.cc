@@ -61,7 +61,7 @@ TEST_CASE("nulls count as absent when a merge patch is computed") {
   }
 }
 
-TEST_CASE("patches that set, change or remove a list are told from those that do not") {
+TEST_CASE("patches that set, change or remove a list are distinguished from those that do not") {
   struct Case {
     const char* before;
     const char* patch;

@@ -22,7 +22,7 @@ Object Deployment() {
     "spec": {"replicas": 2}, "status": {"ready": 1}})"));
 }
 
-TEST_CASE("an object tells its type and metadata") {
+TEST_CASE("an object knows its type and metadata") {
   const Object o = Deployment();
   CHECK(o.gvk() == kube::Gvk{"apps", "v1", "Deployment"});
   CHECK(o.key() == kube::ObjectKey{"default", "web"});

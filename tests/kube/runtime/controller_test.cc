@@ -377,7 +377,7 @@ TEST_CASE_METHOD(Fixture, "a stop lets the running reconcile end and leaves the 
 }
 
 TEST_CASE_METHOD(Fixture,
-                 "a reconcile that outlives most of the graceful period is told to abort") {
+                 "a reconcile that outlives most of the graceful period is asked to abort") {
   Controller& controller = Build([&](const Request&, const base::StopToken& token) {
     clock.SleepFor(absl::InfiniteDuration(), token);
     return absl::StatusOr<Action>(absl::CancelledError("stopped"));

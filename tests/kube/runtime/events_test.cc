@@ -23,7 +23,7 @@ using tests::Pod;
 
 const Resource kEvents{{"", "v1", "Event"}, "events", true};
 
-// A note about pod "a", whose resourceVersion moves with each note unless told otherwise.
+// A note about pod "a", whose resourceVersion moves with each note unless a test says otherwise.
 class Notes {
  public:
   EventNote Make(const std::string& message) {
@@ -147,7 +147,7 @@ struct Fixture {
   }
 };
 
-TEST_CASE_METHOD(Fixture, "an event tells source, object, reason and times") {
+TEST_CASE_METHOD(Fixture, "an event names source, object, reason and times") {
   Record(Pod("a", 5, "u"), "m");
   const std::vector<Object> written = Written();
   REQUIRE(written.size() == 1);

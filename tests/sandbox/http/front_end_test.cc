@@ -226,7 +226,7 @@ TEST_CASE("reviews are answered, not stored") {
   CHECK(whoami.body["status"]["userInfo"]["username"].AsString() == "tester");
 }
 
-TEST_CASE("injected faults hit the requests they name, as often as told") {
+TEST_CASE("injected faults hit the requests they name, as often as asked") {
   FrontEndFixture f;
   f.faults.FailNext(1, 429, "GET", "/configmaps", "", "");
   CHECK(f.Get("/api/v1/secrets").code == 200);

@@ -111,7 +111,7 @@ TEST_CASE("generation follows the spec, not metadata or status") {
   CHECK(o.status()["replicas"].AsInt() == 4);
 }
 
-TEST_CASE("a write that changes nothing keeps the resourceVersion and tells nobody") {
+TEST_CASE("a write that changes nothing keeps the resourceVersion and notifies nobody") {
   ServerBackend backend(100);
   const auto created = backend.Create(kDeployments, Deployment("web"), false);
   REQUIRE(created.ok());
