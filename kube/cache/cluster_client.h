@@ -32,9 +32,9 @@ struct UpdateOptions {
   // With "status": the kind has no such subresource, so the status is patched on the object itself.
   // (The server then counts it as a change: metadata.generation moves.)
   bool status_on_object = false;
-  // Whether the server must refuse the patch when the object changed since `before` (kAborted).
-  // kWhenListsChange: only if the patch sets, changes or removes a list (merge patches carry lists
-  // whole, so that another writer's items would be lost).
+  // Says whether the server must refuse the patch when the object changed since `before`
+  // (kAborted). kWhenListsChange: only if the patch sets, changes or removes a list (merge patches
+  // carry lists whole, so that another writer's items would be lost).
   enum class Precondition {
     kWhenListsChange,
     kAlways,

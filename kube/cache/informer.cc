@@ -11,7 +11,7 @@
 namespace kube {
 namespace {
 
-// Of a set that shares its threads with no other.
+// The threads of a set that shares them with no other.
 constexpr int kOwnThreads = 4;
 // Longer than any write takes to be answered (see Store::AgeTombstones).
 constexpr absl::Duration kTombstoneAge = absl::Minutes(5);

@@ -1,4 +1,4 @@
-// Keeping a Store true to one resource of one API server, and telling handlers about changes.
+// Keeps a Store true to one resource of one API server, and notifies handlers of changes.
 //
 // Guarantees: every handler sees one Add for each object and afterwards its Updates and its Delete,
 // in order per object; after a break the difference to the server's state is reported (a missed
@@ -54,8 +54,8 @@ class Informer {
   virtual ~Informer() = default;
   virtual const Resource& resource() const = 0;
   virtual const Store& store() const = 0;
-  // Whether the store is to hold every object of the resource (there is no label selector), so that
-  // an object absent from a synced store does not exist.
+  // Returns whether the store is to hold every object of the resource (there is no label selector),
+  // so that an object absent from a synced store does not exist.
   virtual bool HoldsAll() const { return true; }
   virtual void AddIndex(const std::string& name, IndexFn fn) = 0;
   // Existing objects are replayed as initial adds before this returns (when called from inside a

@@ -34,7 +34,7 @@ using internal::ObjectTable;
 struct Tombstone {
   int64_t version = -1;
   std::string dead_uid;
-  uint64_t number = 0;  // Of the deletion, in the order in which this store learned of them.
+  uint64_t number = 0;  // Counts deletions in the order in which this store learned of them.
 
   bool Covers(const Object& object) const {
     if (!dead_uid.empty() && object.uid() == dead_uid) return true;
@@ -74,7 +74,7 @@ struct Store::Impl {
   uint64_t deletions ABSL_GUARDED_BY(mu) = 0;  // How many were learned of.
   int64_t newest ABSL_GUARDED_BY(mu) = -1;     // The highest resourceVersion seen.
 
-  // Whether a deletion later than the first `known` ones covers the object.
+  // Returns whether a deletion later than the first `known` ones covers the object.
   bool IsDeletedSince(const Object& object, uint64_t known) const ABSL_SHARED_LOCKS_REQUIRED(mu) {
     if (recent_deletions.empty() && older_deletions.empty()) return false;
     const ObjectKey key = object.key();
@@ -112,7 +112,7 @@ struct Store::Impl {
     internal::PutInto(objects, object);
   }
 
-  // Whether the index of namespaces had to be made.
+  // Returns whether the index of namespaces had to be made.
   bool IndexNamespaces() ABSL_LOCKS_EXCLUDED(mu) {
     absl::MutexLock lock(&mu);
     if (namespaces.has_value()) return false;

@@ -21,8 +21,8 @@ int MeterIndex() {
   return index;
 }
 
-// Whether this tells of application data being sent. TLS 1.3 hides the type of a record behind
-// that of application data and tells it apart.
+// Returns whether the callback reports that application data is sent. TLS 1.3 hides the type of a
+// record behind that of application data; the real one is reported separately.
 bool IsRequestSent(int sent, int version, int content_type, const unsigned char* bytes) {
   if (sent == 0) return false;
   const int teller = version == TLS1_3_VERSION ? SSL3_RT_INNER_CONTENT_TYPE : SSL3_RT_HEADER;

@@ -34,7 +34,7 @@ int BioResult(BIO* bio, const IoResult& result, size_t* count) {
   if (result.state == IoState::kDone) return 1;
   if (result.state == IoState::kWantRead) BIO_set_retry_read(bio);
   if (result.state == IoState::kWantWrite) BIO_set_retry_write(bio);
-  // BIO_CTRL_EOF tells OpenSSL that this was the end and not a failure.
+  // By BIO_CTRL_EOF OpenSSL learns that this was the end and not a failure.
   if (result.state == IoState::kEnd) BIO_set_flags(bio, BIO_FLAGS_IN_EOF);
   return 0;
 }

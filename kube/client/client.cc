@@ -20,7 +20,7 @@ namespace {
 // server without bookmarks, whose watches resume at no cost.
 constexpr absl::Duration kWatchSilence = absl::Seconds(180);
 
-// Of a list without a limit of its own, when it has to be cut into pages.
+// The size of pages when a list without a limit of its own has to be cut into them.
 constexpr int64_t kPageSize = 500;
 
 const char* ContentTypeOf(PatchType type) {
@@ -85,7 +85,7 @@ std::string ListPath(const Resource& r, absl::string_view ns, const ListOptions&
 struct Client::Impl {
   Caller caller;
 
-  // Of calls whose answer is one object.
+  // Makes a call whose answer is one object.
   absl::StatusOr<Object> Call(HttpRequest request, const Resource& r, const std::string& what,
                               const base::StopToken& stop) {
     ASSIGN_OR_RETURN(const HttpResponse answer,

@@ -1,4 +1,4 @@
-// cpprestsdk tells what went wrong by the text of its exceptions alone.
+// cpprestsdk reports what went wrong by the text of its exceptions alone.
 #include <cpprest/http_msg.h>
 #include <netdb.h>
 #include <openssl/err.h>
@@ -42,7 +42,7 @@ constexpr KnownFailure kKnownFailures[] = {
 };
 
 // OpenSSL's codes fill the upper bits of an int; smaller ones are errno values, or end-of-file
-// codes of asio's own that nothing tells apart from errno's.
+// codes of asio's own that nothing distinguishes from errno's.
 constexpr unsigned int kSmallestSslCode = 1 << 16;
 constexpr int kAsioEof = 2, kAsioTruncated = 1;
 

@@ -113,8 +113,8 @@ absl::StatusOr<web::web_proxy> LibraryProxy(const ProxySettings& proxy) {
   return out;
 }
 
-// Whether the library can do what the configuration asks for. It knows http:// proxies with Basic
-// credentials, and keeps one value for each name of a header.
+// Returns whether the library can do what the configuration asks for. It knows http:// proxies with
+// Basic credentials, and keeps one value for each name of a header.
 absl::StatusOr<bool> IsServed(const ConnectionConfig& config) {
   ASSIGN_OR_RETURN(const ProxySettings proxy, ProxySettingsOf(config));
   const bool known_kind =

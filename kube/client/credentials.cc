@@ -178,7 +178,8 @@ void CredentialSource::Refresh(base::SteadyTime deadline, const base::StopToken&
   const base::SteadyTime now = clock_.SteadyNow();
   if (stop.stop_requested() || now >= deadline) return;
   if (loaded_before_ && config_.exec == nullptr) {
-    // Files in the middle of a rotation: what we have may still be good, and if not a 401 tells.
+    // Files in the middle of a rotation: what we have may still be good, and if not a 401 will show
+    // it.
     base::LogWarning("credentials cannot be read again, keeping the old ones",
                      {{"server", WithoutUserInfo(config_.server)}, {"error", failure_}});
     failure_ = absl::OkStatus();

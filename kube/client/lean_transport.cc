@@ -64,12 +64,13 @@ class Server {
   Endpoint endpoint_;
   ProxySettings proxy_;
   std::shared_ptr<TlsClient> proxy_tls_;
-  Headers headers_;  // Of every request.
+  Headers headers_;  // Every request has them.
   std::string prefix_;
   std::unique_ptr<CredentialSource> credentials_;
   std::shared_ptr<EventLoop> loop_;
   absl::Mutex mu_;
-  std::shared_ptr<const tls::ClientCredentials> identity_ ABSL_GUARDED_BY(mu_);  // Of peer_.
+  std::shared_ptr<const tls::ClientCredentials> identity_
+      ABSL_GUARDED_BY(mu_);  // The identity that peer_ uses.
   Peer peer_ ABSL_GUARDED_BY(mu_);
 };
 
@@ -163,7 +164,7 @@ class LeanStream : public HttpStream {
   const std::shared_ptr<EventLoop> loop_;
   const std::shared_ptr<StreamDelivery> delivery_;
   std::shared_ptr<WatchStream> stream_;
-  base::StopSource stop_;  // Of a wait for credentials.
+  base::StopSource stop_;  // Ends a wait for credentials.
 };
 
 class LeanTransport : public Transport {

@@ -40,7 +40,7 @@ class Message : public http::basic_parser<false> {
 
   HttpResponse head;
   bool head_complete = false;
-  absl::Status failed;  // Of a callback.
+  absl::Status failed;  // What a callback has refused.
 
   bool is_interim() const { return head.code / 100 == 1; }
 

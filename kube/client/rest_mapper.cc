@@ -26,7 +26,7 @@ struct RestMapper::Impl {
   Impl(Client& client, const base::Clock& clock) : client(client), clock(clock) {}
 
   absl::StatusOr<Resource> Find(const Gvk& gvk) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu);
-  // Whether the last pass could not read the kind's group-version, or the root above it.
+  // Returns whether the last pass could not read the kind's group-version, or the root above it.
   bool MayBeMissing(const Gvk& gvk) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu);
   void Store(const Discovery& discovery) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu);
   // Runs discovery, or waits for the run of another thread.

@@ -9,7 +9,7 @@
 namespace kube {
 namespace {
 
-// Of the buffer for split lines; hundreds of watches hold one each.
+// How much the buffer for split lines keeps; hundreds of watches have one each.
 constexpr size_t kKeptCapacity = 64 << 10;
 
 constexpr absl::string_view kManagedFields[] = {"object", "metadata", "managedFields"};

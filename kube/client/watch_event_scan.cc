@@ -83,7 +83,7 @@ class Scan {
     at_ = text_.size();
     return "";
   }
-  // Whether the backslashes before `place` are odd in number.
+  // Returns whether the backslashes before `place` are odd in number.
   bool IsEscaped(size_t begin, size_t place) const {
     size_t first = place;
     while (first > begin && text_[first - 1] == '\\') --first;

@@ -65,8 +65,8 @@ class Object {
   bool EraseAnnotation(absl::string_view key);
 
   bool HasFinalizer(absl::string_view finalizer) const;
-  bool AddFinalizer(absl::string_view finalizer);     // Whether it was missing.
-  bool RemoveFinalizer(absl::string_view finalizer);  // Whether it was there.
+  bool AddFinalizer(absl::string_view finalizer);     // Returns whether it was missing.
+  bool RemoveFinalizer(absl::string_view finalizer);  // Returns whether it was there.
 
   std::vector<OwnerRef> OwnerRefs() const;
   // The owner with controller=true; its uid is "" when there is none.

@@ -13,8 +13,9 @@ json::Value ApplyMergePatch(const json::Value& target, const json::Value& patch)
 // The smallest merge patch that makes `before` into `after`; null when nothing differs. Lists that
 // differ are carried whole. An explicit null in `after` cannot be expressed and counts as absent.
 json::Value DiffMergePatch(const json::Value& before, const json::Value& after);
-// Whether applying the merge patch to `before` sets, changes or removes a list, at any depth. A
-// merge patch carries lists whole, so a writer that shares the list then needs a precondition.
+// Returns whether applying the merge patch to `before` sets, changes or removes a list, at any
+// depth. A merge patch carries lists whole, so a writer that shares the list then needs a
+// precondition.
 bool PatchTouchesList(const json::Value& before, const json::Value& patch);
 
 // RFC 6902 with the library semantics Karmada relies on (evanphx/json-patch v5): "-" appends,

@@ -1,3 +1,9 @@
+// How it works. A member is made by the first Get and stays until Remove, or until Refresh finds
+// that its configuration differs in more than the token. Members are made without the lock, since
+// that reads configurations and certificates: whoever comes second throws his own away (Insert),
+// and so does whoever read the configuration of a cluster that has left meanwhile (`removals`).
+// Refresh stops the old member's informers before it announces the new one, so that a subscriber
+// never sees events of both.
 #include "kube/runtime/cluster_set.h"
 
 #include <map>
@@ -41,8 +47,8 @@ class Member : public MemberCluster {
     unfiltered_.Stop();
   }
 
-  // Whether it is connected as `config` says, or has been able to become so by taking over a new
-  // token.
+  // Returns whether it is connected as `config` says, or has been able to become so by taking over
+  // a new token.
   bool Follow(const ConnectionConfig& config) {
     absl::MutexLock lock(&mu_);
     if (SameConnection(config, config_)) return true;
@@ -130,7 +136,7 @@ struct ClusterSet::Impl {
     return members.try_emplace(member->name(), std::move(member)).first->second;
   }
 
-  // Whether `old` was still the member.
+  // Returns whether `old` was still the member.
   bool Replace(const MemberPtr& old, MemberPtr member) {
     absl::MutexLock lock(&mu);
     const auto it = members.find(old->name());

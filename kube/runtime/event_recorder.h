@@ -33,10 +33,10 @@ class EventRecorder {
 
   struct Text {
     absl::string_view reason;
-    std::string message;  // Of a failure: "" for the error's own.
+    std::string message;  // For a failure, "" stands for the error's own.
   };
   struct Attempt {
-    std::string what;                    // Tells attempts at different things apart.
+    std::string what;                    // Distinguishes attempts at different things.
     std::vector<ObjectReference> about;  // Each gets the event.
     Text success, failure;
     bool changed = false;  // A success that changed something is an event of its own.

@@ -28,7 +28,7 @@ const Resource& EventResource() {
   return kEvents;
 }
 
-// Whether the server may take the event later: it could not be asked or was not able to.
+// Returns whether the server may take the event later: it could not be asked or was not able to.
 bool IsWorthRetrying(const absl::Status& status) {
   return absl::IsUnavailable(status) || absl::IsDeadlineExceeded(status) ||
          absl::IsUnauthenticated(status);
@@ -52,7 +52,7 @@ class BackgroundEventSink : public EventSink {
   const base::Clock& clock_;
   base::StopSource closing_;    // No new attempts, no waiting.
   base::StopSource abort_;      // Ends calls.
-  EventCorrelator correlator_;  // Of the writer's thread.
+  EventCorrelator correlator_;  // Used by the writer's thread only.
   absl::Mutex mu_;
   std::deque<EventNote> waiting_ ABSL_GUARDED_BY(mu_);
   int dropped_ ABSL_GUARDED_BY(mu_) = 0;

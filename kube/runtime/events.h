@@ -30,7 +30,7 @@ class EventSink {
   virtual ~EventSink() = default;
   // `source` is the component ("binding-controller"). An event equal to the last one of the same
   // source, object and reason is dropped for ten minutes while the object's resourceVersion stays
-  // the same: repeating it would tell nothing new.
+  // the same: repeating it would report nothing new.
   virtual void Record(absl::string_view source, const ObjectReference& about, EventType type,
                       absl::string_view reason, absl::string_view message) = 0;
 };

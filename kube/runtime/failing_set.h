@@ -2,7 +2,7 @@
 // at every pass.
 //
 // This is memory of one process: after a restart nothing counts as failing, so that the success
-// which ends an earlier failure is not reported. Conditions, which the objects keep, still tell it.
+// which ends an earlier failure is not reported. Conditions, which the objects keep, still show it.
 #ifndef KUBE_RUNTIME_FAILING_SET_H_
 #define KUBE_RUNTIME_FAILING_SET_H_
 

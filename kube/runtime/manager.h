@@ -38,7 +38,7 @@ struct ManagerOptions {
   absl::Duration renew_deadline = absl::Seconds(10);
   absl::Duration retry_period = absl::Seconds(2);
   absl::Duration cache_sync_timeout = absl::Minutes(2);
-  absl::Duration graceful_stop = absl::Seconds(30);  // Of everything together.
+  absl::Duration graceful_stop = absl::Seconds(30);  // Limits the stop of everything together.
 };
 
 // Thread-safe.

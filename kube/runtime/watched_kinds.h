@@ -36,7 +36,8 @@ class KindSubscriber {
   // Called with the kinds that can be watched now, after each round of discovery and before
   // anything is watched because of it.
   virtual void OnDiscovered(const std::set<Gvk>&) {}
-  // Whether to watch a needed kind already; asked again every half a second while it is false.
+  // Returns whether to watch a needed kind already; asked again every half a second while it is
+  // false.
   virtual bool MayWatch(const Gvk&) { return true; }
 };
 

@@ -238,7 +238,7 @@ bool WorkQueue::Impl::HasPlace(const Lane& lane, base::SteadyTime now) const {
   return lane.taken.empty() && SlowHeld(lane, now) < lane_options.max_held_slow;
 }
 
-// Whether the item may be taken; else it is parked.
+// Returns whether the item may be taken; else it is parked.
 bool WorkQueue::Impl::EnterLane(Item& item, base::SteadyTime now) {
   if (!lane_options.of) return true;
   if (item.second.lane == nullptr) item.second.lane = &lanes[lane_options.of(item.first)];

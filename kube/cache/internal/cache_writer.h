@@ -68,7 +68,7 @@ class CacheWriter {
   void Stop();
 
  private:
-  // Something to tell: a change (either side may be null) to all handlers that were there when it
+  // Something to report: a change (either side may be null) to all handlers that were there when it
   // happened, or an action of our own in its place of the order.
   struct Change {
     ObjectPtr before, after;
@@ -96,7 +96,7 @@ class CacheWriter {
   std::deque<Change> changes_ ABSL_GUARDED_BY(mu_);
   int64_t next_id_ ABSL_GUARDED_BY(mu_) = 1;
   int64_t last_replayed_ ABSL_GUARDED_BY(mu_) = 0;
-  std::thread::id dispatcher_ ABSL_GUARDED_BY(mu_);  // Of the thread that empties the queue.
+  std::thread::id dispatcher_ ABSL_GUARDED_BY(mu_);  // The thread that empties the queue.
   int64_t called_ ABSL_GUARDED_BY(mu_) = 0;          // The handler it is calling, or 0.
   bool synced_ ABSL_GUARDED_BY(mu_) = false;
   bool stopped_ ABSL_GUARDED_BY(mu_) = false;

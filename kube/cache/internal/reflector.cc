@@ -1,3 +1,16 @@
+// How it works. A reflector is in one of two steps, which are tasks of the pool: it lists, or it
+// has a watch running. After a list the store holds what the server had at the list's version,
+// handlers have been notified of the differences, and the watch begins at that version. Each event
+// moves the version on, so that a watch that ends can go on where it was.
+//
+// How a watch ends decides about the next step. After a clean end, a broken connection or a
+// refusal that may pass (CanResumeAfter) it is resumed at once or after a back-off; a version that
+// is gone, an event that is older than the watch (the server went back to an earlier state), and
+// too many failures in a row lead to a list. Failed lists are repeated with the same back-off, for
+// ever.
+//
+// What this process has written itself is put into the store when the answer comes
+// (Informer::Written); the watch reports that version again, and OnKnownState passes over it.
 #include "kube/cache/internal/reflector.h"
 
 #include <algorithm>
@@ -33,7 +46,7 @@ LabelSelector ParseOrNothing(const std::string& text) {
   return selector.ok() ? *std::move(selector) : LabelSelector::Nothing();
 }
 
-// Whether the watch may go on from its last version after this; anything else needs a list.
+// Returns whether the watch may go on from its last version after this; anything else needs a list.
 bool CanResumeAfter(const absl::Status& status) {
   return status.ok() || absl::IsUnavailable(status) || absl::IsDeadlineExceeded(status) ||
          absl::IsResourceExhausted(status);

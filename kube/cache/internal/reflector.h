@@ -71,7 +71,8 @@ class Reflector final : public Informer,
   // Keeps the error and logs it when it differs from the last one.
   void Failed(const absl::Status& status);
   void Succeeded();
-  // Whether the watch that has just ended was of use, so that the failures before it count no more.
+  // Returns whether the watch that has just ended was of use, so that the failures before it count
+  // no more.
   bool WatchWasHealthy() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
   const Resource resource_;

@@ -59,7 +59,7 @@ class TaskPool {
   bool MayRun(const LaneState& lane) const ABSL_SHARED_LOCKS_REQUIRED(mu_);
   // When the first task that is not due at `now` will be.
   base::SteadyTime NextTime(base::SteadyTime now) const ABSL_SHARED_LOCKS_REQUIRED(mu_);
-  // Whether a task may run at `now`, or its time comes before the one that is waited for.
+  // Returns whether a task may run at `now`, or its time comes before the one that is waited for.
   bool NeedsThread(base::SteadyTime now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Sees to it that a thread looks for something to do.
   void Wake() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);

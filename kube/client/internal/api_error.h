@@ -17,8 +17,8 @@ absl::StatusCode CodeOf(const ApiFailure& failure);
 // event); FailureOf() finds its parts again. `http_code` is used where the object has no code.
 absl::Status ErrorOfStatusObject(const json::Value& status, int http_code);
 
-// Whether the server's error names an object (details.name): a 404 is then about that, not about
-// the path.
+// Returns whether the server's error names an object (details.name): a 404 is then about that, not
+// about the path.
 bool NamesObject(const absl::Status& error);
 
 // The error of an answer whose code is not 2xx. `what` ("get Deployment default/web") precedes the

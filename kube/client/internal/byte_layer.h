@@ -32,7 +32,7 @@ class ByteLayer {
   virtual ~ByteLayer() = default;
   virtual IoResult Read(char* buffer, size_t size) = 0;
   virtual IoResult Write(absl::string_view bytes) = 0;
-  // Whether bytes wait inside the layer that no poll() of the socket would announce.
+  // Returns whether bytes wait inside the layer that no poll() of the socket would announce.
   virtual bool has_pending() const { return false; }
 };
 

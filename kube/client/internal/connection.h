@@ -35,7 +35,7 @@ struct Route {
   int dialled_port() const;
   // "the proxy http://p:3128" or "h:6443", for messages.
   std::string DialledName() const;
-  // Whether requests go to the proxy whole, with absolute URLs.
+  // Returns whether requests go to the proxy whole, with absolute URLs.
   bool forwards_requests() const;
 };
 
@@ -61,7 +61,7 @@ class Connection {
   IoResult Read(char* buffer, size_t size);
   IoResult Write(absl::string_view bytes);
   bool has_pending() const { return top_->has_pending(); }
-  // Whether a kept connection still looks usable: nothing has come from the server since.
+  // Returns whether a kept connection still looks usable: nothing has come from the server since.
   bool IsQuiet();
 
  private:

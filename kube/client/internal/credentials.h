@@ -19,7 +19,8 @@
 
 namespace kube {
 
-// An immutable snapshot. Equal credentials are the same object, so pointers tell a change.
+// An immutable snapshot. Equal credentials are the same object, so that a change shows in the
+// pointer.
 struct Credentials {
   std::string authorization;  // The header's value; "" sends none.
   tls::KeyPair certificate;
@@ -75,13 +76,13 @@ class CredentialSource {
   const ConnectionConfig config_;
   const base::Clock& clock_;
   absl::Mutex mu_;
-  std::string token_ ABSL_GUARDED_BY(mu_);  // Of the configuration, or what replaced it.
+  std::string token_ ABSL_GUARDED_BY(mu_);  // The configured one, or what replaced it.
   bool refreshing_ ABSL_GUARDED_BY(mu_) = false;
   bool loaded_before_ ABSL_GUARDED_BY(mu_) = false;
   CredentialsPtr current_ ABSL_GUARDED_BY(mu_);
   base::SteadyTime fresh_until_ ABSL_GUARDED_BY(mu_) = base::SteadyTime::InfinitePast();
   base::SteadyTime last_reject_ ABSL_GUARDED_BY(mu_) = base::SteadyTime::InfinitePast();
-  absl::Status failure_ ABSL_GUARDED_BY(mu_);  // Of the last refresh.
+  absl::Status failure_ ABSL_GUARDED_BY(mu_);  // How the last refresh failed, if it did.
   base::SteadyTime failure_until_ ABSL_GUARDED_BY(mu_) = base::SteadyTime::InfinitePast();
 };
 

@@ -40,7 +40,7 @@ class ResponseParser {
 
   bool started() const;  // At least one byte has come.
   bool done() const;
-  // Whether the connection can be used for another request. REQUIRES: done().
+  // Returns whether the connection can be used for another request. REQUIRES: done().
   bool keeps_connection() const;
   // Its code is 0 before the head has come whole. REQUIRES: callbacks did not move from it.
   HttpResponse& head();

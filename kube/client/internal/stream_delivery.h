@@ -27,7 +27,7 @@ class StreamDelivery {
   void Close();
   bool closed() const;
 
-  // Whether this thread runs a callback of some stream now.
+  // Returns whether this thread runs a callback of some stream now.
   static bool InCallback();
 
  private:

@@ -17,7 +17,7 @@ std::string EscapeQuery(absl::string_view text);
 // "/api/v1" or "/apis/apps/v1".
 std::string GroupVersionPath(absl::string_view group, absl::string_view version);
 
-// Of all objects, or of those of one namespace.
+// Returns the path of all objects, or of those of one namespace.
 std::string CollectionPath(const Resource& r, absl::string_view ns);
 
 // kInvalidArgument when the name, or the namespace of a namespaced resource, is missing or would

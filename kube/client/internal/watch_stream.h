@@ -61,7 +61,7 @@ class WatchStream : public Reactor::Source, public std::enable_shared_from_this<
   StreamRequest request_;
   size_t written_ = 0;
   Phase phase_ = Phase::kResolving;
-  base::SteadyTime phase_deadline_;  // Of everything before the answer.
+  base::SteadyTime phase_deadline_;  // Covers everything before the answer.
   base::SteadyTime last_data_;
   std::unique_ptr<Connection> connection_;
   std::unique_ptr<ResponseParser> parser_;

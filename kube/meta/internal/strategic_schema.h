@@ -15,8 +15,10 @@ enum class FieldStrategy {
 
 struct FieldRule {
   FieldStrategy strategy = FieldStrategy::kDefault;
-  absl::string_view merge_key;  // Of the list's objects; "" for lists of scalars.
-  absl::string_view type;  // Of the object, or of the list's objects; "" when nothing is known.
+  absl::string_view
+      merge_key;  // The member that names the list's objects; "" for lists of scalars.
+  absl::string_view
+      type;  // The type of the object, or of the list's objects; "" when nothing is known.
 };
 
 // The type of a whole object. Kinds that are not built in get the one that knows metadata only.

@@ -81,7 +81,8 @@ struct LeaderElector::Impl {
   base::SteadyTime renewed_at ABSL_GUARDED_BY(mu);
   bool finished ABSL_GUARDED_BY(mu) = false;
 
-  // Whether we hold the Lease after this attempt. An error: it could not be read or written.
+  // Returns whether we hold the Lease after this attempt. An error: it could not be read or
+  // written.
   absl::StatusOr<bool> Attempt(const base::StopToken& stop);
   absl::StatusOr<bool> Settle(absl::StatusOr<Object> written);
   // As Attempt, noting when the Lease was renewed and logging errors.

@@ -10,7 +10,7 @@
 namespace kube::internal {
 
 // A bucket that holds up to `burst` tokens and gains `qps` a second. A taker may run it into debt;
-// it is told how long to wait until its token exists.
+// it learns how long it has to wait until its token exists.
 class TokenBucket {
  public:
   TokenBucket(double qps, int burst) : qps_(qps), burst_(burst), tokens_(burst) {}

@@ -33,7 +33,8 @@ class TaskGroup {
   void Start();
   // Asks all to end; nothing is started any more.
   void RequestStop();
-  // Whether all that were started have ended by `deadline`. Threads that have ended are joined.
+  // Returns whether all that were started have ended by `deadline`. Threads that have ended are
+  // joined.
   bool AwaitEnd(const base::Clock& clock, base::SteadyTime deadline);
   std::vector<std::string> Running() const;
   void UpdateMetrics();
