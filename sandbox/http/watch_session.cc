@@ -1,3 +1,12 @@
+// How it works. A session subscribes to its table in the store and becomes the sink of the changes
+// (OnChange, one call at a time). What a client sees depends on its selectors: an object that
+// begins to match is ADDED, one that stops to match is DELETED with the state in which it matched
+// last. The first bookmark of the store marks the end of the initial objects; later ones are sent
+// if the client asked for bookmarks. Text is encoded once for all sessions that want the same form.
+//
+// A session ends when the client goes, when its time is over (Finish), when a test cuts it (Abort),
+// or when the client reads so slowly that the stream refuses another line. It leaves the store in
+// each case, without waiting for a call of the sink that may be under way.
 #include "sandbox/http/watch_session.h"
 
 #include <utility>

@@ -1,3 +1,6 @@
+// How it works. Tasks lie in a map sorted by the time at which they are due and by the order in
+// which they were posted. The thread runs the first one if it is due, else it waits until that time
+// comes, until a task that is due earlier is posted, or until Stop.
 #include "sandbox/sim/event_loop.h"
 
 namespace sandbox {

@@ -1,3 +1,10 @@
+// How it works. A write stamps the object with the next resourceVersion, puts it into its table,
+// records the change and queues it for the subscribers, all under one lock: tables, history and
+// deliveries have one order. It delivers after releasing the lock (event_hub.cc).
+//
+// History holds the last changes with the states before and after each. A list at an older version
+// undoes what came later, newest first; a watch from an older version is sent the changes since. A
+// version from before the history is Expired, and the client has to list anew.
 #include "sandbox/storage/store.h"
 
 #include <algorithm>
