@@ -1,3 +1,9 @@
+// How a call goes. The deadline is set first; finding the address, connecting, waiting and
+// repeating all take from the same time. The address (URL or Service), the name to verify and the
+// CA choose a transport that is kept for the next calls; the one that was not used for longest
+// makes room for a new one. An answer 429 or 5xx with Retry-After is waited for and asked again as
+// long as that fits before the deadline; any other answer is final. Each failure leaves with a
+// FailureReason, which is what the circuit breaker and the metrics go by.
 #include "interpreter/webhook/hook_client.h"
 
 #include <algorithm>
