@@ -153,9 +153,9 @@ std::string ManifestNotSynced(const kube::ObjectKey& object, absl::string_view c
 std::string ManifestDeleted(const kube::ObjectKey& object, absl::string_view cluster);
 std::string ManifestNotDeleted(const kube::ObjectKey& object, absl::string_view cluster,
                                const absl::Status& why);
-// Of condition AppliedFailed of a Work that is on its way out.
+// The message of the reason AppliedFailed on a Work that is on its way out.
 std::string ManifestsNotRemoved(const absl::Status& why);
-// Of condition AppliedFailed: "Failed to apply all manifests (1/2): <why>".
+// The message of the reason AppliedFailed: "Failed to apply all manifests (1/2): <why>".
 std::string ManifestsNotApplied(int applied, int total, const absl::Status& why);
 // The error of a member object that somebody else owns.
 std::string ObjectExistsUnmanaged(absl::string_view kind, const kube::ObjectKey& object,

@@ -24,7 +24,7 @@ inline constexpr char kReferencedBindingNotFound[] = "ReferencedBindingNotFound"
 struct ObservedWorkload {
   ObjectReference workload;
   std::string result;  // "" while nothing has come of it yet; another value is final.
-  std::string reason;  // Of a failure.
+  std::string reason;  // Why it failed; "" when it did not.
 
   static ObservedWorkload FromJson(const json::Value& item);
   json::Value ToJson() const;

@@ -22,14 +22,14 @@ namespace loops {
 
 // Copies refer to the same things. REQUIRES: all of them outlive the manager's Run.
 struct Context {
-  kube::Manager& manager;  // Of the control plane.
+  kube::Manager& manager;  // Runs the controllers, on the control plane.
   kube::ClusterSet& members;
   works::MemberObjects& objects;  // In members.
   MemberInventory& inventory;     // What members have that is not Karmada's.
   works::WorkStatusWriter& status;
   works::BindingRechecks& rechecks;
   const interpreter::Interpreter& interpreter;
-  kube::WatchedKinds& kinds;  // Of the control plane, beyond those with a Resource in api/.
+  kube::WatchedKinds& kinds;  // Watches kinds of the control plane that have no Resource in api/.
   const config::Options& options;
 
   const base::Clock& clock() const { return manager.clock(); }

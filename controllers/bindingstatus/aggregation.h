@@ -23,8 +23,8 @@ absl::StatusOr<std::vector<api::AggregatedStatusItem>> AggregateWorks(
 kube::Condition FullyApplied(const std::set<std::string>& expected,
                              absl::Span<const api::AggregatedStatusItem> items);
 
-// Whether this is an outcome worth telling at once, rather than a step on the way: every expected
-// cluster has answered, and is healthy or has failed.
+// Returns whether this is an outcome worth reporting at once, rather than a step on the way: every
+// expected cluster has answered, and is healthy or has failed.
 bool IsSettled(const std::set<std::string>& expected,
                absl::Span<const api::AggregatedStatusItem> items);
 

@@ -60,7 +60,7 @@ class BindingStatusReconciler : public kube::Reconciler {
   TemplateStatus template_status_;
   kube::ConflictStreak conflicts_;  // Named as the outcomes below.
   kube::EventRecorder
-      recorder_;  // Of outcomes for bindings, and templates under the prefix of their binding.
+      recorder_;  // Keeps outcomes for bindings, and templates under the prefix of their binding.
   absl::Mutex mu_;
   // When unwritten intermediate news of a binding was first seen.
   absl::flat_hash_map<kube::ObjectKey, base::SteadyTime> held_ ABSL_GUARDED_BY(mu_);

@@ -175,7 +175,7 @@ absl::StatusOr<json::Value> ClusterStatusReconciler::Collect(const kube::Object&
   if (options_.collect_resources) {
     const absl::Status added = AddResources(cluster, status, stop);
     if (absl::IsCancelled(added)) return added;
-    // The summary of before stays; that the cluster is ready must be told all the same.
+    // The summary of before stays; that the cluster is ready must be reported all the same.
     if (!added.ok()) {
       base::LogWarning("cannot sum up the resources of a cluster",
                        {{"cluster", cluster.name()}, {"error", added}});

@@ -61,8 +61,8 @@ class ClusterStatusReconciler : public kube::Reconciler {
   ReadyThreshold threshold_;
 };
 
-// Whether an update of a Cluster is looked at: its spec has changed, or the cluster loop has taken
-// it on. Everything else waits for the next round.
+// Returns whether an update of a Cluster is looked at: its spec has changed, or the cluster loop
+// has taken it on. Everything else waits for the next round.
 bool IsNewsForStatus(const kube::Object& before, const kube::Object& after);
 
 // Builds the loop.

@@ -13,7 +13,7 @@
 namespace controllers {
 namespace {
 
-// Of the bindings that need it; REQUIRES: there are some.
+// `referrers` are the bindings that need it; REQUIRES: there are some.
 absl::Status FollowReferrers(const std::vector<api::BindingSnapshot>& referrers,
                              const FindBinding& find, kube::Object& attached) {
   bool overwrite = false, preserve = false;

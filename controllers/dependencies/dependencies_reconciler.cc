@@ -56,7 +56,7 @@ absl::Status DependenciesReconciler::Record(const kube::ObjectPtr& binding,
   if (!interpreter_.HookEnabled(reference.gvk(), interpreter::Operation::kInterpretDependency)) {
     recorder_.Forget(binding->key().ToString());
     kube::Object after = *binding;
-    after.EraseAnnotation(api::kDependenciesAnnotation);  // Of a rule that is gone.
+    after.EraseAnnotation(api::kDependenciesAnnotation);  // A rule that is gone has left it.
     return kube::IgnoreGone(
         client.Update(api::ResourceBindings(), binding, after, {}, stop).status());
   }

@@ -26,8 +26,8 @@ class DependenciesReconciler : public kube::Reconciler {
         interpreter_(interpreter),
         recorder_(manager.events(), api::kDependenciesDistributor) {}
 
-  // The request's key is a ResourceBinding. Errors of the interpreter are told on the template and
-  // returned.
+  // The request's key is a ResourceBinding. Errors of the interpreter are reported on the template
+  // and returned.
   absl::StatusOr<kube::Action> Reconcile(const kube::Request& request,
                                          const base::StopToken& stop) override;
 
@@ -46,7 +46,7 @@ class DependenciesReconciler : public kube::Reconciler {
 
   kube::Manager& manager_;
   const interpreter::Interpreter& interpreter_;
-  kube::EventRecorder recorder_;  // Of outcomes by the key of their binding.
+  kube::EventRecorder recorder_;  // Keeps outcomes by the key of their binding.
 };
 
 // Builds the loop over the ResourceBindings that propagate dependencies.

@@ -64,7 +64,7 @@ class ExecutionReconciler : public kube::Reconciler {
   kube::ClusterSet::Subscription reconnected_;
   kube::ConflictStreak conflicts_;  // Manifests, named as the outcomes below.
   kube::EventRecorder
-      recorder_;  // Of outcomes for Works, and manifests under the prefix of their Work.
+      recorder_;  // Keeps outcomes for Works, and manifests under the prefix of their Work.
 };
 
 // Builds the loop.

@@ -39,7 +39,7 @@ class NamespaceSyncReconciler : public kube::Reconciler {
   kube::Manager& manager_;
   const loops::SkippedNamespaces skipped_;
   works::WorkWriter writer_;
-  kube::ConflictStreak conflicts_;  // Of requests.
+  kube::ConflictStreak conflicts_;  // Counted by request.
 };
 
 // The Work that brings a namespace into one cluster.

@@ -29,7 +29,7 @@ bool IsFinished(const std::vector<api::ObservedWorkload>& observed) {
                       [](const api::ObservedWorkload& item) { return item.result.empty(); });
 }
 
-// Whether the binding was asked to be scheduled anew at `created` or later.
+// Returns whether the binding was asked to be scheduled anew at `created` or later.
 bool WasTriggeredSince(const kube::Object& binding, absl::string_view created) {
   const absl::StatusOr<absl::Time> at = kube::ParseTime(binding.spec()[kTriggeredAt].AsString());
   const absl::StatusOr<absl::Time> wanted = kube::ParseTime(created);

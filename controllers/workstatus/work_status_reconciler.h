@@ -50,7 +50,7 @@ class WorkStatusReconciler : public kube::Reconciler {
     std::string cluster;
     kube::ObjectPtr object;  // In the member.
     kube::ObjectPtr work;
-    int64_t index = 0;  // Of the manifest.
+    int64_t index = 0;  // The place of the manifest in its Work.
     kube::Object manifest;
   };
 
@@ -68,7 +68,7 @@ class WorkStatusReconciler : public kube::Reconciler {
                        const absl::Status& created);
 
   const WorkStatusDeps deps_;
-  kube::EventRecorder recorder_;  // Of outcomes by the request for their object.
+  kube::EventRecorder recorder_;  // Keeps outcomes by the request for their object.
 };
 
 // Builds the loop, and the one that attaches it to the informers of every kind that Works carry.

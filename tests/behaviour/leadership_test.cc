@@ -49,7 +49,7 @@ struct Elected {
     REQUIRE(absl::ParseTime(absl::RFC3339_full, text, &time, nullptr));
     return time;
   }
-  // Whether the lease is renewed so many times more, each time shortly.
+  // Returns whether the lease is renewed so many times more, each time shortly.
   bool Renews(int times) {
     for (int i = 0; i < times; ++i) {
       const absl::Time before = RenewTime();
@@ -57,7 +57,7 @@ struct Elected {
     }
     return true;
   }
-  // Whether a template that is edited now lands in the member.
+  // Returns whether a template that is edited now lands in the member.
   bool Propagates(const std::string& value) {
     plane.Apply("host", In(ns, Settings(value)));
     return plane.Eventually([&] {
