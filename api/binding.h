@@ -116,7 +116,7 @@ class BindingView {
   std::set<std::string> ClustersPurgedAtOnce() const;
 
   bool IsSchedulingSuspended() const;
-  // For this cluster, or for all.
+  // Returns whether the binding suspends dispatching to this cluster, or to all.
   bool IsDispatchingSuspended(absl::string_view cluster) const;
 
   const json::Value& Conditions() const { return object_.status()["conditions"]; }

@@ -29,7 +29,7 @@ struct Namespaced {
   static constexpr bool kNamespaced = true;
   static constexpr absl::string_view kKind = "ResourceBinding";
   static constexpr const auto& kFinalizer = kBindingFinalizer;
-  // On bindings, their Works and their manifests.
+  // The label with the binding's id: bindings, their Works and their manifests have it.
   static constexpr const auto& kIdLabel = kResourceBindingIdLabel;
   // Controller names: event sources and the `controller` label of metrics.
   static constexpr absl::string_view kBindingController = "binding-controller";

@@ -43,7 +43,8 @@ inline constexpr char kResourceBindingNamespaceAnnotation[] =
 inline constexpr char kResourceBindingNameAnnotation[] = "resourcebinding.karmada.io/name";
 inline constexpr char kClusterResourceBindingNameAnnotation[] =
     "clusterresourcebinding.karmada.io/name";
-// On manifests and Works; the value says whether an unmanaged object in a member may be taken over.
+// Values of the annotation on manifests and Works that says whether an unmanaged object in a member
+// may be taken over.
 inline constexpr char kConflictOverwrite[] = "overwrite";
 inline constexpr char kConflictAbort[] = "abort";
 inline constexpr char kWorkNamespaceAnnotation[] = "work.karmada.io/namespace";

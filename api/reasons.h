@@ -30,12 +30,12 @@ inline constexpr char kWorkloadRebalancer[] = "workload-rebalancer";
 
 namespace reason {
 
-// On the configurations of the resource interpreter.
+// Events on the configurations of the resource interpreter have these.
 inline constexpr char kInvalidConfiguration[] = "InvalidConfiguration";
 inline constexpr char kWebhookSuspended[] = "WebhookSuspended";
 inline constexpr char kWebhookResumed[] = "WebhookResumed";
 
-// On the template, by the detector.
+// The detector records these on the template.
 inline constexpr char kApplyPolicySucceed[] = "ApplyPolicySucceed";
 inline constexpr char kApplyPolicyFailed[] = "ApplyPolicyFailed";
 inline constexpr char kGetReplicasSucceed[] = "GetReplicasSucceed";
@@ -45,11 +45,11 @@ inline constexpr char kGetComponentsFailed[] = "GetComponentsFailed";
 inline constexpr char kPreemptPolicySucceed[] = "PreemptPolicySucceed";
 inline constexpr char kPreemptPolicyFailed[] = "PreemptPolicyFailed";
 
-// On the template, by the dependencies distributor.
+// The dependencies distributor records these on the template.
 inline constexpr char kGetDependenciesSucceed[] = "GetDependenciesSucceed";
 inline constexpr char kGetDependenciesFailed[] = "GetDependenciesFailed";
 
-// On binding and template, by the binding controllers.
+// The binding controllers record these on binding and template.
 inline constexpr char kSyncWorkSucceed[] = "SyncWorkSucceed";
 inline constexpr char kSyncWorkFailed[] = "SyncWorkFailed";
 inline constexpr char kCleanupWorkFailed[] = "CleanupWorkFailed";
@@ -62,7 +62,7 @@ inline constexpr char kApplyOverridePolicyFailed[] = "ApplyOverridePolicyFailed"
 inline constexpr char kFullyAppliedSuccess[] = "FullyAppliedSuccess";
 inline constexpr char kFullyAppliedFailed[] = "FullyAppliedFailed";
 
-// On Work and template, by the execution controller.
+// The execution controller records these on Work and template.
 inline constexpr char kSyncSucceed[] = "SyncSucceed";
 inline constexpr char kSyncFailed[] = "SyncFailed";
 inline constexpr char kWorkDispatching[] = "WorkDispatching";
@@ -75,13 +75,13 @@ inline constexpr char kAppliedFailed[] = "AppliedFailed";
 inline constexpr char kReCreateSuccessful[] = "ReCreateSuccessful";
 inline constexpr char kReCreateFailed[] = "ReCreateFailed";
 
-// On the Work, by the work status controller.
+// The work status controller records these on the Work.
 inline constexpr char kReflectStatusSucceed[] = "ReflectStatusSucceed";
 inline constexpr char kReflectStatusFailed[] = "ReflectStatusFailed";
 inline constexpr char kInterpretHealthSucceed[] = "InterpretHealthSucceed";
 inline constexpr char kInterpretHealthFailed[] = "InterpretHealthFailed";
 
-// On the Cluster, by the cluster controller.
+// The cluster controller records these on the Cluster.
 inline constexpr char kCreateExecutionSpaceSucceed[] = "CreateExecutionSpaceSucceed";
 inline constexpr char kCreateExecutionSpaceFailed[] = "CreateExecutionSpaceFailed";
 inline constexpr char kRemoveExecutionSpaceSucceed[] = "RemoveExecutionSpaceSucceed";
@@ -141,11 +141,11 @@ std::string WorksSynced(absl::string_view binding);
 // "Update ResourceBinding(ns/n) with AggregatedStatus successfully."
 std::string BindingStatusAggregated(absl::string_view binding);
 
-// On the Work; `work` is its key.
+// The messages of events on the Work; `work` is its key.
 std::string WorkSynced(const kube::ObjectKey& work, absl::string_view cluster);
 std::string WorkNotSynced(const kube::ObjectKey& work, absl::string_view cluster,
                           const absl::Status& why);
-// On the template; `object` is the manifest's key.
+// The messages of events on the template; `object` is the manifest's key.
 std::string ManifestSynced(const kube::ObjectKey& object, absl::string_view cluster);
 std::string ManifestNotSynced(const kube::ObjectKey& object, absl::string_view cluster,
                               const absl::Status& why);

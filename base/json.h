@@ -60,7 +60,8 @@ class alignas(8) Value {
   Value(Value&& other) noexcept : tag_(other.tag_), u_(other.u_) { other.tag_ = kTagNull; }
   Value& operator=(const Value& other) noexcept { return *this = Value(other); }
   Value& operator=(Value&& other) noexcept {
-    // By way of a third value: `other` may be a part of this one, which must not end up in itself.
+    // It goes by way of a third value: `other` may be a part of this one, which must not end up in
+    // itself.
     Value moved(std::move(other));
     std::swap(tag_, moved.tag_);
     std::swap(u_, moved.u_);

@@ -31,7 +31,7 @@ class Snapshot {
  public:
   using Ptr = std::shared_ptr<const T>;
 
-  // Without a value: Get() gives nullptr.
+  // Begins without a value: Get() gives nullptr.
   Snapshot() = default;
   explicit Snapshot(Ptr value) : value_(std::move(value)) {}
   Snapshot(const Snapshot&) = delete;

@@ -1,4 +1,4 @@
-// From a binding and its template to the Works it stands for: pure functions but for the
+// Makes of a binding and its template the Works it stands for: pure functions but for the
 // interpreter.
 #ifndef BINDING_WORK_TEMPLATES_H_
 #define BINDING_WORK_TEMPLATES_H_

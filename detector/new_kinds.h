@@ -19,7 +19,7 @@
 
 namespace detector {
 
-// For one thread.
+// It is for one thread.
 class NewKinds {
  public:
   // No kind waits for longer: a cluster may never serve it.

@@ -73,7 +73,7 @@ class PolicyIndex {
   int64_t handler_ = 0;
   mutable absl::Mutex mu_;  // Held for look-ups, never while objects are matched.
   absl::flat_hash_map<kube::ObjectKey, EntryPtr> entries_ ABSL_GUARDED_BY(mu_);
-  // By what BucketName says.
+  // The keys are what BucketName gives.
   mutable absl::flat_hash_map<std::string, Bucket> buckets_ ABSL_GUARDED_BY(mu_);
 };
 

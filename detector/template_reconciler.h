@@ -68,12 +68,12 @@ class TemplateReconciler : public kube::Reconciler {
 
   // Drops all memory of a template that does not exist (any more).
   void Forget(const kube::Request& request);
-  // By the policy that has claimed it.
+  // Applies the policy that has claimed it.
   template <class PolicyScope>
   absl::Status ApplyClaimed(const Template& t, const PolicyIndex& policies,
                             const kube::ObjectKey& key, const base::StopToken& stop);
-  // By the best policy that matches; kNotFound the first time none does, so that it is tried once
-  // more.
+  // Applies the best policy that matches; kNotFound the first time none does, so that it is tried
+  // once more.
   absl::Status MatchAndApply(const Template& t, const base::StopToken& stop);
   // Has the binding of a template that no policy matches looked at, if others need it.
   void RecheckAttached(const kube::Object& object);

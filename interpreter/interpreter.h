@@ -138,7 +138,8 @@ class Interpreter {
   virtual absl::StatusOr<json::Value> GetDependencies(const kube::Object& object) const = 0;
   virtual absl::StatusOr<json::Value> ReflectStatus(const kube::Object& object) const = 0;
   virtual absl::StatusOr<bool> InterpretHealth(const kube::Object& object) const = 0;
-  // Only what a layer prunes; the function Prune below prunes what every manifest must lose.
+  // Removes only what a layer prunes; the function Prune below prunes what every manifest must
+  // lose.
   virtual absl::StatusOr<kube::Object> Prune(const kube::Object& object) const = 0;
 };
 

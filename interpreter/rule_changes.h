@@ -22,8 +22,8 @@ class RuleChanges {
  public:
   using Listener = std::function<void(const RuleChange& change)>;
 
-  // For as long as this lives, and so must what the listener refers to. It is called on the
-  // publisher's thread and must not block (put keys into a queue, no more).
+  // The listener is called for as long as this lives, and so must live what it refers to. It is
+  // called on the publisher's thread and must not block (put keys into a queue, no more).
   void Subscribe(Listener listener);
   void Publish(const RuleChange& change) const;
 

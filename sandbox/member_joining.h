@@ -16,8 +16,8 @@ struct JoiningMember {
   std::string ca_pem;
 };
 
-// As `karmadactl join`: the secrets belong to the Cluster and go with it. kAlreadyExists when a
-// Cluster of that name is there.
+// Joins as `karmadactl join` does: the secrets belong to the Cluster and go with it. kAlreadyExists
+// when a Cluster of that name is there.
 absl::Status JoinMember(Backend& control_plane, const JoiningMember& member);
 
 // Creates the namespace unless it is there.

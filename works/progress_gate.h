@@ -36,7 +36,7 @@ class ProgressGate {
  private:
   const base::Clock& clock_;
   absl::Mutex mu_;
-  // When all writes so far would have been made at the even rate.
+  // The time at which all writes so far would have been made at the even rate.
   base::SteadyTime paid_until_ ABSL_GUARDED_BY(mu_) = base::SteadyTime::InfinitePast();
 };
 

@@ -26,7 +26,7 @@ class Alarm {
   Alarm();
   Alarm(const Alarm&) = delete;
 
-  // As Clock::AwaitUntil.
+  // Does what Clock::AwaitUntil promises.
   bool AwaitUntil(absl::Mutex& mu, const absl::Condition& condition, SteadyTime deadline)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu);
 

@@ -20,7 +20,7 @@ class ServerThreads {
  public:
   using Poster = std::function<void(std::function<void()>)>;
   explicit ServerThreads(Poster post) : post_(std::move(post)) {}
-  // On a server thread, or at once when the server has stopped.
+  // Runs `work` on a server thread, or at once when the server has stopped.
   void Run(std::function<void()> work);
   // Nothing is posted after this.
   void Retire();

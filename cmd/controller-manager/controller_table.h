@@ -21,7 +21,7 @@ enum class Default {
   kAlways,  // Not switched by --controllers at all.
 };
 
-// In the place of a flag, for controllers whose number of workers no flag sets.
+// Stands in the place of a flag, for controllers whose number of workers no flag sets.
 inline constexpr int config::Concurrency::*kOneWorker = nullptr;
 
 struct ControllerEntry {

@@ -20,8 +20,8 @@ void AddRun(CommandLine& line);
 std::string TraceText(const Layers& layers, const Invocation& invocation, const Measured& measured,
                       const Colours& colours);
 
-// For operations that return an object: how it differs from the one that went in, as a diff of
-// YAML; of an aggregation only the status. "" when nothing differs.
+// Returns, for operations that return an object, how it differs from the one that went in, as a
+// diff of YAML; of an aggregation only the status. "" when nothing differs.
 std::string ObjectDiff(const Invocation& invocation, const json::Value& result,
                        const Colours& colours);
 // Returns whether the operation returns an object.

@@ -16,8 +16,9 @@ struct Skeleton {
   std::string cases;          // A case for each script; all pass.
 };
 
-// For these operations, in the order of the skeleton; empty: all but InterpretComponent, which
-// only works with a feature gate. Operations that cannot be customized are left out.
+// Makes a skeleton for these operations, in its own order; empty stands for all but
+// InterpretComponent, which only works with a feature gate. Operations that cannot be customized
+// are left out.
 Skeleton MakeSkeleton(const kube::Gvk& gvk, absl::Span<const interpreter::Operation> operations);
 
 }  // namespace cmd::interpret

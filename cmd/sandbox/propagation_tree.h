@@ -18,7 +18,7 @@ struct TreeNode {
   std::string text;
   std::vector<TreeNode> children;
 };
-// With box-drawing characters, one line per node, no newline at the end.
+// Draws a tree with box-drawing characters, one line per node, no newline at the end.
 std::string Draw(const TreeNode& root);
 
 // "3/3 ready" of a Deployment.

@@ -62,7 +62,7 @@ class BindingStatusReconciler : public kube::Reconciler {
   kube::EventRecorder
       recorder_;  // Keeps outcomes for bindings, and templates under the prefix of their binding.
   absl::Mutex mu_;
-  // When unwritten intermediate news of a binding was first seen.
+  // Records when unwritten intermediate news of a binding was first seen.
   absl::flat_hash_map<kube::ObjectKey, base::SteadyTime> held_ ABSL_GUARDED_BY(mu_);
 };
 

@@ -45,8 +45,8 @@ CaseFile ParseCaseFile(absl::string_view text);
 
 struct CaseResult {
   bool passed = false;
-  // When it did not: the error of the operation, that it should have failed, or per result what was
-  // expected and what came ("-want +got" lines). Ends with a newline.
+  // Says why it did not pass: the error of the operation, that it should have failed, or per result
+  // what was expected and what came ("-want +got" lines). Ends with a newline.
   std::string report;
   std::vector<std::string> unchecked;  // Results that the case says nothing about.
 };

@@ -40,7 +40,7 @@ struct KindOperation {
 
 class CustomizationSet {
  public:
-  // In any order. nullptr is not allowed.
+  // Makes one set of customizations in any order. nullptr is not allowed.
   static std::shared_ptr<const CustomizationSet> Merge(
       std::vector<std::shared_ptr<const Customization>> customizations);
   // The same for customizations that nobody else keeps.

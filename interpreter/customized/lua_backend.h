@@ -62,7 +62,8 @@ class LuaBackend : public Backend {
   // The customization; several, joined by ",", for dependencies.
   std::string RuleOf(const kube::Gvk& gvk, Operation op) const override;
 
-  // As upstream's luavm: arguments, accepted results and messages. Errors of a script name it
+  // Arguments, accepted results and messages are those of upstream's luavm. Errors of a script name
+  // it
   // ("<customization>/<field>") and keep the runner's code; kUnavailable while a script waits.
   absl::StatusOr<Replicas> GetReplicas(const kube::Object& object) const override;
   absl::StatusOr<json::Value> GetComponents(const kube::Object& object) const override;

@@ -73,7 +73,7 @@ class ScriptProbation {
   ScriptProbation(const base::Clock& clock, metrics::Registry* metrics)
       : clock_(clock), metrics_(metrics) {}
 
-  // To be asked before each run, and answered with End after it. kUnavailable: do not run; the
+  // Is asked before each run and answered with End after it. kUnavailable: do not run; the
   // message names customization, operation and object and says when it is tried again.
   absl::StatusOr<Ticket> Begin(const Run& run);
   // `outcome` of the run: kDeadlineExceeded and kResourceExhausted are ends by the budget, each

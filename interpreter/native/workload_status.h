@@ -28,7 +28,7 @@ json::Value NamesOf(absl::Span<const Counter> counters);
 // as NamesOf lists them. kInvalidArgument when the annotation is no number, or a counter is none.
 absl::StatusOr<json::Value> ReflectCounters(const kube::Object& object, const json::Value& names);
 
-// When a member counts as running the template's current generation.
+// Says when a member counts as running the template's current generation.
 enum class GenerationGate {
   kTemplate,  // It observed its own generation, and was made from the template's generation or a
               // later one.

@@ -76,8 +76,8 @@ class CircuitBreaker {
   std::optional<BreakerChange> Settle(const std::optional<Result>& check);
 
   bool IsOpen() const;
-  // When the next call will be let through while it is open; while a probe is under way, when to
-  // look again. base::SteadyTime::InfiniteFuture() while it is closed.
+  // Returns when the next call will be let through while it is open; while a probe is under way,
+  // when to look again. base::SteadyTime::InfiniteFuture() while it is closed.
   base::SteadyTime NextProbe() const;
 
  private:

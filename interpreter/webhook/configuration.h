@@ -1,4 +1,4 @@
-// From configuration objects to hooks.
+// Makes hooks of configuration objects.
 //
 //   const Configuration read = ReadConfiguration(object);
 //   for (const std::string& problem : read.problems) ...   // "webhooks[0].rules[1].kinds: ..."

@@ -93,8 +93,8 @@ class HookMonitor {
   // hook is asked again later, and on_worth_asking reports when it answers.
   void NoteIgnored(const Hook& hook, const Question& question);
 
-  // When Probe() has something to do; base::SteadyTime::InfiniteFuture() while no hook is suspended
-  // and no failure was ignored. It may come to be earlier when a hook is suspended, which
+  // Returns when Probe() has something to do; base::SteadyTime::InfiniteFuture() while no hook is
+  // suspended and no failure was ignored. It may come to be earlier when a hook is suspended, which
   // on_breaker_change reports, and otherwise on_probe_wanted.
   base::SteadyTime NextProbe() const;
   // Asks every hook whose time has come, one after the other: each takes its timeout at most. Once
@@ -102,7 +102,7 @@ class HookMonitor {
   void Probe(const base::StopToken& stop);
 
  private:
-  // By uid and dialect.
+  // The hook's uid and dialect.
   using Key = std::pair<std::string, Dialect>;
   struct Tracked {
     Hook hook;

@@ -32,7 +32,7 @@ class HookSet {
 
   const ResourceLookup lookup_;
   std::vector<Hook> hooks_;
-  // By operation; what is asked for every object looks only at rules of that operation.
+  // Sorted by operation; what is asked for every object looks only at rules of that operation.
   std::array<std::vector<Candidate>, std::size(kAllOperations)> candidates_;
 };
 

@@ -30,7 +30,7 @@ class HookState {
 
   CircuitBreaker& breaker() { return breaker_; }
   IgnoredFailures& ignored() { return ignored_; }
-  // When the hook is to be asked without anybody's wanting to know;
+  // Returns when the hook is to be asked without anybody's wanting to know;
   // base::SteadyTime::InfiniteFuture() when there is nothing to learn.
   base::SteadyTime NextProbeTime() const {
     return breaker_.IsOpen() ? breaker_.NextProbe() : ignored_.NextProbe();

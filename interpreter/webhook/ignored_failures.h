@@ -48,7 +48,7 @@ class IgnoredFailures {
   // is worth asking now; NextProbe() has come to be earlier then.
   bool NoteAnswered(const Question& question);
 
-  // When to ask again; base::SteadyTime::InfiniteFuture() when nothing is pending.
+  // Returns when to ask again; base::SteadyTime::InfiniteFuture() when nothing is pending.
   base::SteadyTime NextProbe() const;
   // The question whose turn it is, when the time has come. Succeeded or Failed must follow.
   std::optional<Question> Due();

@@ -33,9 +33,9 @@ absl::StatusOr<std::optional<bool>> FindBool(const json::Value& response, absl::
 // nullopt when absent, so that it differs from "".
 absl::StatusOr<std::optional<std::string>> FindText(const json::Value& response,
                                                     absl::string_view name);
-// Null when absent.
+// Returns null when the member is absent.
 absl::StatusOr<json::Value> FindObjectOrNull(const json::Value& response, absl::string_view name);
-// As the reader of typed_results.h leaves it; null when absent.
+// Gives what the reader of typed_results.h leaves of it; null when absent.
 using TypedReader = absl::StatusOr<json::Value> (*)(const json::Value&);
 absl::StatusOr<json::Value> FindTyped(const json::Value& response, absl::string_view name,
                                       TypedReader read);

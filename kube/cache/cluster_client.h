@@ -29,8 +29,8 @@ struct UpdateOptions {
   // "" for the object itself without its status; "status" for its status alone; another one
   // ("scale", "approval") for what GetSubresource returned.
   std::string subresource;
-  // With "status": the kind has no such subresource, so the status is patched on the object itself.
-  // (The server then counts it as a change: metadata.generation moves.)
+  // Says, with "status", that the kind has no such subresource, so the status is patched on the
+  // object itself. (The server then counts it as a change: metadata.generation moves.)
   bool status_on_object = false;
   // Says whether the server must refuse the patch when the object changed since `before`
   // (kAborted). kWhenListsChange: only if the patch sets, changes or removes a list (merge patches

@@ -67,7 +67,7 @@ class Store {
   // contents changed; `previous` as with Put.
   bool PutListed(const ObjectPtr& object, const ListMark& mark, int64_t list_version,
                  ObjectPtr* previous);
-  // After the last object of a list.
+  // Is called after the last object of a list.
   void EndList(const ListMark& mark, int64_t list_version);
 
   // Removes the object. `deleted` is the last known state, its resourceVersion that of the

@@ -37,8 +37,8 @@ struct ConnectionConfig {
   std::string tls_server_name;  // Verify the certificate against this name instead of the host.
   std::string proxy_url;        // http:// proxy; HTTPS goes through CONNECT.
   std::vector<std::pair<std::string, std::string>> proxy_headers;
-  // Without proxy_url: connect directly, whatever $HTTPS_PROXY says. For addresses inside a
-  // cluster.
+  // Says that, without proxy_url, connections are direct, whatever $HTTPS_PROXY says. For addresses
+  // inside a cluster.
   bool ignore_proxy_environment = false;
   // A server that says more than this in one answer, head included, is cut off; 0: only bodies are
   // limited, by each request. For servers that are trusted less than API servers; over TLS only.

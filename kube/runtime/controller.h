@@ -88,7 +88,7 @@ class Controller : public Runnable {
 
  private:
   friend class ControllerBuilder;
-  // Before Run: the workers start only once this informer has synced.
+  // Is called before Run: the workers start only once this informer has synced.
   void Await(std::shared_ptr<Informer> informer);
   // Await, and events of the informer flow into the queue from now on.
   void Watch(std::shared_ptr<Informer> informer, Enqueue enqueue);

@@ -62,7 +62,7 @@ class Manager {
   void UseForElection(Client& client);
 
   enum class Group { kAlways, kLeader };
-  // Before Run, or later (then it starts at once if its group runs).
+  // Is called before Run, or later (then it starts at once if its group runs).
   void Add(std::unique_ptr<Runnable> runnable, Group group = Group::kLeader);
 
   // Blocks until `stop`, a lost lease (kAborted) or a failed runnable. All threads have ended on

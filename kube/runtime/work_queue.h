@@ -79,7 +79,7 @@ class WorkQueue {
   // added.
   void Add(const Request& item, int priority = kNormalPriority);
   void AddAfter(const Request& item, absl::Duration delay, int priority = kNormalPriority);
-  // After the item's back-off, which doubles each time until Forget.
+  // Adds the item after its back-off, which doubles each time until Forget.
   void AddRateLimited(const Request& item, int priority = kNormalPriority);
   // Ends the item's back-off.
   void Forget(const Request& item);

@@ -19,8 +19,8 @@ class Heap {
   Heap(const Heap&) = delete;
   Heap& operator=(const Heap&) = delete;
 
-  // As lua_Alloc: makes, resizes or (new_size 0) frees a block; nullptr when the machine has no
-  // more. `old_size` is what the block was asked for.
+  // Does what a lua_Alloc does: makes, resizes or (new_size 0) frees a block; nullptr when the
+  // machine has no more. `old_size` is what the block was asked for.
   void* Resize(void* block, size_t old_size, size_t new_size);
 
   size_t held() const { return held_; }            // Bytes in blocks.

@@ -59,7 +59,7 @@ class Meter {
     memory_limit_ -= bytes;
     look_above_ = std::min(look_above_, memory_limit_);
   }
-  // For a function that calls back into Lua: refuses when the C stack is too deep.
+  // Is called by a function that calls back into Lua; refuses when the C stack is too deep.
   void CheckStack(lua_State* state) const;
   // Returns whether the time is over, in which case the run is ended. Does not raise.
   bool TimeIsUp();

@@ -33,7 +33,7 @@ class Sources {
   // Keeps a value until Clear. Does not raise.
   const json::Value& Keep(json::Value value);
 
-  // Before a function of ours reads or writes a table with raw access: fills it if need be.
+  // Fills a table if need be, before a function of ours reads or writes it with raw access.
   void Fill(lua_State* state, int index);
 
   struct Source {
@@ -70,7 +70,7 @@ class Sources {
   int unfilled_ = 0;  // The metatable, in the registry.
   std::vector<const json::Value*> values_;
   std::deque<json::Value> kept_;
-  // By the bits of the double and the member's name; what is true of all has the name "".
+  // The key is the bits of the double and the member's name; what is true of all has the name "".
   absl::flat_hash_map<std::pair<uint64_t, absl::string_view>, Exact> exact_;
 };
 

@@ -104,7 +104,7 @@ class State {
   bool reusable_ = true;
   bool library_written_ = false;
 
-  // In the registry.
+  // Places in the registry.
   int globals_metatable_ = 0;
   int library_tables_ = 0;
   int string_metatable_ = 0;

@@ -14,7 +14,7 @@ struct RequestInfo {
   kube::Gvr gvr;
   kube::ObjectKey key;  // Namespace and name, as far as the path gives them.
   std::string subresource;
-  // As audit logs write it: get, list, watch, create, update, patch, delete, deletecollection.
+  // Written as in audit logs: get, list, watch, create, update, patch, delete, deletecollection.
   std::string verb;
 
   // "deployments", "deployments/status", or "" when this is no resource.

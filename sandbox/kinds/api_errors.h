@@ -63,7 +63,7 @@ class FieldErrors {
  public:
   void Required(absl::string_view field, absl::string_view detail = "");
   void Invalid(absl::string_view field, const json::Value& value, absl::string_view detail);
-  // As Invalid, with the cause FieldValueTypeInvalid.
+  // Does what Invalid does, with the cause FieldValueTypeInvalid.
   void TypeInvalid(absl::string_view field, const json::Value& value, absl::string_view detail);
   void NotSupported(absl::string_view field, const json::Value& value,
                     const std::vector<std::string>& supported);

@@ -24,7 +24,8 @@ class Registry {
   ResourceInfoPtr Find(const kube::Gvk& gvk) const;
   // Any served version of the resource; nullptr when there is none.
   ResourceInfoPtr FindAny(const GroupName& resource) const;
-  // In discovery order: built-in ones first, custom groups by name, versions by priority.
+  // Returns all in discovery order: built-in ones first, custom groups by name, versions by
+  // priority.
   std::vector<ResourceInfoPtr> All() const;
 
   // Serves exactly `versions` for the definition of that name; empty: no longer serves it.
@@ -35,7 +36,7 @@ class Registry {
 
   const std::vector<ResourceInfoPtr> builtin_;
   mutable absl::Mutex mu_;
-  // By definition name ("works.work.karmada.io").
+  // The keys are names of definitions ("works.work.karmada.io").
   std::map<std::string, std::vector<ResourceInfoPtr>> custom_ ABSL_GUARDED_BY(mu_);
   std::vector<ResourceInfoPtr> all_ ABSL_GUARDED_BY(mu_);
   std::map<kube::Gvr, ResourceInfoPtr> by_gvr_ ABSL_GUARDED_BY(mu_);

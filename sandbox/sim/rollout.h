@@ -16,7 +16,7 @@ struct RolloutLimits {
   int64_t max_surge = 0;
   int64_t max_unavailable = 0;
 };
-// From spec.strategy: percentages of spec.replicas, the surge rounded up, the unavailable down; at
+// Reads spec.strategy: percentages of spec.replicas, the surge rounded up, the unavailable down; at
 // least one of the two is not 0.
 RolloutLimits LimitsOf(const kube::Object& deployment);
 
@@ -47,7 +47,8 @@ RolloutStep NextStep(const RolloutState& state);
 // The status of `deployment`. `current_name` names the ReplicaSet of the present template.
 json::Value RolloutStatus(const kube::Object& deployment, const RolloutState& state,
                           const std::string& current_name, absl::Time now);
-// When the rollout misses its deadline if nothing moves; InfiniteFuture when it is complete.
+// Returns when the rollout misses its deadline if nothing moves; InfiniteFuture when it is
+// complete.
 absl::Time RolloutDeadline(const kube::Object& deployment);
 
 }  // namespace sandbox

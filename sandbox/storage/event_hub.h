@@ -82,8 +82,8 @@ class EventHub {
   std::deque<Item> queue_ ABSL_GUARDED_BY(mu_);
   bool delivering_ ABSL_GUARDED_BY(mu_) = false;
   int64_t last_id_ ABSL_GUARDED_BY(mu_) = 0;
-  // By table ("" for all tables), in order of subscription, so that an event finds its receivers
-  // fast.
+  // Sorted by table ("" for all tables), in order of subscription, so that an event finds its
+  // receivers fast.
   std::map<GroupName, std::map<int64_t, SubscriberPtr>> by_table_ ABSL_GUARDED_BY(mu_);
   std::unordered_map<int64_t, SubscriberPtr> by_id_ ABSL_GUARDED_BY(mu_);
 };

@@ -35,7 +35,7 @@ class Store {
                       const kube::ObjectKey& key) const;  // nullptr: absent.
   bool Empty(const GroupName& table) const;
   Listing List(const GroupName& table, absl::string_view ns) const;
-  // As it was at `version`; Expired when history does not reach back so far.
+  // Lists what was there at `version`; Expired when history does not reach back so far.
   absl::StatusOr<Listing> ListAt(const GroupName& table, absl::string_view ns,
                                  int64_t version) const;
 

@@ -19,7 +19,7 @@ class DefinitionKeeper {
   DefinitionKeeper(Store& store, Registry& registry, WritePath& writes)
       : store_(store), registry_(registry), writes_(writes) {}
 
-  // To be called after every committed change.
+  // Is called after every committed change.
   void OnCommit(const GroupName& table, const kube::ObjectKey& key);
 
  private:

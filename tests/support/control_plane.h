@@ -77,7 +77,7 @@ class ControlPlane {
   bool DaemonDied() const;
   // What the daemons of this plane have logged so far.
   std::string DaemonLog() const;
-  // With the plane's flags and these after them.
+  // Starts it with the plane's flags and these after them.
   void StartDaemon(const std::vector<std::string>& more_flags = {});
   // One more controller manager with the plane's flags and environment; it ends with the result.
   class StandBy;

@@ -42,9 +42,9 @@ class FakeClock : public base::Clock {
     for (const Waiter& waiter : waiters_) Poke(*waiter.mu);
   }
 
-  // As Advance, and waits (in real time) until every thread whose deadline has come has noticed: a
-  // test that goes on at once could move time further than such a thread would have let it.
-  // REQUIRES: the caller holds no mutex that a waiter needs.
+  // Does what Advance does, and waits (in real time) until every thread whose deadline has come has
+  // noticed: a test that goes on at once could move time further than such a thread would have let
+  // it. REQUIRES: the caller holds no mutex that a waiter needs.
   void AdvanceAndAwait(absl::Duration d) {
     Advance(d);
     auto noticed = [&]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(waiters_mu_) {

@@ -34,7 +34,7 @@ class FakeObjects {
   void Erase(const std::string& collection, const kube::ObjectKey& key);
   // Empty when absent.
   kube::Object Find(const std::string& collection, const kube::ObjectKey& key) const;
-  // In the order of their keys.
+  // Returns them in the order of their keys.
   std::vector<kube::Object> All(const std::string& collection) const;
 
   // A collection of which nothing was said has the subresource, and takes status with the object

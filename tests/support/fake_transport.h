@@ -44,7 +44,7 @@ class FakeApiServer : public kube::Transport {
   void Erase(const kube::Resource& r, const kube::ObjectKey& key);
   // Empty when absent.
   kube::Object Find(const kube::Resource& r, const kube::ObjectKey& key) const;
-  // In the order of their keys.
+  // Returns them in the order of their keys.
   std::vector<kube::Object> All(const kube::Resource& r) const;
 
   // The next `times` requests of this method ("WATCH" for watches) are answered with this error.

@@ -35,7 +35,8 @@ class CacheWriter {
   const Store& store() const { return store_; }
   Store& mutable_store() { return store_; }
 
-  // As Informer's. A handler that adds one gets the replay after it has returned.
+  // Does what Informer::AddHandler promises. A handler that adds one gets the replay after it has
+  // returned.
   int64_t AddHandler(EventHandler handler);
   void RemoveHandler(int64_t id);
 

@@ -57,7 +57,7 @@ class TaskPool {
   // The first task that is due at `now` and may run, or the end.
   Tasks::iterator NextRunnable(base::SteadyTime now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   bool MayRun(const LaneState& lane) const ABSL_SHARED_LOCKS_REQUIRED(mu_);
-  // When the first task that is not due at `now` will be.
+  // Returns when the first task that is not due at `now` will be.
   base::SteadyTime NextTime(base::SteadyTime now) const ABSL_SHARED_LOCKS_REQUIRED(mu_);
   // Returns whether a task may run at `now`, or its time comes before the one that is waited for.
   bool NeedsThread(base::SteadyTime now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);

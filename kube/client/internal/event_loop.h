@@ -36,7 +36,7 @@ class Reactor {
   virtual void Watch(const std::shared_ptr<Source>& source, const Interest& interest) = 0;
   // Calls OnTimer() once at `at` (SteadyNow's time), in place of the time before.
   virtual void SetTimer(const std::shared_ptr<Source>& source, base::SteadyTime at) = 0;
-  // To be called before the socket is closed. No function of the source is called afterwards.
+  // Is called before the socket is closed. No function of the source is called afterwards.
   virtual void Remove(Source* source) = 0;
   // Memory for reading that all sources share.
   virtual absl::Span<char> scratch() = 0;

@@ -36,7 +36,7 @@ struct ProxySettings {
 // itself. kInvalidArgument for a URL that names no proxy of a known kind.
 absl::StatusOr<ProxySettings> ProxySettingsOf(
     const ConnectionConfig& config, const std::function<std::string(const char*)>& variable);
-// With this process's environment.
+// Does the same with this process's environment.
 absl::StatusOr<ProxySettings> ProxySettingsOf(const ConnectionConfig& config);
 
 }  // namespace kube

@@ -37,8 +37,8 @@ class UnaryCall {
         stop_(stop),
         poll_(stop) {}
 
-  // As Transport::Send. A kept connection that turns out to be closed before anything of an answer
-  // came is replaced and the request sent again.
+  // Does what Transport::Send promises. A kept connection that turns out to be closed before
+  // anything of an answer came is replaced and the request sent again.
   absl::StatusOr<HttpResponse> Run();
 
  private:

@@ -16,7 +16,7 @@ class WakePoll {
   ~WakePoll();
   WakePoll(const WakePoll&) = delete;
 
-  // Until `fd` is ready for `events` (POLLIN, POLLOUT) or `look_again` has come: OK for both;
+  // Waits until `fd` is ready for `events` (POLLIN, POLLOUT) or `look_again` has come: OK for both;
   // kDeadlineExceeded, kCancelled. Times are SteadyNow's.
   absl::Status Await(int fd, short events, base::SteadyTime look_again, base::SteadyTime deadline);
 

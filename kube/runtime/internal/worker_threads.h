@@ -21,7 +21,7 @@ class WorkerThreads {
     int lasting = 1;
     int most = 1;
   };
-  // For a queue with these lanes and so many workers.
+  // Returns the limits for a queue with these lanes and so many workers.
   static Limits LimitsFor(int workers, const LaneOptions& lanes);
 
   // `take` blocks until there is an item, nullopt: there will be no more. Both are called from many
