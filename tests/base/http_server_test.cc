@@ -167,6 +167,26 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("headers and trailers are limited in sum, also when each line arrives apart") {
+  HttpServerOptions options;
+  options.max_header_bytes = 2000;
+  auto server = StartServer(EchoHandler(), options);
+  for (const std::string& begin :
+       {std::string("GET / HTTP/1.1\r\nHost: a\r\n"),
+        std::string("POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\n")}) {
+    CAPTURE(begin);
+    RawClient client(server->port());
+    client.Send(begin);
+    // Each is seen by itself, as the server reads what there is; the answer comes when it is
+    // enough.
+    for (int i = 0; i < 40; ++i) {
+      client.Send("X-Field-" + std::to_string(i) + ": " + std::string(80, 'x') + "\r\n");
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    CHECK(client.ReadResponse().code == 431);
+  }
+}
+
 TEST_CASE("a client that still sends its too large body gets to read why it is refused") {
   HttpServerOptions options;
   options.max_body_bytes = 1000;
