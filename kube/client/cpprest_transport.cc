@@ -348,9 +348,11 @@ std::unique_ptr<HttpStream> CpprestTransport::Open(const HttpRequest& request,
   if (CredentialsPtr fresh = credentials_->GetIfFresh(); fresh != nullptr) {
     start(std::move(fresh));
   } else {
-    RunErrand([source = credentials_, start, timeout = request.timeout, token = stop.get_token()] {
-      start(source->Get(base::RealClock().SteadyNow() + timeout, token));
-    });
+    CredentialErrands().Run(
+        {.name = server_},
+        [source = credentials_, start, timeout = request.timeout, token = stop.get_token()] {
+          start(source->Get(base::RealClock().SteadyNow() + timeout, token));
+        });
   }
   return std::make_unique<CpprestStream>(exchange, std::move(stop));
 }
