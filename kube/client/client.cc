@@ -233,20 +233,20 @@ std::unique_ptr<Watch> Client::StartWatch(const Resource& r, absl::string_view n
 }
 
 absl::StatusOr<HttpResponse> Client::GetRaw(const std::string& path, const base::StopToken& stop) {
-  return GetRaw(path, "application/json", stop);
+  return GetRaw(path, HttpRequest().timeout, stop);
 }
 
 absl::StatusOr<HttpResponse> Client::GetRaw(const std::string& path, absl::Duration timeout,
                                             const base::StopToken& stop) {
-  return impl_->caller.Call(
-      {.method = "GET", .path = path, .accept = "application/json", .timeout = timeout},
-      absl::StrCat("get ", path), Caller::Answers::kRaw, stop);
+  return GetRaw(path, "application/json", timeout, stop);
 }
 
 absl::StatusOr<HttpResponse> Client::GetRaw(const std::string& path, const std::string& accept,
-                                            const base::StopToken& stop) {
-  return impl_->caller.Call({.method = "GET", .path = path, .accept = accept},
+                                            absl::Duration timeout, const base::StopToken& stop) {
+  return impl_->caller.Call({.method = "GET", .path = path, .accept = accept, .timeout = timeout},
                             absl::StrCat("get ", path), Caller::Answers::kRaw, stop);
 }
+
+const base::Clock& Client::clock() const { return impl_->caller.clock(); }
 
 }  // namespace kube

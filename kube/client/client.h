@@ -150,7 +150,9 @@ class Client {
                                       const base::StopToken& stop);
   // The same, asking for the media types in `accept`.
   absl::StatusOr<HttpResponse> GetRaw(const std::string& path, const std::string& accept,
-                                      const base::StopToken& stop);
+                                      absl::Duration timeout, const base::StopToken& stop);
+  // Which deadlines are on.
+  const base::Clock& clock() const;
 
  private:
   struct Impl;

@@ -7,6 +7,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "base/clock.h"
 #include "base/status.h"
 #include "kube/client/internal/api_error.h"
 #include "kube/client/internal/url.h"
@@ -20,6 +21,11 @@ constexpr char kAggregated[] =
     "application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,"
     "application/json";
 
+// Of one pass, however many group versions the server lists; one that answers takes some seconds.
+constexpr absl::Duration kPatience = absl::Minutes(2);
+// Group versions that are asked for one by one. Servers have tens to some hundreds.
+constexpr int kMaxLegacyVersions = 2000;
+
 std::vector<std::string> StringsOf(const json::Value& list) {
   std::vector<std::string> strings;
   for (const json::Value& item : list.items()) strings.push_back(item.ToString());
@@ -29,7 +35,8 @@ std::vector<std::string> StringsOf(const json::Value& list) {
 // One pass over a server. Versions of a group are visited from the preferred one down.
 class Pass {
  public:
-  Pass(Client& client, const base::StopToken& stop) : client_(client), stop_(stop) {}
+  Pass(Client& client, const base::StopToken& stop)
+      : client_(client), stop_(stop), deadline_(client.clock().SteadyNow() + kPatience) {}
 
   // `root` is "/api" or "/apis".
   void Visit(const std::string& root);
@@ -46,6 +53,8 @@ class Pass {
 
   Client& client_;
   const base::StopToken& stop_;
+  const base::SteadyTime deadline_;
+  int legacy_versions_ = 0;
   Discovery result_;
   std::set<std::pair<std::string, std::string>> seen_kinds_;  // Group, kind.
   base::ErrorList errors_;
@@ -53,7 +62,13 @@ class Pass {
 };
 
 absl::StatusOr<json::Value> Pass::Fetch(const std::string& path, const char* accept) {
-  ASSIGN_OR_RETURN(const HttpResponse answer, client_.GetRaw(path, accept, stop_));
+  const absl::Duration left = deadline_ - client_.clock().SteadyNow();
+  if (left <= absl::ZeroDuration()) {
+    return absl::DeadlineExceededError(
+        absl::StrCat("get ", path, ": the server's kinds could not be listed within ",
+                     absl::FormatDuration(kPatience)));
+  }
+  ASSIGN_OR_RETURN(const HttpResponse answer, client_.GetRaw(path, accept, left, stop_));
   if (answer.code != 200) return ErrorOfResponse(answer, absl::StrCat("get ", path));
   auto body = json::Parse(answer.body);
   if (!body.ok()) return absl::InternalError(absl::StrCat("get ", path, ": unreadable answer"));
@@ -117,6 +132,13 @@ void Pass::AddLegacyGroup(const json::Value& group) {
 }
 
 void Pass::AddLegacyVersion(const std::string& group, const std::string& version) {
+  if (++legacy_versions_ > kMaxLegacyVersions) {
+    if (legacy_versions_ > kMaxLegacyVersions + 1) return;
+    errors_.Add(absl::ResourceExhaustedError(
+        absl::StrCat("the server lists more than ", kMaxLegacyVersions, " group versions")));
+    result_.failed_groups.push_back("/apis");
+    return;
+  }
   const auto list = Fetch(GroupVersionPath(group, version), "application/json");
   if (!list.ok()) {
     errors_.Add(list.status());

@@ -31,7 +31,8 @@ struct Discovery {
 };
 
 // One discovery pass: aggregated discovery v2 (and v2beta1), else one request per group-version. An
-// error only when nothing at all could be read.
+// error only when nothing at all could be read. Takes two minutes at most; what could not be read
+// in that time is among the failed groups.
 absl::StatusOr<Discovery> Discover(Client& client, const base::StopToken& stop);
 
 // Cached GVK -> resource mapping; a miss re-runs discovery, at most once every few seconds.

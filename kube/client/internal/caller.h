@@ -42,6 +42,7 @@ class Caller {
 
   // Adds to rest_client_requests_total. For streams, which are not paced (as in client-go).
   void Count(const std::string& method, const std::string& code);
+  const base::Clock& clock() const { return clock_; }
   Transport& transport() { return *transport_; }
   const ClientOptions& options() const { return options_; }
 

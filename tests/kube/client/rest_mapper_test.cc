@@ -124,6 +124,46 @@ TEST_CASE("Discovery fails only when nothing can be read") {
   CHECK_THAT(std::string(error.message()), Catch::Contains("get /api: no access"));
 }
 
+// "/apis" with so many groups of one version.
+std::string ManyGroups(int count) {
+  std::string groups;
+  for (int i = 0; i < count; ++i) {
+    absl::StrAppend(&groups, groups.empty() ? "" : ",", R"({"name":"g)", i,
+                    R"(.io","versions":[{"version":"v1"}]})");
+  }
+  return absl::StrCat(R"({"kind":"APIGroupList","groups":[)", groups, "]}");
+}
+
+TEST_CASE("A server that lists many groups and takes long for each does not hold discovery up") {
+  Fixture f(kLegacy);
+  f.paths["/apis"] = ManyGroups(500);
+  const base::SteadyTime began = f.clock.SteadyNow();
+  f.transport = std::make_shared<tests::ScriptedTransport>(
+      [&](const HttpRequest& request, int) -> absl::StatusOr<HttpResponse> {
+        const auto found = f.paths.find(request.path);
+        if (found != f.paths.end()) return Answer(200, found->second);
+        f.clock.Advance(request.timeout);
+        return absl::DeadlineExceededError("no answer in time");
+      });
+  Client client{f.transport, {}, f.clock, nullptr};
+  const auto discovery = Discover(client, {});
+  REQUIRE(discovery.ok());
+  CHECK(f.clock.SteadyNow() - began <= absl::Minutes(2));
+  CHECK(f.transport->requests().size() < 20);
+  // What was read counts; the rest is not taken for gone.
+  CHECK(Describe(*discovery).size() == 2);
+  CHECK(discovery->failed_groups.size() == 500);
+}
+
+TEST_CASE("A server that lists more groups than there can be is read up to a bound") {
+  Fixture f(kLegacy);
+  f.paths["/apis"] = ManyGroups(10'000);
+  const auto discovery = Discover(f.client, {});
+  REQUIRE(discovery.ok());
+  CHECK(f.transport->requests().size() < 2100);
+  CHECK(std::count(discovery->failed_groups.begin(), discovery->failed_groups.end(), "/apis") == 1);
+}
+
 TEST_CASE("A kind is mapped from the cache after the first look-up") {
   Fixture f(kAggregated);
   RestMapper mapper(f.client, f.clock);
