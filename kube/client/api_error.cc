@@ -12,6 +12,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "base/cut_text.h"
 #include "base/status.h"
 
 namespace kube {
@@ -21,6 +22,9 @@ constexpr absl::string_view kFailurePayload = "type.kube/api-failure";
 constexpr absl::string_view kNotProcessedPayload = "type.kube/not-processed";
 constexpr absl::string_view kNamesObjectPayload = "type.kube/names-object";
 constexpr size_t kQuotedBodyBytes = 200;
+// What a server says goes into logs, events and conditions, and is remembered to notice repeats.
+constexpr size_t kMaxMessage = 4096;
+constexpr size_t kMaxReason = 128;
 
 void Attach(const ApiFailure& failure, absl::Status& status) {
   // The message comes last: it is the only part that may hold a line break.
@@ -108,8 +112,8 @@ ApiFailure FailureOf(const absl::Status& status) {
 absl::Status ErrorOfStatusObject(const json::Value& status, int http_code) {
   ApiFailure failure;
   failure.code = static_cast<int>(status["code"].AsInt(http_code));
-  failure.reason = status["reason"].ToString();
-  failure.message = status["message"].ToString();
+  failure.reason = base::CutText(status["reason"].AsString(), kMaxReason);
+  failure.message = base::CutText(status["message"].AsString(), kMaxMessage);
   failure.retry_after_seconds =
       static_cast<int>(status.Get({"details", "retryAfterSeconds"}).AsInt());
   if (failure.message.empty()) {

@@ -1,8 +1,13 @@
 // Condition lists (declared in object.h).
 #include "kube/meta/object.h"
 
+#include "base/cut_text.h"
+
 namespace kube {
 namespace {
+
+// Of metav1.Condition: with a longer one the API server refuses the whole status.
+constexpr size_t kMaxMessage = 32768;
 
 constexpr size_t kAbsent = static_cast<size_t>(-1);
 
@@ -23,7 +28,7 @@ void UpdateText(json::Value& entry, absl::string_view name, absl::string_view te
 void Update(json::Value& entry, const Condition& condition) {
   UpdateText(entry, "status", condition.status);
   UpdateText(entry, "reason", condition.reason);
-  UpdateText(entry, "message", condition.message);
+  UpdateText(entry, "message", base::CutText(condition.message, kMaxMessage));
   if (condition.observed_generation == 0) {
     entry.Erase("observedGeneration");
   } else {

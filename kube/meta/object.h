@@ -108,7 +108,8 @@ struct Condition {
 const json::Value* FindCondition(const json::Value& conditions, absl::string_view type);
 bool IsConditionTrue(const json::Value& conditions, absl::string_view type);
 // Adds or replaces; lastTransitionTime moves to `now` only when the status flips
-// (meta.SetStatusCondition). Whether anything changed.
+// (meta.SetStatusCondition). A message longer than the API server takes is cut. Whether anything
+// changed.
 bool SetCondition(json::Value& conditions, const Condition& condition, absl::Time now);
 
 }  // namespace kube

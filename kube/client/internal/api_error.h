@@ -14,7 +14,8 @@ namespace kube {
 absl::StatusCode CodeOf(const ApiFailure& failure);
 
 // The error that a v1 Status object describes (the body of an error answer, or a watch's ERROR
-// event); FailureOf() finds its parts again. `http_code` is used where the object has no code.
+// event); FailureOf() finds its parts again. Its texts are cut where they are longer than any that
+// an API server writes. `http_code` is used where the object has no code.
 absl::Status ErrorOfStatusObject(const json::Value& status, int http_code);
 
 // Returns whether the server's error names an object (details.name): a 404 is then about that, not

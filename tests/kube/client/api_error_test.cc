@@ -20,6 +20,21 @@ HttpResponse StatusAnswer(int code, const std::string& reason, const std::string
 
 }  // namespace
 
+TEST_CASE("A message without measure is cut, between characters") {
+  std::string message = "no: ";
+  while (message.size() < 100'000) message += "\u00e4";
+  const absl::Status error =
+      ErrorOfResponse(StatusAnswer(422, "Invalid", message), "patch Pod a/b");
+  CHECK(error.message().size() < 10'000);
+  CHECK_THAT(std::string(error.message()), Catch::StartsWith("patch Pod a/b: no: \u00e4"));
+  CHECK_THAT(std::string(error.message()), Catch::EndsWith("\u00e4 [cut]"));
+  CHECK(FailureOf(error).message.size() < 10'000);
+  const absl::Status named =
+      ErrorOfResponse(StatusAnswer(422, std::string(100'000, 'r'), ""), "patch Pod a/b");
+  CHECK(named.message().size() < 10'000);
+  CHECK(FailureOf(named).reason.size() < 10'000);
+}
+
 TEST_CASE("Every HTTP code and reason has its status code") {
   struct Case {
     int http;

@@ -15,6 +15,15 @@ Condition Applied(const char* status, const char* reason) {
   return {"Applied", status, reason, "message", 0};
 }
 
+TEST_CASE("a message longer than the API server takes is cut, which is no change the next time") {
+  json::Value conditions = json::Value::Array();
+  kube::Condition condition = Applied("False", "Failed");
+  condition.message = std::string(100'000, 'x');
+  CHECK(kube::SetCondition(conditions, condition, kEarlier));
+  CHECK(conditions.At(0)["message"].AsString().size() == 32768);
+  CHECK_FALSE(kube::SetCondition(conditions, condition, kLater));
+}
+
 TEST_CASE("a new condition is appended with its transition time") {
   json::Value conditions;
   CHECK(kube::SetCondition(conditions, Applied("True", "Done"), kEarlier));
