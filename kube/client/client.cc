@@ -215,11 +215,11 @@ absl::StatusOr<Object> Client::Delete(const Resource& r, const ObjectKey& key,
 
 std::unique_ptr<Watch> Client::StartWatch(const Resource& r, absl::string_view ns,
                                           const WatchOptions& options, WatchHandler& handler) {
+  const absl::Duration longest = base::Jitter(options.server_timeout, 1);
   Query query;
   query.Add("watch", "true")
       .Add("allowWatchBookmarks", "true")
-      .Add("timeoutSeconds",
-           absl::StrCat(absl::ToInt64Seconds(base::Jitter(options.server_timeout, 1))))
+      .Add("timeoutSeconds", absl::StrCat(absl::ToInt64Seconds(longest)))
       .Add("labelSelector", options.label_selector)
       .Add("fieldSelector", options.field_selector)
       .Add("resourceVersion", options.resource_version);
@@ -228,7 +228,7 @@ std::unique_ptr<Watch> Client::StartWatch(const Resource& r, absl::string_view n
   request.user_agent = impl_->caller.options().user_agent;
   auto watch =
       std::make_unique<ClientWatch>(impl_->caller, r.gvk, Describe("watch", r, ns), handler);
-  watch->Start(request);
+  watch->Start(request, longest);
   return watch;
 }
 

@@ -10,8 +10,9 @@
 namespace kube {
 namespace {
 
-// An error's Status object is small; whoever sends more is cut off there.
+// An error's Status object is small and comes at once; whoever sends more is cut off there.
 constexpr size_t kMaxErrorBody = 64 << 10;
+constexpr absl::Duration kLongestErrorAnswer = absl::Seconds(32);
 
 WatchHandler::EventType TypeOf(WatchEvent::Type type) {
   switch (type) {
@@ -31,7 +32,8 @@ WatchHandler::EventType TypeOf(WatchEvent::Type type) {
 ClientWatch::ClientWatch(Caller& caller, Gvk gvk, std::string what, WatchHandler& handler)
     : caller_(caller), gvk_(std::move(gvk)), what_(std::move(what)), handler_(handler) {}
 
-void ClientWatch::Start(const HttpRequest& request) {
+void ClientWatch::Start(const HttpRequest& request, absl::Duration longest) {
+  end_at_ = caller_.clock().SteadyNow() + 2 * longest;
   StreamCallbacks callbacks;
   callbacks.on_head = [this](const HttpResponse& head) { OnHead(head); };
   callbacks.on_data = [this](absl::string_view bytes) { OnData(bytes); };
@@ -41,18 +43,25 @@ void ClientWatch::Start(const HttpRequest& request) {
 
 void ClientWatch::OnHead(const HttpResponse& head) {
   caller_.Count("GET", absl::StrCat(head.code));
-  if (head.code != 200) error_answer_ = head;
+  if (head.code == 200) return;
+  error_answer_ = head;
+  end_at_ = caller_.clock().SteadyNow() + kLongestErrorAnswer;
 }
 
 void ClientWatch::OnData(absl::string_view bytes) {
   if (ended_) return;
-  if (error_answer_.code != 0) {
-    if (error_answer_.body.size() < kMaxErrorBody) absl::StrAppend(&error_answer_.body, bytes);
-    return;
-  }
+  if (error_answer_.code != 0) return OnErrorData(bytes);
   const absl::Status status =
       decoder_.Feed(bytes, [this](absl::string_view line) { return OnLine(line); });
-  if (!status.ok()) End(status);
+  if (!status.ok()) return End(status);
+  // As if the server had ended it in time: the watch is to be resumed.
+  if (caller_.clock().SteadyNow() >= end_at_) End(absl::OkStatus());
+}
+
+void ClientWatch::OnErrorData(absl::string_view bytes) {
+  absl::StrAppend(&error_answer_.body, bytes.substr(0, kMaxErrorBody - error_answer_.body.size()));
+  const bool late = caller_.clock().SteadyNow() >= end_at_;
+  if (late || error_answer_.body.size() == kMaxErrorBody) EndWithAnswer();
 }
 
 absl::Status ClientWatch::OnLine(absl::string_view line) {
@@ -66,11 +75,7 @@ absl::Status ClientWatch::OnLine(absl::string_view line) {
 }
 
 void ClientWatch::OnEnd(absl::Status status) {
-  if (error_answer_.code != 0) {
-    if (!ended_) handler_.OnEnd(ErrorOfResponse(error_answer_, what_));
-    ended_ = true;
-    return;
-  }
+  if (error_answer_.code != 0) return EndWithAnswer();
   if (absl::IsCancelled(status)) status = absl::UnavailableError(status.message());
   End(status.ok() ? decoder_.Finish() : status);
 }
@@ -78,6 +83,11 @@ void ClientWatch::OnEnd(absl::Status status) {
 void ClientWatch::End(const absl::Status& status) {
   if (std::exchange(ended_, true)) return;
   handler_.OnEnd(base::Annotate(status, what_));
+}
+
+void ClientWatch::EndWithAnswer() {
+  if (std::exchange(ended_, true)) return;
+  handler_.OnEnd(ErrorOfResponse(error_answer_, what_));
 }
 
 }  // namespace kube

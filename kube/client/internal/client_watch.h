@@ -7,6 +7,8 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "base/clock.h"
 #include "kube/client/client.h"
 #include "kube/client/internal/caller.h"
 #include "kube/client/internal/watch_decoder.h"
@@ -20,21 +22,25 @@ class ClientWatch : public Watch {
  public:
   // `what` precedes the message of every error.
   ClientWatch(Caller& caller, Gvk gvk, std::string what, WatchHandler& handler);
-  // Once.
-  void Start(const HttpRequest& request);
+  // Once. The server is expected to end its answer after `longest`; one that goes on talking for
+  // twice that time is left.
+  void Start(const HttpRequest& request, absl::Duration longest);
 
  private:
   void OnHead(const HttpResponse& head);
   void OnData(absl::string_view bytes);
   void OnEnd(absl::Status status);
   absl::Status OnLine(absl::string_view line);
+  void OnErrorData(absl::string_view bytes);
   void End(const absl::Status& status);
+  void EndWithAnswer();
 
   Caller& caller_;
   const Gvk gvk_;
   const std::string what_;
   WatchHandler& handler_;
   HttpResponse error_answer_;  // Its code is 0 while the server does what was asked.
+  base::SteadyTime end_at_ = base::SteadyTime::InfiniteFuture();
   WatchDecoder decoder_;
   bool ended_ = false;
   // Last, so that it is gone, and with it every callback, before what callbacks use.

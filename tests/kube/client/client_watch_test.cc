@@ -69,6 +69,39 @@ TEST_CASE("A watch asks for bookmarks, a server-side end and its version") {
   CHECK(request.timeout == absl::Seconds(180));
 }
 
+TEST_CASE("An error answer that does not end is reported when it is large or late") {
+  Fixture f;
+  f.Head(500);
+  for (int i = 0; i < 64 && f.recorder.ends.empty(); ++i) f.Data(std::string(2 << 10, 'x'));
+  REQUIRE(f.recorder.ends.size() == 1);
+  CHECK(absl::IsUnavailable(f.recorder.ends[0]));
+
+  Fixture slow;
+  slow.Head(410);
+  for (int i = 0; i < 40 && slow.recorder.ends.empty(); ++i) {
+    slow.clock.Advance(absl::Seconds(1));
+    slow.Data("{");
+  }
+  REQUIRE(slow.recorder.ends.size() == 1);
+  CHECK(absl::IsOutOfRange(slow.recorder.ends[0]));
+  CHECK(FailureOf(slow.recorder.ends[0]).code == 410);
+  slow.End(absl::OkStatus());
+  CHECK(slow.recorder.ends.size() == 1);
+}
+
+TEST_CASE("A watch whose server does not end it ends all the same, to be resumed") {
+  Fixture f;
+  f.Head(200);
+  f.Data(Event("ADDED", "p", 6));
+  for (int i = 0; i < 30 && f.recorder.ends.empty(); ++i) {
+    f.clock.Advance(absl::Minutes(1));
+    f.Data("\n");
+  }
+  REQUIRE(f.recorder.ends.size() == 1);
+  CHECK(f.recorder.ends[0].ok());
+  CHECK(f.recorder.events == std::vector<std::string>{"added p@6 Pod"});
+}
+
 TEST_CASE("Watches end at different times, after five to ten minutes") {
   std::set<int> seconds;
   for (int i = 0; i < 50; ++i) {
