@@ -16,6 +16,7 @@ namespace kube {
 namespace {
 
 constexpr int kMaxPort = 65535;
+constexpr size_t kMaxHostName = 253;  // As DNS has it; SOCKS has one byte for the length.
 
 int DefaultPortOf(absl::string_view scheme) {
   if (scheme == "http") return 80;
@@ -31,9 +32,10 @@ bool IsAddress(int family, const std::string& text) {
 
 bool IsHostName(absl::string_view host) {
   // What resolvers and certificates know, and "_", which some clusters' names have.
-  return !host.empty() && std::all_of(host.begin(), host.end(), [](char c) {
-    return absl::ascii_isalnum(c) || c == '-' || c == '.' || c == '_';
-  });
+  return !host.empty() && host.size() <= kMaxHostName &&
+         std::all_of(host.begin(), host.end(), [](char c) {
+           return absl::ascii_isalnum(c) || c == '-' || c == '.' || c == '_';
+         });
 }
 
 absl::Status ParseHost(absl::string_view authority, absl::string_view what, Endpoint& out) {

@@ -16,6 +16,7 @@
 #include "absl/strings/strip.h"
 #include "base/status.h"
 #include "kube/client/internal/endpoint.h"
+#include "kube/client/internal/request_text.h"
 
 namespace kube {
 namespace {
@@ -129,6 +130,13 @@ bool IsThisMachine(const std::string& host) {
          Contains(*NetworkOf("::1/128"), host);
 }
 
+absl::StatusOr<ProxySettings> WithHeaders(ProxySettings proxy, const ConnectionConfig& config) {
+  proxy.headers = config.proxy_headers;
+  const RequestText request{.method = "CONNECT", .target = "/", .headers = proxy.headers};
+  RETURN_IF_ERROR(base::Annotate(CheckRequest(request), "proxy"));
+  return proxy;
+}
+
 }  // namespace
 
 std::string ProxySettings::Name() const {
@@ -146,8 +154,7 @@ absl::StatusOr<ProxySettings> ProxySettingsOf(
     const ConnectionConfig& config, const std::function<std::string(const char*)>& variable) {
   if (!config.proxy_url.empty()) {
     ASSIGN_OR_RETURN(ProxySettings out, ParseProxyUrl(config.proxy_url, "proxy-url"));
-    out.headers = config.proxy_headers;
-    return out;
+    return WithHeaders(std::move(out), config);
   }
   if (config.ignore_proxy_environment) return ProxySettings();
   auto either = [&](const char* upper, const char* lower) {
@@ -165,8 +172,7 @@ absl::StatusOr<ProxySettings> ProxySettingsOf(
     if (!rule.empty() && IsExcepted(server, absl::AsciiStrToLower(rule))) return ProxySettings();
   }
   ASSIGN_OR_RETURN(ProxySettings out, ParseProxyUrl(url, https ? "$HTTPS_PROXY" : "$HTTP_PROXY"));
-  out.headers = config.proxy_headers;
-  return out;
+  return WithHeaders(std::move(out), config);
 }
 
 absl::StatusOr<ProxySettings> ProxySettingsOf(const ConnectionConfig& config) {

@@ -33,7 +33,8 @@ struct ProxySettings {
 
 // The configuration's proxy, else the one that $HTTPS_PROXY, $HTTP_PROXY and $NO_PROXY (or their
 // lower-case forms) give, as golang.org/x/net/http/httpproxy reads them: never for this machine
-// itself. kInvalidArgument for a URL that names no proxy of a known kind.
+// itself. kInvalidArgument for a URL that names no proxy of a known kind and for headers
+// that HTTP does not allow.
 absl::StatusOr<ProxySettings> ProxySettingsOf(
     const ConnectionConfig& config, const std::function<std::string(const char*)>& variable);
 // Does the same with this process's environment.

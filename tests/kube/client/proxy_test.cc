@@ -86,6 +86,26 @@ TEST_CASE("The environment's proxy is taken by scheme, unless $NO_PROXY excepts 
   }
 }
 
+TEST_CASE("A header that would begin another one is refused and named") {
+  ConnectionConfig config;
+  config.server = "https://10.1.2.3";
+  config.proxy_url = "http://p:1";
+  const auto none = [](const char*) { return std::string(); };
+  for (const auto& [name, value] : std::vector<std::pair<std::string, std::string>>{
+           {"X-Tenant", "a\r\nProxy-Authorization: Basic eA=="},
+           {"X-Tenant: b\r\nHost", "evil"},
+           {"X-Tenant", "a\n"},
+       }) {
+    config.proxy_headers = {{"X-Fine", "yes"}, {name, value}};
+    const absl::Status error = ProxySettingsOf(config, none).status();
+    CHECK(absl::IsInvalidArgument(error));
+    CHECK_THAT(std::string(error.message()), Catch::StartsWith("proxy: the header X-Tenant"));
+    CHECK_THAT(std::string(error.message()), !Catch::Contains("eA=="));
+  }
+  config.proxy_headers = {{"X-Fine", "yes and no"}};
+  CHECK(ProxySettingsOf(config, none).ok());
+}
+
 TEST_CASE("A connection inside a cluster can leave the environment's proxy aside") {
   ConnectionConfig config;
   config.server = "https://10.1.2.3";
