@@ -131,7 +131,19 @@ IoResult TlsLayer::Read(char* buffer, size_t size) {
   ERR_clear_error();
   size_t got = 0;
   const int result = SSL_read_ex(ssl_, buffer, size, &got);
-  return result == 1 ? IoResult{IoState::kDone, got} : Failed(result);
+  if (result == 1) return {IoState::kDone, got};
+  const IoResult failed = Failed(result);
+  if (failed.state == IoState::kWantRead) ReleaseBuffers();
+  return failed;
+}
+
+// A connection that waits needs no buffer of 16 kB. SSL_MODE_RELEASE_BUFFERS alone leaves it the
+// one that the session tickets after the handshake came in, until data follows them; most watches
+// wait for theirs for ever. Older versions of OpenSSL free also what holds the beginning of a
+// record (CVE-2024-4741), so they are asked only between two records.
+void TlsLayer::ReleaseBuffers() {
+  const bool between_records = absl::string_view(SSL_rstate_string(ssl_)) == "RH";
+  if (between_records && SSL_has_pending(ssl_) == 0) SSL_free_buffers(ssl_);
 }
 
 IoResult TlsLayer::Write(absl::string_view bytes) {

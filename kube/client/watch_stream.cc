@@ -92,7 +92,7 @@ absl::StatusOr<bool> WatchStream::Write() {
 
 absl::StatusOr<bool> WatchStream::Read(Reactor& reactor) {
   const absl::Span<char> scratch = reactor.scratch();
-  // To the socket's end: only a read that finds nothing makes OpenSSL give its buffer of 16 kB
+  // Until nothing is left: a TLS layer that has found nothing to read gives its buffer of 16 kB
   // back.
   for (int blocks = 0; blocks < kBlocksPerTurn || connection_->has_pending(); ++blocks) {
     const IoResult result = connection_->Read(scratch.data(), scratch.size());

@@ -64,6 +64,7 @@ class TlsLayer : public ByteLayer {
 
  private:
   IoResult Failed(int result);
+  void ReleaseBuffers();
   std::string Reason(int ssl_error, unsigned long code) const;  // NOLINT: OpenSSL's type.
 
   const std::unique_ptr<ByteLayer> below_;
