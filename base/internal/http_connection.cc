@@ -103,7 +103,6 @@ void HttpConnection::NextRequest() {
   parser_.emplace();
   parser_->header_limit(static_cast<uint32_t>(context_.options.max_header_bytes));
   parser_->body_limit(context_.options.max_body_bytes);
-  head_bytes_ = body_bytes_ = 0;
   continued_ = false;
   SetDeadline(context_.options.idle_timeout);
   if (buffer_.size() == 0) return peer_ended_ ? Linger() : ReadMore();
@@ -158,12 +157,9 @@ void HttpConnection::Parse() {
 bool HttpConnection::Feed() {
   while (buffer_.size() > 0 && !parser_->is_done()) {
     ErrorCode error;
-    const bool in_head = !parser_->is_header_done();
     const size_t used = parser_->put(buffer_.data(), error);
     buffer_.consume(used);
-    const bool too_large = !Count(used, in_head);
-    if (error == http::error::need_more && !too_large) return true;
-    if (too_large) error = http::error::header_limit;
+    if (error == http::error::need_more) return true;
     if (error) {
       Refuse(error);
       return false;
@@ -171,17 +167,6 @@ bool HttpConnection::Feed() {
     if (!request_ && parser_->is_header_done() && !AcceptHead()) return false;
   }
   return true;
-}
-
-// Beast's limit of the header counts anew from each line that arrives apart. False when too much
-// has been parsed: of the head, or of what stands around the body's bytes, which may be chunk
-// headers of a few bytes each, or trailers.
-bool HttpConnection::Count(size_t parsed, bool in_head) {
-  constexpr size_t kChunkHeader = 8;
-  (in_head ? head_bytes_ : body_bytes_) += parsed;
-  const size_t body = parser_->get().body().size() * kChunkHeader;
-  const size_t most = context_.options.max_header_bytes;
-  return head_bytes_ <= most && body_bytes_ <= body + most;
 }
 
 // Called once, between head and body of a request; false when the request was refused.

@@ -97,7 +97,6 @@ class HttpConnection : public OutputListener, public std::enable_shared_from_thi
   void Parse();
   bool Feed();
   bool AcceptHead();
-  bool Count(size_t parsed, bool in_head);
   bool IsOversized() const;
   void ContinueIfExpected();
   void Dispatch();
@@ -117,8 +116,6 @@ class HttpConnection : public OutputListener, public std::enable_shared_from_thi
   std::vector<char> incoming_;          // What the pending read fills.
   boost::beast::flat_buffer buffer_;    // Read and not yet parsed.
   std::optional<Parser> parser_;        // Reads the current request.
-  size_t head_bytes_ = 0;               // So much of that request's head has been read.
-  size_t body_bytes_ = 0;               // So much of what follows, with chunk headers and trailers.
   std::optional<HttpRequest> request_;  // The same without its body, once its head has come.
   std::shared_ptr<Exchange> exchange_;  // Belongs to the request that is being answered.
   std::string queued_;                  // Interim and error answers.
