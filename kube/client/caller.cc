@@ -79,6 +79,7 @@ absl::StatusOr<HttpResponse> Caller::Attempt(HttpRequest& request, base::SteadyT
 Caller::Verdict Caller::Judge(const HttpRequest& request,
                               const absl::StatusOr<HttpResponse>& answer, Answers answers,
                               int attempt) const {
+  if (answers == Answers::kOnce) return {};
   const Verdict back_off{attempt < kMaxBackoffs, Backoff(attempt)};
   if (!answer.ok()) {
     if (!absl::IsUnavailable(answer.status())) return {};
@@ -108,7 +109,7 @@ absl::StatusOr<HttpResponse> Caller::Call(HttpRequest request, const std::string
     }
     if (again) continue;
     if (!answer.ok()) return base::Annotate(answer.status(), what);
-    if (answers == Answers::kRaw || (answer->code >= 200 && answer->code < 300)) return answer;
+    if (answers != Answers::kErrors || (answer->code >= 200 && answer->code < 300)) return answer;
     return ErrorOfResponse(*answer, what);
   }
 }

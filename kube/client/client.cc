@@ -238,7 +238,9 @@ absl::StatusOr<HttpResponse> Client::GetRaw(const std::string& path, const base:
 
 absl::StatusOr<HttpResponse> Client::GetRaw(const std::string& path, absl::Duration timeout,
                                             const base::StopToken& stop) {
-  return GetRaw(path, "application/json", timeout, stop);
+  return impl_->caller.Call(
+      {.method = "GET", .path = path, .accept = "application/json", .timeout = timeout},
+      absl::StrCat("get ", path), Caller::Answers::kOnce, stop);
 }
 
 absl::StatusOr<HttpResponse> Client::GetRaw(const std::string& path, const std::string& accept,

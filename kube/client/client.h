@@ -145,7 +145,8 @@ class Client {
                                     const WatchOptions& options, WatchHandler& handler);
   // GET of any path; the answer whatever its code.
   absl::StatusOr<HttpResponse> GetRaw(const std::string& path, const base::StopToken& stop);
-  // The same with a shorter deadline than the client's.
+  // The same with a shorter deadline than the client's, and tried once: for probes, to which no
+  // connection is an answer, too.
   absl::StatusOr<HttpResponse> GetRaw(const std::string& path, absl::Duration timeout,
                                       const base::StopToken& stop);
   // The same, asking for the media types in `accept`.

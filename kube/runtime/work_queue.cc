@@ -120,6 +120,7 @@ struct WorkQueue::Impl {
   bool HasPlace(const Lane& lane, base::SteadyTime now) const ABSL_SHARED_LOCKS_REQUIRED(mu);
   int SlowHeld(const Lane& but, base::SteadyTime now) const ABSL_SHARED_LOCKS_REQUIRED(mu);
   bool Unpark(Lane& lane, base::SteadyTime now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu);
+  void UnparkMostUrgent(base::SteadyTime now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu);
   void Wait() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu);
 
   base::SteadyTime NextDue() const ABSL_SHARED_LOCKS_REQUIRED(mu) {
@@ -274,14 +275,24 @@ void WorkQueue::Impl::LeaveLane(Item& item, base::SteadyTime now) {
   lane.taken.erase(std::find(lane.taken.begin(), lane.taken.end(), item.second.taken));
   if (parked == 0) return;
   // Whoever takes them looks again whether there is a place.
-  for (int i = static_cast<int>(lane.taken.size()); i < lane_options.max_held; ++i) {
+  const bool is_slow = lane.IsSlow(now);
+  for (int i = static_cast<int>(lane.taken.size()); !is_slow && i < lane_options.max_held; ++i) {
     if (!Unpark(lane, now)) break;
   }
-  if (!was_slow) return;
   // The place may be one that slow lanes share.
-  for (auto& [name, other] : lanes) {
-    if (&other != &lane && Unpark(other, now)) return;
+  if (was_slow || is_slow) UnparkMostUrgent(now);
+}
+
+// Of all lanes with a place: in turn, so that none of many slow ones waits for ever.
+void WorkQueue::Impl::UnparkMostUrgent(base::SteadyTime now) {
+  Lane* first = nullptr;
+  for (auto& [name, lane] : lanes) {
+    if (lane.parked.empty() || !HasPlace(lane, now)) continue;
+    if (first == nullptr || ByUrgency()(*lane.parked.begin(), *first->parked.begin())) {
+      first = &lane;
+    }
   }
+  if (first != nullptr) Unpark(*first, now);
 }
 
 void WorkQueue::Impl::ForgetQuick(base::SteadyTime taken) {

@@ -27,6 +27,7 @@ class Caller {
   enum class Answers {
     kErrors,  // Retried where it helps, else an absl::Status.
     kRaw,     // Handed over whatever its code, but for 429.
+    kOnce,    // Handed over whatever it is: nothing is tried again.
   };
 
   // `registry` may be null. REQUIRES: clock and registry outlive the caller.

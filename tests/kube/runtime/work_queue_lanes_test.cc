@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <map>
 #include <string>
 #include <thread>
 #include <vector>
@@ -148,6 +149,26 @@ TEST_CASE_METHOD(Fixture, "slow lanes together hold the spare threads and no mor
   add_dead();
   Add("m1", 2);
   CHECK(TakeAll().size() == LaneOptions::kSpareThreads + 2);
+}
+
+TEST_CASE_METHOD(Fixture, "slow lanes have their turn even when each item comes again at once") {
+  constexpr int kDead = 3 * LaneOptions::kSpareThreads;
+  for (int m = 0; m < kDead; ++m) Add("dead" + std::to_string(m), 1);
+  std::map<std::string, int> taken;
+  for (int round = 0; round < 10 * kDead; ++round) {
+    const std::vector<Request> now = TakeAll();
+    clock.Advance(absl::Seconds(2));
+    for (const Request& request : now) {
+      ++taken[request.cluster];
+      queue.Done(request);
+      queue.Add(request);
+    }
+  }
+  REQUIRE(taken.size() == kDead);
+  for (const auto& [cluster, times] : taken) {
+    CAPTURE(cluster);
+    CHECK(times >= 10);
+  }
 }
 
 TEST_CASE_METHOD(Fixture, "an urgent item overtakes those that are parked") {
