@@ -17,7 +17,9 @@ absl::Status PullClusterMonitor::Run(const base::StopToken& stop) {
   leases_ = manager_.cluster().informers().Get(api::Leases());
   while (manager_.clock().SleepFor(options_.monitor_period, stop)) {
     for (const kube::ObjectPtr& cluster : clusters->store().List()) {
-      if (api::ClusterView(*cluster).IsPull() && !cluster->IsDeleting()) Check(cluster, stop);
+      // One that is being removed counts as well: only when its agent is known to be silent are its
+      // Works given up, which the agent would have finished otherwise.
+      if (api::ClusterView(*cluster).IsPull()) Check(cluster, stop);
     }
     std::erase_if(health_, [&](const auto& entry) {
       return clusters->store().Find({"", entry.first}) == nullptr;

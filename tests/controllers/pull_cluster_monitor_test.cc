@@ -84,6 +84,17 @@ TEST_CASE_METHOD(Fixture,
   CHECK(server->Requests("PATCH").size() == writes);
 }
 
+TEST_CASE_METHOD(Fixture, "a cluster that is being removed becomes unknown, too") {
+  PutCluster("Pull", "True");
+  kube::Object leaving = server->Find(api::Clusters(), {"", "m1"});
+  leaving.AddFinalizer(api::kClusterFinalizer);
+  leaving.Set({"metadata", "deletionTimestamp"}, "2024-01-01T00:00:00Z");
+  PutCached(api::Clusters(), leaving);
+  Begin();
+  Tick(10);
+  CHECK(Ready()["status"].AsString() == "Unknown");
+}
+
 TEST_CASE_METHOD(Fixture, "an agent that renews its lease is alive") {
   PutCluster("Pull", "True");
   Begin();
