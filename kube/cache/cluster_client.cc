@@ -122,11 +122,7 @@ absl::StatusOr<ObjectPtr> ClusterClient::Update(const Resource& r, const ObjectP
   const WriteOptions write{.subresource = options.status_on_object ? "" : options.subresource};
   absl::StatusOr<Object> written =
       client_.Patch(r, before->key(), PatchType::kMerge, patch, write, stop);
-  if (IsConflict(written.status())) {
-    // The cache may be behind: trying again must not depend on a watch that has died unnoticed.
-    const absl::StatusOr<Object> live = client_.Get(r, before->key(), stop);
-    if (live.ok()) Remember(r, *live);
-  }
+  if (IsConflict(written.status())) ReadLive(r, *before, stop);
   RETURN_IF_ERROR(written.status());
   Remember(r, *written);
   return Share(*std::move(written));
@@ -145,6 +141,7 @@ absl::Status ClusterClient::Delete(const Resource& r, const ObjectKey& key,
   const std::shared_ptr<Informer> informer = informers_.Find(r);
   const ObjectPtr held = informer == nullptr ? nullptr : informer->store().Find(key);
   const absl::StatusOr<Object> left = client_.Delete(r, key, options, stop);
+  if (IsConflict(left.status()) && held != nullptr) ReadLive(r, *held, stop);
   // A kind that is not served has no objects either.
   if (!left.ok() && !absl::IsNotFound(left.status())) return left.status();
   if (left.ok() && !left->empty()) {
@@ -154,6 +151,15 @@ absl::Status ClusterClient::Delete(const Resource& r, const ObjectKey& key,
     informer->WrittenDeleteOf(key, held->uid());
   }
   return absl::OkStatus();
+}
+
+void ClusterClient::ReadLive(const Resource& r, const Object& held, const base::StopToken& stop) {
+  const absl::StatusOr<Object> live = client_.Get(r, held.key(), stop);
+  if (live.ok()) Remember(r, *live);
+  if (!IsGone(live.status())) return;
+  if (const std::shared_ptr<Informer> informer = informers_.Find(r)) {
+    informer->WrittenDeleteOf(held.key(), held.uid());
+  }
 }
 
 void ClusterClient::Remember(const Resource& r, const Object& written) {

@@ -92,6 +92,9 @@ class ClusterClient {
   void Remember(const Resource& r, const Object& written);
   // For a read from the cache.
   std::shared_ptr<Informer> InformerToRead(const Resource& r);
+  // After a conflict about what the cache held: the cache may be behind, and trying again must not
+  // depend on a watch that has died unnoticed.
+  void ReadLive(const Resource& r, const Object& held, const base::StopToken& stop);
 
   Client& client_;
   RestMapper& mapper_;

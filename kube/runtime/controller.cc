@@ -11,6 +11,7 @@
 #include "base/status.h"
 #include "kube/cache/read_scope.h"
 #include "kube/client/errors.h"
+#include "kube/runtime/conflict_streak.h"
 #include "kube/runtime/handler_registration.h"
 #include "kube/runtime/internal/reconcile_metrics.h"
 #include "kube/runtime/internal/worker_threads.h"
@@ -108,7 +109,10 @@ absl::StatusOr<Action> Controller::Impl::Reconcile(const Request& request) {
 void Controller::Impl::HandleError(const WorkQueue::Taken& taken, const absl::Status& error,
                                    bool stopping) {
   if (absl::IsCancelled(error) && (stopping || manager.abort_token().stop_requested())) return;
-  if (IsConflict(error) && !IsTerminal(error)) {
+  // The queue counts how often in a row the item was put off. Conflicts of the ordinary kind end
+  // with the next pass or the one after it; others the user has to know of.
+  if (IsConflict(error) && !IsTerminal(error) &&
+      queue.Requeues(taken.request) < ConflictStreak::kSilent) {
     metrics.requeue.Increment();
     queue.AddRateLimited(taken.request, taken.priority);
     return;

@@ -55,7 +55,8 @@ struct Enqueue {
 
 // What happens after a reconcile: an Action does as it says; an error is counted, requeued
 // with back-off and logged (errors that are alike once in five minutes, with their number);
-// kAborted (a write conflict) is requeued silently; a Terminal error is logged and counted only;
+// kAborted (a write conflict) is requeued silently, unless the item has been requeued
+// ConflictStreak::kSilent times in a row already; a Terminal error is logged and counted only;
 // kCancelled while stopping is dropped; an exception counts as a panic and as an error. Re-queues
 // keep the item's priority.
 //

@@ -58,8 +58,8 @@ class Reconciler {
  public:
   virtual ~Reconciler() = default;
   // Runs on one of the controller's workers; never twice at once for equal requests. An error
-  // requeues with back-off; kAborted (a write conflict) does so silently; kCancelled after a stop
-  // is dropped.
+  // requeues with back-off; kAborted (a write conflict) does so silently for the first few times;
+  // kCancelled after a stop is dropped.
   virtual absl::StatusOr<Action> Reconcile(const Request& request, const base::StopToken& stop) = 0;
 };
 

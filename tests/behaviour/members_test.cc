@@ -213,6 +213,22 @@ TEST_CASE("A Work that is denied with the code of a conflict is reported, and ho
   CHECK(s.Reads("member1", "first"));
 }
 
+TEST_CASE("Drift that cannot be put back because of conflicts is logged", "[sandbox]") {
+  Settled s;
+  s.plane.Apply("host", In(s.ns, Settings("first")));
+  s.plane.Apply("host", In(s.ns, kSettingsPolicy));
+  REQUIRE(s.Reads("member1", "first"));
+  s.plane.StopDaemon();
+  s.plane.Patch("member1", kConfigMap, {s.ns, "settings"}, R"({"data":{"k":"theirs"}})");
+  sandbox::Faults& faults = s.plane.fleet()->member("member1")->faults();
+  faults.FailNext(100000, 409, "PATCH", absl::StrCat("/namespaces/", s.ns, "/configmaps"));
+  s.plane.StartDaemon();
+  CHECK(s.plane.Eventually(
+      [&] { return absl::StrContains(s.plane.DaemonLog(), "putting back ConfigMap"); }));
+  faults.Clear();
+  CHECK(s.Reads("member1", "first"));
+}
+
 TEST_CASE("Objects in members go although their definition went first", "[sandbox]") {
   Settled s;
   for (const char* cluster : {"host", "member1", "member2"}) {

@@ -180,6 +180,29 @@ TEST_CASE_METHOD(Fixture, "after a conflict the cache shows what the server has"
   server->Unblock();
 }
 
+TEST_CASE_METHOD(Fixture, "after a conflict about a deletion the cache shows what the server has") {
+  server->Put(kPods, Pod("a"));
+  Sync();
+  const ObjectPtr held = cluster.Find(kPods, key);
+  server->Block("WATCH");
+  server->EndWatches(absl::OkStatus());  // From here on no event comes.
+  DeleteOptions options;
+  options.uid = std::string(held->uid());
+  SECTION("a successor") {
+    const Object theirs = server->Put(kPods, Pod("a"));
+    server->FailNext("DELETE", 409, "Conflict");
+    CHECK(IsConflict(cluster.Delete(kPods, key, options, stop)));
+    CHECK(cluster.Find(kPods, key)->resource_version() == theirs.resource_version());
+  }
+  SECTION("nothing") {
+    server->Erase(kPods, key);
+    server->FailNext("DELETE", 409, "Conflict");
+    CHECK(IsConflict(cluster.Delete(kPods, key, options, stop)));
+    CHECK(cluster.Find(kPods, key) == nullptr);
+  }
+  server->Unblock();
+}
+
 TEST_CASE_METHOD(Fixture, "a finalizer is taken off once, and that the object is gone is fine") {
   Object pod = Pod("a");
   pod.AddFinalizer("example.io/mine");

@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "absl/strings/match.h"
+#include "kube/runtime/conflict_streak.h"
 #include "kube/runtime/sync_timer.h"
 #include "tests/support/eventually.h"
 #include "tests/support/manager_fixture.h"
@@ -235,6 +236,19 @@ TEST_CASE_METHOD(Fixture, "a conflict is retried without being counted as an err
   clock.Advance(absl::Seconds(1));
   REQUIRE(Eventually([&] { return Total("success") == 1; }));
   CHECK(Count("reconcile_errors_total") == 0);
+}
+
+TEST_CASE_METHOD(Fixture, "conflicts that go on are counted as errors") {
+  Controller& controller = Build([&](const Request&, const base::StopToken&) {
+    return absl::StatusOr<Action>(absl::AbortedError("conflict"));
+  });
+  Start();
+  controller.queue().Add(item);
+  REQUIRE(Eventually([&] {
+    clock.Advance(absl::Seconds(1));
+    return Count("reconcile_errors_total") >= 1;
+  }));
+  CHECK(Total("requeue") == ConflictStreak::kSilent);
 }
 
 TEST_CASE_METHOD(Fixture, "a terminal error is counted and not retried") {
