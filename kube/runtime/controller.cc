@@ -44,9 +44,11 @@ struct Controller::Impl {
   std::vector<const Informer*> declared;  // Set before the workers start.
   absl::Mutex mu;
   std::vector<std::shared_ptr<Informer>> awaited ABSL_GUARDED_BY(mu);
+  std::vector<std::pair<std::shared_ptr<Informer>, Enqueue>> sources ABSL_GUARDED_BY(mu);
   std::vector<HandlerRegistration> registrations ABSL_GUARDED_BY(mu);
   std::vector<std::shared_ptr<void>> kept ABSL_GUARDED_BY(mu);
 
+  void ConnectSources();
   absl::Status AwaitCaches(const base::StopToken& stop);
   void Work(const WorkQueue::Taken& taken, const base::StopToken& stop);
   void Process(const WorkQueue::Taken& taken, const base::StopToken& stop);
@@ -55,6 +57,23 @@ struct Controller::Impl {
   void LogFailure(const Request& request, const absl::Status& error);
   void HandleAction(const WorkQueue::Taken& taken, const Action& action);
 };
+
+// A stand-by has no workers, so that what its handlers put into the queue would stay there: they
+// come with the workers, and are given what is there already.
+void Controller::Impl::ConnectSources() {
+  std::vector<std::pair<std::shared_ptr<Informer>, Enqueue>> connecting;
+  {
+    absl::MutexLock lock(&mu);
+    connecting.swap(sources);
+  }
+  for (auto& [informer, enqueue] : connecting) {
+    // Existing objects are replayed meanwhile, so the lock is not held.
+    HandlerRegistration registration(std::move(informer),
+                                     EnqueueHandler(queue, std::move(enqueue)));
+    absl::MutexLock lock(&mu);
+    registrations.push_back(std::move(registration));
+  }
+}
 
 absl::Status Controller::Impl::AwaitCaches(const base::StopToken& stop) {
   std::vector<std::shared_ptr<Informer>> informers;
@@ -191,12 +210,11 @@ void Controller::Await(std::shared_ptr<Informer> informer) {
 
 void Controller::Watch(std::shared_ptr<Informer> informer, Enqueue enqueue) {
   Await(informer);
-  // Existing objects are replayed meanwhile, so the lock is not held.
-  HandlerRegistration registration(std::move(informer),
-                                   EnqueueHandler(impl_->queue, std::move(enqueue)));
   absl::MutexLock lock(&impl_->mu);
-  impl_->registrations.push_back(std::move(registration));
+  impl_->sources.emplace_back(std::move(informer), std::move(enqueue));
 }
+
+void Controller::Prepare() { impl_->ConnectSources(); }
 
 absl::Status Controller::Run(const base::StopToken& stop) {
   const absl::Status synced = impl_->AwaitCaches(stop);

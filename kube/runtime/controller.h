@@ -78,6 +78,8 @@ class Controller : public Runnable {
 
   // Thread-safe.
   WorkQueue& queue();
+  // Connects the queue to the informers: what is there already is queued first.
+  void Prepare() override;
   // Waits for the informers to sync, then runs the workers until stopped; drains what they hold.
   // kDeadlineExceeded names the resource that did not sync within cache_sync_timeout and why.
   absl::Status Run(const base::StopToken& stop) override;
@@ -91,7 +93,7 @@ class Controller : public Runnable {
   friend class ControllerBuilder;
   // Is called before Run: the workers start only once this informer has synced.
   void Await(std::shared_ptr<Informer> informer);
-  // Await, and events of the informer flow into the queue from now on.
+  // Await, and events of the informer flow into the queue from Prepare on.
   void Watch(std::shared_ptr<Informer> informer, Enqueue enqueue);
 
   struct Impl;
@@ -124,8 +126,9 @@ class ControllerBuilder {
   // Requests for which `of` gives the same name (that of a member) hold only some of the workers at
   // once, see LaneOptions.
   ControllerBuilder& WithLanes(std::function<std::string(const Request&)> of);
-  // Events start to flow into the queue at once; workers start when the manager runs the controller
-  // (on the leader). The controller belongs to the manager; the reference lives as long as it.
+  // Events flow into the queue, what is there already first, and workers start when the manager
+  // runs the controller (on the leader). The controller belongs to the manager; the reference lives
+  // as long as it.
   Controller& Build(std::unique_ptr<Reconciler> reconciler);
 
  private:

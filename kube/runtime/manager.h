@@ -22,6 +22,9 @@ class Runnable {
  public:
   virtual ~Runnable() = default;
   virtual std::string name() const = 0;
+  // Called once before Run. All of a group are prepared before any of them runs, so that none
+  // misses what another one causes. It must not block.
+  virtual void Prepare() {}
   // Returns when stopped (OK) or when it cannot go on (an error, which stops the manager).
   virtual absl::Status Run(const base::StopToken& stop) = 0;
   // Called before each scrape of /metrics, on a server's thread: for gauges that time alone moves.

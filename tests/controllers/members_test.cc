@@ -65,6 +65,11 @@ TEST_CASE_METHOD(Fixture, "a secret that cannot be used leaves the connection as
 
 TEST_CASE_METHOD(Fixture, "a member that leaves is forgotten") {
   REQUIRE(members.Get("m1").ok());
+  REQUIRE(tests::Eventually([&] {
+    return absl::StrContains(registry.Expose(),
+                             "controller_runtime_reconcile_total{"
+                             "controller=\"member-cluster-controller\",result=\"success\"} 1");
+  }));
   server->Erase(api::Clusters(), {"", "m1"});
   CHECK(tests::Eventually([&] { return members.Names().empty(); }));
 }

@@ -27,12 +27,15 @@ void TaskGroup::Add(std::unique_ptr<Runnable> runnable) {
   absl::MutexLock lock(&mu_);
   Task& task = tasks_.emplace_back();
   task.runnable = std::move(runnable);
-  if (started_) StartTask(task);
+  if (!started_) return;
+  task.runnable->Prepare();
+  StartTask(task);
 }
 
 void TaskGroup::Start() {
   absl::MutexLock lock(&mu_);
   if (std::exchange(started_, true)) return;
+  for (Task& task : tasks_) task.runnable->Prepare();
   for (Task& task : tasks_) StartTask(task);
 }
 

@@ -251,6 +251,16 @@ TEST_CASE_METHOD(Fixture, "conflicts that go on are counted as errors") {
   CHECK(Total("requeue") == ConflictStreak::kSilent);
 }
 
+TEST_CASE_METHOD(Fixture, "nothing is queued until the controller runs, then what is there") {
+  server->Put(kPods, Pod("a"));
+  Controller& controller = ControllerBuilder(Make()).Named("c").Watches(kPods).Build(
+      std::make_unique<ScriptedReconciler>(record, Succeed));
+  REQUIRE(informers.Get(kPods)->WaitForSync(base::SteadyTime::InfiniteFuture(), {}).ok());
+  CHECK(controller.queue().size() == 0);
+  Start();
+  CHECK(AwaitReconciles(1));
+}
+
 TEST_CASE_METHOD(Fixture, "a terminal error is counted and not retried") {
   Controller& controller = Build([](const Request&, const base::StopToken&) {
     return absl::StatusOr<Action>(Terminal(absl::InvalidArgumentError("no such field")));
