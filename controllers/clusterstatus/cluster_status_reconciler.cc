@@ -96,7 +96,10 @@ absl::StatusOr<kube::Action> ClusterStatusReconciler::Reconcile(const kube::Requ
     return kube::Action::Done();
   }
   const api::ClusterView view(*cluster);
-  if (!view.IsPush() || view.SecretRef().name.empty()) return kube::Action::Done();
+  if (!view.IsPush() || view.SecretRef().name.empty()) {
+    Forget(name);  // It may have been this loop's until now.
+    return kube::Action::Done();
+  }
   // The cluster loop has to take it on first; the finalizer that it sets brings the cluster back.
   if (!cluster->HasFinalizer(api::kClusterFinalizer)) return kube::Action::Done();
 

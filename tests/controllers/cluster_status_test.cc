@@ -160,6 +160,14 @@ TEST_CASE("an update of a cluster is looked at when its spec changes or it is ta
   CHECK(controllers::IsNewsForStatus(before, after));
 }
 
+TEST_CASE_METHOD(Fixture, "a cluster that becomes an agent's is forgotten, its metrics with it") {
+  REQUIRE(Reconcile().ok());
+  REQUIRE(absl::StrContains(registry.Expose(), "cluster_ready_state"));
+  Put([](kube::Object& c) { c.Set({"spec", "syncMode"}, "Pull"); });
+  REQUIRE(Reconcile().ok());
+  CHECK_FALSE(absl::StrContains(registry.Expose(), "cluster_ready_state"));
+}
+
 TEST_CASE_METHOD(Fixture, "a cluster that is gone is forgotten, its metrics with it") {
   REQUIRE(Reconcile().ok());
   REQUIRE(members.Find("m1") != nullptr);
