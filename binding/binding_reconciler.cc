@@ -1,5 +1,6 @@
 #include "binding/binding_reconciler.h"
 
+#include <algorithm>
 #include <set>
 #include <string>
 #include <utility>
@@ -92,13 +93,36 @@ std::vector<kube::ObjectPtr> BindingReconciler<Scope>::WorksOf(
 }
 
 template <class Scope>
+absl::StatusOr<std::vector<kube::Object>> BindingReconciler<Scope>::LiveWorksOf(
+    const api::BindingView& binding, const base::StopToken& stop) {
+  const std::string id(binding.PermanentId());
+  kube::ListOptions options;
+  // Without the id the label is of no use: Works without a value would be those of all bindings
+  // that have lost theirs.
+  if (!id.empty()) options.label_selector = absl::StrCat(Scope::kIdLabel, "=", id);
+  ASSIGN_OR_RETURN(kube::ListPage page,
+                   manager_.cluster().raw().ListAll(api::Works(), "", options, stop));
+  if (!id.empty()) return std::move(page.items);
+  const auto naming = Scope::NamingAnnotations(binding.object().key());
+  std::erase_if(page.items, [&](const kube::Object& work) {
+    return !std::all_of(naming.begin(), naming.end(), [&](const auto& entry) {
+      return work.Annotation(entry.first) == entry.second;
+    });
+  });
+  return std::move(page.items);
+}
+
+template <class Scope>
 absl::StatusOr<kube::Action> BindingReconciler<Scope>::Finalize(const kube::ObjectPtr& object,
                                                                 const base::StopToken& stop) {
   if (!object->HasFinalizer(Scope::kFinalizer)) return kube::Action::Done();
   base::ErrorList errors;
-  // Own writes are in the cache at once, so no Work of this binding can be missed here.
-  for (const kube::ObjectPtr& work : WorksOf(api::BindingView(*object))) {
-    errors.Add(DeleteWork(manager_.cluster(), *work, stop));
+  // The cache alone does not do: it need not have a Work yet whose creation was not answered, and
+  // once the binding is gone nobody would delete that Work.
+  ASSIGN_OR_RETURN(const std::vector<kube::Object> works,
+                   LiveWorksOf(api::BindingView(*object), stop));
+  for (const kube::Object& work : works) {
+    errors.Add(DeleteWork(manager_.cluster(), work, stop));
   }
   RETURN_IF_ERROR(errors.Join());
   RETURN_IF_ERROR(

@@ -35,6 +35,9 @@ class BindingReconciler : public kube::Reconciler {
   absl::StatusOr<kube::Action> Finalize(const kube::ObjectPtr& binding,
                                         const base::StopToken& stop);
   std::vector<kube::ObjectPtr> WorksOf(const api::BindingView& binding) const;
+  // The same, as the server has them.
+  absl::StatusOr<std::vector<kube::Object>> LiveWorksOf(const api::BindingView& binding,
+                                                        const base::StopToken& stop);
   absl::Status DeleteOrphans(const api::BindingView& binding, const base::StopToken& stop);
   bool IsPurging(const api::BindingView& binding) const;
   absl::Status EnsureWorks(const api::BindingView& binding, const kube::Object& object,
