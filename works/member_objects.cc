@@ -88,6 +88,16 @@ absl::StatusOr<kube::ObjectPtr> MemberObjects::Find(const std::string& cluster,
   return informer->store().Find(manifest.key());
 }
 
+absl::StatusOr<kube::ObjectPtr> MemberObjects::FindOfServedKind(const std::string& cluster,
+                                                                const kube::Object& manifest,
+                                                                const base::StopToken& stop) {
+  absl::StatusOr<kube::ObjectPtr> found = Find(cluster, manifest, stop);
+  if (kube::IsNoSuchKind(found.status()) && IsKindGone(cluster, manifest.gvk(), stop)) {
+    return nullptr;  // An object of a kind that is not served does not exist.
+  }
+  return found;
+}
+
 absl::StatusOr<ApplyResult> MemberObjects::Apply(const std::string& cluster,
                                                  const kube::Object& manifest,
                                                  const base::StopToken& stop) {
@@ -177,12 +187,7 @@ absl::StatusOr<kube::Object> MemberObjects::Retained(const kube::Object& manifes
 
 absl::Status MemberObjects::Delete(const std::string& cluster, const kube::Object& manifest,
                                    const base::StopToken& stop) {
-  const absl::StatusOr<kube::ObjectPtr> found = Find(cluster, manifest, stop);
-  if (kube::IsNoSuchKind(found.status()) && IsKindGone(cluster, manifest.gvk(), stop)) {
-    Forget(cluster, manifest.gvk(), manifest.key());
-    return absl::OkStatus();  // An object of a kind that is not served does not exist.
-  }
-  ASSIGN_OR_RETURN(const kube::ObjectPtr observed, found);
+  ASSIGN_OR_RETURN(const kube::ObjectPtr observed, FindOfServedKind(cluster, manifest, stop));
   Forget(cluster, manifest.gvk(), manifest.key());
   if (observed == nullptr || !IsManaged(*observed)) return absl::OkStatus();
   ASSIGN_OR_RETURN(const std::shared_ptr<kube::MemberCluster> member, deps_.clusters.Get(cluster));

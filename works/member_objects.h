@@ -64,6 +64,11 @@ class MemberObjects {
   absl::StatusOr<kube::ObjectPtr> Find(const std::string& cluster, const kube::Object& manifest,
                                        const base::StopToken& stop);
 
+  // The same, and nullptr also when the member does not serve the kind: then it has no such object.
+  absl::StatusOr<kube::ObjectPtr> FindOfServedKind(const std::string& cluster,
+                                                   const kube::Object& manifest,
+                                                   const base::StopToken& stop);
+
   // Returns whether somebody else has changed `observed` since our last write to it.
   bool NeedsUpdate(const std::string& cluster, const kube::Object& manifest,
                    const kube::Object& observed) const;

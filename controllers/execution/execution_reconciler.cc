@@ -188,7 +188,7 @@ absl::StatusOr<kube::Action> ExecutionReconciler::Finalize(const Target& target,
                                                            const base::StopToken& stop) {
   if (!target.work->HasFinalizer(api::kExecutionFinalizer)) return kube::Action::Done();
   const bool preserve = api::WorkView(*target.work).PreservesResourcesOnDeletion();
-  if (preserve || api::ClusterView(*target.object).IsReady()) {
+  if (api::ClusterView(*target.object).IsReady()) {
     RETURN_IF_ERROR(RemoveManifests(target, preserve, stop));
   } else if (!target.object->IsDeleting()) {
     return kube::Action::Done();  // Its Ready condition queues the Work again.
@@ -244,22 +244,35 @@ absl::Status ExecutionReconciler::DeleteManifest(const Target& target, const kub
 absl::Status ExecutionReconciler::ReleaseManifests(const Target& target,
                                                    const base::StopToken& stop) {
   base::ErrorList errors;
-  for (kube::Object manifest : ManifestsOf(*target.work)) {
-    const absl::StatusOr<kube::ObjectPtr> observed = objects_.Find(target.cluster, manifest, stop);
-    errors.Add(observed.status());
-    if (!observed.ok() || *observed == nullptr) continue;  // Nothing left to release.
-    Release(manifest);
-    errors.Add(objects_.Update(target.cluster, manifest, *observed, stop).status());
-    objects_.Forget(target.cluster, manifest.gvk(), manifest.key());
+  for (const kube::Object& manifest : ManifestsOf(*target.work)) {
+    const std::string name = FailureName(target.work->key(), manifest);
+    errors.Add(base::Annotate(conflicts_.Judge(name, ReleaseManifest(target, manifest, stop)),
+                              "releasing ", manifest.Describe(), " in cluster ", target.cluster));
   }
   return errors.Join();
 }
 
+absl::Status ExecutionReconciler::ReleaseManifest(const Target& target, kube::Object manifest,
+                                                  const base::StopToken& stop) {
+  ASSIGN_OR_RETURN(const kube::ObjectPtr observed,
+                   objects_.FindOfServedKind(target.cluster, manifest, stop));
+  if (observed != nullptr) {
+    Release(manifest);
+    RETURN_IF_ERROR(
+        kube::IgnoreGone(objects_.Update(target.cluster, manifest, observed, stop).status()));
+  }
+  objects_.Forget(target.cluster, manifest.gvk(), manifest.key());
+  return absl::OkStatus();
+}
+
+bool WorksChangeTheirCourse(const kube::Object& before, const kube::Object& after) {
+  if (works::BecameReady(before, after)) return true;
+  if (!after.IsDeleting()) return false;
+  return !before.IsDeleting() || works::BecameReady(after, before);
+}
+
 absl::Status RegisterExecution(const loops::Context& context, int workers) {
   const std::shared_ptr<kube::Informer> works = context.InformerOf(api::Works());
-  const auto returns_or_goes = [](const kube::Object& before, const kube::Object& after) {
-    return works::BecameReady(before, after) || (after.IsDeleting() && !before.IsDeleting());
-  };
   auto reconciler =
       std::make_unique<ExecutionReconciler>(context.manager, context.objects, context.status);
   ExecutionReconciler& built = *reconciler;
@@ -268,8 +281,9 @@ absl::Status RegisterExecution(const loops::Context& context, int workers) {
       loops::ReadsCredentials(builder)
           .Watches(api::Works(), {.when = {.update = kube::GenerationChanged}})
           // A cluster that comes, comes back or is being removed has its Works done again.
-          .Watches(api::Clusters(), {.when = {.update = returns_or_goes, .remove = kube::Never},
-                                     .map = works::WorksOf(works)})
+          .Watches(api::Clusters(),
+                   {.when = {.update = WorksChangeTheirCourse, .remove = kube::Never},
+                    .map = works::WorksOf(works)})
           // The namespace of a Work stands for its cluster.
           .WithLanes([](const kube::Request& request) { return request.key.ns; })
           .Build(std::move(reconciler));

@@ -50,6 +50,8 @@ class ExecutionReconciler : public kube::Reconciler {
   absl::Status DeleteManifest(const Target& target, const kube::Object& manifest,
                               const base::StopToken& stop);
   absl::Status ReleaseManifests(const Target& target, const base::StopToken& stop);
+  absl::Status ReleaseManifest(const Target& target, kube::Object manifest,
+                               const base::StopToken& stop);
   absl::Status Dispatch(const Target& target, const base::StopToken& stop);
   absl::Status ApplyManifest(const Target& target, const kube::Object& manifest,
                              const base::StopToken& stop);
@@ -66,6 +68,11 @@ class ExecutionReconciler : public kube::Reconciler {
   kube::EventRecorder
       recorder_;  // Keeps outcomes for Works, and manifests under the prefix of their Work.
 };
+
+// Whether an update of a Cluster has its Works treated in another way: it became ready, is being
+// removed from now on, or is being removed and is not ready any more, which ends the attempts to
+// delete what is there.
+bool WorksChangeTheirCourse(const kube::Object& before, const kube::Object& after);
 
 // Builds the loop.
 absl::Status RegisterExecution(const loops::Context& context, int workers);

@@ -329,6 +329,46 @@ TEST_CASE_METHOD(Fixture, "an object that was to be preserved and is gone does n
   CHECK(Held().empty());
 }
 
+TEST_CASE_METHOD(Fixture, "an object to be preserved waits for its cluster, unless that leaves") {
+  Apply(Template());
+  works::WorkTemplate wanted = Template();
+  wanted.preserve_resources_on_deletion = true;
+  const bool leaving = GENERATE(false, true);
+  PutCluster("Push", "False", leaving);
+  PutDeletedWork(wanted);
+  const size_t requests = m1.Requests().size();
+  REQUIRE(Reconcile().ok());
+  CHECK(IsFinalized() == leaving);
+  CHECK(m1.Requests().size() == requests);
+}
+
+TEST_CASE_METHOD(Fixture, "an object to be preserved of a kind that is not served does not exist") {
+  works::WorkTemplate wanted = Template();
+  wanted.manifest.Set({"apiVersion"}, "example.io/v1");
+  wanted.manifest.Set({"kind"}, "Gone");
+  wanted.preserve_resources_on_deletion = true;
+  PutDeletedWork(wanted);
+  REQUIRE(Reconcile().ok());
+  CHECK(IsFinalized());
+}
+
+TEST_CASE("Works are looked at again when their cluster becomes ready, leaves, or fails leaving") {
+  const auto in_state = [](bool ready, bool leaving) {
+    kube::Object c = kube::Object::Make(api::Clusters().gvk, {"", "m1"});
+    c.Set({"status", "conditions"},
+          json::Value::Array(
+              {json::Value::Object({{"type", "Ready"}, {"status", ready ? "True" : "False"}})}));
+    if (leaving) c.Set({"metadata", "deletionTimestamp"}, "2024-01-01T00:00:00Z");
+    return c;
+  };
+  using controllers::WorksChangeTheirCourse;
+  CHECK(WorksChangeTheirCourse(in_state(false, false), in_state(true, false)));
+  CHECK(WorksChangeTheirCourse(in_state(true, false), in_state(true, true)));
+  CHECK(WorksChangeTheirCourse(in_state(true, true), in_state(false, true)));
+  CHECK_FALSE(WorksChangeTheirCourse(in_state(true, false), in_state(false, false)));
+  CHECK_FALSE(WorksChangeTheirCourse(in_state(false, true), in_state(false, true)));
+}
+
 TEST_CASE_METHOD(Fixture, "a Work without our finalizer is not touched") {
   Apply(Template());
   kube::Object work = works::NewWork(Template());
