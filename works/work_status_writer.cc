@@ -81,22 +81,27 @@ class WorkStatusWriter::Loop : public kube::Reconciler {
 
   void Attach(kube::WorkQueue& queue) { queue_ = &queue; }
 
-  void Submit(const kube::ObjectKey& work, WorkStatusChange change, News news) {
+  void Submit(const kube::Object& work, WorkStatusChange change, News news) {
+    const kube::ObjectPtr now = manager_.cluster().Find(api::Works(), work.key());
+    if (now != nullptr && now->uid() != work.uid()) return;  // Its successor is there already.
     {
       absl::MutexLock lock(&mu_);
-      const auto [found, is_new] = pending_.try_emplace(work);
-      if (is_new) found->second.since = manager_.clock().SteadyNow();
+      const auto [found, is_new] = pending_.try_emplace(work.key());
+      if (is_new || found->second.uid != work.uid()) {
+        found->second = {
+            .uid = std::string(work.uid()), .change = {}, .since = manager_.clock().SteadyNow()};
+      }
       if (news == News::kSettled) found->second.has_settled_news = true;
       Merge(std::move(change), found->second.change);
     }
     kube::Request request;
-    request.key = work;
+    request.key = work.key();
     queue_->AddAfter(request, news == News::kSettled ? kSettledHold : kProgressHold);
   }
 
   absl::StatusOr<kube::Action> Reconcile(const kube::Request& request,
                                          const base::StopToken& stop) override {
-    WorkStatusChange change;
+    Pending taken;
     {
       absl::MutexLock lock(&mu_);
       const auto found = pending_.find(request.key);
@@ -105,30 +110,31 @@ class WorkStatusWriter::Loop : public kube::Reconciler {
                                       ? absl::ZeroDuration()
                                       : gate_.HoldFor(found->second.since);
       if (hold > absl::ZeroDuration()) return kube::Action::After(hold);
-      change = std::move(found->second.change);
+      taken = std::move(found->second);
       pending_.erase(found);
     }
-    const absl::Status written = Write(request.key, change, stop);
+    const absl::Status written = Write(request.key, taken, stop);
     if (written.ok()) return kube::Action::Done();
-    TakeBack(request.key, std::move(change));
+    TakeBack(request.key, std::move(taken));
     return written;
   }
 
  private:
   struct Pending {
+    std::string uid;  // Of the Work.
     WorkStatusChange change;
     bool has_settled_news = false;
     base::SteadyTime since;  // When the first of the news came.
   };
 
-  absl::Status Write(const kube::ObjectKey& key, const WorkStatusChange& change,
+  absl::Status Write(const kube::ObjectKey& key, const Pending& pending,
                      const base::StopToken& stop) {
     kube::ClusterClient& client = manager_.cluster();
     const kube::ObjectPtr work = client.Find(api::Works(), key);
-    if (work == nullptr) return absl::OkStatus();
+    if (work == nullptr || work->uid() != pending.uid) return absl::OkStatus();
     kube::Object after = *work;
     after.Set({"status"},
-              WithoutStrangers(WithChange(work->status(), change, manager_.clock().Now()),
+              WithoutStrangers(WithChange(work->status(), pending.change, manager_.clock().Now()),
                                api::WorkView(*work).Manifests()));
     kube::UpdateOptions options;
     options.subresource = "status";
@@ -139,11 +145,13 @@ class WorkStatusWriter::Loop : public kube::Reconciler {
   }
 
   // What was not written stays pending, under anything newer.
-  void TakeBack(const kube::ObjectKey& key, WorkStatusChange change) {
+  void TakeBack(const kube::ObjectKey& key, Pending taken) {
     absl::MutexLock lock(&mu_);
-    Pending& slot = pending_[key];
-    Merge(std::move(slot.change), change);
-    slot.change = std::move(change);
+    const auto [found, is_new] = pending_.try_emplace(key);
+    Pending& slot = found->second;
+    if (!is_new && slot.uid != taken.uid) return;  // What is newer is about a successor.
+    Merge(std::move(slot.change), taken.change);
+    slot = std::move(taken);
     slot.has_settled_news = true;  // It has been held already.
   }
 
@@ -167,7 +175,7 @@ WorkStatusWriter::WorkStatusWriter(kube::Manager& manager) {
 
 WorkStatusWriter::~WorkStatusWriter() = default;
 
-void WorkStatusWriter::Submit(const kube::ObjectKey& work, WorkStatusChange change, News news) {
+void WorkStatusWriter::Submit(const kube::Object& work, WorkStatusChange change, News news) {
   loop_->Submit(work, std::move(change), news);
 }
 

@@ -44,8 +44,10 @@ class WorkStatusWriter {
   ~WorkStatusWriter();
   WorkStatusWriter(const WorkStatusWriter&) = delete;
 
-  // Later changes of the same condition or of one manifest's status replace earlier ones.
-  void Submit(const kube::ObjectKey& work, WorkStatusChange change, News news);
+  // Later changes of the same condition or of one manifest's status replace earlier ones. A change
+  // is about this Work and not about a later one of the same name: it is dropped when the Work has
+  // gone.
+  void Submit(const kube::Object& work, WorkStatusChange change, News news);
 
  private:
   class Loop;

@@ -147,7 +147,7 @@ void ExecutionReconciler::ReportDispatching(const Target& target, bool suspended
   condition.message = suspended ? api::message::kWorkSuspended : api::message::kWorkDispatching;
   // The condition is submitted although it seems to be right already: an earlier one may be on its
   // way still, and the writer sends nothing that is so.
-  status_.Submit(target.work->key(), {{condition}, {}},
+  status_.Submit(*target.work, {{condition}, {}},
                  suspended ? works::News::kSettled : works::News::kProgress);
   const json::Value* current =
       kube::FindCondition(target.work->status()["conditions"], condition.type);
@@ -168,7 +168,7 @@ void ExecutionReconciler::ReportApplied(const Target& target, const absl::Status
                                   : api::message::ManifestsNotApplied(
                                         static_cast<int>(ok), static_cast<int>(total), result);
   ReportSync(target, result);
-  status_.Submit(target.work->key(), {{condition}, {}},
+  status_.Submit(*target.work, {{condition}, {}},
                  result.ok() ? works::News::kProgress : works::News::kSettled);
 }
 
@@ -209,7 +209,7 @@ absl::Status ExecutionReconciler::RemoveManifests(const Target& target, bool pre
   condition.reason = api::reason::kAppliedFailed;
   condition.message = api::message::ManifestsNotRemoved(removed);
   ReportSync(target, removed);
-  status_.Submit(target.work->key(), {{condition}, {}}, works::News::kSettled);
+  status_.Submit(*target.work, {{condition}, {}}, works::News::kSettled);
   return removed;
 }
 

@@ -117,7 +117,7 @@ absl::Status WorkStatusReconciler::Collect(const Observed& observed) {
   item.health = health.value_or(api::kHealthUnknown);
   const works::News news =
       item.health == api::kHealthy ? works::News::kSettled : works::News::kProgress;
-  deps_.status.Submit(observed.work->key(), {{}, {item.ToJson()}}, news);
+  deps_.status.Submit(*observed.work, {{}, {item.ToJson()}}, news);
   // A script that is wrong stays so until it is changed, which brings the object here anyway; a
   // webhook that was down may be back at the next try.
   return absl::IsInvalidArgument(health.status()) ? absl::OkStatus() : health.status();
@@ -207,7 +207,7 @@ absl::Status WorkStatusReconciler::RecreateManifest(const kube::Request& request
   condition.reason = created.ok() ? api::reason::kReCreateSuccessful : api::reason::kReCreateFailed;
   condition.message =
       created.ok() ? api::message::kManifestApplied : std::string(created.message());
-  deps_.status.Submit(work.key(), {{condition}, {}},
+  deps_.status.Submit(work, {{condition}, {}},
                       created.ok() ? works::News::kProgress : works::News::kSettled);
   ReportRecreated(manifest, request.cluster, created);
   return created;

@@ -98,18 +98,22 @@ const kube::ObjectKey kKey = {"karmada-es-m1", "web"};
 // A running manager with the writer's loop, and one Work.
 struct Fixture : tests::MembersFixture {
   std::optional<works::WorkStatusWriter> writer;
+  kube::Object work;
 
   Fixture() {
     Sync({api::Works()});
-    kube::Object work = kube::Object::Make(api::Works().gvk, kKey);
-    work.Set({"spec", "workload", "manifests"},
-             json::Value::Array({Manifest(0).root(), Manifest(1).root()}));
-    PutCached(api::Works(), work);
+    work = PutWork();
     writer.emplace(Make());
     Start();
   }
   ~Fixture() override { base::IgnoreError(Finish(), "ends the loops before the writer goes"); }
 
+  kube::Object PutWork() {
+    kube::Object wanted = kube::Object::Make(api::Works().gvk, kKey);
+    wanted.Set({"spec", "workload", "manifests"},
+               json::Value::Array({Manifest(0).root(), Manifest(1).root()}));
+    return PutCached(api::Works(), wanted);
+  }
   json::Value Status() const { return server->Find(api::Works(), kKey).status(); }
   size_t Patches() const { return server->Requests("PATCH").size(); }
   // Lets the time go by until the loop has sent `n` patches.
@@ -130,10 +134,10 @@ struct Fixture : tests::MembersFixture {
 
 TEST_CASE_METHOD(Fixture,
                  "steps that follow each other quickly become one write of the last state") {
-  writer->Submit(kKey, {{Dispatching("True")}, {}}, News::kProgress);
-  writer->Submit(kKey, {{Applied("False", "first")}, {}}, News::kProgress);
-  writer->Submit(kKey, {{}, {Item("Unhealthy")}}, News::kProgress);
-  writer->Submit(kKey, {{Applied("True", "last")}, {Item("Healthy")}}, News::kProgress);
+  writer->Submit(work, {{Dispatching("True")}, {}}, News::kProgress);
+  writer->Submit(work, {{Applied("False", "first")}, {}}, News::kProgress);
+  writer->Submit(work, {{}, {Item("Unhealthy")}}, News::kProgress);
+  writer->Submit(work, {{Applied("True", "last")}, {Item("Healthy")}}, News::kProgress);
   CHECK(Patches() == 0);
   clock.Advance(works::kProgressHold);
   REQUIRE(AwaitStatus("Applied", "True"));
@@ -146,9 +150,9 @@ TEST_CASE_METHOD(Fixture,
 }
 
 TEST_CASE_METHOD(Fixture, "news of two manifests become one write that has both") {
-  writer->Submit(kKey, {{}, {Item("Unhealthy", 1)}}, News::kProgress);
-  writer->Submit(kKey, {{}, {Item("Healthy", 0)}}, News::kProgress);
-  writer->Submit(kKey, {{}, {Item("Healthy", 1)}}, News::kProgress);
+  writer->Submit(work, {{}, {Item("Unhealthy", 1)}}, News::kProgress);
+  writer->Submit(work, {{}, {Item("Healthy", 0)}}, News::kProgress);
+  writer->Submit(work, {{}, {Item("Healthy", 1)}}, News::kProgress);
   REQUIRE(AwaitPatches(1, works::kProgressHold));
   CHECK(Status()["manifestStatuses"] ==
         json::Value::Array({Item("Healthy", 0), Item("Healthy", 1)}));
@@ -156,25 +160,25 @@ TEST_CASE_METHOD(Fixture, "news of two manifests become one write that has both"
 }
 
 TEST_CASE_METHOD(Fixture, "settled news take along the progress that waits") {
-  writer->Submit(kKey, {{Dispatching("True")}, {}}, News::kProgress);
-  writer->Submit(kKey, {{Applied("True")}, {}}, News::kSettled);
+  writer->Submit(work, {{Dispatching("True")}, {}}, News::kProgress);
+  writer->Submit(work, {{Applied("True")}, {}}, News::kSettled);
   clock.Advance(works::kSettledHold);
   REQUIRE(AwaitStatus("Applied", "True"));
   REQUIRE(AwaitStatus("Dispatching", "True"));
   clock.Advance(works::kProgressHold);
-  writer->Submit(kKey, {{Applied("False")}, {}}, News::kSettled);
+  writer->Submit(work, {{Applied("False")}, {}}, News::kSettled);
   clock.Advance(works::kSettledHold);
   REQUIRE(AwaitStatus("Applied", "False"));
   CHECK(Patches() == 2);
 }
 
 TEST_CASE_METHOD(Fixture, "what is there already is not written") {
-  writer->Submit(kKey, {{Applied("True")}, {}}, News::kSettled);
+  writer->Submit(work, {{Applied("True")}, {}}, News::kSettled);
   clock.Advance(works::kSettledHold);
   REQUIRE(AwaitStatus("Applied", "True"));
-  writer->Submit(kKey, {{Applied("True")}, {}}, News::kSettled);
+  writer->Submit(work, {{Applied("True")}, {}}, News::kSettled);
   clock.Advance(works::kSettledHold);
-  writer->Submit(kKey, {{Dispatching("True")}, {}}, News::kSettled);
+  writer->Submit(work, {{Dispatching("True")}, {}}, News::kSettled);
   clock.Advance(works::kSettledHold);
   REQUIRE(AwaitStatus("Dispatching", "True"));
   CHECK(Patches() == 2);
@@ -182,10 +186,10 @@ TEST_CASE_METHOD(Fixture, "what is there already is not written") {
 
 TEST_CASE_METHOD(Fixture, "what could not be written is written later, under anything newer") {
   server->FailNext("PATCH", 500, "InternalError");
-  writer->Submit(kKey, {{Applied("False", "old"), Dispatching("True")}, {Item("Unknown")}},
+  writer->Submit(work, {{Applied("False", "old"), Dispatching("True")}, {Item("Unknown")}},
                  News::kSettled);
   REQUIRE(AwaitPatches(1, works::kSettledHold));
-  writer->Submit(kKey, {{Applied("True", "new")}, {}}, News::kSettled);
+  writer->Submit(work, {{Applied("True", "new")}, {}}, News::kSettled);
   REQUIRE(Eventually([&] {
     clock.Advance(works::kSettledHold);
     const json::Value status = Status();
@@ -196,13 +200,28 @@ TEST_CASE_METHOD(Fixture, "what could not be written is written later, under any
   CHECK(Status()["manifestStatuses"] == json::Value::Array({Item("Unknown")}));
 }
 
+TEST_CASE_METHOD(Fixture, "news of a Work are not written to one that has taken its name since") {
+  writer->Submit(work, {{Applied("True")}, {Item("Healthy")}}, News::kProgress);
+  server->Erase(api::Works(), kKey);
+  REQUIRE(Eventually([&] { return cluster.Find(api::Works(), kKey) == nullptr; }));
+  const kube::Object successor = PutWork();
+  REQUIRE(successor.uid() != work.uid());
+  writer->Submit(successor, {{Dispatching("True")}, {}}, News::kSettled);
+  writer->Submit(work, {{Applied("True")}, {}}, News::kSettled);
+  REQUIRE(AwaitPatches(1, works::kSettledHold));
+  REQUIRE(AwaitStatus("Dispatching", "True"));
+  CHECK(Status()["conditions"].size() == 1);
+  CHECK(Status()["manifestStatuses"].is_null());
+}
+
 TEST_CASE_METHOD(Fixture, "news of a Work that is gone are dropped") {
-  writer->Submit({"karmada-es-m1", "never"}, {{Applied("True")}, {}}, News::kSettled);
+  writer->Submit(kube::Object::Make(api::Works().gvk, {"karmada-es-m1", "never"}),
+                 {{Applied("True")}, {}}, News::kSettled);
   server->FailNext("PATCH", 404, "NotFound");
-  writer->Submit(kKey, {{Applied("True")}, {}}, News::kSettled);
+  writer->Submit(work, {{Applied("True")}, {}}, News::kSettled);
   REQUIRE(AwaitPatches(1, works::kSettledHold));
   for (int i = 0; i < 5; ++i) clock.Advance(absl::Minutes(20));
-  writer->Submit(kKey, {{Dispatching("True")}, {}}, News::kSettled);
+  writer->Submit(work, {{Dispatching("True")}, {}}, News::kSettled);
   REQUIRE(AwaitPatches(2, works::kSettledHold));
   REQUIRE(AwaitStatus("Dispatching", "True"));
   CHECK(Status()["conditions"].size() == 1);  // The first change did not come back.
