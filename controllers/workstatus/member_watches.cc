@@ -42,10 +42,11 @@ void MemberWatches::Attach(const std::string& cluster,
                            const std::shared_ptr<kube::Informer>& informer) {
   {
     absl::MutexLock lock(&mu_);
-    absl::erase_if(attached_, [](const auto& entry) { return entry.second.expired(); });
     std::weak_ptr<kube::Informer>& known = attached_[{cluster, informer->resource().gvr()}];
     if (known.lock() == informer) return;
     known = informer;
+    // This is rare, unlike the call: what left is forgotten when something comes.
+    absl::erase_if(attached_, [](const auto& entry) { return entry.second.expired(); });
   }
   const kube::Gvk gvk = informer->resource().gvk;
   const kube::MapFn request_for = [cluster, gvk](const kube::Object& object) {
