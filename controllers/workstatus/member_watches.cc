@@ -96,10 +96,9 @@ absl::Status RegisterWorkStatus(const loops::Context& context, int workers) {
       loops::ReadsCredentials(by_work)
           .Watches(api::Works(),
                    {.when = {.update = kube::GenerationChanged, .remove = kube::Never}})
-          .Watches(
-              api::Clusters(),
-              {.when = {.add = kube::Never, .update = works::BecameReady, .remove = kube::Never},
-               .map = works::WorksOf(works)})
+          // A cluster that comes back may be ready from the start, with its Works still there.
+          .Watches(api::Clusters(), {.when = {.update = works::BecameReady, .remove = kube::Never},
+                                     .map = works::WorksOf(works)})
           .WithLanes([](const kube::Request& request) { return request.key.ns; })
           .Build(std::move(watches));
   built.Hold(works::QueueWhenReconnected(context.members, works, controller.queue()));

@@ -3,7 +3,8 @@
 #include <catch2/catch.hpp>
 #include <string>
 
-#include "tests/support/members_fixture.h"
+#include "controllers/workstatus/work_status_reconciler.h"
+#include "tests/support/loops_fixture.h"
 
 namespace {
 
@@ -107,6 +108,30 @@ TEST_CASE_METHOD(Fixture, "nothing is watched for a Work on its way out") {
   PutCached(api::Works(), work);
   REQUIRE(Reconcile().ok());
   CHECK(m1.Requests().empty());
+}
+
+TEST_CASE_METHOD(tests::LoopsFixture,
+                 "a cluster that comes back ready has its objects watched as before") {
+  tests::FakeApiServer& m1 = member("m1");
+  Sync({api::Works(), api::Clusters(), api::Secrets()});
+  kube::Object work = kube::Object::Make(api::Works().gvk, {"karmada-es-m1", "w"});
+  work.Set({"spec", "workload", "manifests"}, json::Value::Array({Fixture::ConfigMap("a").root()}));
+  PutCached(api::Works(), work);
+  const kube::Object ready = Parse(R"({"apiVersion": "cluster.karmada.io/v1alpha1",
+      "kind": "Cluster", "metadata": {"name": "m1"}, "spec": {"syncMode": "Push"},
+      "status": {"conditions": [{"type": "Ready", "status": "True"}]}})");
+  PutCached(api::Clusters(), ready);
+  Make();
+  REQUIRE(controllers::RegisterWorkStatus(Context(), 2).ok());
+  Start();
+  REQUIRE(m1.AwaitWatches(1));
+
+  server->Erase(api::Clusters(), {"", "m1"});
+  REQUIRE(Eventually([&] { return cluster.Find(api::Clusters(), {"", "m1"}) == nullptr; }));
+  members.Remove("m1");
+  const size_t before = m1.Requests("WATCH").size();
+  PutCached(api::Clusters(), ready);
+  CHECK(Eventually([&] { return m1.Requests("WATCH").size() > before; }));
 }
 
 }  // namespace
