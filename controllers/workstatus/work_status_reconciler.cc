@@ -33,6 +33,17 @@ std::string KnownHealth(const kube::Object& work, const api::ManifestIdentifier&
   return "";
 }
 
+bool HasInAnotherVersion(const api::WorkView& work, const kube::Object& object) {
+  for (const json::Value& raw : work.Manifests()) {
+    const kube::Object manifest(raw);
+    if (manifest.key() == object.key() && manifest.kind() == object.kind() &&
+        manifest.gvk().group == object.gvk().group) {
+      return true;
+    }
+  }
+  return false;
+}
+
 }  // namespace
 
 WorkStatusReconciler::WorkStatusReconciler(WorkStatusDeps deps)
@@ -84,6 +95,8 @@ absl::Status WorkStatusReconciler::ReconcileObject(const kube::Request& request,
   const api::WorkView view(*observed.work);
   const std::optional<int64_t> index = view.IndexOf(*observed.object);
   if (!index.has_value()) {
+    // Its manifest names another version by now, in which the object is watched as well.
+    if (HasInAnotherVersion(view, *observed.object)) return absl::OkStatus();
     return kube::Terminal(absl::NotFoundError(
         absl::StrCat("no such manifest exist: ", observed.object->Describe(), " of cluster ",
                      request.cluster, " names work ", key.ToString())));

@@ -274,6 +274,18 @@ TEST_CASE_METHOD(Fixture, "an object that its Work does not have is an error tha
   CHECK(absl::StrContains(failed.message(), "no such manifest exist"));
 }
 
+TEST_CASE_METHOD(Fixture, "an object that its Work has in another version is left to that one") {
+  PutApplied(kDeployments);
+  kube::Object work = server->Find(api::Works(), Template(kDeployments).key);
+  kube::Object manifest(work.Get({"spec", "workload", "manifests"}).At(0));
+  manifest.Set({"apiVersion"}, "apps/v1beta1");
+  work.Set({"spec", "workload", "manifests"}, json::Value::Array({manifest.root()}));
+  PutCached(api::Works(), work);
+  const size_t requests = m1.Requests().size();
+  CHECK(Reconcile(kDeployments).ok());
+  CHECK(m1.Requests().size() == requests);
+}
+
 // An interpreter that finds out about a ConfigMap's health with these Lua statements.
 std::unique_ptr<interpreter::Interpreter> HealthOfConfigMaps(const std::string& statements) {
   kube::Object object = kube::Object::Make(api::InterpreterCustomizations().gvk, {"", "maps"});
