@@ -68,9 +68,7 @@ bool MemberObjects::IsKindGone(const std::string& cluster, const kube::Gvk& gvk,
                                const base::StopToken& stop) {
   const auto member = deps_.clusters.Get(cluster);
   if (!member.ok()) return false;
-  kube::RestMapper& mapper = (*member)->client().mapper();
-  mapper.Reset();  // What it knows may be from before the definition went.
-  return kube::IsNoSuchKind(mapper.ForKind(gvk, stop).status());
+  return kube::IsNoSuchKind((*member)->client().mapper().ForKindNow(gvk, stop).status());
 }
 
 absl::StatusOr<kube::ObjectPtr> MemberObjects::Find(const std::string& cluster,

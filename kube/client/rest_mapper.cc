@@ -110,6 +110,10 @@ absl::StatusOr<Resource> RestMapper::ForKind(const Gvk& gvk, const base::StopTok
     auto found = impl_->Find(gvk);
     if (found.ok()) return found;
   }
+  return ForKindNow(gvk, stop);
+}
+
+absl::StatusOr<Resource> RestMapper::ForKindNow(const Gvk& gvk, const base::StopToken& stop) {
   RETURN_IF_ERROR(impl_->Rediscover(stop));
   absl::MutexLock lock(&impl_->mu);
   return impl_->Find(gvk);

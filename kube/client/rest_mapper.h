@@ -43,6 +43,9 @@ class RestMapper {
   ~RestMapper();
   // kNotFound `no matches for kind "X" in version "g/v"`; other codes when discovery itself failed.
   absl::StatusOr<Resource> ForKind(const Gvk& gvk, const base::StopToken& stop);
+  // As ForKind, but does not rely on what a pass of more than a few seconds ago has found: a kind
+  // may have gone since.
+  absl::StatusOr<Resource> ForKindNow(const Gvk& gvk, const base::StopToken& stop);
   // What earlier passes found; never blocks, never asks the server.
   std::optional<Resource> Known(const Gvk& gvk) const;
   // Feeds a discovery result obtained elsewhere.

@@ -10,6 +10,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "kube/client/errors.h"
 #include "tests/kube/client/scripted_transport.h"
 #include "tests/support/fake_clock.h"
 
@@ -189,6 +190,19 @@ TEST_CASE("An unknown kind causes discovery again, but only every few seconds") 
     "versions":[{"version":"v2","resources":[{"resource":"news","responseKind":{"kind":"New"}}]}]}]})";
   f.clock.Advance(absl::Seconds(3));
   CHECK(mapper.ForKind(wanted, {})->plural == "news");
+  CHECK(f.transport->requests().size() == 4);
+}
+
+TEST_CASE("That a known kind has gone is found out when asked for, but only every few seconds") {
+  Fixture f(kAggregated);
+  RestMapper mapper(f.client, f.clock);
+  const Gvk old = {"autoscaling", "v1", "Old"};
+  REQUIRE(mapper.ForKindNow(old, {}).ok());
+  f.paths["/apis"] = R"({"kind":"APIGroupDiscoveryList","items":[]})";
+  CHECK(mapper.ForKindNow(old, {}).ok());
+  CHECK(f.transport->requests().size() == 2);
+  f.clock.Advance(absl::Seconds(3));
+  for (int i = 0; i < 5; ++i) CHECK(IsNoSuchKind(mapper.ForKindNow(old, {}).status()));
   CHECK(f.transport->requests().size() == 4);
 }
 
