@@ -233,7 +233,7 @@ std::unique_ptr<Watch> Client::StartWatch(const Resource& r, absl::string_view n
 }
 
 absl::StatusOr<HttpResponse> Client::GetRaw(const std::string& path, const base::StopToken& stop) {
-  return GetRaw(path, HttpRequest().timeout, stop);
+  return GetRaw(path, "application/json", HttpRequest().timeout, stop);
 }
 
 absl::StatusOr<HttpResponse> Client::GetRaw(const std::string& path, absl::Duration timeout,
