@@ -1,6 +1,7 @@
 #include "sandbox/api_server.h"
 
 #include <functional>
+#include <optional>
 #include <utility>
 
 #include "absl/base/thread_annotations.h"
@@ -28,7 +29,8 @@ class ServerImpl : public ApiServer {
         backend_(options_.history_events),
         authentication_(options_.tokens, options_.allow_anonymous),
         faults_({[this] { front_end_.DropWatches(); }, [this] { backend_.store().ExpireHistory(); },
-                 [this](bool on) { SetPartitioned(on); }}),
+                 [this](bool on) { SetPartitioned(on); }, [this] { Backup(); },
+                 [this] { Restore(); }}),
         timers_(base::RealClock()),
         front_end_({backend_, authentication_, faults_, counts_, timers_, options_.git_version}) {}
 
@@ -100,6 +102,23 @@ class ServerImpl : public ApiServer {
                       "server again will say so");
   }
 
+  void Backup() {
+    absl::MutexLock lock(&mu_);
+    stored_ = backend_.store().Backup();
+  }
+
+  void Restore() {
+    std::optional<Store::Tables> stored;
+    {
+      absl::MutexLock lock(&mu_);
+      stored = stored_;
+    }
+    if (!stored.has_value()) return;
+    SetPartitioned(true);
+    backend_.store().Restore(*stored);
+    SetPartitioned(false);
+  }
+
   void ScheduleBookmarks() {
     timers_.After(options_.bookmark_period, [this] {
       backend_.store().Bookmark();
@@ -115,6 +134,7 @@ class ServerImpl : public ApiServer {
   Timers timers_;
   FrontEnd front_end_;
   mutable absl::Mutex mu_;
+  std::optional<Store::Tables> stored_ ABSL_GUARDED_BY(mu_);
   int port_ ABSL_GUARDED_BY(mu_) = 0;
   std::unique_ptr<base::HttpServer> http_ ABSL_GUARDED_BY(mu_);
 };

@@ -28,6 +28,10 @@ class Faults {
   virtual void DropWatches() = 0;            // Cuts every running watch now.
   virtual void ExpireHistory() = 0;          // Watches from any older resourceVersion get 410.
   virtual void SetPartitioned(bool on) = 0;  // Connections are cut and refused.
+  virtual void Backup() = 0;                 // Keeps a copy of all that is stored, as of etcd.
+  // Goes back to the last Backup(), if there was one: objects are what they were then, down to
+  // their resourceVersions. Connections are cut and watches have to list anew.
+  virtual void Restore() = 0;
   virtual void Clear() = 0;
 };
 
@@ -38,6 +42,8 @@ class FaultInjection : public Faults {
     std::function<void()> drop_watches;
     std::function<void()> expire_history;
     std::function<void(bool)> set_partitioned;
+    std::function<void()> backup;
+    std::function<void()> restore;
   };
   explicit FaultInjection(Actions actions) : actions_(std::move(actions)) {}
 
@@ -47,6 +53,8 @@ class FaultInjection : public Faults {
   void DropWatches() override { actions_.drop_watches(); }
   void ExpireHistory() override { actions_.expire_history(); }
   void SetPartitioned(bool on) override { actions_.set_partitioned(on); }
+  void Backup() override { actions_.backup(); }
+  void Restore() override { actions_.restore(); }
   void Clear() override;
 
   absl::Duration latency() const;

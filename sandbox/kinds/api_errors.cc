@@ -153,6 +153,17 @@ absl::Status Expired(absl::string_view message) {
   return Make(410, "Expired", std::string(message));
 }
 
+absl::Status FutureVersion(int64_t wanted, int64_t current) {
+  const std::string message =
+      absl::StrCat("Too large resource version: ", wanted, ", current: ", current);
+  return ToStatus(
+      {504, "Timeout", absl::StrCat("Timeout: ", message),
+       json::Value::Object({{"retryAfterSeconds", 1},
+                            {"causes", json::Value::Array({json::Value::Object(
+                                           {{"reason", "ResourceVersionTooLarge"},
+                                            {"message", "Too large resource version"}})})}})});
+}
+
 absl::Status InternalError(absl::string_view message) {
   return Make(500, "InternalError", absl::StrCat("Internal error occurred: ", message));
 }

@@ -51,6 +51,8 @@ absl::Status NotImplemented(absl::string_view message);
 absl::Status Unauthorized();
 absl::Status UnsupportedMediaType(absl::string_view message);
 absl::Status Expired(absl::string_view message);
+// 504: the client knows of a resourceVersion that has not come yet (the server was restored).
+absl::Status FutureVersion(int64_t wanted, int64_t current);
 absl::Status InternalError(absl::string_view message);
 // The generic 404 of a path that is not served.
 absl::Status NoSuchResource();

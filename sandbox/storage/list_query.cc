@@ -43,17 +43,6 @@ absl::StatusOr<int64_t> ReadNumber(const base::HttpRequest& request, absl::strin
   return n;
 }
 
-absl::Status FutureVersion(int64_t wanted, int64_t current) {
-  const std::string message =
-      absl::StrCat("Too large resource version: ", wanted, ", current: ", current);
-  return ToStatus(
-      {504, "Timeout", absl::StrCat("Timeout: ", message),
-       json::Value::Object({{"retryAfterSeconds", 1},
-                            {"causes", json::Value::Array({json::Value::Object(
-                                           {{"reason", "ResourceVersionTooLarge"},
-                                            {"message", "Too large resource version"}})})}})});
-}
-
 absl::StatusOr<Store::Listing> ContinuedListing(const Store& store, const ResourceInfo& info,
                                                 const std::string& ns, const Continuation& from) {
   auto listing = store.ListAt(info.table(), ns, from.version);

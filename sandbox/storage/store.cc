@@ -58,6 +58,7 @@ Store::Listing Store::List(const GroupName& table, absl::string_view ns) const {
 }
 
 absl::Status Store::CheckReach(int64_t version) const {
+  if (version > version_) return FutureVersion(version, version_);
   if (version >= history_start_) return absl::OkStatus();
   return Expired(absl::StrCat("too old resource version: ", version, " (", history_start_, ")"));
 }
@@ -193,6 +194,50 @@ void Store::ExpireHistory() {
   history_.clear();
   // Even the newest version a client can know of is too old now, as after a compaction.
   history_start_ = ++version_;
+}
+
+Store::Tables Store::Backup() const {
+  absl::MutexLock lock(&mu_);
+  return tables_;
+}
+
+void Store::QueueDifferences(const Tables& wanted) {
+  const auto queue = [this](Event::Type type, const GroupName& table, kube::ObjectPtr object,
+                            kube::ObjectPtr previous) {
+    hub_.QueueChange(std::make_shared<const Change>(
+        Change{type, table, version_, std::move(object), std::move(previous)}));
+  };
+  for (const auto& [table, objects] : tables_) {
+    const auto then = wanted.find(table);
+    for (const auto& [key, object] : objects) {
+      if (then == wanted.end() || then->second.count(key) == 0) {
+        queue(Event::Type::kDeleted, table, object, object);
+      }
+    }
+  }
+  for (const auto& [table, objects] : wanted) {
+    const Table& now = tables_[table];
+    for (const auto& [key, object] : objects) {
+      const auto held = now.find(key);
+      if (held == now.end()) {
+        queue(Event::Type::kAdded, table, object, nullptr);
+      } else if (held->second != object) {
+        queue(Event::Type::kModified, table, object, held->second);
+      }
+    }
+  }
+}
+
+void Store::Restore(const Tables& backup) {
+  {
+    absl::MutexLock lock(&mu_);
+    ++version_;
+    QueueDifferences(backup);
+    tables_ = backup;
+    history_.clear();
+    history_start_ = version_;
+  }
+  hub_.Deliver();
 }
 
 }  // namespace sandbox

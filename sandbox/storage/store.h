@@ -67,9 +67,19 @@ class Store {
   // Forgets the changes so far: watches from older versions expire.
   void ExpireHistory();
 
- private:
   using Table = std::map<kube::ObjectKey, kube::ObjectPtr>;
+  using Tables = std::map<GroupName, Table>;
+  // Everything that is stored, to be kept as a backup.
+  Tables Backup() const;
+  // Goes back to a backup: objects have the contents and resourceVersions of then. As etcd's manual
+  // asks for (--bump-revision, --mark-compacted), versions that were given since are not given
+  // again, and history begins now, so that clients list anew. Watches that run are told of the
+  // differences; those of clients should be cut before.
+  void Restore(const Tables& backup);
 
+ private:
+  // Notes what turns the contents into `wanted`; changes nothing yet.
+  void QueueDifferences(const Tables& wanted) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   absl::Status CheckReach(int64_t version) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   static std::vector<kube::ObjectPtr> Select(const Table& table, absl::string_view ns);
   std::vector<ChangePtr> Initial(const WatchStart& start) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
@@ -84,7 +94,7 @@ class Store {
   int64_t version_ ABSL_GUARDED_BY(mu_) = 1;
   int64_t history_start_ ABSL_GUARDED_BY(mu_) = 1;  // Changes after this version are in history_.
   std::deque<ChangePtr> history_ ABSL_GUARDED_BY(mu_);
-  std::map<GroupName, Table> tables_ ABSL_GUARDED_BY(mu_);
+  Tables tables_ ABSL_GUARDED_BY(mu_);
 };
 
 }  // namespace sandbox

@@ -1,6 +1,7 @@
 // Servers that fail, lag, cut connections and go away: nothing is lost. On simulated servers only;
 // real ones are stopped and started by the end-to-end tests.
 #include <string>
+#include <vector>
 
 #include <catch2/catch.hpp>
 
@@ -140,6 +141,46 @@ TEST_CASE("A control plane that fails now and then delays and loses nothing", "[
     const auto binding = plane.Get("host", kBinding, {ns, "settings-configmap"});
     return binding && kube::IsConditionTrue(binding->Get({"status", "conditions"}), "FullyApplied");
   }));
+}
+
+TEST_CASE("A server that is restored from a backup is followed", "[sandbox]") {
+  ControlPlane plane;
+  const std::string ns = plane.UniqueNamespace("restored");
+  ApplySettings(plane, ns);
+  plane.Apply("host", In(ns, WebDeployment()));
+  plane.Apply("host", In(ns, DividedPolicy(kWebSelector, 1, 1)));
+  const auto ready = [&] {
+    const auto web = plane.Get("host", kDeployment, {ns, "web"});
+    return web ? web->Get({"status", "readyReplicas"}).AsInt() : 0;
+  };
+  REQUIRE(plane.Eventually([&] { return IsEverywhere(plane, ns, "first") && ready() > 0; }));
+  const std::string restored = GENERATE(as<std::string>(), "host", "member1", "all");
+  std::vector<sandbox::Faults*> servers;
+  if (restored != "member1") servers.push_back(&plane.fleet()->control_plane().faults());
+  if (restored != "host") servers.push_back(&plane.fleet()->member("member1")->faults());
+  for (sandbox::Faults* server : servers) server->Backup();
+  Change(plane, ns, "second");
+  plane.Apply("host", In(ns, R"(
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: later, namespace: $NS}
+data: {k: unknown to the backup}
+)"));
+  REQUIRE(plane.Eventually([&] { return IsEverywhere(plane, ns, "second"); }));
+
+  for (sandbox::Faults* server : servers) server->Restore();
+  // What the control plane says now holds: the older state if it went back itself.
+  const std::string now = restored == "member1" ? "second" : "first";
+  CHECK(plane.Eventually([&] { return IsEverywhere(plane, ns, now); }));
+
+  plane.Patch("member1", kConfigMap, {ns, "settings"}, R"({"data":{"k":"theirs"}})");
+  CHECK(plane.Eventually([&] { return IsEverywhere(plane, ns, now); }));
+  plane.Delete("member2", kConfigMap, {ns, "settings"});
+  CHECK(plane.Eventually([&] { return IsEverywhere(plane, ns, now); }));
+  Change(plane, ns, "third");
+  CHECK(plane.Eventually([&] { return IsEverywhere(plane, ns, "third"); }));
+  plane.Patch("host", kDeployment, {ns, "web"}, R"({"spec":{"replicas":7}})");
+  CHECK(plane.Eventually([&] { return ready() >= 7; }));
 }
 
 }  // namespace tests

@@ -84,6 +84,36 @@ TEST_CASE("a version that history no longer covers has expired") {
   CHECK_FALSE(store.Watch({.table = kTable, .initial = false, .since = newest}, log.Sink()).ok());
 }
 
+TEST_CASE("a restored store has its objects of before, and older watches expire") {
+  Store store(100);
+  const auto kept = store.Insert(kTable, ConfigMap("kept"));
+  const auto changed = store.Insert(kTable, ConfigMap("changed"));
+  const auto gone = store.Insert(kTable, ConfigMap("gone"));
+  const Store::Tables backup = store.Backup();
+  Log log;
+  REQUIRE(
+      store.Watch({.table = kTable, .initial = false, .since = store.version()}, log.Sink()).ok());
+  log.text.clear();
+  store.Replace(kTable, changed, ConfigMap("changed", "2"));
+  store.Remove(kTable, gone, *gone);
+  store.Insert(kTable, ConfigMap("new"));
+  const int64_t newest = store.version();
+  store.Restore(backup);
+  CHECK(log.text ==
+        "~changed-gone+new"
+        "-new~changed+gone");
+  CHECK(store.Get(kTable, kept->key()) == kept);
+  CHECK(store.Get(kTable, changed->key()) == changed);
+  CHECK(store.Get(kTable, gone->key()) == gone);
+  CHECK(store.List(kTable, "").objects.size() == 3);
+  const auto old = store.Watch({.table = kTable, .initial = false, .since = newest}, log.Sink());
+  CHECK(ErrorOf(old.status()).code == 410);
+  CHECK(store.version() > newest);
+  const auto future =
+      store.Watch({.table = kTable, .initial = false, .since = store.version() + 1}, log.Sink());
+  CHECK(ErrorOf(future.status()).code == 504);
+}
+
 TEST_CASE("a sink may write and unsubscribe without deadlock, in order") {
   Store store(100);
   Log log;
