@@ -64,8 +64,8 @@ kube::ClientOptions ControlPlaneClient(const config::Options& o, const std::stri
   return c;
 }
 
-// Of the lease alone. A call that is not answered ends early enough for another one before the
-// deadline of the renewal.
+// The options of the client that serves the lease alone. A call that is not answered ends early
+// enough for another one before the deadline of the renewal.
 kube::ClientOptions ElectionClient(const config::Options& o, const std::string& host) {
   kube::ClientOptions c = ControlPlaneClient(o, host);
   c.qps = 0;

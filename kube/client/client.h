@@ -103,12 +103,12 @@ class Watch {
 };
 
 struct ClientOptions {
-  std::string name;  // Of the server or cluster, for logs and metrics.
+  std::string name;  // Names the server or cluster in logs and metrics.
   std::string host;  // Label `host` of rest_client_requests_total.
   double qps = 0;    // Fixed rate limit; 0: adaptive concurrency only.
   int burst = 0;
-  absl::Duration timeout = absl::Seconds(32);  // Of one call with all its retries.
-  std::string user_agent;                      // Of the program; "" sends none.
+  absl::Duration timeout = absl::Seconds(32);  // Limits one call with all its retries.
+  std::string user_agent;                      // Names the program; "" sends none.
 };
 
 class Client {

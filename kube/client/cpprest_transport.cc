@@ -183,7 +183,7 @@ class CpprestStream : public HttpStream {
 
  private:
   const std::shared_ptr<StreamExchange> exchange_;
-  base::StopSource stop_;  // Of a wait for credentials.
+  base::StopSource stop_;  // Ends a wait for credentials.
 };
 
 CpprestTransport::CpprestTransport(const ConnectionConfig& config, const Endpoint& endpoint,

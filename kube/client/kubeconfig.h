@@ -77,8 +77,8 @@ std::string WithoutUserInfo(absl::string_view url);
 // "host:port" of "https://user:password@host:port/prefix", as rest_client_requests_total has it.
 std::string HostOf(absl::string_view url);
 
-// Whether both stand for the same server, reached in the same way, with the same credentials. Every
-// field counts but default_namespace, which is no part of a connection.
+// Returns whether both stand for the same server, reached in the same way, with the same
+// credentials. Every field counts but default_namespace, which is no part of a connection.
 bool SameConnection(const ConnectionConfig& a, const ConnectionConfig& b);
 // Returns whether Transport::ReplaceToken(b.token) makes a transport for `a` one for `b`: both
 // authenticate by a token that stands in the configuration, and nothing else is different.

@@ -225,7 +225,7 @@ TEST_CASE_METHOD(Fixture, "an object that is back before its deletion is handled
   PutApplied(kConfigMaps);
   REQUIRE(ReconcileDeleted(kConfigMaps).ok());
   CHECK(recorded->All().empty());
-  CHECK(m1.Requests("POST").size() == 1);  // Of the first application.
+  CHECK(m1.Requests("POST").size() == 1);  // The first application sent it.
   CHECK(execution.size() == 1);
 }
 

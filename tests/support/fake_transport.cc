@@ -134,7 +134,7 @@ int FakeApiServer::watches() const {
 bool FakeApiServer::AwaitWatches(int n) const {
   const auto open = [&] { return static_cast<int>(streams_.size()) == n; };
   absl::MutexLock lock(&mu_);
-  return mu_.AwaitWithTimeout(absl::Condition(&open), absl::Seconds(10));
+  return mu_.AwaitWithTimeout(absl::Condition(&open), absl::Minutes(1));
 }
 
 std::vector<std::string> FakeApiServer::Requests(const std::string& method) const {
@@ -158,7 +158,7 @@ bool FakeApiServer::AwaitRequests(const std::string& method, int n) const {
            }) >= n;
   };
   absl::MutexLock lock(&mu_);
-  return mu_.AwaitWithTimeout(absl::Condition(&come), absl::Seconds(10));
+  return mu_.AwaitWithTimeout(absl::Condition(&come), absl::Minutes(1));
 }
 
 absl::StatusOr<kube::HttpResponse> FakeApiServer::Send(const kube::HttpRequest& request,

@@ -1,3 +1,12 @@
+// How it works. Run is two loops, one after the other. Acquire tries every retry period, jittered,
+// to get the Lease: it creates one that does not exist, takes one whose holder has been silent for
+// its duration, and waits otherwise. Silence is measured on the local steady clock from the moment
+// at which the Lease was last seen to change, so that the clocks of the contenders need not agree.
+// Renew then writes the Lease every retry period.
+//
+// A second thread, the watchdog, ends the renewals when none has succeeded for the renew deadline;
+// it also cuts off a call that the server does not answer. The lease duration is longer than the
+// deadline: a leader has stopped before anybody else may begin.
 #include "kube/runtime/internal/leader_elector.h"
 
 #include <unistd.h>

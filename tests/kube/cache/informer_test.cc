@@ -71,7 +71,7 @@ struct Fixture {
   bool PassTimeUntil(const std::function<bool()>& done) {
     return Eventually([&] {
       if (done()) return true;
-      clock.Advance(absl::Seconds(31));
+      clock.AdvanceAndAwait(absl::Seconds(31));
       return done();
     });
   }

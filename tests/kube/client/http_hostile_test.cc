@@ -50,7 +50,7 @@ class End {
   }
   absl::Status Await() {
     absl::MutexLock lock(&mu_);
-    mu_.AwaitWithTimeout(absl::Condition(&over_), absl::Seconds(30));
+    mu_.AwaitWithTimeout(absl::Condition(&over_), absl::Minutes(1));
     return status_;
   }
 

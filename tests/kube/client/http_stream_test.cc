@@ -44,7 +44,7 @@ class Recorder {
   std::vector<std::string> Await(size_t n) {
     absl::MutexLock lock(&mu_);
     auto enough = [&] { return calls_.size() >= n; };
-    mu_.AwaitWithTimeout(absl::Condition(&enough), absl::Seconds(10));
+    mu_.AwaitWithTimeout(absl::Condition(&enough), absl::Minutes(1));
     return calls_;
   }
   absl::Status end() {
