@@ -139,13 +139,9 @@ absl::Status TemplateReconciler::MatchAndApply(const Template& t, const base::St
                     metrics::ExponentialBuckets(0.001, 2, 12))
       .Observe(absl::ToDoubleSeconds(deps_.manager.clock().SteadyNow() - start));
   if (policy != nullptr) {
-    RETURN_IF_ERROR(CheckDependentOverrides(*policy, stop));
-    deps_.waiting.Remove(t.request);
     return Apply<api::policy_scope::Namespaced>(t, deps_.policies, policy, stop);
   }
   if (cluster_policy != nullptr) {
-    RETURN_IF_ERROR(CheckDependentOverrides(*cluster_policy, stop));
-    deps_.waiting.Remove(t.request);
     return Apply<api::policy_scope::Cluster>(t, deps_.cluster_policies, cluster_policy, stop);
   }
   RecheckAttached(*t.object);
@@ -156,8 +152,8 @@ absl::Status TemplateReconciler::MatchAndApply(const Template& t, const base::St
   return absl::OkStatus();
 }
 
-// A binding without a policy is one that the dependencies distributor of upstream has made, or one
-// whose policy went. The former follows its template: here for as long as it is needed.
+// A binding without a policy is one that upstream's dependencies distributor has made, or one whose
+// policy went. One that other bindings require follows its template all the same.
 void TemplateReconciler::RecheckAttached(const kube::Object& object) {
   if (object.ns().empty()) return;
   const kube::ObjectPtr binding = deps_.manager.cluster().Find(
@@ -217,6 +213,7 @@ template <class PolicyScope>
 absl::StatusOr<bool> TemplateReconciler::ClaimAndBind(const Template& t, const kube::Object& policy,
                                                       const base::StopToken& stop) {
   RETURN_IF_ERROR(CheckDependentOverrides(policy, stop));
+  deps_.waiting.Remove(t.request);
   ASSIGN_OR_RETURN(
       const kube::ObjectPtr object,
       Claim<PolicyScope>(deps_.manager.cluster(), t.resource, {t.object, &policy}, stop));

@@ -65,7 +65,8 @@ void MissingFeatures::WarnOfBindings(const base::StopToken& stop) {
   }
   if (dependencies > 0) {
     base::LogWarning(
-        "bindings of dependencies exist, which this program does not keep up to date yet",
+        "bindings of dependencies exist: they follow their templates, but this program makes no "
+        "new ones and removes none yet",
         {{"bindings", dependencies}});
   }
 }
