@@ -105,7 +105,9 @@ UnaryCall::Attempt UnaryCall::Try() {
   const bool whole = status.ok();
   peer_.pool->Give(whole && sent && parser.keeps_connection() ? *std::move(connection) : nullptr);
   if (!whole) {
-    const bool stale = kept && absl::IsUnavailable(status) && !parser.started();
+    const bool broken = kept && absl::IsUnavailable(status) && !parser.started();
+    // A server that has a write whole may have done it before the connection broke.
+    const bool stale = broken && (!sent || is_read());
     return {std::move(status), stale};
   }
   answer.code = parser.head().code;

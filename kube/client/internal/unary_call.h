@@ -8,6 +8,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/match.h"
 #include "absl/time/time.h"
 #include "base/clock.h"
 #include "base/stop_token.h"
@@ -38,7 +39,8 @@ class UnaryCall {
         poll_(stop) {}
 
   // Does what Transport::Send promises. A kept connection that turns out to be closed before
-  // anything of an answer came is replaced and the request sent again.
+  // anything of an answer came is replaced and the request sent again, unless it is a write that
+  // was sent completely.
   absl::StatusOr<HttpResponse> Run();
 
  private:
@@ -48,6 +50,7 @@ class UnaryCall {
     bool stale = false;  // A kept connection was closed already.
   };
 
+  bool is_read() const { return absl::StartsWith(request_, "GET "); }
   Attempt Try();
   absl::StatusOr<Addresses> Resolve();
   absl::StatusOr<std::unique_ptr<Connection>> Dial();

