@@ -62,6 +62,15 @@ void Release(kube::Object& manifest) {
   manifest.EraseAnnotation(api::kClusterPropagationPolicyNameAnnotation);
 }
 
+// An object that was created again stays reported as such: the next sync, which a restart brings,
+// would else write the condition anew.
+const char* ReasonOfSuccess(const kube::Object& work) {
+  const json::Value* current = kube::FindCondition(work.status()["conditions"], api::kWorkApplied);
+  const bool recreated = current != nullptr && (*current)["status"].AsString() == "True" &&
+                         (*current)["reason"].AsString() == api::reason::kReCreateSuccessful;
+  return recreated ? api::reason::kReCreateSuccessful : api::reason::kAppliedSuccessful;
+}
+
 }  // namespace
 
 ExecutionReconciler::ExecutionReconciler(kube::Manager& manager, works::MemberObjects& objects,
@@ -163,7 +172,7 @@ void ExecutionReconciler::ReportApplied(const Target& target, const absl::Status
   kube::Condition condition;
   condition.type = api::kWorkApplied;
   condition.status = result.ok() ? "True" : "False";
-  condition.reason = result.ok() ? api::reason::kAppliedSuccessful : api::reason::kAppliedFailed;
+  condition.reason = result.ok() ? ReasonOfSuccess(*target.work) : api::reason::kAppliedFailed;
   condition.message = result.ok() ? api::message::kManifestApplied
                                   : api::message::ManifestsNotApplied(
                                         static_cast<int>(ok), static_cast<int>(total), result);

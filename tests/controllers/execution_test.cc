@@ -104,6 +104,22 @@ TEST_CASE_METHOD(Fixture, "a Work is applied, with conditions and an event that 
   CHECK(applied["message"].AsString() == "Manifest has been successfully applied");
 }
 
+TEST_CASE_METHOD(Fixture, "a Work whose object was created again stays reported as such") {
+  PutWork(Template());
+  kube::Object work = server->Find(api::Works(), kWork);
+  work.Set({"status", "conditions"}, tests::Json(R"([
+      {"type": "Dispatching", "status": "True", "reason": "Dispatching",
+       "message": "Work is being dispatched to member clusters."},
+      {"type": "Applied", "status": "True", "reason": "ReCreateSuccessful",
+       "message": "Manifest has been successfully applied"}])"));
+  PutCached(api::Works(), work);
+  const std::string before = server->Find(api::Works(), kWork).resource_version();
+  REQUIRE(Reconcile().ok());
+  REQUIRE(Held().Get({"data", "k"}).AsString() == "v");
+  CHECK(Condition("Applied")["reason"].AsString() == "ReCreateSuccessful");
+  CHECK(server->Find(api::Works(), kWork).resource_version() == before);
+}
+
 TEST_CASE_METHOD(Fixture,
                  "a manifest that the member refuses is reported in condition and events") {
   kube::Object theirs = Parse(R"({"apiVersion": "v1", "kind": "ConfigMap",
