@@ -149,12 +149,27 @@ kube::Condition ClusterStatusReconciler::Probe(const std::string& cluster,
     answer = client.GetRaw("/healthz", kProbeTimeout, stop);
   }
   if (!answer.ok() || answer->code >= 400) {
+    ReportUnreachable(cluster, answer.ok() ? absl::UnavailableError(absl::StrCat(
+                                                 "the probe was answered ", answer->code))
+                                           : answer.status());
     return Ready("False", api::reason::kClusterNotReachable, api::message::kClusterNotReachable);
   }
   if (answer->code != 200) {
     return Ready("False", api::reason::kClusterNotReady, api::message::kClusterNotReady);
   }
   return Ready("True", api::reason::kClusterReady, api::message::kClusterReady);
+}
+
+// The condition has upstream's words, which do not say why.
+void ClusterStatusReconciler::ReportUnreachable(const std::string& cluster,
+                                                const absl::Status& why) {
+  if (absl::IsCancelled(why)) return;
+  const auto verdict = unreachable_.Note(absl::StrCat(cluster, " ", why.ToString()),
+                                         deps_.manager.clock().SteadyNow());
+  if (!verdict.log) return;
+  const std::string more = verdict.More();
+  base::LogWarning(absl::StrCat("a cluster is not reachable", more.empty() ? "" : ", ", more),
+                   {{"cluster", cluster}, {"error", why}});
 }
 
 absl::StatusOr<json::Value> ClusterStatusReconciler::Collect(const kube::Object& cluster,

@@ -9,6 +9,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "base/repeated_errors.h"
 #include "base/stop_token.h"
 #include "controllers/clusterstatus/ready_threshold.h"
 #include "kube/cache/informer.h"
@@ -46,6 +47,7 @@ class ClusterStatusReconciler : public kube::Reconciler {
  private:
   void Forget(const std::string& cluster);
   kube::Condition Probe(const std::string& cluster, const base::StopToken& stop);
+  void ReportUnreachable(const std::string& cluster, const absl::Status& why);
   absl::StatusOr<json::Value> Collect(const kube::Object& cluster, json::Value status,
                                       const base::StopToken& stop);
   absl::Status AddResources(const kube::Object& cluster, json::Value& status,
@@ -59,6 +61,7 @@ class ClusterStatusReconciler : public kube::Reconciler {
   const ClusterStatusDeps deps_;
   const ClusterStatusOptions options_;
   ReadyThreshold threshold_;
+  base::RepeatedErrors unreachable_;
 };
 
 // Returns whether an update of a Cluster is looked at: its spec has changed, or the cluster loop

@@ -142,6 +142,7 @@ TEST_CASE("Clusters that come, go and fail are one line each", "[sandbox]") {
   CHECK(Logs(plane,
              "cluster is not ready cluster=member2 status=False "
              "reason=ClusterNotReachable"));
+  CHECK(Logs(plane, "a cluster is not reachable cluster=member2 error=\"UNAVAILABLE: "));
   plane.fleet()->member("member2")->faults().SetPartitioned(false);
   CHECK(Logs(plane, "cluster is ready cluster=member2"));
   plane.Apply("host", R"(
