@@ -1,5 +1,6 @@
 #include "kube/runtime/manager.h"
 
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -23,8 +24,14 @@ bool IsAddress(const std::string& address) { return !address.empty() && address 
 absl::StatusOr<std::unique_ptr<base::HttpServer>> Serve(
     const std::string& address,
     std::function<base::HttpResponse(const base::HttpRequest&)> answer) {
+  base::HttpServerOptions options;
+  options.address = address;
+  // Anybody may ask; nobody has anything to say.
+  options.check_head = [](const base::HttpRequest&) -> std::optional<base::HttpResponse> {
+    return base::HttpResponse{405, "text/plain", {}, "requests with a body are not served\n"};
+  };
   return base::HttpServer::Start(
-      {.address = address},
+      std::move(options),
       [answer = std::move(answer)](base::HttpRequest request,
                                    std::shared_ptr<base::HttpResponder> responder) {
         responder->Send(answer(request));

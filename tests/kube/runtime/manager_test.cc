@@ -5,6 +5,7 @@
 #include "absl/strings/match.h"
 #include "kube/client/http_transport.h"
 #include "kube/runtime/internal/http_endpoints.h"
+#include "tests/base/raw_client.h"
 #include "tests/support/eventually.h"
 #include "tests/support/manager_fixture.h"
 
@@ -272,6 +273,11 @@ TEST_CASE_METHOD(Fixture, "health and metrics are served from before leadership 
   REQUIRE(Eventually([&] { return manager->metrics_port() != 0; }));
   CHECK(Fetch(manager->health_port(), "/healthz") == "ok");
   CHECK(Fetch(manager->health_port(), "/metrics") == "404");
+  for (const int port : {manager->health_port(), manager->metrics_port()}) {
+    tests::RawClient client(port);
+    client.Send("GET /healthz HTTP/1.1\r\nHost: a\r\nContent-Length: 4000000\r\n\r\n");
+    CHECK(client.ReadResponse().code == 405);  // Before the body has come.
+  }
   REQUIRE(server->AwaitRequests("GET", 1));
   CHECK(absl::StrContains(Fetch(manager->metrics_port(), "/metrics"),
                           "leader_election_master_status{name=\"the-lease\"} 0"));
