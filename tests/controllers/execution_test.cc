@@ -113,7 +113,7 @@ TEST_CASE_METHOD(Fixture, "a Work whose object was created again stays reported 
       {"type": "Applied", "status": "True", "reason": "ReCreateSuccessful",
        "message": "Manifest has been successfully applied"}])"));
   PutCached(api::Works(), work);
-  const std::string before = server->Find(api::Works(), kWork).resource_version();
+  const std::string before(server->Find(api::Works(), kWork).resource_version());
   REQUIRE(Reconcile().ok());
   REQUIRE(Held().Get({"data", "k"}).AsString() == "v");
   CHECK(Condition("Applied")["reason"].AsString() == "ReCreateSuccessful");
