@@ -11,6 +11,7 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_join.h"
 #include "absl/synchronization/mutex.h"
 #include "base/log.h"
@@ -45,7 +46,7 @@ struct WatchedKinds::Impl {
   struct Watched {
     Resource resource;
     std::shared_ptr<Informer> informer;
-    bool ours = false;                 // Nobody else had the informer started.
+    bool ours = false;                 // Nobody is built around the informer.
     std::map<int, Attached> handlers;  // By subscriber.
   };
   // What a pass found.
@@ -65,6 +66,9 @@ struct WatchedKinds::Impl {
   absl::Mutex pass_mu ABSL_ACQUIRED_BEFORE(mu);
   std::map<Gvk, Resource> served ABSL_GUARDED_BY(pass_mu);  // What could be watched.
   std::map<Gvk, Watched> watched ABSL_GUARDED_BY(pass_mu);
+  // What loops are built around. An informer that is started later than they are stands for a
+  // look-up of one of these kinds, and goes with the kind.
+  absl::flat_hash_set<Gvr> others ABSL_GUARDED_BY(pass_mu);
   std::string last_failure ABSL_GUARDED_BY(pass_mu);
 
   void Need(int id, const Gvk& gvk, const std::string& reason);
@@ -72,6 +76,7 @@ struct WatchedKinds::Impl {
   std::map<int, KindSubscriber*> Subscribers() const;
   std::map<Gvk, std::set<int>> Needed() const;
 
+  void NoteOthers();
   absl::Status Discover(const base::StopToken& stop);
   void Serve(const Discovery& discovery);
   Pass WatchNeeded();
@@ -80,6 +85,8 @@ struct WatchedKinds::Impl {
   void DropUnneeded(const std::map<Gvk, std::set<int>>& needed)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(pass_mu);
   void Unwatch(Watched& gone) ABSL_EXCLUSIVE_LOCKS_REQUIRED(pass_mu);
+  // Takes one subscriber's handler off, and informs it.
+  void Detach(Watched& kind, int id) ABSL_EXCLUSIVE_LOCKS_REQUIRED(pass_mu);
   bool AwaitUnserved(base::SteadyTime deadline, const base::StopToken& stop);
   bool AwaitNews(base::SteadyTime deadline, const base::StopToken& stop);
   void Report(const absl::Status& discovered);
@@ -117,6 +124,13 @@ std::map<Gvk, std::set<int>> WatchedKinds::Impl::Needed() const {
     for (const auto& [gvk, reasons] : needs.kinds) needed[gvk].insert(id);
   }
   return needed;
+}
+
+void WatchedKinds::Impl::NoteOthers() {
+  absl::MutexLock lock(&pass_mu);
+  for (const std::shared_ptr<Informer>& informer : cluster.informers().All()) {
+    others.insert(informer->resource().gvr());
+  }
 }
 
 absl::Status WatchedKinds::Impl::Discover(const base::StopToken& stop) {
@@ -187,7 +201,7 @@ void WatchedKinds::Impl::WatchFor(int id, KindSubscriber& subscriber, const Reso
       base::LogInfo("watching a kind", {{"resource", resource.gvr().ToString()}});
     }
     kind.resource = resource;
-    kind.ours = cluster.informers().Find(resource) == nullptr;
+    kind.ours = !others.contains(resource.gvr());
     kind.informer = cluster.informers().Get(resource);
   }
   kind.handlers.emplace(
@@ -206,7 +220,10 @@ void WatchedKinds::Impl::DropUnneeded(const std::map<Gvk, std::set<int>>& needed
       base::SteadyTime& until = handler->second.needed_until;
       until = is_needed(kind->first, handler->first) ? base::SteadyTime::InfiniteFuture()
                                                      : std::min(until, now);
-      handler = now >= until + kLinger ? handlers.erase(handler) : std::next(handler);
+      const int id = handler->first;
+      const bool is_over = now >= until + kLinger;
+      ++handler;
+      if (is_over) Detach(kind->second, id);
     }
     if (!handlers.empty()) {
       ++kind;
@@ -221,8 +238,15 @@ void WatchedKinds::Impl::Unwatch(Watched& gone) {
   if (base::VlogOn(1)) {
     base::LogInfo("a kind is not watched any more", {{"resource", gone.resource.gvr().ToString()}});
   }
-  gone.handlers.clear();
+  while (!gone.handlers.empty()) Detach(gone, gone.handlers.begin()->first);
   if (gone.ours) cluster.informers().Remove(gone.resource);
+}
+
+void WatchedKinds::Impl::Detach(Watched& kind, int id) {
+  kind.handlers.erase(id);
+  const std::map<int, KindSubscriber*> all = Subscribers();
+  const auto subscriber = all.find(id);
+  if (subscriber != all.end()) subscriber->second->OnUnwatched(kind.resource.gvk);
 }
 
 bool WatchedKinds::Impl::AwaitUnserved(base::SteadyTime deadline, const base::StopToken& stop) {
@@ -276,6 +300,7 @@ class WatchedKinds::Loop : public Runnable {
  public:
   explicit Loop(Impl& impl) : impl_(impl) {}
   std::string name() const override { return "discovery of watched kinds"; }
+  void Prepare() override { impl_.NoteOthers(); }
   absl::Status Run(const base::StopToken& stop) override {
     absl::Duration retry = kFirstRetry;
     while (!stop.stop_requested()) {

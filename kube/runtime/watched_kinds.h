@@ -4,7 +4,8 @@
 // Several loops follow kinds that users choose: templates, their dependencies, targets of scaling.
 // Each is a subscriber that names the kinds it needs and a reason for each; it gets the events of
 // those kinds as soon as the server serves them. All share one informer per kind, which ends when
-// the last reason has been gone for a while or the kind is not served any more.
+// the last reason has been gone for a while or the kind is not served any more, unless somebody had
+// it started before the loops began to work.
 #ifndef KUBE_RUNTIME_WATCHED_KINDS_H_
 #define KUBE_RUNTIME_WATCHED_KINDS_H_
 
@@ -33,6 +34,10 @@ class KindSubscriber {
   // The handler of the kind's events. A kind that comes back after it was not served, or not
   // needed, is watched anew: all its objects come as initial adds.
   virtual EventHandler HandlerFor(const Resource& resource) = 0;
+  // The subscriber gets no events of the kind any more, and no last one for each of its objects:
+  // what it remembers of them can be forgotten. Called when the kind is not served, or was not
+  // needed for a while; not at the end of the subscription.
+  virtual void OnUnwatched(const Gvk&) {}
   // Called with the kinds that can be watched now, after each round of discovery and before
   // anything is watched because of it.
   virtual void OnDiscovered(const std::set<Gvk>&) {}

@@ -38,6 +38,10 @@ struct Subscriber : KindSubscriber {
             .on_update = [this](const ObjectPtr&, const ObjectPtr& o) { Note("~", *o); },
             .on_delete = [this](const ObjectPtr& o) { Note("-", *o); }};
   }
+  void OnUnwatched(const Gvk& gvk) override {
+    absl::MutexLock lock(&mu);
+    absl::StrAppend(&seen, "end of ", gvk.kind, " ");
+  }
   bool MayWatch(const Gvk&) override { return may_watch; }
 };
 
@@ -46,9 +50,11 @@ struct Fixture : tests::ManagerFixture {
   Subscriber one, two;
   WatchedKinds::Subscription by_one = kinds.Subscribe(one), by_two = kinds.Subscribe(two);
 
-  Fixture() {
+  Fixture() : Fixture([] {}) {}
+  explicit Fixture(const std::function<void()>& before_start) {
     server->Serve({kPods});
     server->Put(kPods, Pod("a"));
+    before_start();
     Make().Add(kinds.NewRunnable());
     Start();
   }
@@ -64,6 +70,10 @@ struct Fixture : tests::ManagerFixture {
       return holds();
     });
   }
+};
+
+struct BuiltAroundPods : Fixture {
+  BuiltAroundPods() : Fixture([this] { informers.Get(kPods); }) {}
 };
 
 TEST_CASE_METHOD(Fixture, "a needed kind is watched once, for everybody who needs it") {
@@ -101,8 +111,16 @@ TEST_CASE_METHOD(Fixture, "a kind is watched until its last reason has been gone
   CHECK(Later([&] { return IsWatched(kPods); }));
 }
 
-TEST_CASE_METHOD(Fixture, "an informer that somebody else uses stays") {
-  informers.Get(kPods);
+TEST_CASE_METHOD(Fixture, "an informer that a look-up started goes with its kind") {
+  REQUIRE(server->AwaitRequests("GET", 1));  // The loops run.
+  informers.Get(kPods);                      // Sooner than this kind was found to be needed.
+  by_one.Need(kPods.gvk, "policy");
+  REQUIRE(Eventually([&] { return one.Seen() == "+a "; }));
+  by_one.Release(kPods.gvk, "policy");
+  CHECK(Later([&] { return !IsWatched(kPods); }));
+}
+
+TEST_CASE_METHOD(BuiltAroundPods, "an informer that somebody else uses stays") {
   by_one.Need(kPods.gvk, "policy");
   REQUIRE(Eventually([&] { return one.Seen() == "+a "; }));
   by_one = {};
@@ -123,7 +141,16 @@ TEST_CASE_METHOD(Fixture,
   server->Serve({kPods});
   REQUIRE(Later([&] { return !IsWatched(kRobots); }));
   server->Serve({kPods, kRobots});
-  REQUIRE(Later([&] { return one.Seen() == "+r +r "; }));
+  REQUIRE(Later([&] { return one.Seen() == "+r end of Robot +r "; }));
+}
+
+TEST_CASE_METHOD(Fixture, "a subscriber that needs a kind no more is informed of its end") {
+  by_one.Need(kPods.gvk, "policy");
+  by_two.Need(kPods.gvk, "dependency");
+  REQUIRE(Eventually([&] { return one.Seen() == "+a " && two.Seen() == "+a "; }));
+  by_one.Release(kPods.gvk, "policy");
+  CHECK(Later([&] { return one.Seen() == "+a end of Pod "; }));
+  CHECK(two.Seen() == "+a ");
 }
 
 TEST_CASE_METHOD(Fixture, "a subscriber can let a kind wait") {
