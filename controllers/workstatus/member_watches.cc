@@ -64,6 +64,10 @@ void MemberWatches::Attach(const std::string& cluster,
 
 absl::Status RegisterWorkStatus(const loops::Context& context, int workers) {
   const std::shared_ptr<kube::Informer> works = context.InformerOf(api::Works());
+  const auto cluster_itself = [](const kube::Object& cluster) {
+    return std::vector<kube::Request>{
+        {.key = {}, .cluster = std::string(cluster.name()), .variant = kClusterLeft}};
+  };
   kube::ControllerBuilder by_object = context.NewController("work-status", workers);
   kube::Controller& objects =
       loops::ReadsCredentials(by_object)
@@ -74,6 +78,8 @@ absl::Status RegisterWorkStatus(const loops::Context& context, int workers) {
               api::Clusters(),
               {.when = {.add = kube::Never, .update = works::BecameReady, .remove = kube::Never},
                .map = works::ObjectsOf(works)})
+          .Watches(api::Clusters(), {.when = {.add = kube::Never, .update = kube::NeverUpdate},
+                                     .map = cluster_itself})
           .WithLanes([](const kube::Request& request) { return request.cluster; })
           .Build(std::make_unique<WorkStatusReconciler>(
               WorkStatusDeps{context.manager, context.objects, context.status, context.rechecks,

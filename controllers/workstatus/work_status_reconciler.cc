@@ -22,8 +22,9 @@ kube::ObjectKey WorkOf(const kube::Object& member_object) {
           std::string(member_object.Annotation(api::kWorkNameAnnotation))};
 }
 
-// What the failures of a member's object are remembered under.
+// What the failures of a member's objects are remembered under, and what that begins with.
 std::string FailureName(const kube::Request& request) { return request.ToString(); }
+std::string FailurePrefix(const std::string& cluster) { return absl::StrCat(cluster, "/"); }
 
 // The health that the Work has for this manifest; "" when it has none.
 std::string KnownHealth(const kube::Object& work, const api::ManifestIdentifier& identifier) {
@@ -55,9 +56,10 @@ absl::StatusOr<kube::Action> WorkStatusReconciler::Reconcile(const kube::Request
       deps_.manager.cluster().Find(api::Clusters(), {"", request.cluster});
   // Nothing to do for a cluster that has left; the agent of a pull cluster does this loop's work.
   if (cluster == nullptr || !api::ClusterView(*cluster).IsPush()) {
-    recorder_.Forget(FailureName(request));
+    recorder_.ForgetAll(FailurePrefix(request.cluster));
     return kube::Action::Done();
   }
+  if (request.variant == kClusterLeft) return kube::Action::Done();  // It is back.
   const absl::Status done = ReconcileObject(request, stop);
   // A cluster that is not ready is tried once; when it is ready, all its objects are queued again.
   if (done.ok() || absl::IsCancelled(done) || api::ClusterView(*cluster).IsReady()) {

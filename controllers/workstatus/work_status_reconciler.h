@@ -26,6 +26,8 @@ namespace controllers {
 // execution loop's to create, and both loops must not report on one object.
 inline constexpr int kMemberObjectSeen = 0;
 inline constexpr int kMemberObjectDeleted = 1;
+// Names a cluster only, of which nothing needs to be remembered any more.
+inline constexpr int kClusterLeft = 2;
 
 struct WorkStatusDeps {
   kube::Manager& manager;

@@ -366,6 +366,33 @@ TEST_CASE_METHOD(Fixture,
   }));
 }
 
+struct FailingReflection : tests::ScriptedInterpreter {
+  bool fails = true;
+  absl::StatusOr<json::Value> ReflectStatus(const kube::Object& object) const override {
+    if (fails) return absl::InternalError("broken");
+    return object.status();
+  }
+};
+
+TEST_CASE_METHOD(Fixture, "what failed in a cluster is not remembered after it has left") {
+  PutApplied(kConfigMaps);
+  FailingReflection rules;
+  Use(rules);
+  CHECK_FALSE(Reconcile(kConfigMaps).ok());
+  REQUIRE(recorded->All().size() == 1);
+  kube::Object there = server->Find(api::Clusters(), {"", "m1"});
+  server->Erase(api::Clusters(), {"", "m1"});
+  REQUIRE(Eventually([&] { return cluster.Find(api::Clusters(), {"", "m1"}) == nullptr; }));
+  REQUIRE(reconciler
+              ->Reconcile(
+                  {.key = {}, .gvk = {}, .cluster = "m1", .variant = controllers::kClusterLeft}, {})
+              .ok());
+  PutCached(api::Clusters(), there);
+  rules.fails = false;
+  CHECK(Reconcile(kConfigMaps).ok());
+  CHECK(recorded->All().size() == 1);  // Nothing has recovered.
+}
+
 TEST_CASE_METHOD(Fixture, "health by a script that is wrong is unknown until the script changes") {
   PutApplied(kConfigMaps);
   const auto broken = HealthOfConfigMaps("error('no such field')");
