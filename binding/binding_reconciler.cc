@@ -23,15 +23,6 @@ namespace {
 // How soon to look again while Works that must go first are still there.
 constexpr absl::Duration kPurgeRecheck = absl::Seconds(5);
 
-// Not one of upstream's: overrides are not applied here yet.
-constexpr char kOverriddenReason[] = "OverriddenWorkKept";
-
-std::string OverriddenWorkKept(absl::string_view cluster) {
-  return absl::StrCat("The work of cluster ", cluster,
-                      " keeps the manifest that override policies gave it: they are not applied by "
-                      "this version, and changes of the template do not reach this cluster.");
-}
-
 absl::Status DeleteWork(kube::ClusterClient& client, const kube::Object& work,
                         const base::StopToken& stop) {
   if (work.IsDeleting()) return absl::OkStatus();
@@ -189,8 +180,8 @@ absl::Status BindingReconciler<Scope>::EnsureWork(const api::BindingView& bindin
   if (!result.kept_overridden) return absl::OkStatus();
   for (const kube::Object* about : {&binding.object(), &object}) {
     manager_.events().Record(Scope::kBindingController, kube::ObjectReference::Of(*about),
-                             kube::EventType::kWarning, kOverriddenReason,
-                             OverriddenWorkKept(target.name));
+                             kube::EventType::kWarning, works::kOverriddenWorkKept,
+                             works::OverriddenWorkKept(target.name));
   }
   return absl::OkStatus();
 }

@@ -105,6 +105,12 @@ bool HasAppliedOverrides(const kube::Object& work) {
          !work.Annotation(api::kAppliedClusterOverridesAnnotation).empty();
 }
 
+std::string OverriddenWorkKept(absl::string_view cluster) {
+  return absl::StrCat("The work of cluster ", cluster,
+                      " keeps the manifest that override policies gave it: they are not applied by "
+                      "this version, and changes of the template do not reach this cluster.");
+}
+
 absl::StatusOr<WorkWriter::Result> WorkWriter::CreateOrUpdate(const WorkTemplate& wanted,
                                                               const base::StopToken& stop) {
   const kube::ObjectPtr existing = client_.Find(api::Works(), wanted.key);

@@ -39,6 +39,11 @@ kube::Object MergedWork(const WorkTemplate& wanted, const kube::Object& existing
 // annotations say.
 bool HasAppliedOverrides(const kube::Object& work);
 
+// The reason and the message of the event that reports that a Work of this cluster was kept as it
+// is (see WorkWriter::Result::kept_overridden). It is not one of upstream's.
+inline constexpr char kOverriddenWorkKept[] = "OverriddenWorkKept";
+std::string OverriddenWorkKept(absl::string_view cluster);
+
 // Creates the Work or updates what differs. Manifests that overrides were applied to are left as
 // they are: overrides are not applied here yet, so that any other manifest would take them back.
 // kFailedPrecondition "work <ns>/<n> is being deleted" while the old one goes; kAborted on a

@@ -11,6 +11,7 @@
 #include "api/resources.h"
 #include "base/status.h"
 #include "kube/runtime/controller.h"
+#include "kube/runtime/events.h"
 #include "kube/runtime/handler_registration.h"
 
 namespace controllers {
@@ -80,7 +81,14 @@ absl::Status NamespaceSyncReconciler::SyncCluster(const std::string& cluster,
 
 absl::Status NamespaceSyncReconciler::Write(const kube::Object& ns, absl::string_view cluster,
                                             const base::StopToken& stop) {
-  return writer_.CreateOrUpdate(NamespaceWork(ns, cluster), stop).status();
+  ASSIGN_OR_RETURN(const works::WorkWriter::Result result,
+                   writer_.CreateOrUpdate(NamespaceWork(ns, cluster), stop));
+  if (result.kept_overridden) {
+    manager_.events().Record(api::kNamespaceSyncController, kube::ObjectReference::Of(ns),
+                             kube::EventType::kWarning, works::kOverriddenWorkKept,
+                             works::OverriddenWorkKept(cluster));
+  }
+  return absl::OkStatus();
 }
 
 absl::Status RegisterNamespaceSync(const loops::Context& context, int workers) {

@@ -55,6 +55,18 @@ struct Fixture : tests::MembersFixture {
   std::vector<kube::Object> Works() const { return server->All(api::Works()); }
 };
 
+TEST_CASE_METHOD(Fixture, "that the Work of a namespace keeps its overrides is reported") {
+  REQUIRE(Reconcile(Namespace("shop")).ok());
+  REQUIRE(recorded->All().empty());
+  kube::Object work = Works().front();
+  work.SetAnnotation(api::kAppliedClusterOverridesAnnotation, R"([{"policyName":"o"}])");
+  PutCached(api::Works(), work);
+  REQUIRE(Reconcile(Namespace("shop")).ok());
+  REQUIRE(recorded->All().size() == 1);
+  CHECK(absl::StartsWith(recorded->All()[0],
+                         "Warning OverriddenWorkKept Namespace: The work of cluster m1 keeps"));
+}
+
 TEST_CASE_METHOD(Fixture, "a namespace goes into every cluster") {
   REQUIRE(Reconcile(Namespace("shop")).ok());
   REQUIRE(Works().size() == 2);
