@@ -47,6 +47,11 @@ class TemplateEdits {
     absl::MutexLock lock(&mu_);
     edits_.erase(request);
   }
+  // The same for all templates of a kind.
+  void ForgetKind(const kube::Gvk& gvk) {
+    absl::MutexLock lock(&mu_);
+    absl::erase_if(edits_, [&](const auto& edit) { return edit.first.gvk == gvk; });
+  }
 
  private:
   // Versions that are no numbers cannot be ordered; then every other one counts as later.

@@ -40,6 +40,7 @@ class TemplateSource : public kube::KindSubscriber {
 
   kube::EventHandler HandlerFor(const kube::Resource& resource) override;
   void OnDiscovered(const std::set<kube::Gvk>& served) override;
+  void OnUnwatched(const kube::Gvk& gvk) override { deps_.edits.ForgetKind(gvk); }
   bool MayWatch(const kube::Gvk& gvk) override;
 
  private:
