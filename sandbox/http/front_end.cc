@@ -88,7 +88,11 @@ void FrontEnd::LimitBodies(base::HttpServerOptions& server) {
 }
 
 std::optional<base::HttpResponse> FrontEnd::CheckHead(const base::HttpRequest& head) {
-  if (Authentication::IsOpenPath(head.path)) return std::nullopt;
+  // Who is not known may ask for these, and has nothing to say.
+  if (Authentication::IsOpenPath(head.path)) {
+    return ErrorAnswer(ToStatus(
+        {405, "MethodNotAllowed", "the server does not allow a body on the requested path", {}}));
+  }
   const auto user = parts_.authentication.UserOf(head);
   if (user.ok()) return std::nullopt;
   base::HttpResponse refusal = ErrorAnswer(user.status());

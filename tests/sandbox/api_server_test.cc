@@ -30,9 +30,10 @@ class ServerFixture {
 
  protected:
   // Sends the head of a request with a body of that many bytes, and no body.
-  tests::RawResponse PostHead(absl::string_view token, size_t body_bytes) {
+  tests::RawResponse PostHead(absl::string_view token, size_t body_bytes,
+                              absl::string_view path = "/api/v1/namespaces/default/configmaps") {
     tests::TlsRawClient client(server_->port(), *credentials_);
-    client.Send(absl::StrCat("POST /api/v1/namespaces/default/configmaps HTTP/1.1\r\nHost: a\r\n",
+    client.Send(absl::StrCat("POST ", path, " HTTP/1.1\r\nHost: a\r\n",
                              "User-Agent: test/1\r\nAuthorization: Bearer ", token,
                              "\r\nContent-Length: ", body_bytes, "\r\n\r\n"));
     return client.ReadResponse();
@@ -52,6 +53,12 @@ TEST_CASE_METHOD(ServerFixture, "a client that nobody knows is refused before it
   CHECK(count.verb == "create");
   CHECK(count.resource == "configmaps");
   CHECK(count.code == 401);
+}
+
+TEST_CASE_METHOD(ServerFixture, "paths that anybody may ask for take no body") {
+  const tests::RawResponse refused = PostHead("wrong", 1 << 20, "/readyz/any");
+  CHECK(refused.code == 405);
+  CHECK((*json::Parse(refused.body))["reason"].ToString() == "MethodNotAllowed");
 }
 
 TEST_CASE_METHOD(ServerFixture, "a body over the limit is refused before it comes") {
