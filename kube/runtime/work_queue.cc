@@ -8,9 +8,8 @@
 // passed. When there are as many as there are workers, the queue is full, and nothing is handed out
 // until one of them is given back or its second is over.
 //
-// One of the workers that wait, the timekeeper, also waits for the time of the next delayed item,
-// and of the next item that stops being quick if others wait for its place; the others wait on one
-// and the same condition, which costs nothing when something else is added.
+// One of the workers that wait, the timekeeper, waits also for the time of the next delayed item,
+// and of the next item that stops being quick if others wait for its place.
 #include "kube/runtime/work_queue.h"
 
 #include <algorithm>
@@ -113,7 +112,6 @@ struct WorkQueue::Impl {
   void BecomeDue(Item& item) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu);
   void BecomeReady(Item& item) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu);
   void CollectDue() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu);
-  void ForgetQuick(base::SteadyTime taken) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu);
   std::optional<Taken> TakeFirst() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu);
   bool EnterLane(Item& item, base::SteadyTime now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu);
   void LeaveLane(Item& item, base::SteadyTime now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu);
@@ -270,7 +268,10 @@ void WorkQueue::Impl::LeaveLane(Item& item, base::SteadyTime now) {
   if (!lane_options.of) return;
   Lane& lane = *item.second.lane;
   const bool was_slow = lane.IsSlow(now);
-  if (item.second.quick) ForgetQuick(item.second.taken);
+  if (item.second.quick) {  // It may have stopped being quick meanwhile.
+    const auto found = std::find(quick.begin(), quick.end(), item.second.taken);
+    if (found != quick.end()) quick.erase(found);
+  }
   lane.was_slow = now - item.second.taken >= kSlow;
   lane.taken.erase(std::find(lane.taken.begin(), lane.taken.end(), item.second.taken));
   if (parked == 0) return;
@@ -293,11 +294,6 @@ void WorkQueue::Impl::UnparkMostUrgent(base::SteadyTime now) {
     }
   }
   if (first != nullptr) Unpark(*first, now);
-}
-
-void WorkQueue::Impl::ForgetQuick(base::SteadyTime taken) {
-  const auto found = std::find(quick.begin(), quick.end(), taken);
-  if (found != quick.end()) quick.erase(found);  // Else it has stopped being quick.
 }
 
 void WorkQueue::Impl::Wait() {

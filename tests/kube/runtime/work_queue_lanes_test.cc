@@ -153,6 +153,12 @@ TEST_CASE_METHOD(Fixture, "slow lanes together hold the spare threads and no mor
 
 TEST_CASE_METHOD(Fixture, "slow lanes have their turn even when each item comes again at once") {
   constexpr int kDead = 3 * LaneOptions::kSpareThreads;
+  for (int m = 0; m < kDead; ++m) {
+    Add("dead" + std::to_string(m), 1);
+    const std::vector<Request> taken = TakeAll();
+    clock.Advance(absl::Seconds(2));
+    queue.Done(taken.at(0));
+  }
   for (int m = 0; m < kDead; ++m) Add("dead" + std::to_string(m), 1);
   std::map<std::string, int> taken;
   for (int round = 0; round < 10 * kDead; ++round) {
