@@ -233,7 +233,8 @@ absl::Status Controller::Run(const base::StopToken& stop) {
 }
 
 bool GenerationChanged(const Object& before, const Object& after) {
-  return before.generation() != after.generation();
+  return before.generation() != after.generation() || before.spec() != after.spec() ||
+         before.IsDeleting() != after.IsDeleting();
 }
 
 bool ResourceVersionChanged(const Object& before, const Object& after) {

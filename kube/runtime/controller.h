@@ -28,7 +28,8 @@ struct Predicates {
   std::function<bool(const Object& before, const Object& after)> update;
   std::function<bool(const Object& last)> remove;
 };
-// The generation moved (setting a deletionTimestamp moves it too).
+// Returns whether the generation moved (setting a deletionTimestamp moves it too), or the spec did:
+// a server that was restored from a backup gives the same generation to another spec.
 bool GenerationChanged(const Object& before, const Object& after);
 bool ResourceVersionChanged(const Object& before, const Object& after);
 bool Never(const Object&);

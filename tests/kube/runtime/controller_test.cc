@@ -153,6 +153,17 @@ TEST_CASE_METHOD(Fixture, "objects of a watched informer are reconciled, then th
   CHECK(Total("success") == 3);
 }
 
+Object Parse(absl::string_view text) { return Object(*json::Parse(text)); }
+
+TEST_CASE("a generation that comes again with another spec has changed") {
+  const Object before = Parse(R"({"metadata": {"generation": 3}, "spec": {"a": 1}})");
+  CHECK_FALSE(GenerationChanged(
+      before, Parse(R"({"metadata": {"generation": 3}, "spec": {"a": 1}, "status": {"b": 2}})")));
+  CHECK(GenerationChanged(before, Parse(R"({"metadata": {"generation": 3}, "spec": {"a": 2}})")));
+  CHECK(GenerationChanged(before, Parse(R"({"metadata": {"generation": 3,
+      "deletionTimestamp": "2026-01-01T00:00:00Z"}, "spec": {"a": 1}})")));
+}
+
 TEST_CASE("events become requests as the predicates and the mapping say") {
   tests::FakeClock clock;
   WorkQueue queue({.name = "q"}, clock);
