@@ -211,7 +211,7 @@ absl::Status ExecutionReconciler::RemoveManifests(const Target& target, bool pre
                                                   const base::StopToken& stop) {
   const absl::Status removed =
       preserve ? ReleaseManifests(target, stop) : DeleteManifests(target, stop);
-  if (removed.ok() || absl::IsAborted(removed) || absl::IsCancelled(removed)) return removed;
+  if (removed.ok() || kube::IsNoOutcome(removed)) return removed;
   kube::Condition condition;
   condition.type = api::kWorkApplied;
   condition.status = "False";
