@@ -234,6 +234,9 @@ spec:
 )")));
   CHECK(plane.Eventually([&] { return health() == "Unhealthy"; }));
   CHECK(plane.Always([&] { return reason() == "AppliedFailed"; }));
+  // A plane that other tests go on with keeps nothing that fails.
+  plane.Delete("host", {absl::StrCat(ns, ".example.io"), "v1", "Robot"}, {ns, "theirs"});
+  CHECK(plane.Eventually([&] { return reason().empty(); }));
 }
 
 TEST_CASE(
