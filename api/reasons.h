@@ -149,7 +149,7 @@ std::string WorkNotSynced(const kube::ObjectKey& work, absl::string_view cluster
 std::string ManifestSynced(const kube::ObjectKey& object, absl::string_view cluster);
 std::string ManifestNotSynced(const kube::ObjectKey& object, absl::string_view cluster,
                               const absl::Status& why);
-// The same when an object could not be, and then could be, deleted.
+// The messages of events about deleting: that it failed, and that it succeeded after a failure.
 std::string ManifestDeleted(const kube::ObjectKey& object, absl::string_view cluster);
 std::string ManifestNotDeleted(const kube::ObjectKey& object, absl::string_view cluster,
                                const absl::Status& why);

@@ -35,7 +35,7 @@ class BindingReconciler : public kube::Reconciler {
   absl::StatusOr<kube::Action> Finalize(const kube::ObjectPtr& binding,
                                         const base::StopToken& stop);
   std::vector<kube::ObjectPtr> WorksOf(const api::BindingView& binding) const;
-  // The same, as the server has them.
+  // Asks the server for the binding's Works: the cache need not have all of them yet.
   absl::StatusOr<std::vector<kube::Object>> LiveWorksOf(const api::BindingView& binding,
                                                         const base::StopToken& stop);
   absl::Status DeleteOrphans(const api::BindingView& binding, const base::StopToken& stop);

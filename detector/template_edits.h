@@ -47,7 +47,7 @@ class TemplateEdits {
     absl::MutexLock lock(&mu_);
     edits_.erase(request);
   }
-  // The same for all templates of a kind.
+  // Forgets the edits of all templates of a kind. Call it when the kind is not watched any more.
   void ForgetKind(const kube::Gvk& gvk) {
     absl::MutexLock lock(&mu_);
     absl::erase_if(edits_, [&](const auto& edit) { return edit.first.gvk == gvk; });

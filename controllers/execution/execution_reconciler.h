@@ -69,9 +69,9 @@ class ExecutionReconciler : public kube::Reconciler {
       recorder_;  // Keeps outcomes for Works, and manifests under the prefix of their Work.
 };
 
-// Whether an update of a Cluster has its Works treated in another way: it became ready, is being
-// removed from now on, or is being removed and is not ready any more, which ends the attempts to
-// delete what is there.
+// Returns whether an update of a Cluster has its Works treated in another way: the cluster became
+// ready, is being removed from now on, or is being removed and is not ready any more, which ends
+// the attempts to delete what is there.
 bool WorksChangeTheirCourse(const kube::Object& before, const kube::Object& after);
 
 // Builds the loop.

@@ -52,14 +52,14 @@ class ClusterClient {
   RestMapper& mapper() { return mapper_; }
   InformerSet& informers() { return informers_; }
 
-  // From the cache, nullptr when not there. This starts no informer: a kind that nobody has asked
+  // Find, List and ByIndex read from the cache and start no informer: a kind that nobody has asked
   // for looks empty. In a reconcile the kind has to be declared (ControllerBuilder::Reads), see
-  // ReadScope.
+  // ReadScope. Find returns nullptr when the object is not there.
   ObjectPtr Find(const Resource& r, const ObjectKey& key);
-  // The same for all objects of a namespace ("": of all namespaces) that the selector selects,
+  // Returns the objects of a namespace ("": of all namespaces) that the selector selects.
   std::vector<ObjectPtr> List(const Resource& r, absl::string_view ns = "",
                               const LabelSelector& selector = {});
-  // and for those that an index files under `value`. REQUIRES: the index has been added.
+  // Returns the objects that an index files under `value`. REQUIRES: the index has been added.
   std::vector<ObjectPtr> ByIndex(const Resource& r, absl::string_view index,
                                  absl::string_view value);
   // From the cache when its informer is there (this starts none) and has synced, else a live GET; a

@@ -143,13 +143,13 @@ class Client {
                                 const DeleteOptions& options, const base::StopToken& stop);
   std::unique_ptr<Watch> StartWatch(const Resource& r, absl::string_view ns,
                                     const WatchOptions& options, WatchHandler& handler);
-  // GET of any path; the answer whatever its code.
+  // Sends a GET of any path; returns the answer whatever its code.
   absl::StatusOr<HttpResponse> GetRaw(const std::string& path, const base::StopToken& stop);
-  // The same with a shorter deadline than the client's, and tried once: for probes, to which no
-  // connection is an answer, too.
+  // Sends a GET once, with a deadline of its own: for probes, to which a refused connection is an
+  // answer, too.
   absl::StatusOr<HttpResponse> GetRaw(const std::string& path, absl::Duration timeout,
                                       const base::StopToken& stop);
-  // The same, asking for the media types in `accept`.
+  // Sends a GET that asks for the media types in `accept`.
   absl::StatusOr<HttpResponse> GetRaw(const std::string& path, const std::string& accept,
                                       absl::Duration timeout, const base::StopToken& stop);
   // Which deadlines are on.
