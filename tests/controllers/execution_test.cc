@@ -352,10 +352,10 @@ TEST_CASE_METHOD(Fixture, "an object to be preserved waits for its cluster, unle
   const bool leaving = GENERATE(false, true);
   PutCluster("Push", "False", leaving);
   PutDeletedWork(wanted);
-  const size_t requests = m1.Requests().size();
+  const size_t requests = m1.Calls();
   REQUIRE(Reconcile().ok());
   CHECK(IsFinalized() == leaving);
-  CHECK(m1.Requests().size() == requests);
+  CHECK(m1.Calls() == requests);
 }
 
 TEST_CASE_METHOD(Fixture, "an object to be preserved of a kind that is not served does not exist") {

@@ -81,9 +81,9 @@ TEST_CASE_METHOD(Fixture, "a namespace goes into every cluster") {
     CHECK(work.OwnerRefs().at(0).uid == "ns-uid");
     CHECK_FALSE(work.spec().Has("suspendDispatching"));
   }
-  const size_t before = server->Requests().size();
+  const size_t before = server->Calls();
   REQUIRE(Reconcile(Namespace("shop")).ok());
-  CHECK(server->Requests().size() == before);
+  CHECK(server->Calls() == before);
 }
 
 TEST_CASE_METHOD(Fixture,

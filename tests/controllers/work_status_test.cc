@@ -137,14 +137,14 @@ TEST_CASE_METHOD(Fixture, "a kind without a health rule is healthy as soon as it
 TEST_CASE_METHOD(Fixture, "objects of pull clusters and of clusters that left are not touched") {
   PutApplied(kConfigMaps);
   ChangeThere(kConfigMaps, {"data", "k"}, "theirs");
-  const size_t before = m1.Requests().size();
+  const size_t before = m1.Calls();
   SECTION("pull") { PutCluster("Pull"); }
   SECTION("left") {
     server->Erase(api::Clusters(), {"", "m1"});
     REQUIRE(Eventually([&] { return cluster.Find(api::Clusters(), {"", "m1"}) == nullptr; }));
   }
   REQUIRE(Reconcile(kConfigMaps).ok());
-  CHECK(m1.Requests().size() == before);
+  CHECK(m1.Calls() == before);
 }
 
 TEST_CASE_METHOD(Fixture, "what somebody changed in the member is put back") {
@@ -281,9 +281,9 @@ TEST_CASE_METHOD(Fixture, "an object that its Work has in another version is lef
   manifest.Set({"apiVersion"}, "apps/v1beta1");
   work.Set({"spec", "workload", "manifests"}, json::Value::Array({manifest.root()}));
   PutCached(api::Works(), work);
-  const size_t requests = m1.Requests().size();
+  const size_t requests = m1.Calls();
   CHECK(Reconcile(kDeployments).ok());
-  CHECK(m1.Requests().size() == requests);
+  CHECK(m1.Calls() == requests);
 }
 
 // An interpreter that finds out about a ConfigMap's health with these Lua statements.

@@ -146,6 +146,13 @@ std::vector<std::string> FakeApiServer::Requests(const std::string& method) cons
   return found;
 }
 
+size_t FakeApiServer::Calls() const {
+  absl::MutexLock lock(&mu_);
+  return std::count_if(requests_.begin(), requests_.end(), [](const std::string& line) {
+    return !absl::StartsWith(line, "WATCH ");
+  });
+}
+
 std::string FakeApiServer::last_body() const {
   absl::MutexLock lock(&mu_);
   return last_body_;

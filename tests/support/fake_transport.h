@@ -78,6 +78,9 @@ class FakeApiServer : public kube::Transport {
   // "PATCH /api/v1/namespaces/a/pods/b" of each request so far; watches as "WATCH". All methods if
   // none is given.
   std::vector<std::string> Requests(const std::string& method = "") const;
+  // How many requests have come that are not watches. An informer opens its watch some time after
+  // the list that a test has waited for, so "nothing was asked" is a comparison of these.
+  size_t Calls() const;
   // The body of the last request that had one.
   std::string last_body() const;
   // Waits (in real time, at most 10 s) until n requests of the method have come.
