@@ -21,11 +21,13 @@ class Measurement:
 
     apps: int
     writes: Counter = field(default_factory=Counter)  # (verb, resource) at the control plane, events apart.
-    events: int = 0
+    events: int = 0  # Of all clients.
+    daemon_events: int = 0
     requests: Counter = field(default_factory=Counter)  # (method, code) of the daemon, to all servers.
     control_plane_requests: Counter = field(default_factory=Counter)  # The same to the control plane alone.
     create_seconds: float = 0.0  # From the first created to the last.
     applied_seconds: float = 0.0  # From the last created to all applied and ready.
+    cpu_until_applied: Counter = field(default_factory=Counter)  # CPU seconds of each process in that time.
     cpu_seconds: float = 0.0  # Of the daemon, from the first created until quiet.
     rss: int = 0
     peak_rss: int = 0
@@ -47,14 +49,17 @@ def measure(plane, exe, label, apps, flags=(), limit=1800):
         host.create(_NAMESPACES, {"metadata": {"name": namespace}})
         host.apply([divided_policy(namespace, plane.members)])
         wait_quiet(audit)
+        audit.rewind()
         before = _counters(plane, daemon)
         began = time.monotonic()
         for i in range(apps):
             host.create(DEPLOYMENTS.format(namespace), deployment(namespace, f"app-{i:04d}"))
-        created = time.monotonic()
+        created, cpu = time.monotonic(), _cpu_by_process(plane, daemon)
         wait_until(f"{apps} apps applied", lambda: _all_settled(plane, daemon, namespace, apps), limit, every=0.5)
         out.create_seconds, out.applied_seconds = created - began, time.monotonic() - created
+        out.cpu_until_applied = _cpu_by_process(plane, daemon) - cpu
         wait_quiet(audit, timeout=300)
+        out.daemon_events = sum(resource == "events" for _, resource, _, _ in audit.writes(USER))
         _subtract(out, _counters(plane, daemon), before, plane.host.server.removeprefix("https://"))
         out.rss, out.peak_rss = daemon.process.rss_bytes(), daemon.process.peak_rss_bytes()
         _a_round_of_cluster_status()  # The last Pods are in the clusters' summaries, too.
@@ -68,6 +73,14 @@ def _all_settled(plane, daemon, namespace, apps):
     settled = settled_deployments(plane.host, namespace, plane.members)
     assert settled == apps, f"{settled} of {apps}"
     return True
+
+
+def _cpu_by_process(plane, daemon):
+    """CPU seconds so far: the daemon, each server of the plane, and this program, which creates and asks."""
+    names = {process: "the daemon" if process is daemon.process else process.name for process in plane.processes}
+    spent = Counter({name: process.cpu_seconds() for process, name in names.items() if process.alive()})
+    spent["the benchmark"] = time.process_time()
+    return spent
 
 
 def _counters(plane, daemon):

@@ -51,6 +51,7 @@ def write(folder, results, apps):
     lines += report.table(ours, theirs)
     for name, measurements in results.items():
         lines += ["", *report.requests_table(name, measurements)]
+        lines += ["", *report.cpu_table(name, measurements)]
     text = "\n".join(lines)
     print(f"\n{text}\n")
     (folder / "result.txt").write_text(text + "\n")
@@ -64,8 +65,12 @@ def write(folder, results, apps):
 
 def plain(measurement):
     """A measurement as JSON: counters' keys become words."""
-    return {name: {" ".join(words): n for words, n in value.items()} if isinstance(value, dict) else value
+    return {name: {_words(key): n for key, n in value.items()} if isinstance(value, dict) else value
             for name, value in vars(measurement).items()}
+
+
+def _words(key):
+    return key if isinstance(key, str) else " ".join(key)
 
 
 if __name__ == "__main__":
