@@ -31,7 +31,8 @@ class BindingRechecks {
   // outlives all calls of Publish.
   void Subscribe(const kube::Resource& bindings, kube::WorkQueue& queue,
                  std::function<bool(const kube::Object& binding)> wants = nullptr);
-  // The binding's template may have been edited, or the Work has to be applied again. Never blocks.
+  // Asks every subscriber to look at this binding, whose template may have been edited, or at this
+  // Work, which has to be applied again. Never blocks.
   void Publish(const kube::Object& binding) const;
 
  private:

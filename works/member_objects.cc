@@ -30,8 +30,8 @@ absl::Status RefuseForeign(const std::string& cluster, const kube::Object& manif
       api::message::ObjectExistsUnmanaged(manifest.kind(), manifest.key(), cluster));
 }
 
-// Keys that only the member's object has stay, unless they came from a template that has lost them
-// since.
+// Copies into `desired` the keys that only the member's object has, except those that came from a
+// template which has lost them since.
 void RetainMap(const kube::Object& observed, absl::string_view map, absl::string_view managed_list,
                kube::Object& desired) {
   const absl::string_view managed = observed.Annotation(managed_list);
@@ -60,7 +60,7 @@ absl::StatusOr<kube::Resource> MemberObjects::ResourceOf(kube::MemberCluster& me
   absl::StatusOr<kube::Resource> resource = deps_.mapper.ForKind(gvk, stop);
   if (!kube::IsNoSuchKind(resource.status())) return resource;
   absl::StatusOr<kube::Resource> own = member.client().mapper().ForKind(gvk, stop);
-  // That the control plane does not serve the kind is what the user can do something about.
+  // When neither serves the kind, return the control plane's error: that is what the user can mend.
   return kube::IsNoSuchKind(own.status()) ? resource : own;
 }
 
@@ -77,8 +77,8 @@ absl::StatusOr<kube::ObjectPtr> MemberObjects::Find(const std::string& cluster,
   ASSIGN_OR_RETURN(const std::shared_ptr<kube::Informer> informer,
                    InformerFor(cluster, manifest.gvk(), stop));
   if (!informer->HasSynced()) {
-    // An informer that already failed will not sync soon: let the queue back off instead of a
-    // worker.
+    // An informer that already failed will not sync soon: fail at once, so that the queue backs off
+    // instead of a worker waiting.
     RETURN_IF_ERROR(base::Annotate(informer->last_error(), "listing ",
                                    informer->resource().gvr().ToString(), " in cluster ", cluster));
     RETURN_IF_ERROR(informer->WaitForSync(deps_.clock.SteadyNow() + kSyncWait, stop));
@@ -102,7 +102,8 @@ absl::StatusOr<ApplyResult> MemberObjects::Apply(const std::string& cluster,
   ASSIGN_OR_RETURN(const kube::ObjectPtr observed, Find(cluster, manifest, stop));
   if (observed != nullptr) return Update(cluster, manifest, observed, stop);
   absl::StatusOr<ApplyResult> result = CreateOrAdopt(cluster, manifest, stop);
-  if (result.ok() && *result != ApplyResult::kCreated) return result;  // Counted as an update.
+  // Update has already counted an object that was taken over.
+  if (result.ok() && *result != ApplyResult::kCreated) return result;
   Count("create_resource_to_cluster", cluster, manifest, {{"recreate", "false"}}, result.ok());
   return result;
 }
@@ -118,7 +119,8 @@ absl::StatusOr<ApplyResult> MemberObjects::CreateOrAdopt(const std::string& clus
     return ApplyResult::kCreated;
   }
   if (!absl::IsAlreadyExists(created.status())) return created.status();
-  // Not in the informer: somebody else's, or ours and not delivered yet.
+  // The object is not in the informer: it is somebody else's, or our own that was not delivered
+  // yet.
   ASSIGN_OR_RETURN(kube::Object found, member->client().raw().Get(resource, manifest.key(), stop));
   return Update(cluster, manifest, kube::Share(std::move(found)), stop);
 }
@@ -155,7 +157,7 @@ absl::StatusOr<ApplyResult> MemberObjects::SendUpdate(const std::string& cluster
     return RefuseForeign(cluster, manifest);
   }
   ASSIGN_OR_RETURN(const kube::Object desired, Retained(manifest, *observed));
-  // What the cluster itself assigned counts neither as present nor as missing.
+  // Fields that the cluster itself assigned are not compared.
   kube::Object comparable = *observed;
   interpreter::Prune(comparable);
   const json::Value patch = kube::DiffMergePatch(comparable.root(), desired.root());
@@ -191,7 +193,7 @@ absl::Status MemberObjects::Delete(const std::string& cluster, const kube::Objec
   ASSIGN_OR_RETURN(const std::shared_ptr<kube::MemberCluster> member, deps_.clusters.Get(cluster));
   ASSIGN_OR_RETURN(const kube::Resource resource, ResourceOf(*member, manifest.gvk(), stop));
   kube::DeleteOptions options;
-  options.propagation = "Background";  // Jobs would orphan their pods otherwise.
+  options.propagation = "Background";  // With another policy, Jobs would orphan their pods.
   options.uid = std::string(observed->uid());
   const absl::Status deleted = member->client().Delete(resource, manifest.key(), options, stop);
   Count("delete_resource_from_cluster", cluster, manifest, {}, deleted.ok());
@@ -206,7 +208,7 @@ bool MemberObjects::NeedsUpdate(const std::string& cluster, const kube::Object& 
     const auto known = versions_.find({cluster, observed.gvk(), observed.key()});
     if (known == versions_.end() || known->second != version) return true;
   }
-  // Labels do not move the generation.
+  // A change of labels does not change the generation.
   return version[0] == 'g' && manifest.labels() != observed.labels();
 }
 

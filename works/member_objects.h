@@ -31,7 +31,7 @@ enum class ApplyResult { kCreated, kNone, kUnchanged, kUpdated };
 class MemberObjects {
  public:
   struct Deps {
-    kube::RestMapper& mapper;  // The control plane's. Kinds it does not know, members may know.
+    kube::RestMapper& mapper;  // The control plane's mapper. Members may serve further kinds.
     kube::ClusterSet& clusters;
     const interpreter::Interpreter& interpreter;
     const base::Clock& clock;
@@ -40,17 +40,17 @@ class MemberObjects {
   // REQUIRES: everything in `deps` outlives this object.
   explicit MemberObjects(Deps deps);
 
-  // The informer of a kind in a member, made and started if need be.
+  // Returns the informer of a kind in a member; it is created and started if need be.
   absl::StatusOr<std::shared_ptr<kube::Informer>> InformerFor(const std::string& cluster,
                                                               const kube::Gvk& gvk,
                                                               const base::StopToken& stop);
 
   // Creates the object or updates what differs from the manifest, retaining what the member owns.
   // An object that Karmada does not manage is only taken over if the manifest's conflict resolution
-  // says so, else kAlreadyExists with upstream's message.
+  // says so, else the error is kAlreadyExists with upstream's message.
   absl::StatusOr<ApplyResult> Apply(const std::string& cluster, const kube::Object& manifest,
                                     const base::StopToken& stop);
-  // Creates an object that somebody deleted in the member. kNone when it is there already.
+  // Creates an object that somebody deleted in the member. Returns kNone when it is there already.
   absl::StatusOr<ApplyResult> Recreate(const std::string& cluster, const kube::Object& manifest,
                                        const base::StopToken& stop);
   // Updates `observed`, as Apply does.
@@ -64,7 +64,8 @@ class MemberObjects {
   absl::StatusOr<kube::ObjectPtr> Find(const std::string& cluster, const kube::Object& manifest,
                                        const base::StopToken& stop);
 
-  // The same, and nullptr also when the member does not serve the kind: then it has no such object.
+  // As Find, but returns nullptr also when the member does not serve the kind: then it has no such
+  // object.
   absl::StatusOr<kube::ObjectPtr> FindOfServedKind(const std::string& cluster,
                                                    const kube::Object& manifest,
                                                    const base::StopToken& stop);
@@ -79,8 +80,9 @@ class MemberObjects {
  private:
   using VersionKey = std::tuple<std::string, kube::Gvk, kube::ObjectKey>;
 
-  // The kind as the control plane serves it, else as the member does: a definition that was deleted
-  // in the control plane must not keep its objects in members. kNotFound when neither serves it.
+  // Returns the kind as the control plane serves it, else as the member does: a definition that was
+  // deleted in the control plane must not keep its objects in members. kNotFound when neither
+  // serves it.
   absl::StatusOr<kube::Resource> ResourceOf(kube::MemberCluster& member, const kube::Gvk& gvk,
                                             const base::StopToken& stop);
   // Returns whether the member's own discovery says that it does not serve the kind.
@@ -99,8 +101,7 @@ class MemberObjects {
 
   const Deps deps_;
   mutable absl::Mutex mu_;
-  // What each object looked like after our last write: "gen:<generation>" or
-  // "rv:<resourceVersion>".
+  // Describes each object after our last write to it: "gen:<generation>" or "rv:<resourceVersion>".
   absl::flat_hash_map<VersionKey, std::string> versions_ ABSL_GUARDED_BY(mu_);
 };
 

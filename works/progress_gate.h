@@ -1,10 +1,11 @@
-// Decides when intermediate news of a workload that comes up is written into a status.
+// Decides when intermediate news of a workload that is starting is written into a status.
 //
 // Such news is held for kProgressHold: mostly the workload is up by then and one write says so.
-// What takes longer is written, but only so many of these writes a second: when thousands of
-// workloads come up together on a machine that is busy with them, each step of each would cost a
-// write that is outdated soon, and the writes would make everything slower still. News that was
-// refused asks again, and is written after kLongestProgressHold whatever the rate.
+// News of a workload that takes longer is written, but at most kProgressWritesPerSecond such writes
+// are made a second: when thousands of workloads come up together on a machine that is busy with
+// them, a write for each step of each would soon be outdated and slow everything down further. The
+// caller asks again for news that was refused; after kLongestProgressHold it is written whatever
+// the rate.
 #ifndef WORKS_PROGRESS_GATE_H_
 #define WORKS_PROGRESS_GATE_H_
 
@@ -18,8 +19,9 @@ namespace works {
 // A member's Deployment takes 0.3-1 s from its creation to ready replicas; intermediate steps
 // inside this time are not worth a write each.
 inline constexpr absl::Duration kProgressHold = absl::Seconds(2);
+// News that has waited so long is written whatever the rate.
 inline constexpr absl::Duration kLongestProgressHold = absl::Seconds(30);
-// Writes of intermediate news: so many a second, and so many at once after a quiet time.
+// Limits the writes of intermediate news: so many a second, and so many at once after a quiet time.
 inline constexpr int kProgressWritesPerSecond = 20;
 inline constexpr int kProgressBurst = 50;
 
@@ -29,8 +31,8 @@ class ProgressGate {
   // REQUIRES: the clock outlives the gate.
   explicit ProgressGate(const base::Clock& clock) : clock_(clock) {}
 
-  // How long news that is unwritten since `since` still waits before this is asked again; zero:
-  // write it now, which counts as one write.
+  // Returns how long news that has been unwritten since `since` must wait before the caller asks
+  // again. Zero means: write it now; that counts as one write.
   absl::Duration HoldFor(base::SteadyTime since);
 
  private:

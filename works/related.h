@@ -1,4 +1,5 @@
-// What loops over Works share: a cluster's Works, the template behind a manifest.
+// Functions that loops over Works share: they find a cluster's Works and the template behind a
+// manifest.
 #ifndef WORKS_RELATED_H_
 #define WORKS_RELATED_H_
 
@@ -16,20 +17,21 @@ namespace works {
 // Returns whether a cluster's Ready condition turned true.
 bool BecameReady(const kube::Object& before, const kube::Object& after);
 
-// Maps a Cluster to requests for all Works in its execution namespace. `works` is their informer.
+// Maps a Cluster to requests for all Works in its execution namespace. `works` is the informer of
+// Works.
 kube::MapFn WorksOf(std::shared_ptr<kube::Informer> works);
 
-// Queues the Works of each member that is connected anew: its informers are new ones, and what
-// happened there in between was not seen. `works` is their informer. REQUIRES: the queue outlives
-// the subscription.
+// Queues the Works of each member that is connected again: its informers are new, and events
+// between the two connections were missed. `works` is the informer of Works. REQUIRES: the queue
+// outlives the subscription.
 [[nodiscard]] kube::ClusterSet::Subscription QueueWhenReconnected(
     kube::ClusterSet& members, std::shared_ptr<kube::Informer> works, kube::WorkQueue& queue);
 
-// Maps a Cluster to a request for each object that its Works put there: cluster, gvk and key.
+// Maps a Cluster to one request for each object that its Works put there: cluster, gvk and key.
 kube::MapFn ObjectsOf(std::shared_ptr<kube::Informer> works);
 
-// The template behind a Work's manifest, for events; its uid is "" when the manifest does not
-// record one.
+// Returns a reference to the template behind a Work's manifest, for events; its uid is "" when the
+// manifest does not record one.
 kube::ObjectReference TemplateOf(const kube::Object& manifest);
 
 }  // namespace works

@@ -15,7 +15,8 @@ namespace {
 
 int64_t OrdinalOf(const json::Value& item) { return item["identifier"]["ordinal"].AsInt(); }
 
-// Puts `item` in the place of what is known of its manifest.
+// Puts `item` in the place of the item with the same ordinal, or in order of ordinals if there is
+// none.
 void PutItem(json::Value item, std::vector<json::Value>& items) {
   std::erase_if(items, [&](const json::Value& old) { return OrdinalOf(old) == OrdinalOf(item); });
   const auto place = std::find_if(items.begin(), items.end(), [&](const json::Value& other) {
@@ -83,7 +84,8 @@ class WorkStatusWriter::Loop : public kube::Reconciler {
 
   void Submit(const kube::Object& work, WorkStatusChange change, News news) {
     const kube::ObjectPtr now = manager_.cluster().Find(api::Works(), work.key());
-    if (now != nullptr && now->uid() != work.uid()) return;  // Its successor is there already.
+    // A Work of the same name has replaced it.
+    if (now != nullptr && now->uid() != work.uid()) return;
     {
       absl::MutexLock lock(&mu_);
       const auto [found, is_new] = pending_.try_emplace(work.key());
@@ -121,10 +123,10 @@ class WorkStatusWriter::Loop : public kube::Reconciler {
 
  private:
   struct Pending {
-    std::string uid;  // Of the Work.
+    std::string uid;  // The uid of the Work.
     WorkStatusChange change;
     bool has_settled_news = false;
-    base::SteadyTime since;  // When the first of the news came.
+    base::SteadyTime since;  // When the first of these changes came.
   };
 
   absl::Status Write(const kube::ObjectKey& key, const Pending& pending,
@@ -138,21 +140,23 @@ class WorkStatusWriter::Loop : public kube::Reconciler {
                                api::WorkView(*work).Manifests()));
     kube::UpdateOptions options;
     options.subresource = "status";
-    // Both lists belong to this writer alone.
+    // No other writer changes the two lists, so no precondition is needed.
     options.precondition = kube::UpdateOptions::Precondition::kNever;
     const absl::Status sent = client.Update(api::Works(), work, after, options, stop).status();
     return kube::IgnoreGone(sent);
   }
 
-  // What was not written stays pending, under anything newer.
+  // Makes changes that could not be written pending again; newer pending ones win.
   void TakeBack(const kube::ObjectKey& key, Pending taken) {
     absl::MutexLock lock(&mu_);
     const auto [found, is_new] = pending_.try_emplace(key);
     Pending& slot = found->second;
-    if (!is_new && slot.uid != taken.uid) return;  // What is newer is about a successor.
+    // The pending changes belong to a later Work of the same name.
+    if (!is_new && slot.uid != taken.uid) return;
     Merge(std::move(slot.change), taken.change);
     slot = std::move(taken);
-    slot.has_settled_news = true;  // It has been held already.
+    // The changes have been held already, so they are not held again.
+    slot.has_settled_news = true;
   }
 
   kube::Manager& manager_;

@@ -1,9 +1,9 @@
-// The only writer of Work status: collects what the execution and the work-status loop have to say
-// about a Work and sends it as one patch.
+// The only writer of Work status: it collects the status changes that the execution and the
+// work-status loop submit and sends those of one Work as one patch.
 //
-// Changes are held for a moment, so that a workload that comes up costs one write, not one per
+// Changes are held for a moment, so that a workload that is starting costs one write, not one per
 // step: kSettled news (healthy, failed) wait kSettledHold, kProgress news as long as a ProgressGate
-// says.
+// determines.
 #ifndef WORKS_WORK_STATUS_WRITER_H_
 #define WORKS_WORK_STATUS_WRITER_H_
 
@@ -24,14 +24,14 @@
 
 namespace works {
 
-// One status write per object in this time at most.
+// The status of one Work is written once in this time at most.
 inline constexpr absl::Duration kSettledHold = absl::Milliseconds(100);
 
 enum class News { kSettled, kProgress };
 
 struct WorkStatusChange {
   std::vector<kube::Condition> conditions;
-  // Items of status.manifestStatuses, one for a manifest at most (by ordinal).
+  // Items of status.manifestStatuses, at most one per manifest (by ordinal).
   std::vector<json::Value> manifest_statuses;
 };
 
@@ -39,14 +39,13 @@ struct WorkStatusChange {
 // back-off.
 class WorkStatusWriter {
  public:
-  // Registers its loop with the manager.
+  // Registers the writer's loop with the manager.
   explicit WorkStatusWriter(kube::Manager& manager);
   ~WorkStatusWriter();
   WorkStatusWriter(const WorkStatusWriter&) = delete;
 
-  // Later changes of the same condition or of one manifest's status replace earlier ones. A change
-  // is about this Work and not about a later one of the same name: it is dropped when the Work has
-  // gone.
+  // Later changes of the same condition or of the same manifest's status replace earlier ones. The
+  // change is dropped when this Work has gone, even if there is another one of the same name.
   void Submit(const kube::Object& work, WorkStatusChange change, News news);
 
  private:
@@ -54,10 +53,12 @@ class WorkStatusWriter {
   Loop* loop_;  // Owned by its controller, which belongs to the manager.
 };
 
-// `status` with the change applied: statuses of other manifests stay (upstream keeps only the last
-// one seen), sorted by ordinal; lastTransitionTime moves only when a condition's status flips.
+// Returns `status` with the change applied: statuses of other manifests stay (upstream keeps only
+// the last one seen), sorted by ordinal; lastTransitionTime moves only when a condition's status
+// flips.
 json::Value WithChange(const json::Value& status, const WorkStatusChange& change, absl::Time now);
-// `status` without the items of manifests that the Work does not have at their ordinal any more.
+// Returns `status` without the items of manifests that the Work does not have at their ordinal any
+// more.
 json::Value WithoutStrangers(const json::Value& status, absl::Span<const json::Value> manifests);
 
 }  // namespace works

@@ -23,7 +23,7 @@ std::string JoinedNames(const json::Value& map, std::vector<std::string> extra) 
   return absl::StrJoin(names, ",");
 }
 
-// Notes in the manifest which labels and annotations come from here, so that ones the template
+// Records in the manifest which labels and annotations come from here, so that ones the template
 // loses later can be distinguished from ones that the member added.
 void RecordManagedKeys(kube::Object& manifest, absl::string_view work_id) {
   manifest.SetAnnotation(api::kManagedAnnotationsAnnotation,
@@ -53,7 +53,7 @@ json::Value ManifestsFor(const kube::Object& work, const WorkTemplate& wanted) {
 }
 
 // Returns whether the manifests of `work` may have been made from another state of the template.
-// Templates without a generation always may.
+// This is always true for templates without a generation.
 bool IsOutdated(const kube::Object& work, const WorkTemplate& wanted) {
   const kube::Object manifest(work.Get({"spec", "workload", "manifests"}).At(0));
   const absl::string_view generation = manifest.Annotation(api::kTemplateGenerationAnnotation);
@@ -122,8 +122,8 @@ absl::StatusOr<WorkWriter::Result> WorkWriter::CreateOrUpdate(const WorkTemplate
     return absl::FailedPreconditionError(
         absl::StrCat("work ", wanted.key.ToString(), " is being deleted"));
   }
-  // Nobody else writes the lists of the spec, so no precondition: a status write in between is no
-  // conflict.
+  // Nobody else writes the lists of the spec, so a concurrent status write is not a conflict and no
+  // precondition is needed.
   kube::UpdateOptions options;
   options.precondition = kube::UpdateOptions::Precondition::kNever;
   ASSIGN_OR_RETURN(

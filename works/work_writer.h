@@ -1,4 +1,4 @@
-// Writing Works: what the binding and the namespace controllers share.
+// Writes Works for the loops that make them: the binding and the namespace controllers.
 //
 // A producer describes the Work it wants (WorkTemplate); the writer finishes the manifest (labels,
 // annotations, pruning), creates the Work or patches the difference into the existing one.
@@ -22,17 +22,18 @@ struct WorkTemplate {
   json::Value labels;       // The labels of the Work itself.
   json::Value annotations;  // The annotations of the Work itself.
   json::Value owner_references;  // Array or null; used on creation only.
-  // Absent leaves the field out (Works of namespaces).
+  // Absent leaves the field out, as for Works of namespaces.
   std::optional<bool> suspend_dispatching;
   std::optional<bool> preserve_resources_on_deletion;
 };
 
-// The Work to create.
+// Returns the Work to create.
 kube::Object NewWork(const WorkTemplate& wanted);
 
-// `existing` with the template's labels and annotations merged in, finalizers united and the spec
-// replaced, but for manifests that HasAppliedOverrides (upstream's ctrlutil.CreateOrUpdateWork):
-// labels and annotations are never removed, owner references never touched.
+// Returns `existing` with the template's labels and annotations merged in, finalizers united and
+// the spec replaced; its manifests stay if HasAppliedOverrides(existing) (upstream's
+// ctrlutil.CreateOrUpdateWork). Labels and annotations are never removed, owner references never
+// touched.
 kube::Object MergedWork(const WorkTemplate& wanted, const kube::Object& existing);
 
 // Returns whether upstream has applied override policies to the Work's manifests, as its
@@ -40,20 +41,21 @@ kube::Object MergedWork(const WorkTemplate& wanted, const kube::Object& existing
 bool HasAppliedOverrides(const kube::Object& work);
 
 // The reason and the message of the event that reports that a Work of this cluster was kept as it
-// is (see WorkWriter::Result::kept_overridden). It is not one of upstream's.
+// is (see WorkWriter::Result::kept_overridden). Upstream has no such event.
 inline constexpr char kOverriddenWorkKept[] = "OverriddenWorkKept";
 std::string OverriddenWorkKept(absl::string_view cluster);
 
 // Creates the Work or updates what differs. Manifests that overrides were applied to are left as
-// they are: overrides are not applied here yet, so that any other manifest would take them back.
-// kFailedPrecondition "work <ns>/<n> is being deleted" while the old one goes; kAborted on a
-// conflict. Thread-safe.
+// they are: overrides are not applied here yet, so writing any other manifest would undo them.
+// kFailedPrecondition "work <ns>/<n> is being deleted" while the old Work is being deleted;
+// kAborted on a conflict. Thread-safe.
 class WorkWriter {
  public:
   explicit WorkWriter(kube::ClusterClient& control_plane) : client_(control_plane) {}
   struct Result {
     bool written = false;
-    // The template has changed since overrides were applied, and the manifest does not follow.
+    // True when the template has changed since overrides were applied and the manifest was left as
+    // it is.
     bool kept_overridden = false;
   };
   absl::StatusOr<Result> CreateOrUpdate(const WorkTemplate& wanted, const base::StopToken& stop);
