@@ -1,5 +1,5 @@
-// The layers of the interpreter in order: the one place that decides who answers and what errors
-// say.
+// The layers of the interpreter in order: this file alone determines which layer answers and what
+// its errors look like.
 #include <memory>
 #include <string>
 #include <tuple>
@@ -20,7 +20,7 @@ namespace interpreter {
 
 namespace {
 
-// Upstream's words when no layer has a rule.
+// Returns upstream's error for a kind that no layer has a rule for.
 absl::Status NotFound(const kube::Gvk& gvk, Operation op) {
   if (op == Operation::kInterpretComponent) {
     return absl::UnimplementedError("interface GetComponents not implemented yet");
@@ -37,8 +37,8 @@ absl::Status NotFound(const kube::Gvk& gvk, Operation op) {
 using Series = std::tuple<absl::string_view, std::string, Operation, absl::string_view>;
 using SeriesView = std::tuple<absl::string_view, absl::string_view, Operation, absl::string_view>;
 
-// Found by a view, so that nobody copies a kind's name to look a series up. Those of one kind and
-// operation are few: comparing is cheaper than hashing it all.
+// Looks a series up by a view, so that the kind's name need not be copied. A kind and operation
+// have few series: comparing them is cheaper than hashing all parts.
 struct SeriesHash {
   using is_transparent = void;
   size_t operator()(const SeriesView& series) const {
@@ -54,7 +54,7 @@ using Histograms = absl::flat_hash_map<Series, metrics::Histogram*, SeriesHash, 
 
 constexpr char kPassOnPayload[] = "interpreter/pass-on";
 
-// A layer's error as loops may see it (interpreter.h).
+// Returns a layer's error with a code that loops may see (interpreter.h).
 absl::Status ForLoops(const absl::Status& error) {
   switch (error.code()) {
     case absl::StatusCode::kNotFound:
@@ -100,7 +100,7 @@ class Chain : public Interpreter {
 
   absl::StatusOr<json::Value> GetComponents(const kube::Object& object) const override {
     if (object.empty()) return absl::InvalidArgumentError("nil object");
-    // Not a component more or less, but another question (GetReplicas) would be asked instead.
+    // There is no default: without components the caller asks GetReplicas instead.
     return FirstWith<json::Value>(Operation::kInterpretComponent, object,
                                   NotFound(object.gvk(), Operation::kInterpretComponent),
                                   [&](const Backend& b) { return b.GetComponents(object); });
@@ -161,8 +161,9 @@ class Chain : public Interpreter {
     return nullptr;
   }
 
-  // The answer of the first back end that has a rule and does not pass on; its errors end the
-  // search. `unruled` is what a kind without a rule gets: the answer when all of them passed on.
+  // Returns the answer of the first back end that has a rule and does not pass on; the error of
+  // such a back end ends the search. `unruled` is the answer when no back end has a rule, or when
+  // all that have one pass on.
   template <class T, class Call>
   absl::StatusOr<T> FirstWith(Operation op, const kube::Object& object, absl::StatusOr<T> unruled,
                               Call call) const {
@@ -199,7 +200,8 @@ class Chain : public Interpreter {
 
   metrics::Histogram& Make(const SeriesView& series) const {
     const auto& [layer, kind, op, result] = series;
-    // 1 µs to 4 s: built-in handlers take about one, a script may take a second.
+    // The buckets reach from 1 µs to 4 s: built-in handlers take about 1 µs, a script
+    // may take a second.
     metrics::Histogram& made =
         metrics_->GetHistogram("karmada_interpreter_operation_duration_seconds",
                                "Time one operation of the resource interpreter takes.",
@@ -208,8 +210,8 @@ class Chain : public Interpreter {
                                 {"kind", std::string(kind)},
                                 {"operation", std::string(OperationName(op))},
                                 {"result", std::string(result)}});
-    // A copy for each new series, of which there are a few hundred in a life, so that the
-    // thousands of observations in between need no lock.
+    // Each new series (there are a few hundred in the life of a process) copies the map, so that
+    // the thousands of observations in between need no lock.
     absl::MutexLock lock(&mu_);
     auto more = std::make_shared<Histograms>(*histograms_.Get());
     more->emplace(Series(layer, kind, op, result), &made);
@@ -220,7 +222,7 @@ class Chain : public Interpreter {
   const std::vector<std::unique_ptr<Backend>> backends_;
   mutable RuleChanges rule_changes_;
   metrics::Registry* const metrics_;
-  mutable absl::Mutex mu_;  // One series is added at a time.
+  mutable absl::Mutex mu_;  // Held while a series is added.
   mutable base::Snapshot<Histograms> histograms_{std::make_shared<Histograms>()};
 };
 

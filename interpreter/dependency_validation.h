@@ -1,4 +1,4 @@
-// What a list of dependencies must look like, whichever layer made it.
+// Checks a list of dependencies, whichever layer made it.
 #ifndef INTERPRETER_DEPENDENCY_VALIDATION_H_
 #define INTERPRETER_DEPENDENCY_VALIDATION_H_
 

@@ -16,7 +16,7 @@ void PruneMetadata(kube::Object& manifest) {
   }
 }
 
-// Erasing a path that is not there must not copy its parents.
+// Checks first, because erasing a path that does not exist would copy its parents.
 void EraseIfThere(kube::Object& manifest, json::Path path) {
   if (manifest.root().FindPath(path) != nullptr) manifest.Erase(path);
 }
@@ -26,7 +26,7 @@ void PruneDeployment(kube::Object& deployment) {
   deployment.EraseAnnotation("deployment.kubernetes.io/revision-history");
 }
 
-// The job controller of a member makes these labels from the uid it gives the Job.
+// Removes the labels that a member's job controller makes from the uid of the Job.
 void PruneJob(kube::Object& job) {
   EraseIfThere(job, {"spec", "ttlSecondsAfterFinished"});
   if (job.spec()["manualSelector"].AsBool()) return;
@@ -45,7 +45,7 @@ void PruneSecret(kube::Object& secret) {
   secret.Set({"data"}, nullptr);
 }
 
-// Upstream keeps every second of several adjacent token secrets; here all of them go.
+// Removes all token secrets; upstream keeps every second of several adjacent ones.
 void PruneServiceAccount(kube::Object& account) {
   const std::string prefix = absl::StrCat(account.name(), "-token-");
   const auto is_token = [&](const json::Value& entry) {
@@ -61,7 +61,8 @@ void PruneServiceAccount(kube::Object& account) {
 }
 
 void PruneService(kube::Object& service) {
-  if (service.spec()["clusterIP"].AsString() == "None") return;  // Headless everywhere.
+  // A headless Service is headless in every cluster.
+  if (service.spec()["clusterIP"].AsString() == "None") return;
   EraseIfThere(service, {"spec", "clusterIP"});
   EraseIfThere(service, {"spec", "clusterIPs"});
 }
@@ -71,7 +72,7 @@ void PruneService(kube::Object& service) {
 void Prune(kube::Object& manifest) {
   PruneMetadata(manifest);
   EraseIfThere(manifest, {"status"});
-  // By kind name alone, as upstream does.
+  // Compares the kind's name alone, as upstream does.
   const absl::string_view kind = manifest.kind();
   if (kind == "Deployment") return PruneDeployment(manifest);
   if (kind == "Job") return PruneJob(manifest);

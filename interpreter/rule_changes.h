@@ -22,8 +22,9 @@ class RuleChanges {
  public:
   using Listener = std::function<void(const RuleChange& change)>;
 
-  // The listener is called for as long as this lives, and so must live what it refers to. It is
-  // called on the publisher's thread and must not block (put keys into a queue, no more).
+  // The listener is called as long as this object lives, so what it refers to must live that long.
+  // It is called on the publisher's thread and must not block (it should only put keys into a
+  // queue).
   void Subscribe(Listener listener);
   void Publish(const RuleChange& change) const;
 

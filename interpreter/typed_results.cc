@@ -31,17 +31,17 @@ enum class Shape {
   kAnything
 };
 
-// What becomes of a member whose value is the zero value.
+// What happens to a member whose value is the zero value.
 enum class Zero {
-  kOmitted,  // omitempty: it is left out.
-  kWritten,  // No omitempty: it is there even if nobody set it.
-  kKept,     // A pointer: it is there if somebody set it.
+  kOmitted,  // The field has omitempty: it is left out.
+  kWritten,  // The field has no omitempty: it is written even if absent.
+  kKept,     // The field is a pointer: it is written if present.
 };
 
 struct Field {
   absl::string_view name;
   Shape shape;
-  absl::Span<const Field> members = {};  // kStruct and kStructs have them.
+  absl::Span<const Field> members = {};  // For kStruct and kStructs.
   Zero zero = Zero::kOmitted;
 };
 
@@ -133,7 +133,7 @@ absl::StatusOr<json::Value> ReadQuantity(const json::Value& v) {
   return json::Value(quantity.ToString());
 }
 
-// Each item or member through `read`, a null as `zero`; errors name it.
+// Reads each item with `read` and each null as `zero`; errors name the item.
 template <class Read>
 absl::StatusOr<json::Value> ReadItems(const json::Value& v, const json::Value& zero, Read read) {
   if (!v.is_array()) return Mismatch("an array", v);
@@ -189,8 +189,7 @@ absl::StatusOr<json::Value> ReadField(const json::Value& v, const Field& field) 
   return v;
 }
 
-// The member of that name; without one, a member whose name differs in case only; nullptr when
-// there is neither.
+// Returns the member of that name, else a member whose name differs only in case, else nullptr.
 const json::Value* FindAnyCase(const json::Value& object, absl::string_view name) {
   if (const json::Value* exact = object.Find(name); exact != nullptr) return exact;
   for (const json::Member& member : object.members()) {
@@ -232,8 +231,8 @@ bool StructReadsAsItIs(const json::Value& v, absl::Span<const Field> members) {
   return v.is_object() && met == v.size();
 }
 
-// Returns whether reading changes nothing, as with most of what scripts return: then the value
-// itself is the answer, at a fraction of the cost. May say no when it could say yes.
+// Returns whether reading changes nothing, as with most results of scripts: then the value itself
+// is the answer, which is much cheaper. May return false for a value that reading does not change.
 bool ReadsAsItIs(const json::Value& v, const Field& field) {
   const auto is_string = [](const json::Value& one) { return one.is_string(); };
   const auto is_struct = [&](const json::Value& one) {
@@ -290,7 +289,8 @@ bool HasNull(const json::Value& v) {
                         [](const json::Member& member) { return HasNull(member.value); });
 }
 
-// Goes through a value beside its type. REQUIRES: the value was read without an error.
+// Finds members of a value that its type does not have. REQUIRES: the value was read without an
+// error.
 class UnknownMembers {
  public:
   std::vector<UnknownMember> InStruct(const json::Value& v, absl::Span<const Field> members) {

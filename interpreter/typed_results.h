@@ -1,10 +1,10 @@
-// Results of scripts and webhooks that must have the shape of a typed struct, read as Go's
-// encoding/json reads them.
+// Reads results of scripts and webhooks that must have the shape of a typed struct, as Go's
+// encoding/json does.
 //
-// What the struct does not know is left out, names may be written in any case, numbers must be
-// whole and fit, quantities may be numbers or strings and come out in canonical form, members that
-// are empty are left out, null stands for the zero value. A wrong type is kInvalidArgument that
-// names the member.
+// Members that the struct does not have are left out, names may be written in any case, numbers
+// must be whole and fit, quantities may be numbers or strings and get their canonical form, empty
+// members are left out, null stands for the zero value. A wrong type is kInvalidArgument that names
+// the member.
 #ifndef INTERPRETER_TYPED_RESULTS_H_
 #define INTERPRETER_TYPED_RESULTS_H_
 
@@ -23,18 +23,18 @@ absl::StatusOr<json::Value> ReadRequirements(const json::Value& value);
 absl::StatusOr<json::Value> ReadComponents(const json::Value& value);
 // An array of config/v1alpha1 DependentObjectReference.
 absl::StatusOr<json::Value> ReadDependencies(const json::Value& value);
-// An array of work/v1alpha2 AggregatedStatusItem; null stays null. The statuses stay as they are.
+// An array of work/v1alpha2 AggregatedStatusItem; null stays null. The statuses are not changed.
 absl::StatusOr<json::Value> ReadAggregatedItems(const json::Value& value);
 
-// What upstream's Lua makes of the nulls in a value: members that are null are left out, and so are
-// items, behind which the rest move up. A value without any comes back as it is.
+// Removes nulls as upstream's Lua does: members that are null are left out, and so are items of
+// lists, so that later items move up. A value without nulls is returned as it is.
 json::Value WithoutNulls(const json::Value& value);
 
-// A member that the struct does not have, which reading leaves out without a word.
+// A member that the struct does not have and that reading therefore left out.
 struct UnknownMember {
   std::string path;                      // "[0].replicaRequirements.resourceRequst"
   std::string name;                      // "resourceRequst"
-  std::vector<absl::string_view> known;  // The members of that struct.
+  std::vector<absl::string_view> known;  // All members of that struct.
 };
 std::vector<UnknownMember> UnknownInRequirements(const json::Value& value);
 std::vector<UnknownMember> UnknownInComponents(const json::Value& value);

@@ -20,8 +20,8 @@ namespace {
 
 // One document of a YAML text.
 struct Document {
-  int line = 0;    // The first line that says something, from 1.
-  int before = 0;  // Lines of the file before it.
+  int line = 0;    // The first line with content, counted from 1.
+  int before = 0;  // The number of lines of the file before this document.
   std::string text;
 };
 
@@ -112,8 +112,8 @@ absl::StatusOr<Case> ReadCase(const json::Value& document) {
 absl::StatusOr<json::Value> ParseDocument(const Document& document) {
   absl::StatusOr<json::Value> value = yaml::Parse(document.text);
   if (value.ok() || document.before == 0) return value;
-  // Once more, so that the message counts lines as the file does. (Not for all: the empty lines
-  // would take the square of their time.)
+  // Parse again with empty lines in front, so that the error counts lines as the file does. Only
+  // texts with errors are parsed like that: for all documents it would take quadratic time.
   return yaml::Parse(std::string(document.before, '\n') + document.text);
 }
 

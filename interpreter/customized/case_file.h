@@ -24,37 +24,38 @@
 namespace interpreter::customized {
 
 struct Case {
-  int line = 0;  // Its first line in the text, from 1.
+  int line = 0;  // Line of the case in the text, counted from 1.
   std::string name;
   std::string description;
   OperationInput input;
   json::Value output;  // An object; null when the case expects nothing but success.
 };
 
-// A document that is no case, and why.
+// A document that is not a case, and the reason.
 struct CaseProblem {
   int line = 0;
   std::string message;
 };
 
 struct CaseFile {
-  std::vector<Case> cases;            // Those that can be run.
-  std::vector<CaseProblem> problems;  // A text that is not YAML gives one, and no cases.
+  std::vector<Case> cases;            // The cases that can be run.
+  std::vector<CaseProblem> problems;  // A text that is not YAML has one problem and no cases.
 };
 CaseFile ParseCaseFile(absl::string_view text);
 
 struct CaseResult {
   bool passed = false;
-  // Says why it did not pass: the error of the operation, that it should have failed, or per result
-  // what was expected and what came ("-want +got" lines). Ends with a newline.
+  // Explains why the case did not pass: the error of the operation, that it should have failed, or,
+  // per result, what was expected and what came ("-want +got" lines). Ends with a newline.
   std::string report;
-  std::vector<std::string> unchecked;  // Results that the case says nothing about.
+  std::vector<std::string> unchecked;  // Names of results that `output` does not mention.
 };
 
-// A result must equal what `output` says of it: requires, components and dependencies by value of
-// their quantities, the two lists in any order; of aggregatedStatus the status, which is all that
-// counts. Members whose expected value is "{{EXCLUDE}}" are not compared. A result that is expected
-// but does not come fails, and so does an operation whose error is not the expected one.
+// Each result must equal the one in `output`. Quantities in requires, components and dependencies
+// are compared by value, components and dependencies in any order; of aggregatedStatus only the
+// status is compared. Members whose expected value is "{{EXCLUDE}}" are not compared. A case fails
+// when an expected result does not come, or when the error of the operation is not the expected
+// one.
 CaseResult RunCase(const Case& c, const Backend& backend);
 CaseResult RunCase(const Case& c, const Interpreter& interpreter);
 

@@ -1,4 +1,4 @@
-// Running a case and comparing what came with what was expected.
+// Runs a case and compares its results with the expected ones.
 #include <algorithm>
 #include <utility>
 
@@ -19,7 +19,7 @@ namespace {
 
 constexpr absl::string_view kExclude = "{{EXCLUDE}}";
 
-// Removes from both what is not to be compared.
+// Removes from both values the members that are not to be compared.
 void RemoveExcluded(json::Value& expected, json::Value& got) {
   if (expected.is_array() && got.is_array()) {
     for (size_t i = 0; i < std::min(expected.size(), got.size()); ++i) {
@@ -45,8 +45,8 @@ bool SameQuantity(const json::Value& a, const json::Value& b) {
   return x.ok() && y.ok() && *x == *y;
 }
 
-// Writes quantities of `got` that are worth as much as expected in the words of `expected`: "1Gi"
-// and "1073741824" are no difference.
+// Replaces quantities of `got` by those of `expected` that have the same value: "1Gi" and
+// "1073741824" do not differ.
 void AlignQuantities(const json::Value& expected, json::Value& got, bool are_quantities = false) {
   if (are_quantities && SameQuantity(expected, got)) got = expected;
   if (expected.is_array() && got.is_array()) {
@@ -77,7 +77,7 @@ json::Value SortedBy(const json::Value& list, std::initializer_list<absl::string
   return sorted;
 }
 
-// A value of a result in the form in which two that mean the same are equal.
+// Returns the value of a result in a form in which values that mean the same are equal.
 absl::StatusOr<json::Value> Normal(absl::string_view result, const json::Value& value) {
   if (value.is_null()) return value;
   if (result == "requires") return ReadRequirements(value);
@@ -93,7 +93,7 @@ absl::StatusOr<json::Value> Normal(absl::string_view result, const json::Value& 
   return value;
 }
 
-// "" when the result is as expected.
+// Returns the report of the differences; "" when the result is as expected.
 std::string Compare(const NamedResult& result, const json::Value& wanted) {
   absl::StatusOr<json::Value> expected = Normal(result.name, wanted);
   if (!expected.ok()) {

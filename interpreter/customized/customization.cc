@@ -27,7 +27,7 @@ constexpr ScriptField kScriptFields[] = {
 
 constexpr absl::string_view kScriptMember = "luaScript";
 
-// Reads one object; the problems it meets go into the customization.
+// Reads one object and collects its problems in the customization.
 class Reader {
  public:
   explicit Reader(const kube::Object& object) : object_(object) {}
@@ -71,7 +71,7 @@ class Reader {
     return false;
   }
 
-  // A required string; "" when it is none.
+  // Returns a required string; reports a missing or wrong one and returns "".
   std::string ReadString(const json::Value& parent, absl::string_view where,
                          absl::string_view name) {
     const json::Value& value = parent[name];
@@ -140,15 +140,16 @@ class Reader {
                                                    field.function, InsteadOf(field, facts)));
   }
 
-  // Nearly every script has its function at the beginning of a line, which spares the look into its
-  // bytecode. (Where that is a comment, the first run reports what is missing.)
+  // Returns whether the function is at the beginning of a line, as in nearly every script; then the
+  // bytecode need not be inspected. (If that line is in a comment, the first run reports that the
+  // function is missing.)
   static bool DefinesPlainly(absl::string_view text, absl::string_view function) {
     const std::string definition = absl::StrCat("function ", function, "(");
     return absl::StartsWith(text, definition) ||
            absl::StrContains(text, absl::StrCat("\n", definition));
   }
 
-  // What the script has in the place of the function, for the message.
+  // Returns what the script defines instead of the function, for the message.
   static std::string InsteadOf(const ScriptField& field, const lua::ScriptFacts& facts) {
     for (const auto& local : facts.local_functions) {
       if (local.name != field.function) continue;

@@ -1,8 +1,8 @@
 // A ResourceInterpreterCustomization: for one kind, a Lua script for each operation it customizes.
 //
-// Reading one never fails as a whole: what is wrong is listed, and what is right works. A script
-// that cannot answer is kept with the reason, so that its operation can end with that instead of
-// being answered by a lower layer that the user meant to replace.
+// Reading one never fails as a whole: each mistake is listed, and the correct parts work. A script
+// that cannot answer is kept with the reason, so that its operation fails with that reason instead
+// of being answered by a lower layer that the user meant to replace.
 #ifndef INTERPRETER_CUSTOMIZED_CUSTOMIZATION_H_
 #define INTERPRETER_CUSTOMIZED_CUSTOMIZATION_H_
 
@@ -21,19 +21,20 @@
 
 namespace interpreter::customized {
 
-// Where in spec.customizations the script of an operation is, and what function it must define.
+// Names the member of spec.customizations with the script of an operation, and the function that
+// the script must define.
 struct ScriptField {
   Operation operation;
   absl::string_view name;      // "healthInterpretation"
   absl::string_view function;  // "InterpretHealth"
 };
-// All of them, in the order in which upstream's `karmadactl interpret` lists operations: Retain
-// first. (No field customizes Prune.)
+// Returns all fields in the order in which upstream's `karmadactl interpret` lists operations:
+// Retain first. (No field customizes Prune.)
 absl::Span<const ScriptField> ScriptFields();
-// nullptr for an operation that cannot be customized.
+// Returns nullptr for an operation that cannot be customized.
 const ScriptField* ScriptFieldOf(Operation op);
 
-// Something a user should repair.
+// A mistake that the author of the customization should repair.
 struct Problem {
   std::string field;  // "spec.target.kind"; "" when it is about the whole.
   std::string message;
@@ -42,15 +43,15 @@ struct Problem {
   friend bool operator==(const Problem&, const Problem&) = default;
 };
 
-// A compiled script named "<customization>/<field>", or why there is none that could answer:
+// A compiled script named "<customization>/<field>", or the reason why the script cannot answer:
 // kInvalidArgument with the compiler's message, or because it cannot have the function of its
 // operation (lua::ScriptFacts::MayDefine).
 using CompiledScript = absl::StatusOr<std::shared_ptr<const lua::Script>>;
 
 struct Customization {
   std::string name;  // metadata.name
-  kube::Gvk target;  // empty() when the object does not name one: then nothing of it is used.
-  // The operations with a script that is not empty, usable or not.
+  kube::Gvk target;  // empty() when the object names none; its scripts are then not used.
+  // The operations whose script is not empty, usable or not.
   std::map<Operation, CompiledScript> scripts;
   std::vector<Problem> problems;  // In the order of the fields.
 };
@@ -59,8 +60,9 @@ struct Customization {
 // not change.
 Customization ParseCustomization(const kube::Object& object);
 
-// The customizations of a YAML text of any number of documents. A text that is not YAML gives one
-// customization without a target, named `source`, whose problem says where it breaks off.
+// Returns the customizations of a YAML text of any number of documents. A text that is not YAML
+// gives one customization without a target, named `source`, whose problem names the line of the
+// mistake.
 std::vector<Customization> ParseCustomizations(absl::string_view source, absl::string_view text);
 
 }  // namespace interpreter::customized

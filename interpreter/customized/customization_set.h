@@ -1,12 +1,12 @@
-// What many customizations say together.
+// The rules of many customizations merged into one set.
 //
 //   auto set = CustomizationSet::Merge(customizations);
 //   for (const ScriptRule& rule : set->RulesFor(gvk, Operation::kInterpretHealth)) ...
 //
-// Sets never change, so any thread may read them. As upstream's declarative configmanager: sorted
-// by name, the first script for an operation of a kind that can answer (it compiles, and may define
-// the function of the operation) answers alone; for dependencies all do. (Upstream takes the first
-// script whatever it is.)
+// Sets never change, so any thread may read them. Customizations are sorted by name, as in
+// upstream's declarative configmanager. For an operation of a kind, the first script that can
+// answer (it compiles, and may define the function of the operation) answers alone; for
+// dependencies all scripts answer. (Upstream takes the first script even if it cannot answer.)
 #ifndef INTERPRETER_CUSTOMIZED_CUSTOMIZATION_SET_H_
 #define INTERPRETER_CUSTOMIZED_CUSTOMIZATION_SET_H_
 
@@ -26,9 +26,9 @@ namespace interpreter::customized {
 
 // One script that answers for a kind and an operation.
 struct ScriptRule {
-  std::string customization;  // Whose.
-  // An error is the answer of a script that cannot answer: among the rules of dependencies, or
-  // where no customization of that kind and operation has one that does.
+  std::string customization;  // The name of the customization that the script is from.
+  // An error when the script cannot answer. Only rules of dependencies, and the rule of a kind and
+  // operation for which no customization has a script that can answer, are errors.
   CompiledScript script;
 };
 
@@ -43,17 +43,19 @@ class CustomizationSet {
   // Makes one set of customizations in any order. nullptr is not allowed.
   static std::shared_ptr<const CustomizationSet> Merge(
       std::vector<std::shared_ptr<const Customization>> customizations);
-  // The same for customizations that nobody else keeps.
+  // As above; no other code keeps these customizations.
   static std::shared_ptr<const CustomizationSet> Merge(std::vector<Customization> customizations);
 
-  // Empty when there is none. At most one, except for dependencies: those in the order of names.
+  // Returns an empty list when there is no rule, one rule for most operations, and for dependencies
+  // all rules in the order of the customizations' names.
   absl::Span<const ScriptRule> RulesFor(const kube::Gvk& gvk, Operation op) const;
-  // Every pair that has a rule, sorted.
+  // Returns every pair that has a rule, sorted.
   std::vector<KindOperation> Covered() const;
-  // The problems of each customization that has any, by name. A script that loses to one of another
-  // customization is one of them, because that comes first or because this one cannot answer.
+  // The problems of each customization that has any, by name. They include each script that is not
+  // used because another customization comes first, or because it cannot answer and another one
+  // can.
   const std::map<std::string, std::vector<Problem>>& problems() const { return problems_; }
-  // Returns whether both answer alike, in the same names.
+  // Returns whether both sets give the same answers under the same names.
   friend bool operator==(const CustomizationSet& a, const CustomizationSet& b);
 
   // Number of customizations, unusable ones included.
@@ -64,7 +66,8 @@ class CustomizationSet {
 
   CustomizationSet() = default;
   void Add(const Customization& customization);
-  // One more script for the same question; at most one of them goes on to answer.
+  // Adds a script for a kind and operation. Except for dependencies, only the better one of it and
+  // an earlier one is kept.
   void Compete(std::vector<ScriptRule>& rules, const ScriptRule& late, const KindOperation& what);
 
   absl::flat_hash_map<kube::Gvk, KindRules> rules_;
@@ -72,8 +75,9 @@ class CustomizationSet {
   size_t size_ = 0;
 };
 
-// The pairs that the two sets answer differently (another text, one more, one less), sorted: what
-// has to be interpreted anew when `after` takes the place of `before`. nullptr is an empty set.
+// Returns the pairs that the two sets answer differently (a script was changed, added or removed),
+// sorted: they have to be interpreted again when `after` replaces `before`. nullptr stands for an
+// empty set.
 std::vector<KindOperation> ChangedRules(const CustomizationSet* before,
                                         const CustomizationSet* after);
 

@@ -30,7 +30,7 @@ absl::Status BadArgument(size_t index, absl::string_view function, absl::string_
                                                  lua::TypeName(got.type), ")"));
 }
 
-// A quantity text; nil is 0.
+// Reads the text of a quantity; nil counts as 0.
 absl::StatusOr<kube::Quantity> QuantityOf(Arguments arguments, size_t index,
                                           absl::string_view function) {
   const Value& argument = arguments[index];
@@ -61,7 +61,7 @@ Results AccuratePodRequirements(Arguments arguments, const RequirementRules& rul
   return One(std::move(requirements));
 }
 
-// A number stands for its text, as wherever Lua wants a string.
+// Accepts a number as well, as Lua's own functions do where they want a string.
 absl::StatusOr<std::string> NamespaceOf(Arguments arguments) {
   const Value& argument = arguments[1];
   if (argument.is_nil()) return "default";

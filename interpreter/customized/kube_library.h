@@ -7,7 +7,8 @@
 
 namespace interpreter::customized {
 
-// Makes what upstream's luavm/kube.go makes, on top of the built-in handlers:
+// Returns a library with the functions of upstream's luavm/kube.go, on top of the built-in
+// handlers:
 //   resourceAdd(q, ...)                     sum of quantities (strings or nil) in canonical form
 //   accuratePodRequirements(template)       ReplicaRequirements of a pod template; nil for none
 //   getPodDependencies(template, namespace) DependentObjectReferences of a pod template, sorted; an

@@ -15,7 +15,8 @@ namespace {
 using Lines = std::vector<absl::string_view>;
 
 constexpr size_t kContext = 3;
-// The table below grows with the product; beyond this all lines are taken to differ.
+// The table below has as many cells as the product of both line counts; for larger texts all lines
+// count as different.
 constexpr size_t kMostCells = 4'000'000;
 
 Lines LinesOf(absl::string_view text) {
@@ -24,7 +25,7 @@ Lines LinesOf(absl::string_view text) {
   return absl::StrSplit(text, '\n');
 }
 
-// length[i][j]: of the longest common subsequence of want[i...] and got[j...].
+// length[i][j] is the length of the longest common subsequence of want[i...] and got[j...].
 class SubsequenceTable {
  public:
   SubsequenceTable(const Lines& want, const Lines& got)

@@ -142,7 +142,8 @@ absl::StatusOr<json::Value> LuaBackend::GetDependencies(const kube::Object& obje
   ASSIGN_OR_RETURN(const Rules rules, Find(object.gvk(), call.operation));
   std::vector<json::Value> lists;
   for (const ScriptRule& rule : rules.list) {
-    // Without its references, what it brought along so far would be removed from the members.
+    // An error fails the whole list: without the references of this script, objects that were
+    // propagated because of them would be removed from the members.
     if (!rule.script.ok()) {
       return base::Annotate(rule.script.status(), "customization ", rule.customization,
                             " takes part in these dependencies and has no usable script");

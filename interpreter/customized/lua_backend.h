@@ -3,12 +3,12 @@
 //   LuaBackend backend({.layer = kCustomizationLayer, .metrics = &registry});
 //   backend.Replace(CustomizationSet::Merge(customizations));   // Again whenever one changes.
 //
-// Until the first Replace nobody knows what users have customized, so that every operation has a
+// Until the first Replace it is not known what users have customized, so every operation has a
 // rule, which fails with kUnavailable "not yet ready to handle request". (Upstream answers "no
-// rule" then, and has deleted dependencies after restarts for it.)
+// rule" then, and has deleted dependencies after restarts because of it.)
 //
 // A script that keeps running out of its budget is not run on every call: see ScriptProbation.
-// Threads: all calls from any thread. A call keeps to the set that it began with.
+// Threads: all calls from any thread. A call uses one set from its beginning to its end.
 #ifndef INTERPRETER_CUSTOMIZED_LUA_BACKEND_H_
 #define INTERPRETER_CUSTOMIZED_LUA_BACKEND_H_
 
@@ -32,18 +32,18 @@
 namespace interpreter::customized {
 
 struct LuaBackendOptions {
-  absl::string_view layer = kCustomizationLayer;  // Or kShippedLayer.
-  lua::Budget budget;                             // One run of one script has so much.
-  RequirementRules requirements;                  // kube.accuratePodRequirements follows them.
-  const base::Clock* clock = nullptr;    // nullptr: the real one. Must outlive the back end.
-  metrics::Registry* metrics = nullptr;  // nullptr: nothing is counted. The same.
+  absl::string_view layer = kCustomizationLayer;  // kCustomizationLayer or kShippedLayer.
+  lua::Budget budget;                             // Bounds each run of a script.
+  RequirementRules requirements;                  // Used by kube.accuratePodRequirements.
+  const base::Clock* clock = nullptr;    // nullptr: the real clock. Must outlive the back end.
+  metrics::Registry* metrics = nullptr;  // nullptr: no metrics. Must outlive the back end.
   // Called after every run that ended with a result, on the caller's thread. May be empty.
   std::function<void(const lua::Usage&)> on_run;
-  // The same, with what the script's function returned, before it is judged.
+  // Called like on_run, with what the script's function returned, before the results are checked.
   std::function<void(const lua::Script&, Operation, absl::Span<const lua::Value>)> on_results;
 };
 
-// Where the function is that a script has for the operation, for messages:
+// Returns where a script has the function of the operation, for messages:
 // "<customization>/<field>:<line>: in <function>", without a line when it is not known.
 std::string PlaceOf(const lua::Script& script, Operation op);
 
@@ -51,32 +51,31 @@ class LuaBackend : public Backend {
  public:
   explicit LuaBackend(const LuaBackendOptions& options);
 
-  // From now on calls use this set.
-  // REQUIRES: not nullptr.
+  // New calls use this set. REQUIRES: not nullptr.
   void Replace(std::shared_ptr<const CustomizationSet> set);
   // nullptr until the first Replace.
   std::shared_ptr<const CustomizationSet> set() const { return set_.Get(); }
 
   absl::string_view layer() const override { return layer_; }
   bool Has(const kube::Gvk& gvk, Operation op) const override;
-  // The customization; several, joined by ",", for dependencies.
+  // Returns the name of the customization; for dependencies those of several, joined by ",".
   std::string RuleOf(const kube::Gvk& gvk, Operation op) const override;
 
   // Arguments, accepted results and messages are those of upstream's luavm. Errors of a script name
-  // it
-  // ("<customization>/<field>") and keep the runner's code; kUnavailable while a script waits.
+  // it ("<customization>/<field>") and keep the runner's code; kUnavailable while ScriptProbation
+  // holds the script back.
   absl::StatusOr<Replicas> GetReplicas(const kube::Object& object) const override;
   absl::StatusOr<json::Value> GetComponents(const kube::Object& object) const override;
   absl::StatusOr<kube::Object> ReviseReplica(const kube::Object& object,
                                              int64_t replicas) const override;
   absl::StatusOr<kube::Object> Retain(const kube::Object& desired,
                                       const kube::Object& observed) const override;
-  // `object` with the status of the result; the rest of the result is not used.
+  // Returns `object` with the status of the script's result; the rest of the result is not used.
   absl::StatusOr<kube::Object> AggregateStatus(const kube::Object& object,
                                                const AggregatedItems& items) const override;
   bool ChecksDependencies() const override { return true; }
-  // The union of what all scripts return (one that fails, or cannot answer, fails it), sorted by
-  // apiVersion, kind, namespace, name and selector.
+  // Returns the union of what all scripts return, sorted by apiVersion, kind, namespace, name and
+  // selector. It fails when one of the scripts fails or cannot answer.
   absl::StatusOr<json::Value> GetDependencies(const kube::Object& object) const override;
   absl::StatusOr<json::Value> ReflectStatus(const kube::Object& object) const override;
   absl::StatusOr<bool> InterpretHealth(const kube::Object& object) const override;
@@ -95,14 +94,14 @@ class LuaBackend : public Backend {
     absl::Span<const ScriptRule> list;            // Not empty.
   };
 
-  // kUnavailable when the layer has not been loaded, and when the rule that Has() saw has gone
-  // since: "no dependencies" would be a wrong answer then.
+  // kUnavailable when the layer has not been loaded, or when the rule that Has() saw is gone: then
+  // "no dependencies" would be a wrong answer.
   absl::StatusOr<Rules> Find(const kube::Gvk& gvk, Operation op) const;
-  // What `read` makes of the results of the one script for the object's kind.
+  // Returns what `read` makes of the results of the one script for the object's kind.
   template <class Read>
   auto Answer(const kube::Object& object, const ScriptCall& call, Read read) const
       -> decltype(read(Results()));
-  // The same for this script.
+  // As Answer, for a given script.
   template <class Read>
   auto AnswerOf(const ScriptRule& rule, const ScriptCall& call, Read read) const
       -> decltype(read(Results()));

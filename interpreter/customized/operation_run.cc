@@ -36,7 +36,7 @@ bool HasRule(const Interpreter& interpreter, const kube::Gvk& gvk, Operation op)
   return interpreter.HookEnabled(gvk, op);
 }
 
-// One result, or the error.
+// Returns one result under this name, or the error.
 Results Named(absl::string_view name, absl::StatusOr<json::Value> value) {
   RETURN_IF_ERROR(value.status());
   return std::vector<NamedResult>{{std::string(name), *std::move(value)}};

@@ -1,4 +1,4 @@
-// One operation on given objects, with its results under the names that upstream's tool and test
+// Runs one operation on given objects; its results have the names that upstream's tool and test
 // data use.
 #ifndef INTERPRETER_CUSTOMIZED_OPERATION_RUN_H_
 #define INTERPRETER_CUSTOMIZED_OPERATION_RUN_H_
@@ -15,22 +15,23 @@ namespace interpreter::customized {
 
 struct OperationInput {
   Operation operation = Operation::kInterpretHealth;
-  kube::Object desired;  // empty() when not given. Retain needs both; all others exactly one.
+  kube::Object desired;  // empty() when absent. Retain needs both, all others exactly one.
   kube::Object observed;
-  AggregatedItems items;  // What AggregateStatus is given.
-  int64_t replicas = 0;   // What ReviseReplica is given.
+  AggregatedItems items;  // For AggregateStatus.
+  int64_t replicas = 0;   // For ReviseReplica.
 };
 
 struct NamedResult {
-  // Retain "retained"; InterpretReplica "replica" and "requires"; InterpretComponent "components";
-  // ReviseReplica "revised"; InterpretStatus "status"; AggregateStatus "aggregatedStatus" (the
-  // whole object); InterpretHealth "healthy"; InterpretDependency "dependencies"; Prune "pruned".
+  // The name is "retained" for Retain; "replica" and "requires" for InterpretReplica; "components"
+  // for InterpretComponent; "revised" for ReviseReplica; "status" for InterpretStatus;
+  // "aggregatedStatus" (the whole object) for AggregateStatus; "healthy" for InterpretHealth;
+  // "dependencies" for InterpretDependency; "pruned" for Prune.
   std::string name;
   json::Value value;
 };
 
-// kInvalidArgument when objects are missing or too many (in upstream's words), kUnimplemented "rule
-// is not enabled" when there is no rule for the kind; otherwise the rule's own error.
+// kInvalidArgument when too few or too many objects are given (in upstream's words), kUnimplemented
+// "rule is not enabled" when there is no rule for the kind; otherwise the rule's own error.
 absl::StatusOr<std::vector<NamedResult>> RunOperation(const OperationInput& input,
                                                       const Backend& backend);
 absl::StatusOr<std::vector<NamedResult>> RunOperation(const OperationInput& input,

@@ -1,11 +1,11 @@
-// Each failure is remembered twice: for the script (scripts_), with the objects it happened on, and
-// for the pair of script and object (pairs_). An entry becomes a suspect when its row of failures
-// is long enough, and has a waiting time from then on; a run that is let through while it waits is
-// a try, and only the outcome of a try changes the waiting time. A run within the budget removes
-// its script's and its pair's entries.
+// Each failure is recorded twice: for the script (scripts_), with the objects it happened on, and
+// for the pair of script and object (pairs_). An entry becomes a suspect when enough failures came
+// in a row, and has a waiting time from then on. A run that is let through while its entry is a
+// suspect is a try, and only the outcome of a try changes the waiting time. A run within the budget
+// removes its script's and its pair's entries.
 //
-// Both maps are under one mutex. Runs of scripts and objects that have no entry do not take it:
-// they look at two filters, which are made anew with every change of the maps.
+// One mutex guards both maps. Runs of scripts and objects that have no entry do not take it: they
+// look at two filters, which are rebuilt with every change of the maps.
 #include "interpreter/customized/script_probation.h"
 
 #include <algorithm>
@@ -20,14 +20,15 @@ namespace interpreter::customized {
 
 namespace {
 
-// How often pairs that have not failed for long are looked for.
+// How often pairs whose last failure is long ago are looked for and dropped.
 constexpr absl::Duration kDropEvery = absl::Minutes(1);
 
 bool EndedByBudget(const absl::Status& outcome) {
   return absl::IsDeadlineExceeded(outcome) || absl::IsResourceExhausted(outcome);
 }
 
-// A member's object has the name of its template, and of its twins in other members; uids differ.
+// Includes the uid: the template, and the member's objects made from it, have the same namespace
+// and name.
 uint64_t HashOfObjects(absl::Span<const json::Value> arguments) {
   uint64_t hash = 0;
   for (const json::Value& argument : arguments) {
@@ -152,8 +153,7 @@ void ScriptProbation::Suspect::Fail(bool was_try, bool enough, base::SteadyTime 
   } else if (enough && !suspected()) {
     wait = kFirstWait;
   } else {
-    return;  // It is too early to judge, or the run began before the suspicion and says nothing
-             // new.
+    return;  // Too early to suspect, or the run began before the suspicion did.
   }
   next_try = now + wait;
 }

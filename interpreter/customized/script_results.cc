@@ -22,18 +22,19 @@ using Results = absl::Span<const Value>;
 
 absl::Status Invalid(absl::string_view message) { return absl::InvalidArgumentError(message); }
 
-// Enough of a value to be recognized in a message.
+// Returns as much of the value as is needed to recognize it in a message.
 std::string Excerpt(const json::Value& value) {
   constexpr size_t kMostBytes = 200;
   std::string text = json::Write(value);
   if (text.size() <= kMostBytes) return text;
   size_t end = kMostBytes;
-  while ((text[end] & 0xC0) == 0x80) --end;  // Not half a character (of UTF-8).
+  while ((text[end] & 0xC0) == 0x80) --end;  // Do not cut a UTF-8 character.
   text.resize(end);
   return text + "...";
 }
 
-// "returned the string "yes", not a boolean": a value in Lua's words.
+// Returns the error "returned the string "yes", not a boolean", which names the value in Lua's
+// words.
 absl::Status Returned(const Value& value, absl::string_view expected) {
   std::string what(lua::TypeName(value.type));
   switch (value.type) {
@@ -52,7 +53,8 @@ absl::Status Returned(const Value& value, absl::string_view expected) {
   return Invalid(absl::StrCat("returned ", what, ", not ", expected));
 }
 
-// A table as upstream's conversion gives it to Go, with what an empty one means where it is used.
+// Returns a table as upstream's conversion to Go does. A table without items, which may be an
+// object or a list, becomes `empty`.
 absl::StatusOr<json::Value> TableOf(const Value& value, const json::Value& empty,
                                     absl::string_view expected) {
   if (value.type != Value::Type::kTable) return Returned(value, expected);
@@ -70,7 +72,7 @@ absl::StatusOr<int64_t> ReplicasOf(const Value& value) {
       absl::StrCat("returned ", json::Write(value.json), " replicas, more than 32 bits hold"));
 }
 
-// What the reader of typed_results.h makes of a table; `what` is what it should have been.
+// Applies a reader of typed_results.h to a table; `what` is what the table should have been.
 absl::StatusOr<json::Value> Typed(const json::Value& table, absl::string_view what,
                                   absl::StatusOr<json::Value> (*read)(const json::Value&)) {
   absl::StatusOr<json::Value> typed = read(WithoutNulls(table));
@@ -78,7 +80,7 @@ absl::StatusOr<json::Value> Typed(const json::Value& table, absl::string_view wh
   return base::Annotate(typed.status(), "returned bad ", what);
 }
 
-// A dependency with what it is sorted by, looked up once.
+// A dependency and its sort keys, which are looked up once.
 struct Reference {
   const json::Value* dependency;
   absl::string_view api_version, kind, ns, name;
@@ -94,7 +96,7 @@ std::string SelectorOf(const Reference& reference) {
   return selector.is_null() ? "" : json::Write(selector);
 }
 
-// Below, at or above 0 as `a` belongs before `b`, is the same, or belongs behind it.
+// Returns a negative number when `a` comes before `b`, 0 when they are equal, else a positive one.
 int Compare(const Reference& a, const Reference& b) {
   if (const int order = a.api_version.compare(b.api_version); order != 0) return order;
   if (const int order = a.kind.compare(b.kind); order != 0) return order;
@@ -156,7 +158,7 @@ absl::StatusOr<json::Value> DependenciesIn(Results results) {
 
 json::Value UnionOfDependencies(const std::vector<json::Value>& lists) {
   std::vector<Reference> all;
-  if (!lists.empty()) all.reserve(lists.front().size());  // Mostly there is but one.
+  if (!lists.empty()) all.reserve(lists.front().size());  // Mostly there is only one list.
   for (const json::Value& list : lists) {
     for (const json::Value& one : list.items()) all.push_back(ReferenceTo(one));
   }

@@ -13,13 +13,13 @@ namespace interpreter::customized {
 
 struct ShippedFile {
   absl::string_view path;  // "apps.kruise.io/v1alpha1/CloneSet/customizations.yaml"
-  absl::string_view text;  // YAML, one customization or more, as users write them.
+  absl::string_view text;  // YAML with one or more customizations, as users write them.
 };
-// Sorted by path.
+// Returns the embedded files, sorted by path.
 const std::vector<ShippedFile>& ShippedFiles();
 
-// What the files say together. A file that cannot be read is among the set's problems under its
-// path and takes no other with it.
+// Merges the customizations of the files. A file that cannot be read is among the set's problems
+// under its path; the other files are used.
 std::shared_ptr<const CustomizationSet> LoadShipped(absl::Span<const ShippedFile> files);
 
 }  // namespace interpreter::customized

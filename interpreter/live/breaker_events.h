@@ -1,4 +1,4 @@
-// Reports on a webhook's configuration object that its calls were suspended, or are made again.
+// Reports on a webhook's configuration object that calls of the webhook were suspended or resumed.
 #ifndef INTERPRETER_LIVE_BREAKER_EVENTS_H_
 #define INTERPRETER_LIVE_BREAKER_EVENTS_H_
 
@@ -8,8 +8,8 @@
 
 namespace interpreter::live {
 
-// One event and one log line; without the object in the cache, the log line alone. Each outage has
-// texts of its own: they say when it began.
+// Writes one event and one log line; without the object in the cache, only the log line. The texts
+// contain the time when the outage began, so that each outage gets its own events.
 void TellBreaker(kube::Manager& manager, const webhook::Hook& hook,
                  const webhook::BreakerChange& change);
 

@@ -1,5 +1,5 @@
-// What is wrong with configuration objects, reported where their authors look: an event on the
-// object and a log line when it is new, and a gauge for as long as the object is there.
+// Reports problems of configuration objects where their authors look: an event on the object and a
+// log line when a problem is new, and a gauge for as long as the object is there.
 #ifndef INTERPRETER_LIVE_CONFIGURATION_PROBLEMS_H_
 #define INTERPRETER_LIVE_CONFIGURATION_PROBLEMS_H_
 
@@ -28,9 +28,8 @@ class ConfigurationProblems {
   // REQUIRES: the manager outlives this.
   explicit ConfigurationProblems(kube::Manager& manager) : manager_(manager) {}
 
-  // The findings of all objects there are, those without problems included. Events are written by
-  // the leader only; what was not reported because this instance did not lead is reported when it
-  // does.
+  // Reports these findings; they must cover all objects, including those without problems. Only the
+  // leader writes events; an instance that becomes the leader writes those it has not written yet.
   void Tell(const std::vector<Finding>& findings);
 
  private:
@@ -43,8 +42,8 @@ class ConfigurationProblems {
 
   kube::Manager& manager_;
   std::map<Key, std::string>
-      reported_;          // The last text reported of each object that has a problem.
-  std::set<Key> gauged_;  // What the gauge speaks of: the same, and those that were repaired.
+      reported_;          // The last text reported for each object that has a problem.
+  std::set<Key> gauged_;  // Objects that the gauge has a series for.
 };
 
 }  // namespace interpreter::live

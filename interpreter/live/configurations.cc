@@ -15,7 +15,8 @@ std::vector<kube::ObjectPtr> ObjectsOf(const kube::InformerSet& informers,
   return informer == nullptr ? std::vector<kube::ObjectPtr>() : informer->store().List();
 }
 
-// Keeps what `before` has of this version of the object, else reads it.
+// Moves the entry of this version of the object from `before` to `now`; reads the object if there
+// is none.
 template <class Map, class Read>
 const auto& ReadOnce(const kube::Object& object, const typename Map::key_type& key, Map& before,
                      Map& now, Read read) {

@@ -1,4 +1,5 @@
-// The configuration objects of the control plane as rules, each parsed anew only when it changes.
+// Turns the configuration objects of the control plane into rules; each is parsed again only when
+// it changes.
 #ifndef INTERPRETER_LIVE_CONFIGURATIONS_H_
 #define INTERPRETER_LIVE_CONFIGURATIONS_H_
 
@@ -22,17 +23,17 @@ class Configurations {
  public:
   using Findings = std::vector<ConfigurationProblems::Finding>;
 
-  // REQUIRES: both outlive this, and the sets that it returns.
+  // REQUIRES: both outlive this object and the sets that it returns.
   Configurations(kube::InformerSet& informers, UnknownKinds& unknown)
       : informers_(informers), unknown_(unknown) {}
 
-  // What the caches hold now; a resource that nobody watches counts as empty. A finding for each
-  // object is added to `findings`.
+  // Return the rules in the caches now; a resource that is not watched counts as empty. A finding
+  // for each object is appended to `findings`.
   std::shared_ptr<const customized::CustomizationSet> Customizations(Findings& findings);
   std::shared_ptr<const webhook::HookSet> Hooks(Findings& findings);
 
  private:
-  // What was read of an object, and the version that it had.
+  // The result of reading an object, and the version that the object had.
   template <class Read>
   struct Known {
     std::string version;

@@ -46,7 +46,8 @@ std::shared_ptr<kube::Informer> HookServices::Start() {
     if (before->spec() != after->spec()) on_change_(after->key());
   };
   handler.on_delete = [this](const kube::ObjectPtr& last) { on_change_(last->key()); };
-  // Without the lock: what is there already is reported before AddHandler returns.
+  // The lock is not held here: AddHandler calls the handler for each known Service before it
+  // returns.
   const std::shared_ptr<kube::Informer> informer = informers_.Get(api::Services());
   const int64_t id = informer->AddHandler(std::move(handler));
   absl::MutexLock lock(&mu_);

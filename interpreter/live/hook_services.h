@@ -1,5 +1,5 @@
-// The Services behind which interpreter webhooks are: a copy of the control plane's, kept from the
-// first hook on that names a Service.
+// A copy of the Services of the control plane, by which interpreter webhooks are reached. It is
+// kept from the first hook on that names a Service.
 #ifndef INTERPRETER_LIVE_HOOK_SERVICES_H_
 #define INTERPRETER_LIVE_HOOK_SERVICES_H_
 
@@ -20,19 +20,20 @@ namespace interpreter::live {
 // Thread-safe.
 class HookServices {
  public:
-  // `on_change` is called with each Service that appears, goes, or whose spec changes, on the
-  // thread of the copy; it must not block. REQUIRES: the informers outlive this.
+  // `on_change` is called with the key of each Service that appears, disappears or whose spec
+  // changes, on the informer's thread; it must not block. REQUIRES: the informers outlive this
+  // object.
   HookServices(kube::InformerSet& informers, std::function<void(const kube::ObjectKey&)> on_change);
   ~HookServices();
   HookServices(const HookServices&) = delete;
 
-  // Starts the copy if one of these hooks names a Service, and waits until it is complete, until
-  // `deadline` at most: what is asked before gets an error from Find, not a wrong answer.
+  // Starts the copy if one of these hooks names a Service, and waits until the copy is complete, at
+  // most until `deadline`. After that Find may still fail, but it never gives a wrong answer.
   void Follow(const webhook::HookSet& hooks, base::SteadyTime deadline,
               const base::StopToken& stop);
 
-  // nullptr when the control plane has no such Service; kUnavailable while that is not known. Never
-  // asks the server.
+  // Returns nullptr when the control plane has no such Service; kUnavailable while that is not
+  // known. Never asks the server.
   absl::StatusOr<kube::ObjectPtr> Find(const kube::ObjectKey& key) const;
 
  private:
@@ -41,7 +42,8 @@ class HookServices {
   kube::InformerSet& informers_;
   const std::function<void(const kube::ObjectKey&)> on_change_;
   mutable absl::Mutex mu_;
-  std::shared_ptr<kube::Informer> informer_ ABSL_GUARDED_BY(mu_);  // None until it is needed.
+  // nullptr until a hook names a Service.
+  std::shared_ptr<kube::Informer> informer_ ABSL_GUARDED_BY(mu_);
   int64_t handler_ ABSL_GUARDED_BY(mu_) = 0;
 };
 

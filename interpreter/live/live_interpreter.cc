@@ -1,8 +1,9 @@
-// Two threads keep the interpreter true. The first (Follow) waits until a configuration object has
-// changed or a hook has become worth asking again, lets changes settle for a moment, and reloads:
-// it reads the objects, swaps changed sets into the layers, reports problems, and publishes what
-// differs, by kind and operation. The second (Probe) asks hooks that are suspended, or whose
-// failures were ignored, each in its time. Callbacks of informers and hooks only set flags.
+// Two threads keep the interpreter up to date. The first (Follow) waits until a configuration
+// object has changed or a hook may answer what it did not answer before, waits a moment for further
+// changes, and reloads: it reads the objects, swaps changed sets into the layers, reports problems,
+// and publishes which kinds and operations may be answered differently. The second (Probe) asks
+// hooks that are suspended, or whose failures were ignored, each when its pause is over. Callbacks
+// of informers and hooks only set flags.
 #include "interpreter/live/live_interpreter.h"
 
 #include <algorithm>
@@ -35,19 +36,21 @@ using webhook::WebhookBackend;
 
 // Changes that come together (kubectl apply of a folder) are loaded once.
 constexpr absl::Duration kSettle = absl::Milliseconds(100);
-// How often the control plane is asked whether it serves exploring webhook configurations by now;
-// also how soon a new leader reports problems that were found while it was none, and how often
-// kinds that are not known yet are looked for.
+// How often the control plane is asked whether it serves exploring webhook configurations; also how
+// soon a new leader reports problems found before it became the leader, and how often kinds that
+// are not known yet are looked up again.
 constexpr absl::Duration kRecheck = absl::Seconds(30);
-// How long the list of Services may hold up a new configuration that names one.
+// How long a new configuration that names a Service may have to wait for the list of Services.
 constexpr absl::Duration kServicesWait = absl::Seconds(10);
 
-// What differs between two states of both configurable layers.
+// The differences between two states of both configurable layers.
 struct Difference {
   std::vector<customized::KindOperation> scripts;  // Sorted.
   std::vector<webhook::RuleDifference> hooks;
-  std::set<webhook::KindQuestion> waiting;  // What hooks may answer now that they did not before.
-  std::set<kube::Gvk> learnt;               // Kinds that rules by resource recognise now.
+  // Questions that hooks may answer now and did not answer before.
+  std::set<webhook::KindQuestion> waiting;
+  // Kinds that rules by resource can be compared with since the last load.
+  std::set<kube::Gvk> learnt;
   bool empty() const {
     return scripts.empty() && hooks.empty() && waiting.empty() && learnt.empty();
   }
@@ -64,16 +67,16 @@ class LiveInterpreter::Impl {
   absl::Status Load(const base::StopToken& stop);
   // Follows changes until stopped.
   absl::Status Follow(const base::StopToken& stop);
-  // Asks suspended hooks, each in its time, until stopped. On a thread of its own, since a hook may
-  // take its timeout to fail and changes must not wait for that.
+  // Asks suspended hooks, each when its pause is over, until stopped. Runs on a thread of its own:
+  // a failing hook may take its whole timeout, and reloads must not wait for that.
   absl::Status Probe(const base::StopToken& stop);
 
  private:
   void Watch(const kube::Resource& resource);
   void Unwatch();
-  // Exploring webhook configurations are not part of upstream's control planes.
+  // The kind has to be looked for because upstream's control planes do not serve it.
   void WatchExploringIfServed(const base::StopToken& stop);
-  // Waits until `deadline` or until `flag` is set; whether it is.
+  // Waits until `deadline` or until `flag` is set; returns `flag`.
   bool Await(const bool& flag, base::SteadyTime deadline, const base::StopToken& stop);
   void Reload(const base::StopToken& stop);
   void ReloadScripts(Configurations::Findings& findings, Difference& difference);
@@ -90,16 +93,17 @@ class LiveInterpreter::Impl {
   UnknownKinds unknown_;
   Configurations configurations_;
   std::unique_ptr<Interpreter> chain_;
-  LuaBackend* users_ = nullptr;  // The chain owns the layers.
+  LuaBackend* users_ = nullptr;  // Owned by the chain.
   WebhookBackend* hooks_ = nullptr;
-  HookServices services_;  // Behind what it calls: it ends first.
+  HookServices services_;  // Declared after what it calls, so that it is destroyed first.
   ConfigurationProblems problems_;
   bool exploring_ = false;
 
   absl::Mutex mu_;
   bool news_ ABSL_GUARDED_BY(mu_) = false;
-  bool probe_wanted_ ABSL_GUARDED_BY(mu_) = false;  // Sooner than when probes were planned last.
-  // What hooks may answer now that they did not before: it need not sit out its back-off.
+  bool probe_wanted_ ABSL_GUARDED_BY(mu_) = false;  // A probe is due sooner than planned.
+  // Questions that hooks may answer now and did not answer before; their objects need not wait for
+  // the end of their back-off.
   std::set<webhook::KindQuestion> waiting_ ABSL_GUARDED_BY(mu_);
   struct Attached {
     std::shared_ptr<kube::Informer> informer;
@@ -287,7 +291,7 @@ void LiveInterpreter::Impl::Reload(const base::StopToken& stop) {
     difference.waiting.swap(waiting_);
   }
   problems_.Tell(findings);
-  // The first load touches nothing: no loop has asked yet.
+  // The first load publishes nothing: no loop has asked anything yet.
   if (!first && !difference.empty()) Publish(difference);
 }
 
@@ -296,7 +300,8 @@ void LiveInterpreter::Impl::ReloadScripts(Configurations::Findings& findings,
   const auto before = users_->set();
   const auto scripts = configurations_.Customizations(findings);
   difference.scripts = customized::ChangedRules(before.get(), scripts.get());
-  // Also when the answers stay the same: errors, metrics and events name names.
+  // Scripts are also replaced when the answers stay the same: errors, metrics and events contain
+  // customizations' names.
   if (before == nullptr || *before != *scripts) users_->Replace(scripts);
 }
 
@@ -304,7 +309,7 @@ void LiveInterpreter::Impl::ReloadHooks(Configurations::Findings& findings, Diff
                                         const base::StopToken& stop) {
   const auto before = hooks_->hooks();
   const auto hooks = configurations_.Hooks(findings);
-  // Known before the first call.
+  // The Services must be known before the first call.
   services_.Follow(*hooks, manager_.clock().SteadyNow() + kServicesWait, stop);
   if (before != nullptr && before->hooks() == hooks->hooks()) return;
   if (before != nullptr) difference.hooks = webhook::DifferencesBetween(*before, *hooks);

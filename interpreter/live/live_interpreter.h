@@ -20,15 +20,15 @@
 namespace interpreter::live {
 
 struct LiveOptions {
-  lua::Budget script_budget;                 // One run of one script has so much.
-  RequirementRules requirements;             // What goes into those of pods.
+  lua::Budget script_budget;                 // Bounds each run of a script.
+  RequirementRules requirements;             // For requirements of pods.
   webhook::TransportFactory hook_transport;  // Empty: real connections.
 };
 
 class LiveInterpreter {
  public:
-  // Starts the informers of the configurations and adds to the manager what follows them.
-  // REQUIRES: the manager outlives this; this outlives the manager's Run.
+  // Starts the informers of the configurations and adds the loops that follow them to the manager.
+  // REQUIRES: the manager outlives this object; this object outlives the manager's Run.
   LiveInterpreter(kube::Manager& manager, const LiveOptions& options);
   ~LiveInterpreter();
   LiveInterpreter(const LiveInterpreter&) = delete;
@@ -36,8 +36,8 @@ class LiveInterpreter {
   const Interpreter& interpreter() const;
 
   // Waits for the configurations and loads them. kDeadlineExceeded after the manager's
-  // cache_sync_timeout, naming the resource that could not be listed and why. Problems of single
-  // configurations are no error: they are reported on the objects.
+  // cache_sync_timeout, naming the resource that could not be listed and why. A problem of a single
+  // configuration is not an error: it is reported on the object.
   absl::Status Load(const base::StopToken& stop);
 
  private:

@@ -1,8 +1,8 @@
 // Kinds that webhook rules were asked about before it was known how the control plane serves them.
 //
-// A rule by resource or scope ("widgets", namespaced) cannot be compared with a kind that
-// discovery has not shown yet; until it has, the rule does not match. Such kinds are remembered
-// here, and looked for again.
+// A rule by resource or scope ("widgets", namespaced) cannot be compared with a kind that discovery
+// has not shown yet; until it has, the rule does not match. Such kinds are remembered here, and
+// looked up again.
 #ifndef INTERPRETER_LIVE_UNKNOWN_KINDS_H_
 #define INTERPRETER_LIVE_UNKNOWN_KINDS_H_
 
@@ -24,18 +24,19 @@ namespace interpreter::live {
 // Thread-safe.
 class UnknownKinds {
  public:
-  // Kinds that are remembered; more than a control plane has.
+  // More than the kinds of a control plane; further ones are not remembered.
   static constexpr size_t kMost = 1024;
 
   // REQUIRES: the mapper outlives this.
   explicit UnknownKinds(kube::RestMapper& mapper) : mapper_(mapper) {}
 
-  // How the kind is served, from memory; nullopt, and remembered, when that is not known.
+  // Returns how the kind is served, from memory. When that is not known, remembers the kind and
+  // returns nullopt.
   std::optional<kube::Resource> LookUp(const kube::Gvk& gvk);
-  // Asks the control plane about what is remembered. Those that it serves by now; they are
-  // forgotten here.
+  // Asks the control plane about the remembered kinds. Returns those that are served now, and
+  // forgets them.
   std::set<kube::Gvk> TakeKnown(const base::StopToken& stop);
-  // What to say of a configuration whose rules cannot be compared with a kind that is remembered:
+  // Returns the problems of configurations whose rules cannot be compared with a remembered kind:
   // one text per hook and kind.
   std::vector<std::string> ProblemsOf(const std::vector<webhook::Hook>& hooks) const;
 

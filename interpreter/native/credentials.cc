@@ -12,7 +12,7 @@ namespace interpreter::native {
 
 namespace {
 
-// The token the member made for its own service account.
+// Retains the token that the member made for its own service account.
 absl::StatusOr<kube::Object> RetainSecret(const kube::Object& desired,
                                           const kube::Object& observed) {
   if (desired.root()["type"].AsString() != "kubernetes.io/service-account-token") return desired;
@@ -47,8 +47,8 @@ absl::Status MergeReferences(absl::string_view field, const kube::Object& observ
   return absl::OkStatus();
 }
 
-// The references the member's controllers added. (Where neither side has any, upstream writes an
-// explicit null; here the field stays as it is.)
+// Adds the references that the member's controllers added. (Where neither side has any, upstream
+// writes an explicit null; here the field stays as it is.)
 absl::StatusOr<kube::Object> RetainServiceAccount(const kube::Object& desired,
                                                   const kube::Object& observed) {
   kube::Object retained = desired;

@@ -26,7 +26,7 @@ bool IsWhole(const json::Value& value) {
   return value.is_number() && std::trunc(number) == number && number >= -kBound && number < kBound;
 }
 
-// One journey through a type. The first error is kept; what is returned after it means nothing.
+// Encodes one value. The first error is kept; once there is an error, results are meaningless.
 class Encoder {
  public:
   explicit Encoder(EmptyLists empty_lists) : empty_lists_(empty_lists) {}
@@ -78,7 +78,7 @@ class Encoder {
     return out;
   }
 
-  // What is too large for an int32 loses its upper half, as in Go.
+  // An integer too large for an int32 loses its upper half, as in Go.
   json::Value Integer(const Type& type, const json::Value& value) {
     if (!value.is_null() && !IsWhole(value)) return Wrong(value, "an integer");
     return type.form == Form::kInt32 ? static_cast<int32_t>(value.AsInt()) : value.AsInt();
@@ -152,11 +152,11 @@ class Encoder {
       case Form::kInt64:
         return encoded.AsInt() == 0;
       case Form::kPointer:
-        return given.is_null();  // A pointer to the zero time is written, as null.
+        return given.is_null();  // Go writes a pointer to the zero time as null.
       case Form::kList:
       case Form::kMap:
         return empty_lists_ == EmptyLists::kOmitted ? encoded.empty() : encoded.is_null();
-      default:  // Structs are never empty to Go's encoder.
+      default:  // Go's encoder never takes a struct for empty.
         return false;
     }
   }

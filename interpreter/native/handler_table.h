@@ -1,4 +1,4 @@
-// Which kind has which built-in handlers.
+// Maps kinds to their built-in handlers.
 #ifndef INTERPRETER_NATIVE_HANDLER_TABLE_H_
 #define INTERPRETER_NATIVE_HANDLER_TABLE_H_
 
@@ -24,12 +24,13 @@ struct Handlers {
                                                  int64_t replicas) = nullptr;
   absl::StatusOr<kube::Object> (*retain)(const kube::Object& desired,
                                          const kube::Object& observed) = nullptr;
-  // `now` goes into condition times.
+  // `now` is the time of changed conditions.
   absl::StatusOr<kube::Object> (*aggregate_status)(const kube::Object& object,
                                                    const AggregatedItems& items,
                                                    absl::Time now) = nullptr;
   absl::StatusOr<json::Value> (*get_dependencies)(const kube::Object& object) = nullptr;
-  // `object` has a status that is an object. A kind without this handler reports its whole status.
+  // REQUIRES: the status of `object` is an object. A kind without this handler reports its whole
+  // status.
   absl::StatusOr<json::Value> (*reflect_status)(const kube::Object& object) = nullptr;
   absl::StatusOr<bool> (*interpret_health)(const kube::Object& object) = nullptr;
 };
@@ -37,17 +38,17 @@ struct Handlers {
 class HandlerTable {
  public:
   void Add(const kube::Gvk& gvk, const Handlers& handlers) { table_[gvk] = handlers; }
-  // nullptr when the kind has none. Group, version and kind must all be equal.
+  // Returns nullptr when the kind has none. Group, version and kind must all be equal.
   const Handlers* Find(const kube::Gvk& gvk) const {
     return FindParts({gvk.group, gvk.version, gvk.kind});
   }
-  // The handlers for the object's own kind.
+  // Returns the handlers for the object's own kind, or nullptr.
   const Handlers* FindFor(const kube::Object& object) const;
-  // Those with handlers, sorted.
+  // Returns the kinds with handlers, sorted.
   std::vector<kube::Gvk> Kinds() const;
 
  private:
-  // A Gvk that owns nothing: what the hot path looks up.
+  // The parts of a Gvk without copies, to look kinds up by on the hot path.
   struct Parts {
     absl::string_view group, version, kind;
   };
@@ -73,10 +74,10 @@ class HandlerTable {
   absl::flat_hash_map<kube::Gvk, Handlers, Hash, Equal> table_;
 };
 
-// The table with every family of kinds in it.
+// Returns a table with all families of kinds.
 HandlerTable AllHandlers();
 
-// One function per family of kinds.
+// Each function registers a family of kinds.
 void RegisterWorkloads(HandlerTable& table);    // Deployment, ReplicaSet, StatefulSet, DaemonSet.
 void RegisterJobs(HandlerTable& table);         // Job, CronJob.
 void RegisterPods(HandlerTable& table);         // Pod.

@@ -52,7 +52,7 @@ absl::Status CopyLabels(const kube::Object& from, json::Path path, kube::Object&
   return absl::OkStatus();
 }
 
-// The labels by which the member's job controller knows the pods.
+// Retains the labels by which the member's job controller recognizes the pods.
 absl::StatusOr<kube::Object> RetainJob(const kube::Object& desired, const kube::Object& observed) {
   kube::Object retained = desired;
   RETURN_IF_ERROR(CopyLabels(observed, {"spec", "selector", "matchLabels"}, retained));
@@ -60,7 +60,7 @@ absl::StatusOr<kube::Object> RetainJob(const kube::Object& desired, const kube::
   return retained;
 }
 
-// A condition as its typed struct writes it: times are always there.
+// Returns a condition as its typed struct writes it: its times are always present.
 json::Value TypedCondition(Fields& condition) {
   json::Value out = json::Value::Object(
       {{"type", condition.String("type")}, {"status", condition.String("status")}});
@@ -90,7 +90,7 @@ absl::StatusOr<json::Value> ReflectJob(const kube::Object& object) {
   return out;
 }
 
-// What the conditions of a Job say.
+// A summary of a Job's conditions.
 struct Outcome {
   absl::string_view finish;  // kComplete, kFailed or "": the first condition that ends a Job.
   bool criteria_met = false;
@@ -107,7 +107,7 @@ Outcome OutcomeOf(Fields& status) {
   return outcome;
 }
 
-// What the members' Jobs say together.
+// Sums over the members' Jobs.
 struct JobTotals {
   int64_t items = 0, active = 0, succeeded = 0, failed = 0;
   int64_t complete = 0, criteria_met = 0;
@@ -153,7 +153,7 @@ json::Value JobConditions(const JobTotals& totals, absl::Time now) {
   }
   if (totals.items > 0 && totals.complete == totals.items) {
     out.Append(NewCondition(kComplete, "Completed", "Job completed", now));
-    // Newer API servers accept Complete only together with it.
+    // Newer API servers accept Complete only together with SuccessCriteriaMet.
     if (totals.criteria_met == totals.items) {
       out.Append(NewCondition(kSuccessCriteriaMet, "CompletionsReached",
                               "All member clusters have met success criteria", now));
@@ -168,7 +168,7 @@ absl::StatusOr<kube::Object> AggregateJob(const kube::Object& object, const Aggr
   const bool finished = !OutcomeOf(old).finish.empty();
   const absl::string_view started = old.Time("startTime");
   RETURN_IF_ERROR(old.error());
-  if (finished) return object;  // For ever.
+  if (finished) return object;  // A finished Job never changes again.
   JobTotals totals;
   for (const json::Value& item : items.items()) {
     RETURN_IF_ERROR(

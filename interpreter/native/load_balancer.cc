@@ -14,7 +14,7 @@ namespace interpreter::native {
 
 namespace {
 
-// Sorted as upstream sorts: what is absent goes last among entries, first among port errors.
+// Sorted as upstream does: an absent member comes last among entries, first among port errors.
 struct EntryKey {
   explicit EntryKey(Fields& entry)
       : hostname(entry.String("hostname")),
@@ -86,7 +86,7 @@ absl::Status EachEntry(const json::Value& status, Visit visit) {
   return fields.error();
 }
 
-// A list of no entries says the same as no list.
+// Removes an ingress list without entries, which means the same as no list.
 json::Value WithoutEmptyIngress(const json::Value& status) {
   const json::Value* entries = status.FindPath({"loadBalancer", "ingress"});
   if (entries == nullptr || !entries->empty()) return status;

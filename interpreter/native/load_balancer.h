@@ -1,4 +1,4 @@
-// status.loadBalancer of Services and Ingresses, over all members.
+// Aggregates status.loadBalancer of Services and Ingresses over all members.
 #ifndef INTERPRETER_NATIVE_LOAD_BALANCER_H_
 #define INTERPRETER_NATIVE_LOAD_BALANCER_H_
 
@@ -8,12 +8,12 @@
 
 namespace interpreter::native {
 
-// The object whose status is the union of the members' entries: one per hostname, ip and ipMode
-// with the ports of all, in a fixed order (hostnames first). The rest of the status goes.
+// Returns the object with the union of the members' entries as its whole status: one entry per
+// hostname, ip and ipMode with the ports of all members, in a fixed order (hostnames first).
 absl::StatusOr<kube::Object> AggregateLoadBalancer(const kube::Object& object,
                                                    const AggregatedItems& items);
 
-// {"loadBalancer": ...}, the rest of the status left out.
+// Returns {"loadBalancer": ...} without the rest of the status.
 absl::StatusOr<json::Value> ReflectLoadBalancer(const kube::Object& object);
 
 // Returns whether some entry has a hostname or an ip.

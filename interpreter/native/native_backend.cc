@@ -52,7 +52,7 @@ class NativeBackend : public Backend {
   absl::StatusOr<kube::Object> AggregateStatus(const kube::Object& object,
                                                const AggregatedItems& items) const override {
     native::Fields root(object.root(), "");
-    root.Object("status");  // Not every rule reads it, but all replace it.
+    root.Object("status");  // Checks the type, because not all handlers do.
     RETURN_IF_ERROR(root.error());
     return Call(&Handlers::aggregate_status, object, items, clock_.Now());
   }

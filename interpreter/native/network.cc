@@ -18,7 +18,7 @@ absl::StatusOr<bool> IsLoadBalancer(const kube::Object& service) {
   return is;
 }
 
-// The addresses and ports the member gave the Service.
+// Retains the addresses and ports that the member gave the Service.
 absl::StatusOr<kube::Object> RetainService(const kube::Object& desired,
                                            const kube::Object& observed) {
   Fields spec(observed.spec(), "spec");
@@ -40,7 +40,7 @@ absl::StatusOr<kube::Object> AggregateService(const kube::Object& object,
 }
 
 absl::StatusOr<json::Value> ReflectService(const kube::Object& object) {
-  // The type is another one, or cannot be read.
+  // A type that cannot be read counts as another type.
   if (!IsLoadBalancer(object).value_or(false)) return json::Value();
   return ReflectLoadBalancer(object);
 }
@@ -56,8 +56,8 @@ absl::StatusOr<kube::Object> AggregateIngress(const kube::Object& object,
   return AggregateLoadBalancer(object, items);
 }
 
-// The secrets of its certificates. An entry without one is an error of the whole list (the chain
-// checks names), as upstream has it.
+// Returns the secrets of the certificates. An entry without a secret makes the whole list an error,
+// as upstream (the chain checks names).
 absl::StatusOr<json::Value> IngressDependencies(const kube::Object& object) {
   json::Value out;
   Fields spec(object.spec(), "spec");
@@ -72,7 +72,7 @@ absl::StatusOr<json::Value> IngressDependencies(const kube::Object& object) {
   return out;
 }
 
-// The Service derived from the import, and the slices of its endpoints.
+// Returns the Service derived from the import, and its EndpointSlices.
 absl::StatusOr<json::Value> ServiceImportDependencies(const kube::Object& object) {
   const std::string derived = absl::StrCat("derived-", object.name());
   json::Value service =

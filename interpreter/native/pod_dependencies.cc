@@ -17,12 +17,12 @@ void Add(Names& names, absl::string_view name) {
   if (!name.empty()) names.push_back(name);
 }
 
-// The name in a member that is a reference to another object.
+// Returns the name in `reference`, a member of `owner` that refers to another object.
 absl::string_view NameIn(Fields& owner, absl::string_view reference) {
   return owner.In(reference).String("name");
 }
 
-// What env and envFrom of the containers refer to.
+// Adds the objects that env and envFrom of the containers refer to.
 void AddContainers(Fields& pod_spec, absl::string_view containers, PodReferences& found) {
   pod_spec.Each(containers, [&](Fields& container) {
     container.Each("env", [&](Fields& variable) {
@@ -38,12 +38,12 @@ void AddContainers(Fields& pod_spec, absl::string_view containers, PodReferences
   });
 }
 
-// Where a kind of volume names its secret; member "": `field` itself is the name.
+// Says where a kind of volume names its secret. If `member` is "", `field` itself is the name.
 struct SecretSource {
   absl::string_view kind, field, member;
 };
 constexpr absl::string_view kProjected = "projected";
-// In Kubernetes' order: of several sources in one volume the first one counts.
+// In Kubernetes' order: if a volume has several sources, the first one counts.
 constexpr SecretSource kSecretSources[] = {{"azureFile", "secretName", ""},
                                            {"cephfs", "secretRef", "name"},
                                            {"cinder", "secretRef", "name"},
@@ -103,7 +103,7 @@ void SortUnique(Names& names) {
   names.erase(std::unique(names.begin(), names.end()), names.end());
 }
 
-// Members of references, in the order of their names; made once.
+// Names and constant members of references, sorted by name and made only once.
 struct Parts {
   json::Member api_version{"apiVersion", "v1"};
   json::Member config_map{"kind", "ConfigMap"};

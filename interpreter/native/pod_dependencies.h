@@ -1,4 +1,4 @@
-// What the pods of a workload refer to.
+// Finds the objects that the pods of a workload refer to.
 #ifndef INTERPRETER_NATIVE_POD_DEPENDENCIES_H_
 #define INTERPRETER_NATIVE_POD_DEPENDENCIES_H_
 
@@ -11,19 +11,19 @@
 
 namespace interpreter::native {
 
-// Names a pod spec refers to, sorted, each once. Views into the pod spec.
+// Names that a pod spec refers to, sorted, each once. The names are views into the pod spec.
 struct PodReferences {
   using Names = absl::InlinedVector<absl::string_view, 8>;
   Names config_maps, secrets, service_accounts, volume_claims;
 };
-// Wrong types go to the errors of the pod spec.
+// Wrong types are reported in `pod_spec.error()`.
 PodReferences ReferencesOf(Fields& pod_spec);
 
-// DependentObjectReferences in namespace `ns`: ConfigMaps, Secrets, ServiceAccounts, claims.
-// (Upstream's order inside a kind is random.) Null when there are none.
+// Returns DependentObjectReferences in namespace `ns`: ConfigMaps, Secrets, ServiceAccounts,
+// PersistentVolumeClaims. (Upstream's order inside a kind is random.) Null when there are none.
 json::Value DependenciesIn(absl::string_view ns, const PodReferences& references);
 
-// The dependencies of spec.template.
+// Returns the dependencies of spec.template.
 absl::StatusOr<json::Value> TemplateDependencies(const kube::Object& object);
 
 }  // namespace interpreter::native

@@ -23,7 +23,7 @@ absl::StatusOr<Replicas> PodReplicas(const kube::Object& object, const Requireme
   return out;
 }
 
-// Sets a member, or removes it when the observed one is empty.
+// Copies a member, or removes it from `to` when it is empty in `from`.
 void CopyOrErase(const json::Value& from, absl::string_view name, json::Value& to) {
   const json::Value& held = from[name];
   if (!held.empty() || !held.AsString().empty()) {
@@ -47,7 +47,8 @@ void RetainMounts(const json::Value& observed, json::Value& desired) {
   }
 }
 
-// The types of what is copied, and of what says where to.
+// Checks the types of the members that RetainPod copies, and of those by which it finds their
+// places.
 absl::Status CheckRetainable(const kube::Object& pod) {
   Fields spec(pod.spec(), "spec");
   spec.String("nodeName");
@@ -62,8 +63,8 @@ absl::Status CheckRetainable(const kube::Object& pod) {
   return spec.error();
 }
 
-// What the member's admission and scheduler have put into the pod, whose spec cannot change any
-// more. Unlike upstream's, the result is not rewritten into a typed Pod's canonical form.
+// Retains what the member's admission and scheduler have put into the pod, whose spec cannot change
+// any more. Unlike upstream's, the result is not rewritten into a typed Pod's canonical form.
 absl::StatusOr<kube::Object> RetainPod(const kube::Object& desired, const kube::Object& observed) {
   for (const kube::Object* pod : {&desired, &observed}) {
     RETURN_IF_ERROR(json::FindObject(pod->root(), {"spec"}).status());
@@ -82,7 +83,7 @@ absl::StatusOr<kube::Object> RetainPod(const kube::Object& desired, const kube::
   return retained;
 }
 
-// A member of a state with these times, as its typed struct writes it: they are always there.
+// Returns a member of a state as its typed struct writes it: these times are always present.
 json::Value WithTimes(Fields& held, absl::Span<const absl::string_view> times) {
   json::Value out = held.value();
   for (const absl::string_view time : times) {
@@ -91,7 +92,7 @@ json::Value WithTimes(Fields& held, absl::Span<const absl::string_view> times) {
   return out;
 }
 
-// A container state as its typed struct writes it.
+// Returns a container state as its typed struct writes it.
 json::Value TypedState(Fields& state) {
   json::Value out = json::Value::Object();
   Fields waiting = state.In("waiting");
@@ -107,7 +108,8 @@ json::Value TypedState(Fields& state) {
   return out;
 }
 
-// Only readiness and state say anything once the containers of several clusters stand in one list.
+// Copies only readiness and state: the other members mean nothing once the containers of several
+// clusters are in one list.
 void AppendContainers(Fields& status, absl::string_view list, json::Value& out) {
   status.Each(list, [&](Fields& container) {
     Fields state = container.In("state");
@@ -121,7 +123,7 @@ void AppendContainers(Fields& status, absl::string_view list, json::Value& out) 
   });
 }
 
-// The phase that says most about trouble; unknown ones are ignored.
+// Picks the worst phase; unknown phases are ignored.
 class PhaseVote {
  public:
   void Add(absl::string_view phase) {
@@ -164,7 +166,7 @@ absl::StatusOr<kube::Object> AggregatePod(const kube::Object& object, const Aggr
 absl::StatusOr<bool> PodHealth(const kube::Object& object) {
   Fields status(object.status(), "status");
   const absl::string_view phase = status.String("phase");
-  std::optional<bool> ready;  // What the first condition of that type says.
+  std::optional<bool> ready;  // The status of the first condition of type Ready.
   status.Each("conditions", [&](Fields& condition) {
     const bool is_true = condition.String("status") == "True";
     if (condition.String("type") == "Ready" && !ready.has_value()) ready = is_true;

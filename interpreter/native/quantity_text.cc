@@ -33,7 +33,7 @@ std::optional<int> ExponentOf(absl::string_view text, const Suffix (&suffixes)[n
   return found->exponent;
 }
 
-// The power of ten that a decimal suffix or an exponent ("e3") stands for.
+// Returns the power of ten for a decimal suffix or an exponent ("e3").
 std::optional<int> DecimalExponentOf(absl::string_view suffix) {
   if (const auto exponent = ExponentOf(suffix, kDecimal)) return exponent;
   int exponent = 0;
@@ -44,7 +44,7 @@ std::optional<int> DecimalExponentOf(absl::string_view suffix) {
   return exponent;
 }
 
-// Takes the digits off the front of `text`.
+// Removes the leading digits of `text` and returns them.
 absl::string_view TakeDigits(absl::string_view& text) {
   const size_t count =
       std::find_if_not(text.begin(), text.end(), absl::ascii_isdigit) - text.begin();
@@ -53,7 +53,7 @@ absl::string_view TakeDigits(absl::string_view& text) {
   return digits;
 }
 
-// The quick look at a valid quantity.
+// Returns whether ParseQuantity keeps the text of this valid quantity (its fast path).
 bool IsKept(absl::string_view text) {
   if (text == "0") return true;
   if (absl::StartsWith(text, "-") || absl::StartsWith(text, "+")) text.remove_prefix(1);

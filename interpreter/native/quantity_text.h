@@ -1,4 +1,4 @@
-// The text that Go's encoder writes for a quantity that was read from text.
+// Rewrites the text of a quantity as Go's decoder and encoder do.
 #ifndef INTERPRETER_NATIVE_QUANTITY_TEXT_H_
 #define INTERPRETER_NATIVE_QUANTITY_TEXT_H_
 
@@ -9,9 +9,9 @@
 
 namespace interpreter::native {
 
-// The canonical form, except where resource.ParseQuantity takes the text for canonical by a quick
-// look and keeps it: "+7", "007", "1.500" and "1E3" stay what they are. kInvalidArgument when it is
-// no quantity.
+// Returns the canonical form, except where the fast path of resource.ParseQuantity takes the text
+// for canonical and keeps it: "+7", "007", "1.500" and "1E3" stay as they are. kInvalidArgument
+// when the text is not a quantity.
 absl::StatusOr<std::string> RewrittenQuantity(absl::string_view text);
 
 }  // namespace interpreter::native

@@ -10,7 +10,7 @@ namespace interpreter::native {
 
 namespace {
 
-// Names of the answer, made once.
+// Names of the answer's members, made only once.
 struct Names {
   const json::Value claim = "nodeClaim";
   const json::Value affinity = "hardNodeAffinity";
@@ -44,7 +44,7 @@ void CheckNodeSelector(Fields& selector) {
   });
 }
 
-// The required node affinity; null when there is none.
+// Returns the required node affinity; null when there is none.
 json::Value HardAffinityOf(Fields& pod_spec) {
   Fields affinity = pod_spec.In("affinity");
   if (affinity.IsNull()) return nullptr;
@@ -57,7 +57,8 @@ json::Value HardAffinityOf(Fields& pod_spec) {
   return hard;
 }
 
-// The pod's demands on nodes; null when it makes none. An empty but present nodeSelector counts.
+// Returns the pod's demands on nodes; null when it makes none. An empty but present nodeSelector
+// counts as a demand.
 json::Value NodeClaimOf(Fields& pod_spec) {
   const json::Value& selector = pod_spec.StringMap("nodeSelector");
   const json::Value& tolerations = pod_spec.value()["tolerations"];

@@ -1,4 +1,4 @@
-// Replica counts and what one replica needs, from pod templates.
+// Reads replica counts, and the requirements of one replica, from workloads.
 #ifndef INTERPRETER_NATIVE_REPLICAS_H_
 #define INTERPRETER_NATIVE_REPLICAS_H_
 
@@ -11,16 +11,16 @@
 
 namespace interpreter::native {
 
-// ReplicaRequirements of a pod spec: node claim, and the resources one pod requests. Null when it
-// states neither. Wrong types and malformed quantities go to the errors of the pod spec, whose
-// result then means nothing.
+// Returns ReplicaRequirements of a pod spec: node claim, and the resources that one pod requests.
+// Null when it has neither. Wrong types and malformed quantities are reported in
+// `pod_spec.error()`; then the result is meaningless.
 json::Value RequirementsOf(Fields& pod_spec, const RequirementRules& rules);
 
-// Replicas from spec.replicas (absent: 0), requirements from spec.template.
+// Returns replicas from spec.replicas (absent: 0) and requirements from spec.template.
 absl::StatusOr<Replicas> WorkloadReplicas(const kube::Object& object,
                                           const RequirementRules& rules);
 
-// Sets the integer `spec.<field>` if it exists. kInvalidArgument when it is no integer.
+// Sets the integer `spec.<field>` if it exists. kInvalidArgument when it is not an integer.
 absl::StatusOr<kube::Object> ReviseSpecField(const kube::Object& object, absl::string_view field,
                                              int64_t value);
 

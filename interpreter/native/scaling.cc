@@ -14,7 +14,7 @@ namespace {
 constexpr absl::string_view kBudgetCounters[] = {"currentHealthy", "desiredHealthy",
                                                  "disruptionsAllowed", "expectedPods"};
 
-// Pods and when their disruption began.
+// Returns the map of disrupted pods to the times of their disruption, after checking the times.
 const json::Value& DisruptedPods(Fields& status) {
   Fields pods = status.In("disruptedPods");
   for (const json::Member& pod : pods.value().members()) pods.Time(pod.name());
@@ -60,7 +60,7 @@ absl::StatusOr<bool> BudgetHealth(const kube::Object& object) {
   return enough;
 }
 
-// As the typed struct writes it: currentMetrics is always there.
+// Returns the status as the typed struct writes it: currentMetrics is always present.
 json::Value AutoscalerStatus(int64_t current, int64_t desired) {
   json::Value out =
       json::Value::Object({{"desiredReplicas", desired}, {"currentMetrics", nullptr}});

@@ -1,4 +1,4 @@
-// The earliest or latest of RFC 3339 times, kept in the words they came in.
+// Finds the earliest or latest of RFC 3339 times and keeps its text.
 #ifndef INTERPRETER_NATIVE_TIMES_H_
 #define INTERPRETER_NATIVE_TIMES_H_
 
@@ -13,11 +13,11 @@
 
 namespace interpreter::native {
 
-// `Before(a, b)`: a wins over b. The texts added must outlive this.
+// `Before(a, b)` is true when a wins over b. The texts added must outlive this object.
 template <class Before>
 class WinningTime {
  public:
-  // "" is no time. kInvalidArgument when it is not RFC 3339.
+  // Ignores "". kInvalidArgument when the text is not RFC 3339.
   absl::Status Add(absl::string_view text) {
     if (text.empty()) return absl::OkStatus();
     ASSIGN_OR_RETURN(const absl::Time time, kube::ParseTime(text));
@@ -29,6 +29,7 @@ class WinningTime {
     return absl::OkStatus();
   }
   int64_t count() const { return count_; }
+  // Returns "" when no time was added.
   absl::string_view text() const { return text_; }
 
  private:

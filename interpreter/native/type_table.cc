@@ -29,7 +29,7 @@ constexpr Word kSimple[] = {{"string", Form::kString},     {"bool", Form::kBool}
                             {"int32", Form::kInt32},       {"int64", Form::kInt64},
                             {"quantity", Form::kQuantity}, {"time", Form::kTime},
                             {"raw", Form::kRaw},           {"intorstring", Form::kIntOrString}};
-// What stands before the text of the element's type.
+// Prefixes of the text of a type; the element's type follows.
 constexpr Word kPrefixes[] = {{"*", Form::kPointer}, {"[]", Form::kList}, {"map:", Form::kMap}};
 
 std::string KindKey(absl::string_view api_version, absl::string_view kind) {

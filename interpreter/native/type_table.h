@@ -1,4 +1,4 @@
-// Kubernetes' API structs as data: which fields they have, and how Go's encoder treats each.
+// Describes Kubernetes' API structs: which fields they have, and how Go's encoder treats each.
 //
 // The table is kubernetes_types.txt, which scripts/kubernetes-types prints from k8s.io/api.
 #ifndef INTERPRETER_NATIVE_TYPE_TABLE_H_
@@ -19,8 +19,8 @@ namespace interpreter::native {
 struct Type;
 
 struct Field {
-  json::Value name;            // A string.
-  const Type* type = nullptr;  // It is in the same table.
+  json::Value name;            // A JSON string.
+  const Type* type = nullptr;  // Belongs to the same table.
   bool omit_empty = false;     // Absent when it is "", 0, false, null or has no items.
   bool omit_zero = false;      // Absent when it is the zero time.
 };
@@ -37,36 +37,36 @@ struct Type {
     kRaw,  // Any JSON, kept as it is.
     kPointer,
     kList,
-    kMap,  // From strings.
+    kMap,  // Keys are strings.
     kStruct,
   };
   Form form = Form::kRaw;
-  const Type* element = nullptr;  // What a pointer, a list or a map holds.
-  std::vector<Field> fields;      // A struct's, by name.
+  const Type* element = nullptr;  // The elements' type of a pointer, a list or a map.
+  std::vector<Field> fields;      // The fields of a struct, by name.
 };
 
 // Immutable once made; any thread may read it.
 class TypeTable {
  public:
-  // The table of the kinds with built-in handlers. Read at the first call, and kept.
+  // Returns the table of the kinds with built-in handlers. It is read at the first call.
   static const TypeTable& Kubernetes();
 
-  // kInvalidArgument, with the line, when the text is no table (the form is in its header), or a
-  // struct that is named has no lines of its own.
+  // kInvalidArgument, with the line, when the text does not have the form described in its header,
+  // or when a struct is mentioned that has no lines of its own.
   static absl::StatusOr<TypeTable> Parse(absl::string_view text);
 
-  // nullptr when the table does not have the kind.
+  // Returns nullptr when the table does not have the kind.
   const Type* OfKind(absl::string_view api_version, absl::string_view kind) const;
 
  private:
   TypeTable() = default;
   absl::Status AddLine(absl::string_view line, Type*& current);
   absl::Status AddField(absl::string_view line, Type& to);
-  // The type of that text; made, a struct without its fields, when it is new.
+  // Returns the type with that text. A new type is added; a new struct has no fields yet.
   absl::StatusOr<Type*> TypeOf(absl::string_view text);
   absl::Status CheckStructs() const;
 
-  absl::flat_hash_map<std::string, std::unique_ptr<Type>> types_;  // By their text.
+  absl::flat_hash_map<std::string, std::unique_ptr<Type>> types_;  // The key is the type's text.
   absl::flat_hash_map<std::string, const Type*> kinds_;            // By "<apiVersion> <kind>".
 };
 

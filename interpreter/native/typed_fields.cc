@@ -29,7 +29,7 @@ bool IsZero(const json::Value& v) {
 
 bool SameMember(const json::Value& a, const json::Value& b);
 
-// Returns whether each member of `a` that is not zero is the same in `b`.
+// Returns whether `b` has each non-zero member of `a` with the same value.
 bool CoveredBy(const json::Value& a, const json::Value& b) {
   for (const json::Member& member : a.members()) {
     if (!IsZero(member.value) && !SameMember(member.value, b[member.name()])) return false;

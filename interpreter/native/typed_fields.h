@@ -1,4 +1,4 @@
-// Reading JSON the way Kubernetes' typed structs do, without building the structs.
+// Reads JSON as Kubernetes' typed structs do, without building the structs.
 #ifndef INTERPRETER_NATIVE_TYPED_FIELDS_H_
 #define INTERPRETER_NATIVE_TYPED_FIELDS_H_
 
@@ -14,10 +14,11 @@
 
 namespace interpreter::native {
 
-// What stands for an object or a list without contents.
+// What an object or a list without contents must look like.
 enum class Empties {
-  kTyped,  // `{}` and `[]`.
-  // Either for both: scripts build tables, and an empty one is neither.
+  kTyped,  // `{}` or `[]`, as the type requires.
+  // `{}` and `[]` are both accepted for either type, because an empty Lua table may be meant as
+  // either.
   kAnyShape,
 };
 
@@ -31,11 +32,11 @@ enum class Empties {
 //   status.Each("conditions", [&](Fields& condition) { ... condition.String("type") ... });
 //   RETURN_IF_ERROR(root.error());
 //
-// Objects inside report their errors to the outermost one, with the whole path; they live shorter.
-// Making one costs next to nothing: paths are written only for errors.
+// Objects inside report their errors, with the whole path, to the outermost one, which must outlive
+// them. Making one is cheap: paths are written only for errors.
 class Fields {
  public:
-  // `where` names the object in errors ("" for a whole object); it must outlive this.
+  // `where` names the object in errors ("" for a whole object) and must outlive this object.
   Fields(const json::Value& object, absl::string_view where, Empties empties = Empties::kTyped)
       : object_(&object), name_(where), root_(this), empties_(empties) {
     CheckIsObject();
@@ -43,21 +44,21 @@ class Fields {
   Fields(const Fields&) = delete;
   Fields& operator=(const Fields&) = delete;
 
-  // Counters are 32 bits wide in the structs: what does not fit is a wrong type.
+  // Reads a 32-bit integer, as the structs' counters are; a larger number is a wrong type.
   int64_t Int(absl::string_view name) { return OptionalInt(name).value_or(0); }
   std::optional<int64_t> OptionalInt(absl::string_view name);
-  int64_t Int64(absl::string_view name);  // Generations.
+  int64_t Int64(absl::string_view name);  // Generations have 64 bits.
   bool Bool(absl::string_view name);
   absl::string_view String(absl::string_view name);
-  // An RFC 3339 time in the words it came in; "" when absent.
+  // Returns an RFC 3339 time in its original text; "" when absent.
   absl::string_view Time(absl::string_view name);
   const json::Value& Object(absl::string_view name);
   absl::Span<const json::Value> Array(absl::string_view name);
-  // An object of strings, a list of strings.
+  // StringMap reads an object whose members are strings, StringList a list of strings.
   const json::Value& StringMap(absl::string_view name);
   const json::Value& StringList(absl::string_view name);
 
-  // The object in that member.
+  // Returns the object in that member.
   Fields In(absl::string_view name) { return Fields(Held(name), *this, name, kNoIndex); }
   // Calls `visit` with each object of a list.
   template <class Visit>
@@ -68,18 +69,18 @@ class Fields {
       visit(item);
     }
   }
-  // `value` read as an object that stands in that member: for callers that go through members().
+  // Reads `value` as an object in that member, for callers that iterate over members().
   Fields At(const json::Member& member) { return {member.value, *this, member.name(), kNoIndex}; }
 
-  // Returns whether it is absent, null or of a wrong type.
+  // Returns whether the value is absent, null or of a wrong type.
   bool IsNull() const { return !object_->is_object(); }
-  // The object as it is; without members when it is of a wrong type.
+  // Returns the value; it has no members when it is of a wrong type.
   const json::Value& value() const { return *object_; }
 
-  // kInvalidArgument naming the path of the first wrong type in here, or anywhere in the outermost
-  // object when this is one inside.
+  // OK, or kInvalidArgument with the path of the first wrong type in the outermost object.
   const absl::Status& error() const { return root_->error_; }
-  // Keeps this as an error of that member, unless there is one already. REQUIRES: it is an error.
+  // Reports this as an error of that member, unless there is an error already. REQUIRES:
+  // !error.ok().
   void AddError(absl::string_view name, const absl::Status& error);
 
  private:
@@ -104,14 +105,14 @@ class Fields {
   bool IsShapeless(const json::Value& v) const {
     return empties_ == Empties::kAnyShape && v.empty();
   }
-  // The null value when there is none.
+  // Returns the null value when the member is absent.
   const json::Value& Held(absl::string_view name) const { return (*object_)[name]; }
   std::string Path() const;
   void Fail(absl::string_view name, const json::Value& held, absl::string_view expected);
 
   const json::Value* object_;
   const Fields* parent_ = nullptr;
-  absl::string_view name_;  // In the parent.
+  absl::string_view name_;  // The name in the parent.
   size_t index_ = kNoIndex;
   Fields* root_;
   Empties empties_;
@@ -122,7 +123,7 @@ class Fields {
 void SetOrOmit(json::Value& object, absl::string_view name, int64_t value);
 
 // Returns whether two statuses decode to equal structs: members that are absent, null, 0, false or
-// "" are the same thing. Lists are compared as they are: an empty one differs from an absent one.
+// "" are equal. Lists are compared as they are: an empty one differs from an absent one.
 bool SameTyped(const json::Value& a, const json::Value& b);
 
 }  // namespace interpreter::native

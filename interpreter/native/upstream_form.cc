@@ -1,4 +1,4 @@
-// The layer of built-in handlers, with answers in the form upstream gives them.
+// The layer of built-in handlers with answers in upstream's form.
 #include <memory>
 #include <utility>
 
@@ -25,8 +25,8 @@ absl::StatusOr<kube::Object> Rewritten(const Type& type, const kube::Object& obj
   return kube::Object(std::move(root));
 }
 
-// Upstream's new status has these even when there is nothing in them, and to it an absent list is
-// another one than a list of nothing.
+// Adds members that upstream's new status always has, even when they are empty: to upstream, an
+// absent list and an empty one differ.
 void AddWhatUpstreamAlwaysMakes(kube::Object& object) {
   const auto add = [&object](json::Path path, const json::Value& empty) {
     if (object.Get(path).is_null()) object.Set(path, empty);
@@ -47,15 +47,16 @@ absl::StatusOr<bool> HasOtherStatus(const Type& type, const kube::Object& before
   return old["status"] != made["status"];
 }
 
-// Returns whether upstream finds that an aggregation changed something. It returns the object as it
-// came if not.
+// Returns whether upstream finds that an aggregation changed something. If not, upstream returns
+// the object as it came.
 absl::StatusOr<bool> IsChanged(const Type& type, const kube::Object& before,
                                const AggregatedItems& items, const kube::Object& after) {
   const absl::string_view kind = before.kind();
   const bool written = !after.root().SharesWith(before.root());
   if (kind == "Deployment" || kind == "ReplicaSet" || kind == "StatefulSet") return written;
   if (kind == "DaemonSet") {
-    // Compared with a status of sums alone, though what else is in it stays.
+    // Upstream compares with a status that holds only the sums, although it keeps the other
+    // members.
     return written || !before.status()["conditions"].empty() ||
            !before.status()["collisionCount"].is_null();
   }
@@ -64,7 +65,7 @@ absl::StatusOr<bool> IsChanged(const Type& type, const kube::Object& before,
   return HasOtherStatus(type, before, after);
 }
 
-// Rewrites what upstream rewrites, and leaves the rest to the built-in handlers.
+// Rewrites the answers that upstream rewrites; the built-in handlers' other answers stay.
 class UpstreamForm : public Backend {
  public:
   explicit UpstreamForm(const base::Clock& clock) : native_(NewNativeBackend(clock)) {}

@@ -10,7 +10,7 @@ namespace interpreter::native {
 
 namespace {
 
-// Which volume the member bound.
+// Retains the name of the volume that the member bound.
 absl::StatusOr<kube::Object> RetainClaim(const kube::Object& desired,
                                          const kube::Object& observed) {
   Fields spec(observed.spec(), "spec");
@@ -23,7 +23,7 @@ absl::StatusOr<kube::Object> RetainClaim(const kube::Object& desired,
   return retained;
 }
 
-// Which claim the member bound.
+// Retains the claim that the member bound.
 absl::StatusOr<kube::Object> RetainVolume(const kube::Object& desired,
                                           const kube::Object& observed) {
   ASSIGN_OR_RETURN(const json::Value* claim,
@@ -35,7 +35,7 @@ absl::StatusOr<kube::Object> RetainVolume(const kube::Object& desired,
   return retained;
 }
 
-// The status with this phase alone.
+// Returns the object with a status that has only this phase.
 kube::Object WithPhase(const kube::Object& object, absl::string_view phase) {
   json::Value status = json::Value::Object();
   if (!phase.empty()) status.Set("phase", phase);
@@ -47,7 +47,7 @@ kube::Object WithPhase(const kube::Object& object, absl::string_view phase) {
 
 absl::StatusOr<kube::Object> AggregateVolume(const kube::Object& object,
                                              const AggregatedItems& items, absl::Time) {
-  // The one that says most about trouble wins; unknown ones are ignored.
+  // The first of these phases wins; unknown phases are ignored.
   static constexpr absl::string_view kPhases[] = {"Failed", "Pending", "Available", "Bound",
                                                   "Released"};
   const absl::string_view* best = std::end(kPhases);

@@ -23,7 +23,7 @@ constexpr absl::string_view kObserved = "observedGeneration";
 constexpr absl::string_view kGeneration = "generation";
 constexpr absl::string_view kTemplateGeneration = "resourceTemplateGeneration";
 
-// As Go reads a decimal int64, with its errors.
+// Parses a decimal int64 as Go does, with Go's errors.
 absl::StatusOr<int64_t> ParseGeneration(absl::string_view text) {
   absl::string_view digits = text;
   if (!digits.empty() && (digits[0] == '+' || digits[0] == '-')) digits.remove_prefix(1);

@@ -1,4 +1,4 @@
-// Status of kinds that count replicas: reflecting a member's counters and adding them up.
+// Status of kinds that count replicas: reflects a member's counters and sums them up.
 //
 // The loops write the template's generation into the annotation
 // resourcetemplate.karmada.io/generation of each member object; these kinds report it back, so that
@@ -14,32 +14,33 @@
 
 namespace interpreter::native {
 
-// A number in the status. `always`: it is written even when 0.
+// A number in the status. `always` means that it is written even when 0.
 struct Counter {
   absl::string_view name;
   bool always = false;
 };
 
-// What ReflectCounters writes, made once for a kind, so that the names need not be made for each
-// answer: an object with the counters, `generation` and `resourceTemplateGeneration`, true where a
-// 0 is written too.
+// Returns the list of what ReflectCounters writes, made once per kind so that the names need not be
+// made for each answer: an object with the counters, `generation` and `resourceTemplateGeneration`,
+// whose values are true where a 0 is written too.
 json::Value NamesOf(absl::Span<const Counter> counters);
-// The counters of the member object's status plus `generation` and `resourceTemplateGeneration`,
-// as NamesOf lists them. kInvalidArgument when the annotation is no number, or a counter is none.
+// Returns the counters of the member object's status, `generation` and
+// `resourceTemplateGeneration`, as NamesOf lists them. kInvalidArgument when the annotation or a
+// counter is not a number.
 absl::StatusOr<json::Value> ReflectCounters(const kube::Object& object, const json::Value& names);
 
-// Says when a member counts as running the template's current generation.
+// Determines when a member counts as running the template's current generation.
 enum class GenerationGate {
-  kTemplate,  // It observed its own generation, and was made from the template's generation or a
-              // later one.
+  // It has observed its own generation, and was made from the template's generation or a later one.
+  kTemplate,
   // As upstream's StatefulSet: the template generation is compared with the member's own
   // generation.
   kMember,
 };
 
-// Sums of the counters over the items that have a status; the rest of the status stays.
-// observedGeneration becomes the template's generation once every item, those without status
-// included, passes the gate.
+// Sums up the counters of the items that have a status; the rest of the status stays.
+// observedGeneration becomes the template's generation once every item passes the gate, those
+// without status included.
 absl::StatusOr<kube::Object> AggregateCounters(const kube::Object& object,
                                                const AggregatedItems& items,
                                                absl::Span<const Counter> counters,

@@ -31,8 +31,8 @@ constexpr Counter kReplicaSetSums[] = {
 constexpr Counter kReplicaSetReflected[] = {
     {"replicas", kAlways}, {"readyReplicas"}, {"availableReplicas"}, {"observedGeneration"}};
 
-// Upstream's StatefulSet does not report observedGeneration, so its aggregated one stands still
-// while there are members; kept, because users see the same.
+// Upstream's StatefulSet does not report observedGeneration, so its aggregated one does not change
+// while there are members; so does ours.
 constexpr Counter kStatefulSetCounters[] = {{"replicas", kAlways},
                                             {"availableReplicas", kAlways},
                                             {"currentReplicas"},
@@ -59,8 +59,8 @@ absl::StatusOr<kube::Object> ReviseReplicas(const kube::Object& object, int64_t 
   return ReviseSpecField(object, "replicas", replicas);
 }
 
-// Keeps the replicas the member chose (an autoscaler's, say) when the template asks for it by
-// label.
+// Retains the member's replica count (set by an autoscaler, for example) when the template asks for
+// it by label.
 absl::StatusOr<kube::Object> RetainReplicas(const kube::Object& desired,
                                             const kube::Object& observed) {
   Fields metadata(desired.metadata(), "metadata");
@@ -122,7 +122,8 @@ absl::StatusOr<kube::Object> AggregateDaemonSet(const kube::Object& object,
   return AggregateCounters(object, items, kDaemonSetSums, GenerationGate::kTemplate);
 }
 
-// Deployment and StatefulSet: all wanted replicas run the current template and are available.
+// Returns whether all wanted replicas of a Deployment or StatefulSet run the current template and
+// are available.
 absl::StatusOr<bool> RolloutHealth(const kube::Object& object) {
   Fields root(object.root(), "");
   Fields spec = root.In("spec");
@@ -160,7 +161,8 @@ absl::StatusOr<bool> DaemonSetHealth(const kube::Object& object) {
   return observed && complete;
 }
 
-// Claims made from the set's own claim templates are the set's business.
+// Leaves out claims made from the set's own claim templates: the set's controller makes them in
+// each member.
 absl::StatusOr<json::Value> StatefulSetDependencies(const kube::Object& object) {
   Fields spec(object.spec(), "spec");
   Fields pod_template = spec.In("template");

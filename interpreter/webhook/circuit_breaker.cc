@@ -1,9 +1,10 @@
 // The breaker is closed, in doubt, open or probing.
 //
 //   closed    Calls go through. Outages in a row are counted; any answer sets the count to zero.
-//   in doubt  From the fifth outage in a row on. Report says so once, and its caller asks the hook
-//             something that it has answered before. Settle opens the breaker when that fails, too,
-//             or, when there was nothing to ask, when the row alone is proof enough.
+//   in doubt  From the fifth outage in a row on. Report returns this once, and its caller asks the
+//             hook something that it has answered before. Settle opens the breaker when that fails,
+//             too, or, when there was nothing to ask, when the outages alone prove an outage of the
+//             hook (IsOutageByItself).
 //   open      Admit refuses all calls until next_probe_.
 //   probing   One call has been let through. An answer closes the breaker; an outage doubles the
 //             pause and leaves it open.
@@ -38,7 +39,7 @@ CircuitBreaker::Verdict CircuitBreaker::Report(Ticket ticket, const Result& resu
   if (ticket.probe) probing_ = false;
   if (result.health == Health::kUp) return {.change = Close()};
   if (open_) {
-    // Calls that began before it opened say nothing new.
+    // Calls that began before the breaker opened do not count.
     if (ticket.probe) FailProbe(result);
     return {};
   }
@@ -80,7 +81,7 @@ BreakerChange CircuitBreaker::Change() const {
   return {.open = open_, .since = first_failure_wall_, .at = clock_.Now(), .reason = last_failure_};
 }
 
-// Returns whether the hook is in doubt for it.
+// Returns whether the hook is in doubt because of this outage.
 bool CircuitBreaker::CountOutage(const Result& result) {
   last_failure_ = std::string(result.status.message());
   if (failures_++ == 0) {
@@ -99,8 +100,8 @@ void CircuitBreaker::FailProbe(const Result& result) {
   if (!result.status.ok() && !absl::IsCancelled(result.status)) {
     last_failure_ = std::string(result.status.message());
   }
-  // A probe that says nothing (it was given up, or a proxy answered) is followed by another after
-  // the same time: not at once, or whoever probes would do nothing else.
+  // A probe without a result (it was cancelled, or a proxy answered) is repeated after the same
+  // pause. Without a pause the prober would do nothing else.
   if (result.health == Health::kDown) pause_ = std::min(pause_ * 2, options_.longest_pause);
   next_probe_ = clock_.SteadyNow() + pause_;
 }

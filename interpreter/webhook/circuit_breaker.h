@@ -5,13 +5,14 @@
 //   const auto verdict = breaker.Report(ticket, {health, object, status});
 //   if (verdict.in_doubt) ... ask something that was answered before, and Settle(...)
 //
-// Closed, it counts outages in a row. At the fifth the hook is in doubt: is it down, or do some
-// objects break it (a handler that panics looks like a broken connection)? Who can asks it a
-// question that it has answered before, and settles the doubt by what comes of that. Who cannot
-// goes by the row: outages of two objects, or of one over half a minute, count as an outage of the
-// hook. Open, calls fail at once. After 5 s one call is let through as a probe; each failed probe
-// doubles the pause, up to 60 s; any answer closes it. When it opens again within 60 s it goes on
-// with twice the pause it had, so that a hook which breaks under what waits for it gets air.
+// A closed breaker counts outages in a row. At the fifth the hook is in doubt: is it down, or do
+// some objects break it (a handler that panics looks like a broken connection)? The caller asks it
+// a question that it has answered before and settles the doubt with the result. If there is no such
+// question, the outages decide: outages with two objects, or with one object over half a minute,
+// count as an outage of the hook. While the breaker is open, calls fail at once. After 5 s one call
+// is let through as a probe; each failed probe doubles the pause, up to 60 s; any answer closes the
+// breaker. A breaker that opens again within 60 s starts with twice its last pause, so that a hook
+// that is overloaded by the waiting calls can recover.
 #ifndef INTERPRETER_WEBHOOK_CIRCUIT_BREAKER_H_
 #define INTERPRETER_WEBHOOK_CIRCUIT_BREAKER_H_
 
@@ -31,53 +32,54 @@ namespace interpreter::webhook {
 
 struct BreakerOptions {
   int failures_to_open = 5;
-  // How long one object alone must have failed, where nothing else can be asked.
+  // How long outages with one object alone must have lasted, if there is no other question to ask.
   absl::Duration lone_failures_to_open = absl::Seconds(30);
   absl::Duration first_pause = absl::Seconds(5);
   absl::Duration longest_pause = absl::Seconds(60);
 };
 
-// The breaker has opened or closed.
+// Describes that the breaker has opened or closed.
 struct BreakerChange {
   bool open = false;
-  absl::Time since;    // When the first failure of the row happened, by the wall clock.
-  absl::Time at;       // When it opened or closed, by the wall clock.
-  std::string reason;  // The last failure.
+  absl::Time since;    // Wall-clock time of the first outage in the row.
+  absl::Time at;       // Wall-clock time of the change.
+  std::string reason;  // The error of the last outage.
 };
 
 // Thread-safe.
 class CircuitBreaker {
  public:
-  // The right to make one call.
+  // The permission to make one call.
   struct Ticket {
     bool probe = false;
   };
-  // What came of a call.
+  // The result of a call.
   struct Result {
     Health health = Health::kUnknown;
-    uint64_t object = 0;  // A hash of what it was about.
+    uint64_t object = 0;  // A hash that identifies the object of the call.
     absl::Status status;
   };
   struct Verdict {
     std::optional<BreakerChange> change;
-    bool in_doubt = false;  // Settle must follow.
+    bool in_doubt = false;  // The caller must call Settle.
   };
 
   // REQUIRES: the clock outlives the breaker.
   explicit CircuitBreaker(const base::Clock& clock, BreakerOptions options = {});
 
   // kUnavailable while calls are suspended: "calls are suspended since <time of the first failure>:
-  // <the last failure>". The text changes only with a failed probe.
+  // <the last failure>". The text changes only when a probe fails.
   absl::StatusOr<Ticket> Admit();
-  // REQUIRES: once for each ticket.
+  // REQUIRES: is called once for each ticket.
   Verdict Report(Ticket ticket, const Result& result);
-  // What came of asking something else; nullopt: there was nothing to ask. REQUIRES: once after
-  // each verdict "in doubt".
+  // `check` is the result of asking another question; nullopt when there was none to ask. REQUIRES:
+  // is called once after each verdict with in_doubt.
   std::optional<BreakerChange> Settle(const std::optional<Result>& check);
 
   bool IsOpen() const;
-  // Returns when the next call will be let through while it is open; while a probe is under way,
-  // when to look again. base::SteadyTime::InfiniteFuture() while it is closed.
+  // Returns when the next call will be let through while the breaker is open; while a probe is
+  // under way, when to call this again. base::SteadyTime::InfiniteFuture() while the breaker is
+  // closed.
   base::SteadyTime NextProbe() const;
 
  private:
@@ -91,9 +93,9 @@ class CircuitBreaker {
   const base::Clock& clock_;
   const BreakerOptions options_;
   mutable absl::Mutex mu_;
-  int failures_ ABSL_GUARDED_BY(mu_) = 0;              // In a row.
-  uint64_t first_object_ ABSL_GUARDED_BY(mu_) = 0;     // The object of the first of them,
-  bool several_objects_ ABSL_GUARDED_BY(mu_) = false;  // and whether there were others.
+  int failures_ ABSL_GUARDED_BY(mu_) = 0;              // Outages in a row.
+  uint64_t first_object_ ABSL_GUARDED_BY(mu_) = 0;     // The object of the first of them.
+  bool several_objects_ ABSL_GUARDED_BY(mu_) = false;  // The row has outages with other objects.
   bool in_doubt_ ABSL_GUARDED_BY(mu_) = false;
   bool open_ ABSL_GUARDED_BY(mu_) = false;
   bool probing_ ABSL_GUARDED_BY(mu_) = false;

@@ -19,7 +19,7 @@ namespace {
 constexpr char kUrlForm[] = "; desired format: https://host[:port]/path";
 constexpr int kMaxPort = 65535;
 
-// The path as client-go sends it: without a slash at the end.
+// Returns the path as client-go sends it: with one slash in front and none at the end.
 std::string CleanPath(absl::string_view path) {
   while (absl::ConsumeSuffix(&path, "/")) {
   }
@@ -52,7 +52,7 @@ bool IsHostAndPort(absl::string_view text) {
   return !host.empty() && !absl::StrContains(host, ':') && IsPort(port);
 }
 
-// apiserver's webhook.ValidateWebhookURL, and takes the URL apart.
+// Takes the URL apart and checks it as apiserver's webhook.ValidateWebhookURL does.
 void ReadUrl(const std::string& url, const std::string& field, Problems& problems,
              ClientConfig& out) {
   const size_t before = problems.size();
@@ -99,7 +99,7 @@ void CheckServicePath(absl::string_view path, const std::string& field, Problems
   }
 }
 
-// apiserver's webhook.ValidateWebhookService.
+// Reads a Service and checks it as apiserver's webhook.ValidateWebhookService does.
 void ReadService(const json::Value& service, const std::string& field, Problems& problems,
                  ClientConfig& out) {
   ServiceReference reference;

@@ -1,4 +1,4 @@
-// Reads admissionregistration's WebhookClientConfig: where a webhook is.
+// Reads admissionregistration's WebhookClientConfig, which says where a webhook is.
 #ifndef INTERPRETER_WEBHOOK_CLIENT_CONFIG_H_
 #define INTERPRETER_WEBHOOK_CLIENT_CONFIG_H_
 
@@ -10,7 +10,7 @@
 
 namespace interpreter::webhook {
 
-// `field` is where `config` stands in its document. What is wrong is added to `problems`; then the
+// `field` is the path of `config` in its document. Mistakes are added to `problems`; then the
 // result must not be used.
 ClientConfig ReadClientConfig(const json::Value& config, const std::string& field,
                               Problems& problems);

@@ -1,4 +1,4 @@
-// The messages of a dialect: a question as a request body, a response body as an answer.
+// Encodes questions as request bodies of a dialect, and decodes response bodies to answers.
 //
 //   const Codec& codec = CodecOf(hook.dialect);
 //   const std::string body = codec.Encode(question);
@@ -19,27 +19,27 @@
 
 namespace interpreter::webhook {
 
-// What is asked. Objects are cheap to copy.
+// A call of an operation. Objects are cheap to copy.
 struct Question {
   Operation operation;
-  std::string uid;        // Identifies this call; the answer must carry it.
-  kube::Object object;    // The template, or the member's object: interpreter.h.
-  kube::Object observed;  // Retain.
-  int64_t replicas = 0;   // ReviseReplica.
-  AggregatedItems items;  // AggregateStatus.
+  std::string uid;        // Identifies this call; the answer must repeat it.
+  kube::Object object;    // The template or the member's object, as in interpreter.h.
+  kube::Object observed;  // For Retain.
+  int64_t replicas = 0;   // For ReviseReplica.
+  AggregatedItems items;  // For AggregateStatus.
 };
 
-// What was answered; only the members of the question's operation mean anything.
+// The result of an operation; only the members for the question's operation are set.
 struct Answer {
-  Replicas replicas;         // InterpretReplica.
-  json::Value components;    // InterpretComponent: an array.
-  json::Value dependencies;  // InterpretDependency: an array, validated.
-  json::Value status;        // InterpretStatus; null when there is none.
-  bool healthy = false;      // InterpretHealth.
-  // ReviseReplica, Retain, AggregateStatus, Prune: RFC 6902 operations for the question's object;
-  // null leaves it as it is.
+  Replicas replicas;         // For InterpretReplica.
+  json::Value components;    // For InterpretComponent: an array.
+  json::Value dependencies;  // For InterpretDependency: an array, validated.
+  json::Value status;        // For InterpretStatus; null when there is none.
+  bool healthy = false;      // For InterpretHealth.
+  // For ReviseReplica, Retain, AggregateStatus and Prune: RFC 6902 operations on the question's
+  // object; null means no change.
   json::Value patch;
-  // AggregateStatus: the whole new status, instead of a patch; null when not given. (Only
+  // For AggregateStatus: the whole new status, instead of a patch; null when not given. (Only
   // kExploreReview.)
   json::Value new_status;
 };
@@ -50,10 +50,10 @@ class Codec {
   virtual ~Codec() = default;
   // REQUIRES: the dialect has the operation.
   virtual std::string Encode(const Question& question) const = 0;
-  // Errors carry a FailureReason: kUnreadable (kInternal) for what is no message of the dialect,
-  // kInvalidResponse (kInternal) for what is no answer to the question, kRejected
-  // (kFailedPrecondition) when the hook says that it failed. Texts are upstream's, from after
-  // `failed calling webhook "<uid>": `.
+  // Errors carry a FailureReason: kUnreadable (kInternal) when the body is not a message of the
+  // dialect, kInvalidResponse (kInternal) when it does not answer the question, kRejected
+  // (kFailedPrecondition) when the hook reports a failure. Texts are upstream's, from after `failed
+  // calling webhook "<uid>": `.
   virtual absl::StatusOr<Answer> Decode(const Question& question, absl::string_view body) const = 0;
 };
 

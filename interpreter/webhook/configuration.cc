@@ -23,14 +23,14 @@ constexpr int64_t kShortestTimeout = 1;
 constexpr int64_t kLongestTimeout = 30;
 constexpr char kIgnore[] = "Ignore";
 
-// What all webhooks of a configuration share.
+// What all webhooks of a configuration have in common.
 struct Context {
   const api::WebhookConfigurationView& view;
   std::string name;  // The configuration's name.
   Dialect dialect;
 };
 
-// apimachinery's IsFullyQualifiedDomainName.
+// Checks a name as apimachinery's IsFullyQualifiedDomainName does.
 void CheckName(absl::string_view name, const std::string& field, Problems& problems) {
   if (name.empty()) return problems.Required(field);
   const absl::string_view plain = absl::StripSuffix(name, ".");
@@ -57,7 +57,7 @@ bool IsDns1035Label(absl::string_view text) {
   return kube::ValidateDns1123Label(text).ok() && absl::ascii_isalpha(text.front());
 }
 
-// Returns whether we can speak to the webhook.
+// Returns whether the webhook accepts a version that we send.
 bool ReadVersions(const json::Value& versions, const std::string& field, Problems& problems) {
   const std::string required =
       absl::StrCat("must specify at least one of `", api::kWebhookMessageVersion, "`");

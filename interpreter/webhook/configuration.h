@@ -1,11 +1,12 @@
-// Makes hooks of configuration objects.
+// Turns configuration objects into hooks.
 //
 //   const Configuration read = ReadConfiguration(object);
 //   for (const std::string& problem : read.problems) ...   // "webhooks[0].rules[1].kinds: ..."
 //
-// What upstream's admission webhook refuses is reported as a problem, in its words, so that one
-// function serves admission, `kubectl` users (events) and the daemon. The daemon meets such objects
-// all the same (they were stored before, or nobody validates); then as much works as can.
+// Everything that upstream's admission webhook refuses is reported as a problem, in its words, so
+// that one function serves admission, `kubectl` users (events) and the daemon. The daemon may still
+// find invalid objects (stored earlier, or without an admission webhook); it then uses the valid
+// parts.
 #ifndef INTERPRETER_WEBHOOK_CONFIGURATION_H_
 #define INTERPRETER_WEBHOOK_CONFIGURATION_H_
 
@@ -25,10 +26,10 @@ struct Configuration {
   std::vector<std::string> problems;
 };
 
-// Reads one object of either kind; never fails. A hook without a name, or with the name of an
-// earlier one, is left out; a rule that lacks a list, and an operation that the dialect does not
-// have, match nothing; a hook without usable address, CA or version is there but unusable; a
-// timeout outside 1..30 s is moved to the nearer end.
+// Reads one object of either kind; never fails. Hooks without a name, or with the name of an
+// earlier one, are left out. A rule that lacks a list matches nothing, and so does an operation
+// that the dialect does not have. A hook without a usable address, CA or version is kept, but
+// marked unusable; a timeout outside 1..30 s is moved to the nearer end.
 Configuration ReadConfiguration(const kube::Object& object);
 
 }  // namespace interpreter::webhook

@@ -14,7 +14,7 @@ namespace interpreter::webhook {
 
 namespace {
 
-// OK when the hook says that it succeeded.
+// OK when the hook reports success.
 absl::Status CheckSuccess(const json::Value& response) {
   ASSIGN_OR_RETURN(const auto successful, FindBool(response, "successful"));
   if (successful.value_or(false)) return absl::OkStatus();

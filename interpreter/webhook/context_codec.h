@@ -10,8 +10,8 @@
 
 namespace interpreter::webhook {
 
-// Writes and reads what upstream's package customized/webhook/request does, quirks included:
-// `replicas` is in every request, cut to 32 bits.
+// Writes and reads the messages as upstream's package customized/webhook/request does, including
+// its quirks: `replicas` is in every request, cut to 32 bits.
 class ContextCodec : public Codec {
  public:
   std::string Encode(const Question& question) const override;

@@ -11,7 +11,7 @@ namespace interpreter::webhook {
 
 namespace {
 
-// "a", or "{a,b}".
+// Returns "a", or "{a,b}" for several texts.
 std::string AnyOf(const std::vector<std::string>& texts) {
   if (texts.size() == 1) return texts[0];
   return absl::StrCat("{",
@@ -38,7 +38,7 @@ std::string NotAskedFor(const Hook& hook) {
                       " only");
 }
 
-// How rules by resource see the kind.
+// Describes how the control plane serves the kind, which is what rules by resource match.
 std::string ServedText(const kube::Gvk& gvk, const ResourceLookup& lookup) {
   const std::string kind = absl::StrCat(gvk.ApiVersion(), " ", gvk.kind);
   const auto served = lookup ? lookup(gvk) : std::nullopt;
@@ -47,7 +47,7 @@ std::string ServedText(const kube::Gvk& gvk, const ResourceLookup& lookup) {
                       served->namespaced ? ", namespaced" : ", cluster-scoped");
 }
 
-// "" when a rule matches.
+// Returns why the hook is not asked; "" when one of its rules matches.
 std::string WhyNot(const Hook& hook, const kube::Gvk& gvk, Operation op,
                    const ResourceLookup& lookup) {
   const absl::string_view name = OperationNameIn(hook.dialect, op);

@@ -1,4 +1,4 @@
-// Which hook answers a question, and why the others do not: for people who write configurations.
+// Explains which hook answers a question, and why the others do not, to authors of configurations.
 #ifndef INTERPRETER_WEBHOOK_EXPLANATION_H_
 #define INTERPRETER_WEBHOOK_EXPLANATION_H_
 
@@ -9,18 +9,20 @@
 
 namespace interpreter::webhook {
 
-// What a hook says to an operation on a kind.
+// Whether a hook is asked for an operation on a kind, and why not.
 struct HookVerdict {
-  const Hook* hook;    // The set's.
+  const Hook* hook;    // Belongs to the set.
   std::string reason;  // Why it is not asked; "" for the one that is.
 };
 
-// Every hook of the set in its order; at most one is asked, HookSet::Find()'s. Reasons are parts of
-// a sentence, in the names of the hook's dialect: "it is asked for ExplorePacking only".
+// Returns a verdict for every hook of the set in its order; at most one is asked,
+// HookSet::Find()'s. Reasons are parts of a sentence, in the names of the hook's dialect: "it is
+// asked for ExplorePacking only".
 std::vector<HookVerdict> Explain(const HookSet& hooks, const kube::Gvk& gvk, Operation op);
 
-// The pattern for people: "apps/v1 {Deployment,StatefulSet}", "example.io/* widgets (scope
-// Cluster)". The core group alone is left out, as in an apiVersion; beside others it is "".
+// Returns the pattern in readable form: "apps/v1 {Deployment,StatefulSet}", "example.io/* widgets
+// (scope Cluster)". The core group is left out when it is the only group, as in an apiVersion;
+// beside other groups it is "".
 std::string KindPatternText(const KindPattern& pattern);
 
 }  // namespace interpreter::webhook

@@ -10,11 +10,11 @@
 
 namespace interpreter::webhook {
 
-// Writes and reads the messages as the proposal of that API describes them. Where it is silent:
-// ExploreRetaining carries the member's object as `observedObject`, as ResourceInterpreterContext
-// does, because nothing could be retained without it; ExploreStatus without `status` means that
-// there is none; an answer to ExploreStatusAggregating is a patch of the template or its whole new
-// status.
+// Writes and reads the messages as the proposal of that API describes them. Where the proposal says
+// nothing, ExploreRetaining carries the member's object as `observedObject`, as
+// ResourceInterpreterContext does, because nothing could be retained without it; ExploreStatus
+// without `status` means that there is none; an answer to ExploreStatusAggregating is a patch of
+// the template or its whole new status.
 class ExploreCodec : public Codec {
  public:
   std::string Encode(const Question& question) const override;

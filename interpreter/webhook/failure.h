@@ -1,4 +1,4 @@
-// Why a call of a hook failed, as a label for metrics and for decisions.
+// Marks errors of calls with the reason of the failure, which metrics and the circuit breaker use.
 #ifndef INTERPRETER_WEBHOOK_FAILURE_H_
 #define INTERPRETER_WEBHOOK_FAILURE_H_
 
@@ -10,33 +10,34 @@ namespace interpreter::webhook {
 enum class FailureReason {
   kConfiguration,  // The hook is unusable as configured, or its Service cannot be routed to.
   kServiceLookup,  // The control plane's Services are not known (yet): not the hook's fault.
-  kConnection,     // No connection, no trust, or it broke before the whole answer was there.
-  kTimeout,        // No whole answer in time.
-  kServerError,    // Code 429 or 5xx: whoever answered cannot serve now.
-  kHttpStatus,     // Another code than those and 200..206.
-  kUnreadable,     // No review at all: no JSON (such as a proxy's page), another message, nothing.
-  kInvalidResponse,  // A review that is no answer to this question.
-  kRejected,         // A proper answer: the hook says that it failed.
+  // No connection, an untrusted server, or a connection that broke before the end of the answer.
+  kConnection,
+  kTimeout,          // No complete answer in time.
+  kServerError,      // Code 429 or 5xx: the server, or a proxy, cannot serve now.
+  kHttpStatus,       // Any other code outside 200..206.
+  kUnreadable,       // The body is not a review: a proxy's page, another message, or nothing.
+  kInvalidResponse,  // A review that does not answer this question.
+  kRejected,         // A proper answer in which the hook reports a failure.
   kPatch,            // The patch does not apply to the object.
-  kSuspended,        // Not called: the calls before failed (CircuitBreaker).
+  kSuspended,        // The call was not made because earlier calls failed (CircuitBreaker).
   kStopped,          // The program is stopping.
 };
-// "timeout", "invalid_response", ...: the values of a metric's label.
+// Returns "timeout", "invalid_response" and so on: the values of a metric's label.
 absl::string_view FailureReasonName(FailureReason reason);
 
-// The same error, marked with a reason. REQUIRES: !status.ok().
+// Returns the same error, marked with a reason. REQUIRES: !status.ok().
 absl::Status WithReason(absl::Status status, FailureReason reason);
-// The mark; kInvalidResponse when there is none.
+// Returns the reason of a marked error; kInvalidResponse when it has none.
 FailureReason ReasonOf(const absl::Status& status);
-// What a failed call says about the hook as a whole.
+// What the result of a call shows about the hook as a whole.
 enum class Health {
-  // It, or the way to it, is out of order: no connection, no trust, no answer in time, a server
-  // error. Callers lose time there, so it is better left alone.
+  // The hook, or the way to it, is out of order: no connection, an untrusted server, no answer in
+  // time, a server error. Callers lose time with it, so calls are suspended.
   kDown,
-  // It answered; what is wrong concerns this object (or the configuration, as with code 404).
+  // The hook answered; an error concerns this object (or the configuration, as with code 404).
   kUp,
-  // Nobody knows. Not asked, or an answer that need not come from the hook: a proxy's page with
-  // code 200 comes fast, so nothing is gained by suspending calls for it, but it is no sign either
+  // The hook was not asked, or the answer need not come from it, as with a proxy's page with code
+  // 200. Such a page comes fast, so it is no reason to suspend calls, but it does not show either
   // that a hook that was down is back.
   kUnknown,
 };

@@ -13,7 +13,7 @@ struct ExploreName {
   Operation op;
   absl::string_view name;
 };
-// InterpretComponent came later than this dialect.
+// InterpretComponent is missing: it is newer than this dialect.
 constexpr ExploreName kExploreNames[] = {
     {Operation::kInterpretReplica, "ExploreReplica"},
     {Operation::kInterpretStatus, "ExploreStatus"},
@@ -30,8 +30,8 @@ bool Lists(const std::vector<std::string>& texts, absl::string_view wanted) {
                      [&](const std::string& text) { return text == "*" || text == wanted; });
 }
 
-// As admission rules match an object itself: "pods", "*", "pods/*" and "*/*" do, "pods/log" does
-// not.
+// Returns whether the pattern matches an object itself, as in admission rules: "pods", "*",
+// "pods/*" and "*/*" do, "pods/log" does not.
 bool NamesResource(absl::string_view pattern, absl::string_view plural) {
   const size_t slash = pattern.find('/');
   if (slash != absl::string_view::npos && pattern.substr(slash) != "/*") return false;

@@ -1,4 +1,4 @@
-// A webhook as this layer knows it: what it is asked about, where it is, how it is spoken to.
+// Describes a webhook: what it is asked about, where it is, and which messages it understands.
 #ifndef INTERPRETER_WEBHOOK_HOOK_H_
 #define INTERPRETER_WEBHOOK_HOOK_H_
 
@@ -15,38 +15,38 @@
 
 namespace interpreter::webhook {
 
-// The messages that a hook understands; the kind of its configuration says which.
+// The messages that a hook understands; the kind of its configuration determines them.
 enum class Dialect {
   kInterpreterContext,  // ResourceInterpreterWebhookConfiguration.
   kExploreReview,       // ResourceExploringWebhookConfiguration.
 };
 
-// How the dialect calls the operation ("InterpretHealth", "ExploreHealthy"); "" when it has no such
-// operation: hooks of that dialect are never asked for it.
+// Returns the dialect's name of the operation ("InterpretHealth", "ExploreHealthy"); "" when it has
+// no such operation: hooks of that dialect are never asked for it.
 absl::string_view OperationNameIn(Dialect dialect, Operation op);
-// nullopt when the dialect has no operation of that name (case matters, as upstream).
+// Returns nullopt when the dialect has no operation of that name (case matters, as upstream).
 std::optional<Operation> OperationNamedIn(Dialect dialect, absl::string_view name);
 
-// How the API serves a kind; nullopt when it does not. Called while matching rules that speak of
-// resources or scopes, so it must answer from memory.
+// Returns how the API serves a kind; nullopt when it does not. It is called while rules with
+// resources or scopes are matched, so it must answer from memory.
 using ResourceLookup = std::function<std::optional<kube::Resource>(const kube::Gvk& gvk)>;
 
-// Which kinds a rule speaks of. Every list matches by exact text or by "*"; the empty group is the
-// core group. No list may be empty, but for the one of the other dialect.
+// The kinds that a rule matches. Every list matches by exact text or by "*"; the empty group is the
+// core group. No list may be empty, except the one of the other dialect.
 struct KindPattern {
   enum class Scope { kAny, kCluster, kNamespaced };
 
   std::vector<std::string> groups, versions;
-  std::vector<std::string> kinds;  // Only kInterpreterContext has them.
-  // Only kExploreReview has them: plural names, "*", or either with "/*"; other sub-resources match
+  std::vector<std::string> kinds;  // Only in kInterpreterContext.
+  // Only in kExploreReview: plural names, "*", or either with "/*"; other sub-resources match
   // nothing.
   std::vector<std::string> resources;
-  Scope scope = Scope::kAny;  // Only kExploreReview has it.
+  Scope scope = Scope::kAny;  // Only in kExploreReview.
 
   // `lookup` is asked only when group and version match; a kind that it does not know matches only
-  // a pattern that leaves resource and scope open.
+  // a pattern without resources and scope.
   bool Matches(const kube::Gvk& gvk, const ResourceLookup& lookup) const;
-  // Returns whether it depends on the lookup if the pattern matches.
+  // Returns whether the result of Matches depends on what the lookup returns.
   bool NeedsResourceOf(const kube::Gvk& gvk) const;
   friend bool operator==(const KindPattern&, const KindPattern&) = default;
 };
@@ -63,12 +63,12 @@ struct ServiceReference {
   friend bool operator==(const ServiceReference&, const ServiceReference&) = default;
 };
 
-// Where a hook is and whom to trust there.
+// The address of a hook, and the CA that its certificate must come from.
 struct ClientConfig {
   std::string server;  // "https://host[:port]"; "" when there is a service.
   std::optional<ServiceReference> service;
   std::string path = "/";  // Escaped, without query.
-  std::string ca_pem;      // Empty: the system's roots.
+  std::string ca_pem;      // Empty: the roots of the system.
   friend bool operator==(const ClientConfig&, const ClientConfig&) = default;
 };
 
@@ -79,19 +79,19 @@ struct Hook {
   Dialect dialect = Dialect::kInterpreterContext;
   std::vector<Rule> rules;
   ClientConfig client;
-  absl::Duration timeout = absl::Seconds(10);  // One call may take so long, retries included.
-  // A failed call counts as "no rule": the next layer is asked (failurePolicy: Ignore).
+  absl::Duration timeout = absl::Seconds(10);  // The limit for one call, retries included.
+  // A failed call counts as "no rule": the next layer answers (failurePolicy: Ignore).
   bool ignores_failures = false;
-  // Why no call can be made, in the words that callers are to see (kInvalidArgument, since only a
-  // change of the configuration helps); OK for a usable hook. Such a hook keeps its rules: a broken
-  // hook must fail, not let another layer answer.
+  // Why the hook cannot be called, in the words that callers see (kInvalidArgument, because only a
+  // change of the configuration helps); OK for a usable hook. An unusable hook keeps its rules: its
+  // questions must fail, not be answered by another layer.
   absl::Status unusable;
 
   friend bool operator==(const Hook&, const Hook&) = default;
 };
 
-// Returns whether the hooks give the same answers wherever both give one: they differ at most in
-// how long they may take, whom they trust, what becomes of failures and whether they can be called.
+// Returns whether both hooks give the same answers wherever they both answer: they differ at most
+// in timeout, CA, failure policy and whether they can be called.
 bool AnswerAlike(const Hook& a, const Hook& b);
 
 }  // namespace interpreter::webhook

@@ -22,7 +22,7 @@ absl::Status Unroutable(absl::string_view why) {
   return WithReason(absl::FailedPreconditionError(why), FailureReason::kConfiguration);
 }
 
-// apiserver's serviceresolver.ResolveCluster.
+// Returns the host as apiserver's serviceresolver.ResolveCluster does.
 absl::StatusOr<std::string> HostOfService(const kube::Object& service, int port) {
   const absl::string_view type = service.spec()["type"].AsString("ClusterIP");
   if (type == "ExternalName") return service.spec()["externalName"].ToString();
@@ -51,7 +51,7 @@ absl::StatusOr<kube::ConnectionConfig> ConnectionTo(const ClientConfig& client,
 
   const ServiceReference& reference = *client.service;
   config.tls_server_name = absl::StrCat(reference.name, ".", reference.ns, ".svc");
-  // Proxies of the environment are for what is outside of the cluster.
+  // Environment variables configure proxies for targets outside the cluster only.
   config.ignore_proxy_environment = true;
   std::string host = config.tls_server_name;
   if (services) {

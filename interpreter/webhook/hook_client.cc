@@ -1,9 +1,9 @@
-// How a call goes. The deadline is set first; finding the address, connecting, waiting and
-// repeating all take from the same time. The address (URL or Service), the name to verify and the
-// CA choose a transport that is kept for the next calls; the one that was not used for longest
-// makes room for a new one. An answer 429 or 5xx with Retry-After is waited for and asked again as
-// long as that fits before the deadline; any other answer is final. Each failure leaves with a
-// FailureReason, which is what the circuit breaker and the metrics go by.
+// The deadline of a call is set first; finding the address, connecting, waiting and repeating all
+// use up the same time. The address (URL or Service), the name to verify and the CA choose a
+// transport that is kept for the next calls; the least recently used one makes room for a new one.
+// After an answer 429 or 5xx with Retry-After the call is repeated if the pause ends before the
+// deadline; any other answer is final. Each error carries a FailureReason, which the circuit
+// breaker and the metrics use.
 #include "interpreter/webhook/hook_client.h"
 
 #include <algorithm>
@@ -21,15 +21,15 @@ namespace interpreter::webhook {
 
 namespace {
 
-// Upstream keeps as many clients.
+// The same number as upstream's.
 constexpr size_t kMaxTransports = 200;
-// What kube-apiserver takes from a webhook.
+// kube-apiserver's limit for the answer of a webhook.
 constexpr size_t kMaxAnswerBytes = 3 << 20;
-// With its head, the TLS records around it and the handshake.
+// Bytes of an answer with its head, the TLS records and the handshake.
 constexpr size_t kMaxReceivedBytes = 4 << 20;
-// client-go's.
+// The same number as client-go's.
 constexpr int kMaxRetries = 10;
-// As much is quoted of what a failing server says.
+// How much of a failing server's body is quoted in errors.
 constexpr size_t kMaxQuotedBytes = 256;
 
 absl::Status CallFailed(const absl::Status& why, FailureReason reason) {
@@ -55,7 +55,7 @@ kube::HttpRequest RequestTo(const Hook& hook, const std::string& body, absl::Dur
   request.content_type = "application/json";
   request.body = body;
   request.timeout = left;
-  request.user_agent = "kube-apiserver-admission";  // What upstream's client says.
+  request.user_agent = "kube-apiserver-admission";  // The same as upstream's client.
   request.max_answer_bytes = kMaxAnswerBytes;
   return request;
 }
@@ -63,7 +63,8 @@ kube::HttpRequest RequestTo(const Hook& hook, const std::string& body, absl::Dur
 bool IsSuccess(int code) { return code >= 200 && code <= 206; }
 bool IsServerError(int code) { return code == 429 || code >= 500; }
 
-// How long the server asks us to wait before the call is repeated; negative: it does not.
+// Returns how long the server asks us to wait before the call is repeated; negative when it does
+// not ask.
 absl::Duration RetryPause(const kube::HttpResponse& response) {
   constexpr absl::Duration kNoRetry = -absl::Seconds(1);
   if (!IsServerError(response.code)) return kNoRetry;
@@ -84,7 +85,7 @@ std::string Quoted(absl::string_view body) {
   return json::Write(text);
 }
 
-// client-go's words (NewGenericServerResponse) where it has some.
+// Returns client-go's text for the code (NewGenericServerResponse) if there is one.
 std::string WordsFor(const kube::HttpResponse& response) {
   switch (response.code) {
     case 401:
@@ -142,7 +143,7 @@ HookClient::HookClient(HookClientOptions options, const base::Clock& clock)
 
 absl::StatusOr<std::string> HookClient::Call(const Hook& hook, const std::string& body,
                                              const base::StopToken& stop) {
-  // What comes before the connection takes of the hook's time, too.
+  // Steps before the connection use up the hook's timeout as well.
   const base::SteadyTime deadline = clock_.SteadyNow() + hook.timeout;
   absl::StatusOr<kube::ConnectionConfig> config = ConnectionTo(hook.client, options_.services);
   if (!config.ok()) return CallFailed(config.status(), ReasonOf(config.status()));
@@ -169,7 +170,7 @@ absl::StatusOr<kube::HttpResponse> HookClient::SendUntil(kube::Transport& transp
     auto response = transport.Send(RequestTo(hook, body, left), stop);
     if (!response.ok()) return TransportFailed(response.status(), hook);
     const absl::Duration pause = RetryPause(*response);
-    // What cannot be repeated in time is returned as it is.
+    // An answer that cannot be repeated in time is returned as it is.
     const bool repeat = pause >= absl::ZeroDuration() && retries < kMaxRetries &&
                         clock_.SteadyNow() + pause < deadline;
     if (!repeat) return response;

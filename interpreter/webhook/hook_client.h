@@ -1,4 +1,4 @@
-// Carries a request body to a hook and its response body back.
+// Sends a request body to a hook and returns its response body.
 #ifndef INTERPRETER_WEBHOOK_HOOK_CLIENT_H_
 #define INTERPRETER_WEBHOOK_HOOK_CLIENT_H_
 
@@ -25,27 +25,26 @@ using TransportFactory = std::function<absl::StatusOr<std::shared_ptr<kube::Tran
     const kube::ConnectionConfig& config)>;
 
 struct HookClientOptions {
-  ServiceLookup services;      // Empty: there are none, every Service is looked up by DNS.
+  ServiceLookup services;      // Empty: every Service is looked up by DNS.
   TransportFactory transport;  // Empty: kube::NewCpprestTransport.
   base::StopToken stop;        // Ends calls under way.
 };
 
-// Connections are kept and shared by hooks with the same address, name and CA; one of these
-// changing makes new ones. A server that shows a new certificate of the same CA needs nothing.
-// Thread-safe.
+// Connections are kept and shared by hooks with the same address, name and CA; a change of one of
+// these makes new ones. A new certificate of the same CA does not. Thread-safe.
 class HookClient {
  public:
   // REQUIRES: the clock outlives the client.
   explicit HookClient(HookClientOptions options, const base::Clock& clock = base::RealClock());
 
   // Blocks, at most for the hook's timeout. Redirects are not followed. A 429 or 5xx answer with
-  // Retry-After is repeated when that fits into the timeout, as client-go does; nothing else is.
-  // Answers larger than 3 MB are refused. Errors carry a FailureReason and upstream's text from
-  // after `failed calling webhook "<uid>": `. REQUIRES: the hook is usable.
+  // Retry-After is repeated when that fits into the timeout, as client-go does; other answers are
+  // not. Answers larger than 3 MB are refused. Errors carry a FailureReason and upstream's text
+  // from after `failed calling webhook "<uid>": `. REQUIRES: the hook is usable.
   absl::StatusOr<std::string> Call(const Hook& hook, const std::string& body) {
     return Call(hook, body, options_.stop);
   }
-  // The same, ended by this token instead of the option.
+  // As above, but ended by this token instead of the option's.
   absl::StatusOr<std::string> Call(const Hook& hook, const std::string& body,
                                    const base::StopToken& stop);
 
@@ -53,13 +52,13 @@ class HookClient {
   using Key = std::tuple<std::string, std::string, std::string>;  // Server, name, CA.
   struct Kept {
     std::shared_ptr<kube::Transport> transport;
-    int64_t used = 0;  // When, counted in calls.
+    int64_t used = 0;  // The number of the last call that used it.
   };
 
   absl::StatusOr<std::shared_ptr<kube::Transport>> TransportTo(
       const kube::ConnectionConfig& config);
   void DropOldest() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  // A body for a hook, which must have answered by the deadline.
+  // A body to send to a hook, and the deadline for the answer.
   struct Errand {
     const Hook& hook;
     const std::string& body;

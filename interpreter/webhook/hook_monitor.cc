@@ -1,11 +1,11 @@
-// What happens around each call of a hook: Admit asks the breaker; the call is made; Ended counts
-// and logs it; Note remembers a question that went unanswered; Judge reports to the breaker, and
-// settles a doubt by asking once more. Callbacks are called without any lock held.
+// These steps surround each call of a hook: Admit asks the breaker; the call is made; Ended counts
+// and logs it; Note records a question that was not answered; Judge reports to the breaker, and
+// settles a doubt by asking another question. Callbacks are called without any lock held.
 //
-// Probe is called by a thread of its own whenever NextProbe says. A suspended hook is asked what
+// A thread calls Probe whenever NextProbe is due. A suspended hook is asked the question that
 // HookState proposes; a hook whose failures were ignored is asked one of those questions again
-// (AskAgain). What comes back healed is reported by kind and operation, so that only that is looked
-// at again.
+// (AskAgain). When a hook answers again, the kinds and operations that it did not answer are
+// reported, so that only those are looked at again.
 #include "interpreter/webhook/hook_monitor.h"
 
 #include <algorithm>
@@ -17,14 +17,14 @@ namespace interpreter::webhook {
 
 namespace {
 
-// When upstream logs a trace.
+// Upstream logs a trace of calls that take longer.
 constexpr absl::Duration kSlow = absl::Milliseconds(500);
 
 Health HealthOf(const absl::Status& status) {
   return status.ok() ? Health::kUp : HealthAfter(ReasonOf(status));
 }
 
-// Two configurations of different kinds may have the same names.
+// The dialect is a label because configurations of different kinds may have the same names.
 metrics::Labels LabelsOf(const Hook& hook) {
   const bool exploring = hook.dialect == Dialect::kExploreReview;
   return {{"hook", hook.uid},
@@ -42,7 +42,7 @@ HookMonitor::HookMonitor(HookMonitorOptions options, const base::Clock& clock, A
     : options_(std::move(options)), clock_(clock), ask_(std::move(ask)) {}
 
 void HookMonitor::Track(const HookSet& hooks) {
-  std::vector<Tracked> changed;  // With the hook that there is now, and the state of before.
+  std::vector<Tracked> changed;  // The new hook with its earlier state.
   {
     absl::MutexLock lock(&mu_);
     std::map<Key, Tracked> before = std::exchange(tracked_, {});
@@ -100,7 +100,7 @@ std::shared_ptr<HookState> HookMonitor::StateOf(const Hook& hook) {
   absl::MutexLock lock(&mu_);
   const auto it = tracked_.find(KeyOf(hook));
   if (it != tracked_.end() && it->second.hook == hook) return it->second.state;
-  // The hook is in a set that was replaced a moment ago.
+  // The hook is from a set that was replaced a moment ago, and gets a state of its own.
   return std::make_shared<HookState>(clock_, options_.breaker);
 }
 
@@ -108,7 +108,8 @@ absl::StatusOr<CircuitBreaker::Ticket> HookMonitor::Admit(HookState& state,
                                                           const Question& question) const {
   auto ticket = state.breaker().Admit();
   if (ticket.ok()) return ticket;
-  // Noted first and refused then, so that whoever closes the breaker in between finds it.
+  // Record the question before the final refusal, so that a thread that closes the breaker in
+  // between finds it.
   state.NoteUnanswered(question);
   return state.breaker().Admit();
 }
@@ -146,7 +147,7 @@ void HookMonitor::Judge(const Hook& hook, HookState& state, const Asked& asked) 
 }
 
 void HookMonitor::NoteIgnored(const Hook& hook, const Question& question) {
-  if (!hook.unusable.ok()) return;  // Only another configuration helps, and is looked at anyway.
+  if (!hook.unusable.ok()) return;  // A new configuration is looked at anyway.
   if (StateOf(hook)->ignored().Note(question)) WantProbe();
 }
 
@@ -198,9 +199,9 @@ void HookMonitor::Probe(const base::StopToken& stop) {
 void HookMonitor::ProbeOne(const Hook& hook, HookState& state, const base::StopToken& stop) {
   if (!state.breaker().IsOpen()) return AskAgain(hook, state, stop);
   const auto ticket = state.breaker().Admit();
-  if (!ticket.ok() || !ticket->probe) return;  // A real call was faster.
+  if (!ticket.ok() || !ticket->probe) return;  // A real call became the probe.
   const std::optional<Question> question = state.NextProbe();
-  if (!question.has_value()) {  // It cannot have been suspended for nothing.
+  if (!question.has_value()) {  // There is nothing to ask: the probe has no result.
     state.breaker().Report(*ticket, {});
     return;
   }
@@ -244,7 +245,7 @@ void HookMonitor::Count(const CallRecord& record, const absl::Status& status) {
   absl::MutexLock lock(&mu_);
   if (!IsTracked(record.hook)) return;
   if (!status.ok()) CountFailure(record.hook, ReasonOf(status));
-  // 1 ms to 33 s: from a hook next door to the longest timeout.
+  // The buckets reach from 1 ms to 33 s: from a hook nearby to the longest timeout.
   options_.metrics
       ->GetHistogram(
           "karmada_interpreter_webhook_duration_seconds",

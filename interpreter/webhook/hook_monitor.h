@@ -25,8 +25,8 @@
 
 namespace interpreter::webhook {
 
-// A hook's calls were suspended, or are made again. `unanswered`, of a change that closes: what
-// failed or was refused since the first failure, so what is worth asking again.
+// Called when a hook's calls were suspended or resumed. When they were resumed, `unanswered` names
+// what failed or was refused since the first failure and is therefore worth asking again.
 using BreakerObserver = std::function<void(const Hook& hook, const BreakerChange& change,
                                            const std::set<KindQuestion>& unanswered)>;
 // Asks the hook a question for the monitor's own purposes; its errors carry a FailureReason.
@@ -34,27 +34,29 @@ using BreakerObserver = std::function<void(const Hook& hook, const BreakerChange
 using Asker = std::function<absl::Status(const Hook& hook, const Question& question,
                                          const base::StopToken* stop)>;
 
-// One call of a hook, retries included, or the attempt to call one that is unusable.
+// One call of a hook, retries included, or an attempt to call an unusable one.
 struct CallRecord {
   const Hook& hook;
   Operation op;
   absl::Duration took;
 };
-// A call has ended; its errors carry a FailureReason. Called by the thread that made it, with no
-// lock held; it should not block. Probes, and questions that settle a doubt, are no calls.
+// Called when a call has ended; its errors carry a FailureReason. It runs on the thread that made
+// the call, with no lock held, and should not block. It is not called for probes and for questions
+// that settle a doubt.
 using CallObserver = std::function<void(const CallRecord& record, const absl::Status& status)>;
 
-// Kinds and operations of a hook that are worth asking again: those whose failures were ignored,
-// when it answers one of them; and all that waits, when the way to the hook has changed.
+// Called with kinds and operations that are worth asking a hook again: those whose failures were
+// ignored, when the hook answers one of them; and all that were not answered, when the way to the
+// hook has changed.
 using WaitingObserver =
     std::function<void(const Hook& hook, const std::set<KindQuestion>& waiting)>;
 
 struct HookMonitorOptions {
-  metrics::Registry* metrics = nullptr;  // None: no metrics.
+  metrics::Registry* metrics = nullptr;  // nullptr: no metrics.
   BreakerOptions breaker;
   BreakerObserver on_breaker_change;  // May be empty.
   WaitingObserver on_worth_asking;    // May be empty.
-  // NextProbe() has come to be earlier, though no breaker has opened. May be empty.
+  // Called when NextProbe() has become earlier although no breaker has opened. May be empty.
   std::function<void()> on_probe_wanted;
   CallObserver on_call;  // May be empty.
 };
@@ -65,16 +67,17 @@ class HookMonitor {
   // REQUIRES: clock, registry, and what `ask` refers to outlive the monitor.
   HookMonitor(HookMonitorOptions options, const base::Clock& clock, Asker ask);
 
-  // From now on these are the hooks. A hook that is equal to one of before keeps its breaker; of
-  // one that is not, but answers alike, what waits is worth asking. What was counted of hooks that
-  // are no more is forgotten.
+  // Replaces the hooks. A hook that is equal to an earlier one keeps its breaker. For one that
+  // differs from the earlier one but answers alike, what the earlier one did not answer is reported
+  // as worth asking again. Metrics and state of hooks that are gone are dropped.
   void Track(const HookSet& hooks);
-  // A Service has appeared, gone or changed: what waits for hooks behind it is worth asking.
+  // Reports as worth asking again what hooks behind this Service, which was added, deleted or
+  // changed, did not answer.
   void ServiceChanged(const kube::ObjectKey& service);
 
   // Makes the call that asks `question`, unless the hook's calls are suspended. `call` returns a
-  // StatusOr whose errors carry a FailureReason. A failure that puts the hook in doubt is followed
-  // by asking it something that it has answered before, so it may take two timeouts.
+  // StatusOr whose errors carry a FailureReason. After a failure that puts the hook in doubt, the
+  // hook is also asked a question that it has answered before, so Watch may take two timeouts.
   template <class Call>
   auto Watch(const Hook& hook, const Question& question, Call call) -> decltype(call()) {
     const std::shared_ptr<HookState> state = StateOf(hook);
@@ -89,16 +92,16 @@ class HookMonitor {
     return result;
   }
 
-  // The call that asked `question` has failed, and another layer answers in the hook's place: the
-  // hook is asked again later, and on_worth_asking reports when it answers.
+  // Must be called when the call that asked `question` has failed and another layer answers
+  // instead: the hook is asked again later, and on_worth_asking reports when it answers.
   void NoteIgnored(const Hook& hook, const Question& question);
 
   // Returns when Probe() has something to do; base::SteadyTime::InfiniteFuture() while no hook is
-  // suspended and no failure was ignored. It may come to be earlier when a hook is suspended, which
-  // on_breaker_change reports, and otherwise on_probe_wanted.
+  // suspended and no failure was ignored. It becomes earlier when a hook is suspended, which
+  // on_breaker_change reports, and in cases that on_probe_wanted reports.
   base::SteadyTime NextProbe() const;
-  // Asks every hook whose time has come, one after the other: each takes its timeout at most. Once
-  // `stop` is requested it returns soon.
+  // Asks every hook that is due, one after the other, each for at most its timeout. Once `stop` is
+  // requested it returns soon.
   void Probe(const base::StopToken& stop);
 
  private:
@@ -108,7 +111,7 @@ class HookMonitor {
     Hook hook;
     std::shared_ptr<HookState> state;
   };
-  // A question that was asked, and what came of it.
+  // A question that was asked, and its result.
   struct Asked {
     const Question& question;
     CircuitBreaker::Ticket ticket;
@@ -122,7 +125,7 @@ class HookMonitor {
   void Ended(const CallRecord& record, const absl::Status& status);
   static void Note(HookState& state, const Question& question, const absl::Status& status);
   void ReportWaiting(const Hook& hook, const std::set<KindQuestion>& waiting) const;
-  // Draws the conclusions about the hook.
+  // Reports the result to the breaker and updates the hook's state.
   void Judge(const Hook& hook, HookState& state, const Asked& asked);
   std::optional<CircuitBreaker::Result> Check(const Hook& hook, const HookState& state);
   void ProbeOne(const Hook& hook, HookState& state, const base::StopToken& stop);
@@ -134,7 +137,7 @@ class HookMonitor {
   std::vector<Tracked> DueForProbe() const;
   void Count(const CallRecord& record, const absl::Status& status);
   void CountFailure(const Hook& hook, FailureReason reason) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  // Sets the gauges of the hooks that there are, and removes the series of those that are gone.
+  // Sets the gauges of all tracked hooks, and removes the series of those in `gone`.
   void SetSeries(const std::map<Key, Tracked>& gone) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void SetOpenGauge(const Hook& hook, bool open) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   bool IsTracked(const Hook& hook) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);

@@ -9,7 +9,7 @@ namespace interpreter::webhook {
 
 namespace {
 
-// What a hook is the same by in two sets.
+// What identifies a hook across sets: uid and dialect.
 using Identity = std::pair<absl::string_view, Dialect>;
 Identity IdentityOf(const Hook& hook) { return {hook.uid, hook.dialect}; }
 

@@ -1,15 +1,15 @@
-// Three memories of a hook's calls, for three ends.
+// Three members record a hook's calls for three purposes.
 //
-// `answered_` is the last question that the hook answered: a hook that is in doubt is asked it
-// again, since an object that broke the hook proves nothing. `unanswered_` are the latest questions
-// that it did not answer, each about another object: probes take turns between the two, so that
-// neither an object that breaks the hook nor one that it knows by heart is all that is ever asked.
-// `kinds_unanswered_` are the kinds and operations that are to be looked at again when the breaker
-// closes, or when the way to the hook changes.
+// `answered_` is the last question that the hook answered: a hook in doubt is asked it again,
+// because one object that breaks the hook does not prove that the hook is down. `unanswered_` are
+// the latest questions that it did not answer, each about another object. Probes ask in turns
+// `answered_` and `unanswered_`: the hook must be asked neither only about an object that breaks it
+// nor only what it still can answer. `kinds_unanswered_` are the kinds and operations to look at
+// again when the breaker closes, or when the way to the hook changes.
 //
-// While the breaker is closed an answer clears the latter two: there was no outage, and whoever
-// asked tries again by himself. What nobody tries again, because another layer has answered, is in
-// IgnoredFailures.
+// While the breaker is closed, an answer clears the latter two: there was no outage, and each
+// failed caller tries again by itself. Questions that their callers do not try again, because
+// another layer has answered, are in IgnoredFailures.
 #include "interpreter/webhook/hook_state.h"
 
 #include <algorithm>
@@ -33,7 +33,7 @@ void HookState::NoteUnanswered(const Question& question) {
   const auto known = std::find_if(unanswered_.begin(), unanswered_.end(),
                                   [&](const Question& kept) { return ObjectOf(kept) == object; });
   if (known != unanswered_.end()) {
-    *known = question;  // In its place, so that probes go round.
+    *known = question;  // Keeps its place, so that every question gets its turn.
     return;
   }
   unanswered_.push_front(question);

@@ -1,5 +1,5 @@
-// What is remembered of a hook's calls: its breaker, what it can be asked to learn whether it is
-// there, what went unanswered while it was not, and what was answered by another layer instead.
+// The state of one hook: its breaker, the questions that it answered and did not answer, which
+// serve as probes, and the questions that another layer answered instead.
 #ifndef INTERPRETER_WEBHOOK_HOOK_STATE_H_
 #define INTERPRETER_WEBHOOK_HOOK_STATE_H_
 
@@ -22,7 +22,7 @@ namespace interpreter::webhook {
 // Thread-safe.
 class HookState {
  public:
-  // Questions without an answer that are kept, of so many objects.
+  // How many unanswered questions are kept, each about another object.
   static constexpr size_t kUnanswered = 4;
 
   HookState(const base::Clock& clock, const BreakerOptions& options)
@@ -30,30 +30,30 @@ class HookState {
 
   CircuitBreaker& breaker() { return breaker_; }
   IgnoredFailures& ignored() { return ignored_; }
-  // Returns when the hook is to be asked without anybody's wanting to know;
-  // base::SteadyTime::InfiniteFuture() when there is nothing to learn.
+  // Returns when the hook should be probed next; base::SteadyTime::InfiniteFuture() when there is
+  // no reason to.
   base::SteadyTime NextProbeTime() const {
     return breaker_.IsOpen() ? breaker_.NextProbe() : ignored_.NextProbe();
   }
 
-  // The hook answered a question. While the breaker is closed, what went unanswered before counts
-  // no more: it was no outage, and each object is tried again in its own time.
+  // Records that the hook answered a question. While the breaker is closed, this clears the
+  // unanswered ones: there was no outage, and each object is tried again in its own time.
   void NoteAnswered(const Question& question);
-  // It did not, or was not asked because calls are suspended.
+  // Records that the hook did not answer, or was not asked because its calls are suspended.
   void NoteUnanswered(const Question& question);
-  // The question could not even be asked, for a reason that is not the hook's.
+  // Records that the question could not be asked for a reason that is not the hook's.
   void NoteUnasked(const Question& question);
 
-  // The last question that was answered; nullopt when none ever was.
+  // Returns the last question that was answered; nullopt when there was none.
   std::optional<Question> AnsweredQuestion() const;
-  // What to ask a hook that may be back: in turns the question that it has answered before, and
-  // those that it has not (an object that it can not cope with must not be all it is asked about).
+  // Returns what to ask a hook that may be back: in turns the question that it answered last, and
+  // those that it did not answer (an object that breaks the hook must not be its only probe).
   // nullopt when there is nothing to ask.
   std::optional<Question> NextProbe();
-  // What went unanswered or unasked since the hook last answered; forgets it.
+  // Returns what was not answered or not asked since the hook last answered, and forgets it.
   std::set<KindQuestion> TakeUnanswered();
-  // The same, and what was left to other layers: all that may fare better once the way to the hook
-  // has changed.
+  // As TakeUnanswered, with what other layers answered: all that may get another answer once the
+  // way to the hook has changed.
   std::set<KindQuestion> TakeWaiting();
 
  private:
@@ -61,7 +61,8 @@ class HookState {
   IgnoredFailures ignored_;
   mutable absl::Mutex mu_;
   std::optional<Question> answered_ ABSL_GUARDED_BY(mu_);
-  // Each of another object; first those that have not been probed with, the latest first.
+  // Each about another object; those that no probe has asked come first, the latest of them at the
+  // front.
   std::deque<Question> unanswered_ ABSL_GUARDED_BY(mu_);
   std::set<KindQuestion> kinds_unanswered_ ABSL_GUARDED_BY(mu_);
   bool answered_is_next_ ABSL_GUARDED_BY(mu_) = true;

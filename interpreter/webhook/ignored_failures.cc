@@ -1,8 +1,8 @@
-// The questions wait in a queue. When the time has come the first one is asked (Due): if it fails
-// it goes to the end and the pause is doubled, so that all of them have their turn and a hook that
-// stays silent is asked less and less; if it succeeds everything is forgotten and looked at again.
-// What then fails once more starts with a longer pause (settled_), or objects that never succeed
-// would have all the others looked at every few seconds.
+// The questions wait in a queue. When the pause is over the first one is asked (Due). If it fails
+// it goes to the end and the pause is doubled, so that all questions have their turn and a silent
+// hook is asked less and less. If it succeeds, everything is forgotten and looked at again.
+// Questions that fail again after that start with a longer pause (settled_); otherwise objects that
+// never succeed would make all others be looked at every few seconds.
 #include "interpreter/webhook/ignored_failures.h"
 
 #include <algorithm>
@@ -31,13 +31,14 @@ bool IgnoredFailures::Note(const Question& question) {
   const auto known = std::find_if(questions_.begin(), questions_.end(),
                                   [&](const Question& kept) { return IsSame(kept, question); });
   if (known != questions_.end()) {
-    *known = question;  // In its place, so that they go on taking turns.
+    *known = question;  // Keeps its place, so that questions take turns.
     return false;
   }
   questions_.push_back(question);
   if (questions_.size() > kQuestions) questions_.pop_front();
   if (next_ != base::SteadyTime::InfiniteFuture()) return false;
-  // What fails again soon after everything was looked at gains nothing by haste.
+  // A question that fails soon after a success starts with a longer pause, because asking it at
+  // once would gain nothing.
   const base::SteadyTime now = clock_.SteadyNow();
   const bool again = now - settled_ < kLongestPause;
   pause_ = again ? std::min(pause_ * 2, kLongestPause) : kFirstPause;
@@ -63,7 +64,7 @@ base::SteadyTime IgnoredFailures::NextProbe() const {
 std::optional<Question> IgnoredFailures::Due() {
   absl::MutexLock lock(&mu_);
   if (questions_.empty() || clock_.SteadyNow() < next_) return std::nullopt;
-  next_ = clock_.SteadyNow() + pause_;  // Whoever looks meanwhile finds it asked.
+  next_ = clock_.SteadyNow() + pause_;  // Other threads must not ask it at the same time.
   return questions_.front();
 }
 

@@ -1,11 +1,10 @@
-// What the failures of a hook that were ignored (failurePolicy: Ignore) left to the next layer.
+// Records failed questions to a hook that another layer answered instead (failurePolicy: Ignore).
 //
-// An ignored failure is answered by another layer, so nobody asks the hook again by himself: the
-// object would keep the other layer's answer although the hook is back. So each ignored question is
-// kept, and asked again by whoever probes hooks, one question at a time: after 5 s, and with each
-// failure after twice the pause, up to 5 minutes. When one is answered, every kind and operation
-// with an ignored failure is to be looked at again. An object that its hook never answers costs one
-// question every 5 minutes, and does not have the others looked at.
+// Their callers do not ask the hook again: the object would keep the other layer's answer although
+// the hook is back. So each such question is kept and asked again, one at a time: after 5 s, and
+// after each failure with twice the pause, up to 5 minutes. When one is answered, every kind and
+// operation with an ignored failure is to be looked at again. An object for which the hook never
+// answers costs one question every 5 minutes, and does not make others be looked at.
 #ifndef INTERPRETER_WEBHOOK_IGNORED_FAILURES_H_
 #define INTERPRETER_WEBHOOK_IGNORED_FAILURES_H_
 
@@ -23,7 +22,7 @@
 
 namespace interpreter::webhook {
 
-// A kind, and what was asked about an object of it.
+// A kind, and an operation that was asked about an object of it.
 struct KindQuestion {
   kube::Gvk gvk;
   Operation operation;
@@ -35,39 +34,40 @@ class IgnoredFailures {
  public:
   static constexpr absl::Duration kFirstPause = absl::Seconds(5);
   static constexpr absl::Duration kLongestPause = absl::Minutes(5);
-  // Questions that are kept, each about another object; of more, the oldest is dropped. (Of kinds
-  // and operations, all are remembered: there are no more than kinds that somebody propagates.)
+  // How many questions are kept, each about another object; the oldest is dropped first. (Pairs of
+  // kind and operation are all kept: there are only as many as propagated kinds.)
   static constexpr size_t kQuestions = 8;
 
-  // REQUIRES: the clock outlives this.
+  // REQUIRES: the clock outlives this object.
   explicit IgnoredFailures(const base::Clock& clock) : clock_(clock) {}
 
-  // True when NextProbe() has come to be earlier.
+  // Records a failed question. Returns true when NextProbe() has become earlier.
   bool Note(const Question& question);
-  // The hook answered somebody's question. True when it is one that was ignored before, so that it
-  // is worth asking now; NextProbe() has come to be earlier then.
+  // Must be called when the hook answered a question. Returns true when that question is a recorded
+  // one; then NextProbe() is now.
   bool NoteAnswered(const Question& question);
 
   // Returns when to ask again; base::SteadyTime::InfiniteFuture() when nothing is pending.
   base::SteadyTime NextProbe() const;
-  // The question whose turn it is, when the time has come. Succeeded or Failed must follow.
+  // Returns the question to ask, if the pause is over. Succeeded or Failed must follow.
   std::optional<Question> Due();
-  // What is to be looked at again; forgets everything.
+  // Returns what is to be looked at again, and forgets everything.
   std::set<KindQuestion> Succeeded();
   void Failed();
 
  private:
   const base::Clock& clock_;
   mutable absl::Mutex mu_;
-  std::deque<Question> questions_ ABSL_GUARDED_BY(mu_);  // The one whose turn it is comes first.
+  std::deque<Question> questions_ ABSL_GUARDED_BY(mu_);  // The next one to ask comes first.
   std::set<KindQuestion> kinds_ ABSL_GUARDED_BY(mu_);
   base::SteadyTime next_ ABSL_GUARDED_BY(mu_) = base::SteadyTime::InfiniteFuture();
   absl::Duration pause_ ABSL_GUARDED_BY(mu_) = kFirstPause;
   base::SteadyTime settled_ ABSL_GUARDED_BY(mu_) =
-      base::SteadyTime::InfinitePast();  // The last success.
+      base::SteadyTime::InfinitePast();  // Time of the last success.
 };
 
-// Which object the question is about; equal for equal objects in this process.
+// Returns a hash that identifies the object of the question; equal for equal objects in this
+// process.
 uint64_t ObjectOf(const Question& question);
 
 }  // namespace interpreter::webhook

@@ -1,4 +1,4 @@
-// What is wrong with a document, in the words of apimachinery's field errors.
+// Collects the mistakes of a document, in the words of apimachinery's field errors.
 #ifndef INTERPRETER_WEBHOOK_PROBLEMS_H_
 #define INTERPRETER_WEBHOOK_PROBLEMS_H_
 
@@ -28,7 +28,7 @@ class Problems {
   void Add(const Problems& others);
   bool empty() const { return texts_.empty(); }
   size_t size() const { return texts_.size(); }
-  // The last one; "" when there is none.
+  // Returns the last problem; "" when there is none.
   std::string Last() const { return texts_.empty() ? "" : texts_.back(); }
   std::vector<std::string> Take() { return std::move(texts_); }
 
@@ -36,7 +36,7 @@ class Problems {
   std::vector<std::string> texts_;
 };
 
-// "<field>.<name>" and "<field>[<index>]".
+// Return "<field>.<name>" and "<field>[<index>]".
 std::string Child(absl::string_view field, absl::string_view name);
 std::string Item(absl::string_view field, size_t index);
 

@@ -1,4 +1,4 @@
-// Writing requests: what both dialects have in common.
+// Writes the parts of requests that both dialects have in common.
 #ifndef INTERPRETER_WEBHOOK_REQUEST_H_
 #define INTERPRETER_WEBHOOK_REQUEST_H_
 
@@ -10,9 +10,9 @@
 
 namespace interpreter::webhook {
 
-// The member `request`, without `replicas`: the dialects differ there.
+// Returns the member `request` without `replicas`, in which the dialects differ.
 json::Value RequestOf(const Question& question, Dialect dialect);
-// The whole message of this kind.
+// Returns the whole message of this kind.
 std::string MessageOf(absl::string_view kind, json::Value request);
 
 }  // namespace interpreter::webhook

@@ -53,7 +53,7 @@ absl::StatusOr<json::Value> ResponseOf(absl::string_view body, absl::string_view
   }
   RETURN_IF_ERROR(CheckMessage(*message, kind));
   const json::Value& response = (*message)["response"];
-  // Somebody else's JSON has no response either ({"error":"no healthy upstream"}).
+  // JSON from another server has no response either ({"error":"no healthy upstream"}).
   if (response.is_null()) {
     return WithReason(InvalidResponse("webhook response was absent"), FailureReason::kUnreadable);
   }

@@ -1,4 +1,5 @@
-// Reading responses: what both dialects have in common. Errors are as Codec::Decode says.
+// Reads the parts of responses that both dialects have in common. Errors are those of
+// Codec::Decode.
 #ifndef INTERPRETER_WEBHOOK_RESPONSE_H_
 #define INTERPRETER_WEBHOOK_RESPONSE_H_
 
@@ -14,43 +15,46 @@
 
 namespace interpreter::webhook {
 
-// "received invalid webhook response: <what>", and the same for an error that has a text already.
+// Returns the error "received invalid webhook response: <what>".
 absl::Status InvalidResponse(absl::string_view what);
-// "failed to call webhook: <what>", in client-go's words: a review with a member of a wrong type.
+// Returns the error "failed to call webhook: <what>", in client-go's words, for a review with a
+// member of a wrong type.
 absl::Status Undecodable(absl::string_view what);
-// The same words for a body that is no review.
+// Returns the same error for a body that is not a review.
 absl::Status Unreadable(absl::string_view what);
 
-// The member `response` of a message of this kind for the call `uid`. apiVersion and kind may be
-// missing; others than the expected ones are refused.
+// Returns the member `response` of a message of this kind for the call `uid`. apiVersion and kind
+// may be missing, but other ones than expected are refused.
 absl::StatusOr<json::Value> ResponseOf(absl::string_view body, absl::string_view kind,
                                        absl::string_view uid);
 
-// Members by type, as Go decodes them: null counts as absent, another type is undecodable.
+// Return a member of this type, as Go decodes it: null counts as absent, another type is
+// Undecodable.
 absl::StatusOr<std::optional<int32_t>> FindInt32(const json::Value& response,
                                                  absl::string_view name);
 absl::StatusOr<std::optional<bool>> FindBool(const json::Value& response, absl::string_view name);
-// nullopt when absent, so that it differs from "".
+// Returns nullopt when the member is absent, so that it differs from "".
 absl::StatusOr<std::optional<std::string>> FindText(const json::Value& response,
                                                     absl::string_view name);
 // Returns null when the member is absent.
 absl::StatusOr<json::Value> FindObjectOrNull(const json::Value& response, absl::string_view name);
-// Gives what the reader of typed_results.h leaves of it; null when absent.
+// Returns what a reader of typed_results.h makes of the member; null when it is absent.
 using TypedReader = absl::StatusOr<json::Value> (*)(const json::Value&);
 absl::StatusOr<json::Value> FindTyped(const json::Value& response, absl::string_view name,
                                       TypedReader read);
 
-// `replicas` (required) and `replicaRequirements`, read as a script's are.
+// Reads `replicas` (required) and `replicaRequirements`, as those of scripts are read.
 absl::StatusOr<Replicas> ReadReplicas(const json::Value& response);
-// `dependencies`, validated.
+// Reads and validates `dependencies`.
 absl::StatusOr<json::Value> ReadDependencies(const json::Value& response);
-// `healthy` (required).
+// Reads `healthy` (required).
 absl::StatusOr<bool> ReadHealthy(const json::Value& response);
-// `patch` and `patchType`, both or neither; null when nothing is to be changed.
+// Reads `patch` and `patchType`, which must come together; null when there is nothing to change.
 absl::StatusOr<json::Value> ReadPatch(const json::Value& response);
 
-// The answer to an operation that both dialects answer alike: all but components, status and (in
-// ExploreReview) the aggregation of status, for which it is an error.
+// Reads the answer to an operation whose answers are the same in both dialects: all operations but
+// components, status and (in ExploreReview) the aggregation of status, for which the result is an
+// error.
 absl::StatusOr<Answer> ReadAnswer(Operation op, const json::Value& response);
 
 }  // namespace interpreter::webhook

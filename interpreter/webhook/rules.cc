@@ -11,7 +11,7 @@ namespace {
 
 constexpr char kAny[] = "*";
 
-// One list of a rule.
+// Describes one list of a rule.
 struct ListField {
   const char* name;
   const char* described;  // "if '*' is present, must not specify other <described>"
@@ -32,7 +32,7 @@ std::vector<std::string> AllOperationNames(Dialect dialect) {
   return names;
 }
 
-// The texts of a list; empty when it is missing, which is reported.
+// Returns the texts of a list; empty when it is missing, which is reported.
 std::vector<std::string> ReadList(const json::Value& rule, const ListField& list,
                                   const std::string& rule_field, Problems& problems) {
   const std::string field = Child(rule_field, list.name);

@@ -1,4 +1,4 @@
-// Reads the rules of a webhook: what it is asked about.
+// Reads the rules of a webhook, which say what the webhook is asked about.
 #ifndef INTERPRETER_WEBHOOK_RULES_H_
 #define INTERPRETER_WEBHOOK_RULES_H_
 
@@ -12,7 +12,7 @@
 
 namespace interpreter::webhook {
 
-// `field` is where `rules` stands in its document. A rule that lacks something is put into
+// `field` is the path of `rules` in its document. A rule that lacks a list is reported in
 // `problems` and left out; an operation that the dialect does not have is reported and left out of
 // its rule.
 std::vector<Rule> ReadRules(absl::Span<const json::Value> rules, Dialect dialect,

@@ -1,5 +1,6 @@
-// A question's way: find the hook, ask through the monitor (which may refuse), encode, send,
-// decode, read the answer; then name the hook in the error, and pass on what may be ignored.
+// A question is answered in these steps: find the hook, ask through the monitor (which may refuse),
+// encode, send, decode, read the answer; then add the hook's name to an error, and pass on what may
+// be ignored.
 #include "interpreter/webhook/webhook_backend.h"
 
 #include <utility>
@@ -14,15 +15,15 @@ namespace interpreter::webhook {
 
 namespace {
 
-// kInvalidArgument stands for what fails until rule or object change. A hook that can be called may
-// be mended behind our back, so what it answers is never that.
+// Returns the error with another code in place of kInvalidArgument, which means that the question
+// fails until rule or object change. A hook that can be called may be repaired without either.
 absl::Status AnotherTimePerhaps(const absl::Status& why, const Hook& hook) {
   if (!absl::IsInvalidArgument(why) || !hook.unusable.ok()) return why;
   return WithReason(absl::InternalError(why.message()), ReasonOf(why));
 }
 
-// The error that callers see. Upstream wraps everything in an internal error but what is wrong with
-// a patch.
+// Returns the error that callers see. As upstream, the text of every error but that of a patch
+// begins with "Internal error occurred".
 absl::Status Named(const absl::Status& why, const Hook& hook) {
   const absl::Status error = AnotherTimePerhaps(why, hook);
   if (ReasonOf(why) == FailureReason::kPatch) {
@@ -45,7 +46,7 @@ absl::StatusOr<kube::Object> Patched(const kube::Object& object, const Answer& a
     return WithReason(absl::InternalError("the patch leaves no object with a kind"),
                       FailureReason::kPatch);
   }
-  // The same value means that nothing is to be done.
+  // An equal value means that nothing changes.
   return *root == object.root() ? object : kube::Object(*std::move(root));
 }
 

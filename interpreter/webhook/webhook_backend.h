@@ -31,32 +31,32 @@ struct WebhookBackendOptions {
   // karmada_interpreter_webhook_duration_seconds{dialect,hook,operation,result},
   // karmada_interpreter_webhook_failures_total{dialect,hook,reason} and
   // karmada_interpreter_webhook_open{dialect,hook} (1 while calls are suspended); the dialect is
-  // the kind of the hook's messages. Those of a hook that goes away go with it.
-  // `monitor.on_breaker_change` is called by the thread whose call made the
-  // change, with no lock held; it should not block.
+  // the kind of the hook's messages. The series of a hook that is gone are removed.
+  // `monitor.on_breaker_change` is called by the thread whose call made the change, with no lock
+  // held; it should not block.
   HookMonitorOptions monitor;
 };
 
 // Before the first Replace() it has no rules, and calls fail with "not yet ready to handle
-// request", as upstream. A failed call of a hook that ignores failures, and a call whose rule went
-// away since Has(), is passed on (interpreter.h). Thread-safe.
+// request", as upstream. A failed call of a hook with failurePolicy Ignore, and a call whose rule
+// disappeared after Has(), is passed on (interpreter.h). Thread-safe.
 class WebhookBackend : public Backend {
  public:
   explicit WebhookBackend(WebhookBackendOptions options);
 
-  // Swaps in the hooks of a new configuration. Calls under way end as they began. A hook that is
-  // equal in both sets keeps the state of its breaker; connections stay as long as address, name
-  // and CA do.
+  // Replaces the set of hooks. Calls under way keep theirs. A hook that is equal in both sets keeps
+  // the state of its breaker; connections stay as long as address, name and CA do.
   void Replace(std::shared_ptr<const HookSet> hooks);
-  // The present set; nullptr before the first Replace().
+  // Returns the present set; nullptr before the first Replace().
   std::shared_ptr<const HookSet> hooks() const { return hooks_.Get(); }
 
-  // Suspended hooks are asked again by the calls that come, and by whoever calls Probe(): then a
-  // hook that is back is noticed though all objects wait out their back-off. See HookMonitor.
+  // Suspended hooks are asked again by later calls, and by Probe(): it notices a hook that is back
+  // even while all objects wait for the end of their back-off. See HookMonitor.
   base::SteadyTime NextProbe() const { return monitor_->NextProbe(); }
   void Probe(const base::StopToken& stop) { monitor_->Probe(stop); }
 
-  // A Service has appeared, gone or changed: what waits for hooks behind it may be asked again.
+  // Must be called when a Service was added, deleted or changed: what hooks behind it did not
+  // answer may be asked again.
   void ServiceChanged(const kube::ObjectKey& service) { monitor_->ServiceChanged(service); }
 
   absl::string_view layer() const override { return kWebhookLayer; }
@@ -77,7 +77,7 @@ class WebhookBackend : public Backend {
   absl::StatusOr<kube::Object> Prune(const kube::Object& object) const override;
 
  private:
-  // What `read` makes of the answer.
+  // Returns what `read` makes of the answer.
   template <class Result>
   absl::StatusOr<Result> Ask(Question question,
                              const std::function<absl::StatusOr<Result>(Answer)>& read) const;
