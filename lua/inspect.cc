@@ -1,5 +1,5 @@
-// What a script defines and uses, read from its bytecode in a state of its own that runs nothing of
-// the script, and from its text (source_facts.h).
+// Finds what a script defines and uses: from its bytecode, in a state of its own that runs nothing
+// of the script, and from its text (source_facts.h).
 #include <algorithm>
 #include <lua.hpp>
 #include <memory>
@@ -84,7 +84,7 @@ end
 Walk(chunk, true)
 )lua";
 
-// How many functions and uses are listed; a script of a megabyte could have more.
+// Limits how many functions and uses are listed; a script of a megabyte could have more.
 constexpr size_t kMaxFacts = 100000;
 
 void Add(lua_State* state, ScriptFacts& facts) {
@@ -147,7 +147,7 @@ bool SameUse(const ScriptFacts::GlobalUse& a, const ScriptFacts::GlobalUse& b) {
 }  // namespace
 
 // Scripts reach globals by name and through _G; the sandbox refuses getfenv, setfenv, rawset and
-// load. What a script does with `package` is not looked into.
+// load. A script that uses `package` may define anything.
 bool ScriptFacts::MayDefine(absl::string_view global) const {
   return !complete || std::any_of(globals.begin(), globals.end(), [&](const GlobalUse& use) {
     return (use.assigned && use.name == global) || use.name == "_G" || use.name == "package" ||

@@ -1,4 +1,4 @@
-// Functions in C++ that scripts reach as `local name = require("name")`.
+// Functions in C++ that scripts reach with `local name = require("name")`.
 #ifndef LUA_LIBRARY_H_
 #define LUA_LIBRARY_H_
 
@@ -12,8 +12,8 @@
 
 namespace lua {
 
-// Arguments as given (as many as given); the results in order. An error becomes a Lua error with
-// the status's message. Called from any thread; must not block, must not throw.
+// Takes all arguments that the script gives; returns the results in order. An error becomes a Lua
+// error with the status's message. Called from any thread; must not block, must not throw.
 using LibraryFunction =
     std::function<absl::StatusOr<std::vector<Value>>(absl::Span<const Value> arguments)>;
 

@@ -1,7 +1,7 @@
 // A Lua script: a name for messages and a text that is known to compile.
 //
-// Immutable and shared between threads. Runners keep what they compiled by the script's content, so
-// two scripts of equal name and text cost one compilation per state.
+// Immutable and shared between threads. Runners keep compiled chunks by the script's content, so
+// two scripts with equal name and text cost one compilation per state.
 #ifndef LUA_SCRIPT_H_
 #define LUA_SCRIPT_H_
 
@@ -27,7 +27,7 @@ class Script : public std::enable_shared_from_this<Script> {
   const std::string& text() const { return text_; }
   uint64_t fingerprint() const {
     return fingerprint_;
-  }  // A hash of name and text, good in this process.
+  }  // A hash of name and text, valid in this process only.
   // "=" and the name as Lua's messages show it: names over 59 bytes are cut at the front.
   const std::string& chunk_name() const { return chunk_name_; }
 
@@ -42,7 +42,7 @@ class Script : public std::enable_shared_from_this<Script> {
   uint64_t fingerprint_;
 };
 
-// What a script's top level defines, and which globals it touches anywhere.
+// What a script's top level defines, and which globals any part of it uses.
 struct ScriptFacts {
   struct Function {
     std::string name;  // The global it is assigned to.
@@ -59,26 +59,26 @@ struct ScriptFacts {
     std::string name;
     int line = 0;
   };
-  // A module that is required by its name, and a member that is read of it: require("kube").add,
-  // or kube.add where kube is such a module and nothing else. Modules that the script itself
-  // provides (package.preload.name) are left out.
+  // A module that is required by its name, or a member of it that is read: require("kube").add, or
+  // kube.add where kube is always that module. Modules that the script itself provides
+  // (package.preload.name) are left out.
   struct ModuleUse {
     std::string module;
     std::string member;  // "" for the require itself.
     int line = 0;
-    int column = 0;  // In bytes, from 1.
+    int column = 0;  // In bytes, counted from 1.
   };
   std::vector<Function> functions;
   std::vector<GlobalUse> globals;              // In the order of lines; each name once per line.
   std::vector<LocalFunction> local_functions;  // In the order of lines, at any depth.
-  std::vector<ModuleUse> modules;              // Those that are required, then their members.
+  std::vector<ModuleUse> modules;              // Required modules first, then their members.
   bool complete = true;  // False for a script that uses more globals than are listed.
 
-  // Returns whether running the script could make a global of this name. No is a proof: nothing
-  // assigns it, and nothing reaches for the table of globals by which it could be made another way.
+  // Returns whether running the script could define a global of this name. If false, it cannot:
+  // nothing assigns it, and nothing uses the table of globals, through which it could be defined.
   bool MayDefine(absl::string_view global) const;
 };
-// Runs nothing of the script.
+// Does not run any part of the script.
 absl::StatusOr<ScriptFacts> Inspect(const Script& script);
 
 }  // namespace lua

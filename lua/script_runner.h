@@ -29,39 +29,39 @@
 namespace lua {
 
 struct Budget {
-  // CPU time of one run, loading included: what others on the machine, or a container's quota, keep
-  // the run from does not count.
+  // CPU time of one run, loading included. Time in which other processes, or a container's quota,
+  // keep the thread from running does not count.
   absl::Duration time = absl::Seconds(1);
-  // Wall time of one run, however little of it was the run's; never less than `time`.
+  // Wall time of one run, whether the thread was running or not; never less than `time`.
   absl::Duration wall = absl::Seconds(30);
-  // Bytes a run may hold at a time. What libraries returned counts until the run is over.
+  // Bytes that a run may hold at a time. Results of libraries count until the run is over.
   size_t memory = size_t{64} << 20;
   size_t largest_block = size_t{16} << 20;  // Bytes of one string or table part.
-  // Bytes of JSON a result may take, in memory as written. An argument, or a part of one, that is
-  // returned whole and unchanged is free: it is there already.
+  // Bytes of JSON in a result, in memory and as text. An argument, or a part of one, that is
+  // returned whole and unchanged does not count.
   size_t result = size_t{16} << 20;
   int max_depth = 256;  // Nesting of tables in a result.
 };
 
 struct Call {
   std::string function;
-  std::vector<json::Value> arguments;  // null is nil.
+  std::vector<json::Value> arguments;  // A null becomes nil.
   int results = 1;
-  // What becomes of empty tables that the script made itself, inside a result: at a path (array
-  // indexes left out) that is `{}` or `[]` in some argument they become that; otherwise, and when
-  // this is false, they are left out. (Tables that came with the arguments keep what they are.)
-  // As upstream's ConvertLuaResultInto, docs/differences.md.
+  // Determines the shape of empty tables that the script made, inside a result. A table at a path
+  // (without array indexes) where some argument has `{}` or `[]` becomes that; other empty tables,
+  // and all of them when this is false, are left out. (Tables that came with the arguments keep
+  // their shape.) As upstream's ConvertLuaResultInto, docs/differences.md.
   bool arguments_are_references = false;
 };
 
 struct Usage {
   absl::Duration time;
-  size_t peak_memory = 0;  // Bytes held by the run at its most.
+  size_t peak_memory = 0;  // The most bytes that the run held at a time.
   size_t garbage = 0;      // Bytes allocated during the run.
 };
 
 struct Outcome {
-  std::vector<Value> results;  // As many as asked for.
+  std::vector<Value> results;  // As many as Call::results.
   Usage usage;
 };
 
@@ -70,7 +70,7 @@ class ScriptRunner {
   struct Options {
     std::vector<Library> libraries;
     Budget budget;
-    // os.time and os.date ask it; the budget is measured by the machine's clocks.
+    // Used by os.time and os.date; the budget is measured with the machine's clocks.
     const base::Clock* clock = nullptr;  // nullptr: the real one.
     size_t max_idle_states = 16;
     // Counts states taken and given back (pool_get_operation_total, pool_put_operation_total, as

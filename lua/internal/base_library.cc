@@ -10,10 +10,10 @@
 namespace lua::internal {
 namespace {
 
-constexpr int kMaxPrintedLines = 20;  // A run.
+constexpr int kMaxPrintedLines = 20;  // The limit for one run.
 constexpr size_t kMaxPrintedText = 1000;
 
-// Not in the sandbox of upstream, where calling them is this error.
+// The sandbox of upstream does not have them; calling one raises this error.
 constexpr const char* kRefused[] = {
     "collectgarbage", "dofile", "getfenv", "getmetatable", "load",         "loadfile", "loadstring",
     "rawequal",       "rawget", "rawset",  "setfenv",      "setmetatable", "module",   "newproxy"};
@@ -30,7 +30,7 @@ int ToString(lua_State* state) {
   return 1;
 }
 
-// The line is in the scratch text. Raises nothing.
+// Logs the line in the scratch text. Does not raise.
 void LogPrinted(State& host) { base::LogInfo("a script prints", {{"text", host.scratch()}}); }
 
 void AppendPrinted(State& host, const char* text, size_t size) {
@@ -39,7 +39,7 @@ void AppendPrinted(State& host, const char* text, size_t size) {
   if (line.size() < kMaxPrintedText) line.append(text, std::min(size, kMaxPrintedText));
 }
 
-// Into the log at V(1), a few lines for each run; nothing otherwise.
+// Logs at V(1), a limited number of lines per run; does nothing without V(1).
 int Print(lua_State* state) {
   State& host = State::Of(state);
   if (!base::VlogOn(1) || ++host.extras().printed_lines > kMaxPrintedLines) return 0;
@@ -56,9 +56,9 @@ int Print(lua_State* state) {
   return 0;
 }
 
-// Calls the function below its arguments on top of the stack; whether it returned. An error that
-// ends the run goes on at once. LuaJIT's own pcall would let the hook raise it again in each
-// caller: with thousands of nested calls, that takes seconds.
+// Calls the function below its arguments on top of the stack; returns whether it succeeded. An
+// error that ends the run is raised again at once: with LuaJIT's own pcall the hook would raise it
+// in each caller, which takes seconds with thousands of nested calls.
 bool CallProtected(lua_State* state, int arguments, int results) {
   Meter& meter = State::Of(state).meter();
   meter.CheckStack(state);
@@ -75,12 +75,12 @@ int PCall(lua_State* state) {
   return lua_gettop(state);
 }
 
-// The handler is called after the error has unwound: LuaJIT would run it without hooks.
+// Calls the handler after the error has unwound, because LuaJIT would run it without hooks.
 int XPCall(lua_State* state) {
   luaL_checkany(state, 2);
   lua_pushvalue(state, 1);
   lua_insert(state, 3);
-  lua_remove(state, 1);  // The handler is at 1, the function and its arguments follow.
+  lua_remove(state, 1);  // Now the handler is at 1, the function at 2, then the arguments.
   if (CallProtected(state, lua_gettop(state) - 2, LUA_MULTRET)) {
     lua_pushboolean(state, 1);
     lua_replace(state, 1);

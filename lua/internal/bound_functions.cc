@@ -1,4 +1,4 @@
-// Functions in C++ that scripts call: lua/library.h.
+// Calls functions in C++ from scripts (lua/library.h).
 #include <utility>
 
 #include "lua/internal/json_size.h"
@@ -12,7 +12,7 @@ void KeepArgument(State& host) {
   host.extras().arguments.push_back(std::move(host.encoder().result()));
 }
 
-// The results, or the message of the error, end up in the state. Raises nothing.
+// Stores the results, or the message of the error, in the state. Does not raise.
 bool CallBound(State& host, const LibraryFunction& function) {
   absl::StatusOr<std::vector<Value>> results = function(host.extras().arguments);
   host.extras().arguments.clear();
@@ -28,8 +28,8 @@ const json::Value& KeepResult(State& host, size_t index) {
   return host.sources().Keep(std::move(host.extras().results[index].json));
 }
 
-// What a result is charged until the end of the run, whether the script still has it or not; about
-// what it takes.
+// Memory that a value in a result takes, approximately. It is charged until the end of the run,
+// even if the script drops the result.
 constexpr size_t kBytesOfValue = 64;
 
 void ChargeResult(lua_State* state, const json::Value& result) {
@@ -39,7 +39,7 @@ void ChargeResult(lua_State* state, const json::Value& result) {
   meter.ChargeKept(state, size.bytes + size.values * kBytesOfValue);
 }
 
-// Upvalue: the LibraryFunction, which lives as long as the runner.
+// Upvalue 1: the LibraryFunction, which lives as long as the runner.
 int Call(lua_State* state) {
   State& host = State::Of(state);
   const auto* function =

@@ -8,9 +8,10 @@
 namespace lua::internal {
 namespace {
 
-// Lua keeps that many bytes of a name (LUA_IDSIZE with its end).
+// Lua keeps as many bytes of a name (LUA_IDSIZE includes the final zero byte).
 constexpr size_t kMaxName = LUA_IDSIZE - 1;
-// Between two looks at the clock: resolving gotos takes time quadratic in the text.
+// Bytes compiled between two looks at the clock, which are needed because resolving gotos takes
+// time quadratic in the length of the text.
 constexpr size_t kPiece = 1024;
 
 struct Reader {
@@ -55,7 +56,8 @@ void ChunkCache::Push(lua_State* state, const Script& script) {
     }
   }
   if (!LoadText(state, script)) lua_error(state);
-  if (found != chunks_.end()) return;  // Another script has its place: not kept.
+  // Another script has the same fingerprint; this one is not kept.
+  if (found != chunks_.end()) return;
   if (chunks_.size() >= kMaxChunks) DropOldest(state);
   lua_pushvalue(state, -1);
   Store(script, luaL_ref(state, LUA_REGISTRYINDEX), State::Of(state).meter().largest_block());

@@ -1,4 +1,4 @@
-// The compiled chunks of one state, by the script's content.
+// Keeps the compiled chunks of one state, by the script's content.
 #ifndef LUA_INTERNAL_CHUNK_CACHE_H_
 #define LUA_INTERNAL_CHUNK_CACHE_H_
 
@@ -14,26 +14,26 @@
 
 namespace lua::internal {
 
-// What Lua calls the chunk in its messages: the script's name, cut at the front when it is longer
-// than Lua keeps.
+// Returns the name of the chunk in Lua's messages: the script's name, cut at the front when it is
+// longer than Lua keeps.
 std::string ChunkName(absl::string_view script_name);
 
-// Compiles text (never bytecode) and leaves the function on the stack; false with the message there
-// when that fails. Looks at the clock of the state's run, if it is in one. May raise.
+// Compiles text (never bytecode) and pushes the function. If that fails, returns false and pushes
+// the message. Looks at the clock of the state's run, if there is one. May raise.
 bool LoadText(lua_State* state, const Script& script);
 
-// One thread at a time.
+// REQUIRES: one thread at a time.
 class ChunkCache {
  public:
-  // Pushes the script's function; raises what LoadText says.
+  // Pushes the script's function; raises the error of LoadText.
   void Push(lua_State* state, const Script& script);
 
  private:
   static constexpr size_t kMaxChunks = 256;
   struct Chunk {
     std::shared_ptr<const Script> script;
-    int reference;         // In the registry.
-    size_t largest_block;  // That compiling it took.
+    int reference;         // The function's reference in the registry.
+    size_t largest_block;  // The largest block that the compilation needed.
     uint64_t last_use;
   };
 

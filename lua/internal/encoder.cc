@@ -15,18 +15,18 @@ namespace {
 
 // Whole doubles outside this range do not fit an int64.
 constexpr double kInt64Limit = 9223372036854775808.0;
-// The JSON of the arguments may be this deep; what is moved deeper inside a result, not deeper.
+// Limits the depth in a result at which JSON from the arguments may end.
 constexpr int kMaxJsonDepth = 512;
 
-// Members that stay allocated between runs.
+// Limits the members that stay allocated between runs.
 constexpr size_t kMaxIdle = 1024;
 
-// A message that says where in a result something is may be so long.
+// Bytes of the path in an error message.
 constexpr size_t kMaxPathText = 500;
 
-// What results are charged: about the memory they take, which is more than their text.
+// Results are charged with about the memory that they take, which is more than their text.
 constexpr size_t kBytesOfTable = 96;
-constexpr size_t kBytesOfMember = 32;  // Beside name and value.
+constexpr size_t kBytesOfMember = 32;  // Bytes in addition to name and value.
 constexpr size_t kBytesOfScalar = 16;
 
 absl::string_view ViewOf(lua_State* state, int index) {
@@ -62,7 +62,7 @@ void Encoder::Clear() {
 
 void Encoder::Encode(lua_State* state, int index) {
   result_ = Value();
-  // What an error that a script caught has left.
+  // An error that a script caught may have left something.
   fields_.clear();
   seen_.clear();
   arrays_.clear();
@@ -182,8 +182,9 @@ void Encoder::ChargeShared(lua_State* state, const json::Value& part) {
 Encoder::Piece Encoder::EncodeTable(lua_State* state, int index) {
   const Sources::Source source = host_.sources().Of(state, index);
   if (source.json != nullptr && !source.filled) {
-    // Parts of a result may be repeated in it, so they count. As a whole it is shared and no bigger
-    // than what came in: it costs nothing. (What a library makes of it is charged there.)
+    // A part is charged because the script may repeat it in the result. The whole argument is free:
+    // it is shared, and no larger than what came in. (A library that makes something of it charges
+    // that.)
     if (!path_.empty()) ChargeShared(state, *source.json);
     return {source.json};
   }
@@ -242,7 +243,8 @@ Encoder::Piece Encoder::EncodeEmpty(const json::Value* source) {
     if (source->is_array()) return Made(json::Value::Array());
     json::Value left = json::Value::Object();
     for (const json::Member& m : source->members()) {
-      if (m.value.is_null()) left.Set(m.name(), json::Value());  // Nulls stay.
+      // A null member was never visible to the script, so it stays.
+      if (m.value.is_null()) left.Set(m.name(), json::Value());
     }
     return Made(std::move(left));
   }
@@ -263,7 +265,7 @@ Encoder::Piece Encoder::EncodeObject(lua_State* state, int index, const json::Va
   return FinishObject(source, fields, seen);
 }
 
-// With key and value on top of the stack.
+// Encodes the member whose key and value are on top of the stack.
 void Encoder::EncodeMember(lua_State* state, const json::Value* source) {
   const absl::string_view name = ViewOf(state, -2);
   const json::Value* before = source != nullptr ? source->Find(name) : nullptr;
@@ -287,7 +289,7 @@ Encoder::Piece Encoder::FinishObject(const json::Value* source, size_t fields, s
   }
   const auto first_seen = seen_.begin() + static_cast<std::ptrdiff_t>(seen);
   std::sort(first, fields_.end(), [](const Field& a, const Field& b) { return a.name < b.name; });
-  // Members follow one another in memory, so the order of addresses is that of members.
+  // Members are adjacent in memory, so sorting by address restores their order.
   std::sort(first_seen, seen_.end());
   const ObjectChanges changes{source, changed,
                               absl::MakeConstSpan(seen_.data() + seen, seen_.size() - seen)};
@@ -311,7 +313,7 @@ Encoder::Piece Encoder::EncodeArray(lua_State* state, int index, const json::Val
   bool changed = source == nullptr || static_cast<size_t>(size) != non_null;
   arrays_.push_back(json::Value::Array());
   path_.back().is_member = false;
-  size_t at = 0;  // In items.
+  size_t at = 0;  // Index in `items`.
   for (int i = 1; i <= size; ++i, ++at) {
     while (at < items.size() && items[at].is_null()) ++at;
     const json::Value* before = at < items.size() ? &items[at] : nullptr;
@@ -337,7 +339,7 @@ uint8_t Encoder::ShapeHere() {
       AddReferences(reference, path);
     }
   }
-  if (path_.size() <= 1) return 0;  // The whole result is empty.
+  if (path_.size() <= 1) return 0;  // The result itself is an empty table.
   path.clear();
   for (size_t i = 0; i + 1 < path_.size(); ++i) {
     if (path_[i].is_member) AddStep(path, path_[i].name);

@@ -1,8 +1,8 @@
-// Lua values on their way back to JSON.
+// Converts Lua values back to JSON.
 //
-// What a script left alone becomes the very JSON it came from (shared, at no cost); a table it
-// changed becomes that JSON with the differences; tables it made itself become objects or arrays by
-// their keys.
+// A table that the script did not change becomes the JSON that it came from (shared, at no cost); a
+// changed one becomes that JSON with the differences; tables that the script made become objects or
+// arrays, depending on their keys.
 #ifndef LUA_INTERNAL_ENCODER_H_
 #define LUA_INTERNAL_ENCODER_H_
 
@@ -23,24 +23,25 @@ namespace lua::internal {
 
 class State;
 
-// Keeps everything it builds in its members, since a Lua error may leave any of its functions.
+// Keeps everything it builds in its members, because a Lua error may leave any of its functions.
 class Encoder {
  public:
   explicit Encoder(State& host) : host_(host) {}
 
-  // What decides about empty tables that the script made itself; see
-  // Call::arguments_are_references. Empty: they are left out. Must outlive the calls of Encode.
+  // The references determine the shape of empty tables that the script made; see
+  // Call::arguments_are_references. Without references such tables are left out. They must outlive
+  // the calls of Encode.
   void SetReferences(absl::Span<const json::Value> references);
 
-  // The value at `index` becomes result(). Raises when it cannot be JSON.
+  // Converts the value at `index` to result(). Raises when it cannot be JSON.
   void Encode(lua_State* state, int index);
   Value& result() { return result_; }
 
-  // The run is over.
+  // Must be called after the run.
   void Clear();
 
  private:
-  // What a value inside became: `same`, or, when that is null, made_.
+  // The result of converting a value inside the result: `same`, or made_ if `same` is null.
   struct Piece {
     const json::Value* same = nullptr;
     bool left_out = false;
@@ -81,11 +82,11 @@ class Encoder {
   State& host_;
   absl::Span<const json::Value> references_;
   bool references_known_ = false;
-  absl::flat_hash_map<std::string, uint8_t> shapes_;  // By path: what is empty there.
+  absl::flat_hash_map<std::string, uint8_t> shapes_;  // Shapes of empty values by path.
   json::Value made_;
   std::vector<Field> fields_;             // The members of the objects being made, innermost last.
-  std::vector<const json::Value*> seen_;  // Members of sources met in them.
-  std::vector<json::Value> arrays_;       // Being made, innermost last.
+  std::vector<const json::Value*> seen_;  // Their members that also the sources have.
+  std::vector<json::Value> arrays_;       // The arrays being made, innermost last.
   std::vector<Step> path_;
   Value result_;
 };

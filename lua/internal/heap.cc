@@ -56,7 +56,7 @@ void* Heap::Take(size_t size) {
 void* Heap::TakeFromSlab(size_t size_class) {
   const size_t size = size_class * kGrain;
   if (fresh_size_ < size) {
-    // What is left of the old slab serves smaller blocks.
+    // The rest of the old slab is used for smaller blocks.
     if (fresh_size_ != 0) Give(fresh_, fresh_size_);
     fresh_size_ = 0;
     fresh_ = static_cast<char*>(std::malloc(kSlab));

@@ -1,7 +1,7 @@
-// The memory of one Lua state: small blocks from slabs, all of it dropped in one go.
+// The memory of one Lua state: small blocks come from slabs, and all blocks are freed at once.
 //
-// A state is never closed block by block: nothing in it has a destructor, so the heap's end is the
-// state's end, at a cost that does not depend on what a script left behind.
+// A state is never closed block by block: nothing in it has a destructor, so destroying the heap
+// ends the state, at a cost that does not depend on what a script left behind.
 #ifndef LUA_INTERNAL_HEAP_H_
 #define LUA_INTERNAL_HEAP_H_
 
@@ -11,7 +11,7 @@
 
 namespace lua::internal {
 
-// One thread at a time.
+// REQUIRES: one thread at a time.
 class Heap {
  public:
   Heap() = default;
@@ -19,13 +19,13 @@ class Heap {
   Heap(const Heap&) = delete;
   Heap& operator=(const Heap&) = delete;
 
-  // Does what a lua_Alloc does: makes, resizes or (new_size 0) frees a block; nullptr when the
-  // machine has no more. `old_size` is what the block was asked for.
+  // Does what a lua_Alloc does: allocates, resizes or (new_size 0) frees a block. Returns nullptr
+  // when the machine has no more memory. `old_size` is the size that the block was requested with.
   void* Resize(void* block, size_t old_size, size_t new_size);
 
   size_t held() const { return held_; }            // Bytes in blocks.
-  size_t peak() const { return peak_; }            // The most of that since ResetPeak.
-  size_t allocated() const { return allocated_; }  // Bytes ever asked for.
+  size_t peak() const { return peak_; }            // The maximum of held() since ResetPeak.
+  size_t allocated() const { return allocated_; }  // Bytes requested since the beginning.
   size_t reserved() const { return reserved_; }    // Bytes taken from the machine.
   void ResetPeak() { peak_ = held_; }
 
@@ -33,7 +33,7 @@ class Heap {
   struct FreeBlock {
     FreeBlock* next;
   };
-  struct alignas(16) Large {  // In front of a large block.
+  struct alignas(16) Large {  // The header of a large block.
     Large* previous;
     Large* next;
   };

@@ -5,7 +5,7 @@
 namespace lua::internal {
 namespace {
 
-// Adds the value to `size`; returns its depth.
+// Adds the value to `size` and returns its depth.
 int Add(const json::Value& value, JsonSize& size) {
   ++size.values;
   size.bytes += 4;

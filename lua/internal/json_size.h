@@ -1,4 +1,4 @@
-// How large a JSON value is when written, about.
+// Estimates how large a JSON value is when it is written.
 #ifndef LUA_INTERNAL_JSON_SIZE_H_
 #define LUA_INTERNAL_JSON_SIZE_H_
 
@@ -11,7 +11,7 @@ namespace lua::internal {
 struct JsonSize {
   size_t values = 0;
   size_t bytes = 0;
-  int depth = 0;  // 0 for a scalar, else 1 + that of the deepest element.
+  int depth = 0;  // 0 for a scalar, else 1 + the depth of the deepest element.
 };
 JsonSize SizeOf(const json::Value& value);
 

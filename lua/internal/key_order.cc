@@ -22,7 +22,8 @@ size_t CountKeys(lua_State* state) {
   return count;
 }
 
-// The keys of the table at 1 into `keys`, and in the same order into the list on top of the stack.
+// Writes the keys of the table at 1 to `keys`, and in the same order to the list on top of the
+// stack.
 void CollectKeys(lua_State* state, Key* keys) {
   const int list = lua_gettop(state);
   int count = 0;
@@ -71,7 +72,7 @@ void PushSortedKeys(lua_State* state) {
   State::Of(state).meter().Charge(state, count);
   Key few[kFewKeys];
   Key* keys = few;
-  // Memory of Lua's: an error may leave this function.
+  // The memory belongs to Lua because an error may leave this function.
   if (count > kFewKeys) keys = static_cast<Key*>(lua_newuserdata(state, count * sizeof(Key)));
   lua_createtable(state, static_cast<int>(count), 0);
   CollectKeys(state, keys);
@@ -89,7 +90,7 @@ void PushFirstKey(lua_State* state) {
   Key best;
   size_t count = 0;
   lua_settop(state, 2);
-  lua_pushnil(state);  // The best key, at 3.
+  lua_pushnil(state);  // The smallest key, at 3.
   lua_pushnil(state);
   while (lua_next(state, 1) != 0) {
     lua_pop(state, 1);

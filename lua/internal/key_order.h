@@ -1,5 +1,5 @@
 // The order of a table's keys: 1, 2, ..., then other numbers, strings by their bytes, the rest.
-// LuaJIT's own order changes from run to run, and results would with it.
+// LuaJIT's own order, and with it results, would change from run to run.
 #ifndef LUA_INTERNAL_KEY_ORDER_H_
 #define LUA_INTERNAL_KEY_ORDER_H_
 
@@ -10,13 +10,14 @@
 
 namespace lua::internal {
 
-// What decides about a key's place. Views of Lua's strings hold as long as the table holds them.
+// A key in a form that can be compared. `text` is a view of Lua's string and valid while the table
+// has the key.
 struct Key {
   int rank = 0;
   double number = 0;
   absl::string_view text;
   const void* pointer = nullptr;
-  int index = 0;  // Its place in the list it was collected into.
+  int index = 0;  // Index in the list of keys.
 
   bool operator<(const Key& other) const {
     if (rank != other.rank) return rank < other.rank;
@@ -26,13 +27,14 @@ struct Key {
   }
 };
 
-// The key at that index of the stack, of any type but nil. Changes no number to a string.
+// Returns the key at that index of the stack; it may have any type but nil. Does not convert a
+// number to a string.
 Key KeyAt(lua_State* state, int index);
 
-// Both are about all keys of the table at 1 that scripts see; they charge the meter and may raise.
-// Pushes the list of them, in order.
+// Both functions handle all keys of the table at 1 that scripts see; they charge the meter and may
+// raise. PushSortedKeys pushes a sorted list of them.
 void PushSortedKeys(lua_State* state);
-// Pushes the first of them, or nil, at 3: what was above 2 is gone.
+// Pushes the smallest key, or nil, at 3; removes what was above 2.
 void PushFirstKey(lua_State* state);
 
 }  // namespace lua::internal

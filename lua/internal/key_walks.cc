@@ -6,12 +6,13 @@
 namespace lua::internal {
 namespace {
 
-// In the registry: walks by table, and under 0 how many. A walk is the list of the table's keys, in
-// order, and under 0 how many of them the walk has come past.
+// Registry field of a table that maps tables to their walks; its field 0 is the number of walks. A
+// walk is the sorted list of a table's keys; its field 0 is the number of keys that have been
+// visited.
 constexpr const char* kWalks = "walks";
 constexpr int kMaxWalks = 8;
 
-// Pushes the table of walks; there is room for one more in it.
+// Pushes the table of walks, after making room for one more.
 void PushWalks(lua_State* state) {
   lua_getfield(state, LUA_REGISTRYINDEX, kWalks);
   if (!lua_isnil(state, -1)) {
@@ -27,7 +28,8 @@ void PushWalks(lua_State* state) {
   lua_setfield(state, LUA_REGISTRYINDEX, kWalks);
 }
 
-// Where a walk is that its table's next walk must not go on with: the keys may be others by then.
+// Place of a finished walk. No key has this index, so the next walk through the table makes a new
+// list of keys.
 constexpr int kOver = -1;  // No key of the list is there, and not the place itself.
 
 void SetPlace(lua_State* state, int walk, int place) {
@@ -35,7 +37,7 @@ void SetPlace(lua_State* state, int walk, int place) {
   lua_rawseti(state, walk, 0);
 }
 
-// Returns whether the walk on top of the stack has come to the key at 2.
+// Returns whether the key at 2 is the last one that the walk on top of the stack has visited.
 bool IsAtKey(lua_State* state) {
   lua_rawgeti(state, -1, 0);
   lua_rawgeti(state, -2, static_cast<int>(lua_tointeger(state, -1)));
@@ -44,11 +46,11 @@ bool IsAtKey(lua_State* state) {
   return at_key;
 }
 
-// Sets the walk on top of the stack to the last key that is not behind the key at 2.
+// Sets the walk on top of the stack to the last key that is not greater than the key at 2.
 void FindPlace(lua_State* state) {
   const int walk = lua_gettop(state);
   const Key key = KeyAt(state, 2);
-  auto first = 0;  // What is behind the key begins after this many.
+  auto first = 0;  // The number of keys that are known to be not greater.
   auto count = static_cast<int>(lua_objlen(state, walk));
   while (count > 0) {
     const int half = count / 2;
@@ -61,8 +63,8 @@ void FindPlace(lua_State* state) {
   SetPlace(state, walk, first);
 }
 
-// Pushes the walk through the table at 1 that has come to the key at 2. With `keep` the next call
-// finds it again.
+// Pushes a walk through the table at 1 whose last visited key is the key at 2. `keep` stores the
+// walk for the next call.
 void PushWalk(lua_State* state, bool keep) {
   if (!keep) {
     PushSortedKeys(state);
@@ -99,7 +101,7 @@ void PushNextKey(lua_State* state) {
     if (lua_isnil(state, -1)) return SetPlace(state, walk, kOver);
     lua_pushvalue(state, -1);
     lua_rawget(state, 1);
-    if (!lua_isnil(state, -1)) break;  // Else it was removed meanwhile.
+    if (!lua_isnil(state, -1)) break;  // Otherwise the key was removed in the meantime.
   }
   lua_pop(state, 1);
   SetPlace(state, walk, place);

@@ -1,5 +1,5 @@
-// The libraries scripts see. Each function adds members to the table on top of the stack (its own
-// library's, which scripts reach through a read-only stand-in). All may raise.
+// The libraries that scripts see. Each Add function adds members to the table on top of the stack:
+// the functions of a library, which scripts reach through a read-only stand-in. All may raise.
 #ifndef LUA_INTERNAL_LIBRARIES_H_
 #define LUA_INTERNAL_LIBRARIES_H_
 
@@ -9,40 +9,41 @@
 
 namespace lua::internal {
 
-// Keep LuaJIT's function of that name from its library `from` ("_G" for base functions).
+// Adds LuaJIT's own function of that name from its library `from` ("_G" for base functions).
 void TakeNative(lua_State* state, const char* from, const char* name);
 
 void AddBaseFunctions(lua_State* state);
 void AddStringFunctions(lua_State* state);
-void AddPatternFunctions(lua_State* state);  // These belong to the string library, too.
+void AddPatternFunctions(lua_State* state);  // The string library has these as well.
 void AddTableFunctions(lua_State* state);
 void AddMathFunctions(lua_State* state);
-void AddTimeFunctions(lua_State* state);  // os
+void AddTimeFunctions(lua_State* state);  // The os library.
 void AddBoundFunctions(lua_State* state, const Library& library);
 
-// require and package, to the table of base functions. `loaded` holds the libraries that are
-// globals too, `preloaded` those that scripts have to require, by name. Absolute indexes.
+// Adds require and package to the table of base functions. `loaded` holds by name the libraries
+// that are also globals, `preloaded` those that scripts have to require. The arguments are absolute
+// stack indexes.
 void AddPackageFunctions(lua_State* state, int base, int loaded, int preloaded);
-// Forgets what a run has made of `package`. Does not raise.
+// Drops the `package` table of a run. Does not raise.
 void DropPackage(lua_State* state);
 
-// Pairs and next in the order of keys.
+// The functions pairs and next, which visit keys in order.
 int Pairs(lua_State* state);
 int Next(lua_State* state);
 
-// string.format.
+// The function string.format.
 int Format(lua_State* state);
 
-// A string argument in bounds of length; a number becomes its text.
+// A string argument of limited length; a number is converted to its text.
 struct Text {
   const char* data;
   size_t size;
 };
 Text CheckText(lua_State* state, int argument);
-// The length limit of CheckText, in bytes, upstream's.
+// Limits CheckText, in bytes; the same limit as upstream's.
 constexpr size_t kMaxText = 1000000;
 
-// Pushes what tostring gives.
+// Pushes the result of tostring.
 void PushText(lua_State* state, int index);
 
 }  // namespace lua::internal

@@ -7,11 +7,11 @@
 namespace lua::internal {
 namespace {
 
-// Where MakeLibraryTables keeps its tables on the stack.
+// Stack indexes of the tables that MakeLibraryTables builds.
 constexpr int kBase = 1;       // The base functions.
 constexpr int kLibraries = 2;  // The list of stand-ins.
-constexpr int kLoaded = 3;     // Stand-ins by name, for require: those that are globals,
-constexpr int kPreloaded = 4;  // and the others.
+constexpr int kLoaded = 3;     // Stand-ins that are globals, by name (for require).
+constexpr int kPreloaded = 4;  // The other stand-ins, by name (for require).
 
 void Open(lua_State* state, lua_CFunction open, const char* name) {
   lua_pushcfunction(state, open);
@@ -26,10 +26,10 @@ int AssignToLibrary(lua_State* state) {
   return 0;
 }
 
-// Called for a global that is not there yet. An assignment that takes a base function's name makes
-// the global table a copy of the base functions instead of a table over them: a script that uses
-// such a name for a variable (`error = status.error`) must find nil where it put nil. What the base
-// functions make on demand stays within reach.
+// Is called on an assignment to a global that does not exist yet. If the name is that of a base
+// function, the global table first becomes a copy of the base functions instead of a table over
+// them: a script that uses such a name for a variable (`error = status.error`) must find nil where
+// it put nil. Base functions that are made on demand can still be reached.
 int AssignToGlobals(lua_State* state) {
   lua_settop(state, 3);
   lua_pushvalue(state, 2);
@@ -50,8 +50,8 @@ int AssignToGlobals(lua_State* state) {
   return 0;
 }
 
-// The library's functions are on top of the stack; leaves its stand-in there, which is also found
-// by name in the table at `by_name`.
+// Replaces the library's functions, on top of the stack, by a stand-in, and adds the stand-in to
+// the table at `by_name`.
 void AddLibrary(lua_State* state, int by_name, const char* name) {
   lua_newtable(state);  // The stand-in.
   lua_createtable(state, 0, 2);
@@ -70,7 +70,7 @@ void AddLibrary(lua_State* state, int by_name, const char* name) {
 
 using AddFunctions = void (*)(lua_State*);
 
-// Also a global of the same name.
+// Adds a library that is also a global of the same name.
 void AddGlobalLibrary(lua_State* state, const char* name,
                       std::initializer_list<AddFunctions> functions) {
   lua_newtable(state);
@@ -134,7 +134,7 @@ LibraryTables MakeLibraryTables(lua_State* state, const std::vector<Library>& li
   lua_pushvalue(state, kLibraries);
   tables.libraries = luaL_ref(state, LUA_REGISTRYINDEX);
 
-  // Nothing of LuaJIT's own libraries stays within reach.
+  // Scripts must not reach anything of LuaJIT's own libraries.
   lua_newtable(state);
   lua_replace(state, LUA_GLOBALSINDEX);
   lua_pushnil(state);

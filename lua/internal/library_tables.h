@@ -1,8 +1,8 @@
-// The tables of libraries in a state, and proof that runs leave them as they were.
+// Builds the tables of libraries in a state, and checks that runs leave them as they were.
 //
 // Scripts hold empty stand-ins whose metatable finds the library's functions. A script may assign
-// to them (`function string.trim(s)`), which shadows for the rest of its run; then they are
-// emptied.
+// to a stand-in (`function string.trim(s)`), which hides the library's function for the rest of the
+// run; after the run it is emptied.
 #ifndef LUA_INTERNAL_LIBRARY_TABLES_H_
 #define LUA_INTERNAL_LIBRARY_TABLES_H_
 
@@ -13,19 +13,19 @@
 
 namespace lua::internal {
 
-// References in the registry.
+// References into the registry.
 struct LibraryTables {
   int globals_metatable = 0;  // The metatable of the global table of a run.
   int libraries = 0;          // A list of the stand-ins; the first one is `string`.
   int string_metatable = 0;
 };
 
-// Opens LuaJIT's libraries, takes from them what scripts may use, and forgets the rest. May raise.
+// Opens LuaJIT's libraries, takes from them what scripts may use, and drops the rest. May raise.
 LibraryTables MakeLibraryTables(lua_State* state, const std::vector<Library>& libraries);
 
-// May raise.
+// Removes what scripts have assigned to the stand-ins. May raise.
 void EmptyLibraryTables(lua_State* state, int libraries);
-// Returns whether no stand-in has members and strings still have their metatable. Does not raise.
+// Returns whether all stand-ins are empty and strings still have their metatable. Does not raise.
 bool LibraryTablesArePristine(lua_State* state, int libraries, int string_metatable);
 
 }  // namespace lua::internal

@@ -1,5 +1,5 @@
 // The math library. random gives the same sequence in every run, so that a script's answer depends
-// on nothing but its arguments.
+// only on its arguments.
 #include <cmath>
 #include <cstring>
 
@@ -9,7 +9,7 @@
 namespace lua::internal {
 namespace {
 
-// SplitMix64: small, and good enough to spread things.
+// SplitMix64: small, and random enough for scripts.
 double NextRandom(uint64_t& random) {
   random += 0x9e3779b97f4a7c15;
   uint64_t z = random;

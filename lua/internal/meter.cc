@@ -1,11 +1,11 @@
-// How a run ends from outside. Somebody finds that a bound is broken: the count hook, which LuaJIT
-// calls after so many instructions; the allocator; or a function of ours that charges its steps.
-// SetEnd keeps the reason and sets the hook to every instruction. From then on the hook raises a
-// value that no script can look at, again and again, through every pcall, until the run is over;
-// the allocator gives a little more than the bound meanwhile, so that the error can be reported.
+// A broken bound ends a run in this way. It is found by the count hook, which LuaJIT calls after a
+// number of instructions; by the allocator; or by a function of ours that charges its steps. SetEnd
+// records the reason and sets the hook to every instruction. From then on the hook raises a value
+// that no script can look at, through every pcall, until the run is over; meanwhile the allocator
+// gives a little more than the bound, so that the error can be reported.
 //
-// Garbage is not collected during most runs; from some megabytes on LuaJIT's collector works, and
-// large blocks have it do all its work at once, at the next instruction (collect_all_).
+// Garbage is not collected during most runs. From some megabytes on LuaJIT's collector works, and
+// large blocks make it do all its work at once, at the next instruction (collect_all_).
 #include "lua/internal/meter.h"
 
 #include <algorithm>
@@ -20,19 +20,20 @@ namespace lua::internal {
 namespace {
 
 constexpr int kHookCount = 1000;
-// A block from here on is looked at: an instruction that handles it may take long.
+// From this size on the allocator checks the bounds: an instruction that handles such a block may
+// take long.
 constexpr size_t kLargeBlock = size_t{64} << 10;
-// A run may leave this much behind before the collector works during it; most never do, and what
-// they leave is collected once for many runs (State::Settle).
+// A run may leave this much garbage before the collector works during the run. Most runs leave
+// less, and their garbage is collected once for many runs (State::Settle).
 constexpr size_t kGarbageOfRun = size_t{4} << 20;
-// The collector works in steps, one for each allocation however large it is: garbage in large
-// blocks outgrows it. So it does all its work when half of the room that is left has been used, and
-// this.
+// The collector works in steps, one per allocation of any size, so it falls behind when large
+// blocks become garbage. Therefore it does all its work when half of the remaining room, and at
+// least this many bytes, have been used.
 constexpr size_t kLeastBetweenCollections = size_t{1} << 20;
-// Room to report that there is no room.
+// Memory beyond the bound to report that the bound is broken.
 constexpr size_t kSlack = size_t{256} << 10;
-// So much of the C stack is for calls from C++ back into Lua: some hundred of them. A thread has
-// 8 MB.
+// How much of the C stack calls from C++ back into Lua may use; enough for some hundred of them. A
+// thread has 8 MB.
 constexpr ptrdiff_t kMaxStack = 256 << 10;
 
 int64_t CpuNanoseconds() {
@@ -51,7 +52,7 @@ int64_t Nanoseconds() {
       .count();
 }
 
-// What the hook raises: costs no memory, and no script can look at it.
+// Pushes the value that the hook raises: it costs no memory, and no script can look at it.
 void PushStopped(lua_State* state) {
   static char stopped;
   lua_pushlightuserdata(state, &stopped);
@@ -130,8 +131,8 @@ bool Meter::TimeIsUp() {
   return true;
 }
 
-// The clock is started at the first look, of which most runs have none: what they did before took
-// some microseconds.
+// The CPU clock is first read here. Most runs end before; those that do not have run for some
+// microseconds, which are not counted.
 bool Meter::CpuTimeIsLeft(int64_t now) {
   const int64_t cpu = CpuNanoseconds();
   if (cpu_start_ < 0) cpu_start_ = cpu;
@@ -205,7 +206,7 @@ bool Meter::Admit(size_t old_size, size_t new_size) {
     return false;
   }
   if (held > collect_above_) {
-    // Sets a number that is compared later; collects nothing now.
+    // Only sets a threshold; does not collect now.
     lua_gc(state_, LUA_GCRESTART, 0);
     collect_above_ = SIZE_MAX;
     look_above_ = memory_limit_;

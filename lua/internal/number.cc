@@ -8,7 +8,7 @@
 namespace lua::internal {
 namespace {
 
-// Whole numbers up to here are written with all their digits.
+// Whole numbers up to this limit are written with all their digits.
 constexpr double kInt64Limit = 9223372036854775808.0;
 
 }  // namespace

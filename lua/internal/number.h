@@ -1,4 +1,4 @@
-// Numbers as text, in the form upstream's tostring gives them.
+// Converts numbers to text, in the form of upstream's tostring.
 #ifndef LUA_INTERNAL_NUMBER_H_
 #define LUA_INTERNAL_NUMBER_H_
 
@@ -9,8 +9,8 @@
 
 namespace lua::internal {
 
-// "3" for 3.0, else the shortest text that reads back as the same number; with an exponent below
-// 1e-4 and from 1e21 on.
+// Gives "3" for 3.0, else the shortest text that reads back as the same number; with an exponent
+// below 1e-4 and from 1e21 on.
 class NumberText {
  public:
   explicit NumberText(double number);

@@ -9,8 +9,8 @@
 namespace lua::internal {
 namespace {
 
-// An object changed in place costs a move of its members for each change, one made anew a look-up
-// for each member.
+// With more changes than this the object is made anew, which costs a look-up per member; a change
+// in place costs a move of all members.
 constexpr size_t kFewChanges = 16;
 
 size_t CountGone(const ObjectChanges& changes) {
@@ -37,7 +37,7 @@ json::Value Patched(const ObjectChanges& changes) {
   return object;
 }
 
-// Both lists are in the order of names, so that every member is added at the end.
+// Both lists are sorted by name, so every member is added at the end.
 json::Value Merged(const ObjectChanges& changes) {
   json::Value object = json::Value::Object();
   const auto* kept = changes.kept.begin();

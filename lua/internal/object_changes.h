@@ -1,4 +1,4 @@
-// An object with what a script changed in it.
+// Applies to an object the changes that a script made to it.
 #ifndef LUA_INTERNAL_OBJECT_CHANGES_H_
 #define LUA_INTERNAL_OBJECT_CHANGES_H_
 
@@ -17,20 +17,21 @@ struct Field {
 
 struct ObjectChanges {
   const json::Value* source = nullptr;  // Never nullptr.
-  absl::Span<Field> changed;            // New or other than in the source; sorted by name.
-  // The source's members that are still there, `changed` or not; sorted by address, which is their
-  // order in the source. Nulls need not be there: they stay.
+  absl::Span<Field> changed;            // New or different from the source; sorted by name.
+  // The members that the source and the table still have in common, changed or not; sorted by
+  // address, which is their order in the source. Null members of the source stay even if they are
+  // missing here.
   absl::Span<const json::Value* const> kept;
 };
 
-// An object of these fields, in any order, whose values are moved away.
+// Returns an object with these fields, in any order; their values are moved away.
 json::Value NewObject(absl::Span<Field> fields);
 
-// How many items or members are not null.
+// Returns how many items or members are not null.
 size_t CountNonNull(const json::Value& container);
 
 bool IsUnchanged(const ObjectChanges& changes);
-// The object after the changes, whose values are moved away.
+// Returns the object after the changes, whose values are moved away.
 json::Value Apply(const ObjectChanges& changes);
 
 }  // namespace lua::internal

@@ -1,31 +1,30 @@
-// require and package. Scripts load nothing from outside: modules are the libraries of the runner,
-// those that scripts see as globals, and functions that the script itself puts into
-// package.preload. As upstream's pkg/util/lifted/lua/loadlib_safe.go.
+// require and package. Scripts cannot load anything from outside: modules are the libraries of the
+// runner, the global libraries, and functions that the script itself puts into package.preload. As
+// upstream's pkg/util/lifted/lua/loadlib_safe.go.
 //
-// A run that never looks at `package` has no such table: it is made at the first look, out of
-// tables of its own, and dropped with the run.
+// The table `package` is made when a run first uses it, and dropped with the run.
 #include "lua/internal/libraries.h"
 #include "lua/internal/state.h"
 
 namespace lua::internal {
 namespace {
 
-// In the registry: the run's package table, and the list of loaders it was made with.
+// Registry fields: the run's package table, and its original list of loaders.
 constexpr const char* kPackage = "package";
 constexpr const char* kLoaders = "package.loaders";
 
-// What stands in package.loaded while a module is being made.
+// Stands in package.loaded while a module is being made.
 int BeingLoaded(lua_State* state) { return luaL_error(state, "the module is being loaded"); }
 
 int RefuseLoadLib(lua_State* state) { return luaL_error(state, "loadlib is not supported"); }
 
-// The loader of a library of the runner, as it stands in package.preload. Upvalue: the library.
+// The loader of a library of the runner, in package.preload. Upvalue 1: the library.
 int GiveLibrary(lua_State* state) {
   lua_pushvalue(state, lua_upvalueindex(1));
   return 1;
 }
 
-// package.loaders[1]: the function in package.preload, or a text that says there is none.
+// package.loaders[1]: returns the function in package.preload, or an error text.
 int FindPreloaded(lua_State* state) {
   luaL_checkstring(state, 1);
   lua_settop(state, 1);
@@ -41,7 +40,8 @@ int FindPreloaded(lua_State* state) {
   return 1;
 }
 
-// Copies the members of the table at `from` to the table on top, each through `convert`.
+// Copies the members of the table at `from` to the table on top; `convert` is applied to each
+// value.
 void CopyMembers(lua_State* state, int from, void (*convert)(lua_State*)) {
   lua_pushnil(state);
   while (lua_next(state, from) != 0) {
@@ -55,7 +55,8 @@ void CopyMembers(lua_State* state, int from, void (*convert)(lua_State*)) {
 void Keep(lua_State* /*state*/) {}
 void MakeLoader(lua_State* state) { lua_pushcclosure(state, &GiveLibrary, 1); }
 
-// Pushes the run's package table. `loaded` and `preloaded` hold libraries by name.
+// Pushes the run's package table, and makes it if need be. `loaded` and `preloaded` hold libraries
+// by name.
 void PushPackage(lua_State* state, int loaded, int preloaded) {
   lua_getfield(state, LUA_REGISTRYINDEX, kPackage);
   if (!lua_isnil(state, -1)) return;
@@ -80,8 +81,8 @@ void PushPackage(lua_State* state, int loaded, int preloaded) {
   lua_setfield(state, LUA_REGISTRYINDEX, kPackage);
 }
 
-// __index of the base functions: finds the one global that is made when it is asked for.
-// Upvalues: the loaded and the preloaded libraries.
+// __index of the base functions: finds `package`, the only global that is made on demand. Upvalues:
+// the loaded and the preloaded libraries.
 int FindGlobal(lua_State* state) {
   if (lua_type(state, 2) != LUA_TSTRING || lua_tostring(state, 2) != absl::string_view(kPackage)) {
     return 0;
@@ -90,7 +91,8 @@ int FindGlobal(lua_State* state) {
   return 1;
 }
 
-// Calls what is on top of the stack with the module's name, which is at 1, for one result.
+// Calls the function on top of the stack with the module's name, which is at 1, and leaves one
+// result.
 void CallWithName(lua_State* state) {
   State::Of(state).meter().CheckStack(state);
   lua_pushvalue(state, 1);
@@ -101,7 +103,7 @@ void CallWithName(lua_State* state) {
 void PushLoader(lua_State* state) {
   lua_getfield(state, LUA_REGISTRYINDEX, kLoaders);
   const int loaders = lua_gettop(state);
-  lua_pushliteral(state, "");  // Why there is none, so far.
+  lua_pushliteral(state, "");  // Collects the errors of the loaders.
   for (int i = 1;; ++i) {
     lua_rawgeti(state, loaders, i);
     if (lua_isnil(state, -1)) {
@@ -121,7 +123,8 @@ void PushLoader(lua_State* state) {
 
 bool IsBeingLoaded(lua_State* state) { return lua_tocfunction(state, -1) == &BeingLoaded; }
 
-// Looks up the name at 1 in the table at `index`; leaves what is found if it counts as true.
+// Looks up the name at 1 in the table at `index`; pushes the value and returns true if it counts as
+// true.
 bool PushIfIn(lua_State* state, int index) {
   lua_pushvalue(state, 1);
   lua_rawget(state, index);
@@ -139,7 +142,8 @@ void LoadModule(lua_State* state, int loaded) {
   CallWithName(state);
   const int made = lua_gettop(state);
   PushIfIn(state, loaded);
-  if (lua_gettop(state) > made && !IsBeingLoaded(state)) return;  // It put itself there.
+  // The module has put itself there.
+  if (lua_gettop(state) > made && !IsBeingLoaded(state)) return;
   if (lua_isnil(state, made)) {
     lua_pushboolean(state, 1);
     lua_replace(state, made);
@@ -150,7 +154,8 @@ void LoadModule(lua_State* state, int loaded) {
   lua_settop(state, made);
 }
 
-// Upvalues: the loaded and the preloaded libraries, as they are before a run looks at `package`.
+// Upvalues: the loaded and the preloaded libraries, which are used until the run has a package
+// table.
 int Require(lua_State* state) {
   luaL_checkstring(state, 1);
   lua_settop(state, 1);

@@ -1,4 +1,4 @@
-// pairs and next, which visit keys in their order.
+// The functions pairs and next, which visit keys in order.
 #include "lua/internal/key_order.h"
 #include "lua/internal/key_walks.h"
 #include "lua/internal/libraries.h"
@@ -19,8 +19,8 @@ void AddMembers(lua_State* state, int from) {
   }
 }
 
-// The table at 1 becomes one that can be walked through: filled; and where it is one over another
-// (a library, the globals), a copy with the members of both. Whether it is still the same table.
+// Prepares the table at 1 for a walk: fills it, and replaces a table over another one (a library,
+// the globals) by a copy with the members of both. Returns whether it is still the same table.
 bool MakeWhole(lua_State* state) {
   State::Of(state).sources().Fill(state, 1);
   if (lua_getmetatable(state, 1) == 0) return true;
@@ -35,7 +35,7 @@ bool MakeWhole(lua_State* state) {
   return false;
 }
 
-// Upvalues: the table, the list of its keys, how many have been visited.
+// Upvalues: the table, the list of its keys, the number of visited keys.
 int NextPair(lua_State* state) {
   auto visited = static_cast<int>(lua_tointeger(state, lua_upvalueindex(3)));
   while (true) {
@@ -44,7 +44,7 @@ int NextPair(lua_State* state) {
     if (lua_isnil(state, 1)) return 1;
     lua_pushvalue(state, 1);
     lua_rawget(state, lua_upvalueindex(1));
-    if (!lua_isnil(state, 2)) break;  // Else it was removed meanwhile.
+    if (!lua_isnil(state, 2)) break;  // Otherwise the key was removed in the meantime.
   }
   lua_pushinteger(state, visited);
   lua_replace(state, lua_upvalueindex(3));

@@ -52,7 +52,7 @@ bool InClass(unsigned char c, char letter) {
   return absl::ascii_isupper(static_cast<unsigned char>(letter)) ? !in : in;
 }
 
-// `p` is at the '[' and `last` at the ']' that closes it.
+// `p` is at the '[' and `last` at the ']' that closes the set.
 bool InSet(unsigned char c, const char* p, const char* last) {
   bool wanted = true;
   if (p[1] == '^') {
@@ -75,7 +75,7 @@ bool InSet(unsigned char c, const char* p, const char* last) {
   return !wanted;
 }
 
-// A set may be as long as the pattern: to go through it is work, too.
+// A set may be as long as the pattern, so going through it counts as work.
 size_t WorkOfSet(const char* begin, const char* end) {
   constexpr size_t kBytesPerStep = 8;
   return static_cast<size_t>(end - begin) / kBytesPerStep;
@@ -139,7 +139,7 @@ const char* PatternMatcher::Match(const char* s, const char* p) {
   return end;
 }
 
-// Items one after another; what has to try several ways calls Match for the rest.
+// Matches items one after another; an item that can match in several ways calls Match for the rest.
 const char* PatternMatcher::MatchItems(const char* s, const char* p) {
   bool done = false;
   while (!done) {
@@ -168,7 +168,7 @@ const char* PatternMatcher::MatchItems(const char* s, const char* p) {
   return nullptr;
 }
 
-// One character class with what follows it. Moves on to the next item unless `done`.
+// Matches one character class with its repetition. Unless `done`, moves on to the next item.
 const char* PatternMatcher::MatchDefault(const char*& s, const char*& p, bool& done) {
   const char* rest = EndOfClass(p);
   done = true;
@@ -284,7 +284,7 @@ const char* PatternMatcher::MatchBackReference(const char* s, int digit) {
   const Open& capture = captures_[static_cast<size_t>(index)];
   const auto size = static_cast<size_t>(capture.size);
   pending_ += size < INT32_MAX ? size / 16 : 0;
-  // A position has a size that no subject reaches: it matches nothing.
+  // A position capture has a size that no subject reaches, so it matches nothing.
   if (static_cast<size_t>(subject_end_ - s) < size) return nullptr;
   return std::memcmp(capture.begin, s, size) == 0 ? s + size : nullptr;
 }

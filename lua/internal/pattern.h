@@ -6,7 +6,8 @@
 //
 // A pattern may take time exponential in its length and polynomial in the subject's; C code that
 // matches cannot be interrupted, so the matcher asks Steps, every few thousand comparisons, whether
-// to go on. Same results as LuaJIT's own matcher (tests/lua/pattern_test.cc compares them).
+// to go on. The results are those of LuaJIT's own matcher (tests/lua/pattern_test.cc compares
+// them).
 #ifndef LUA_INTERNAL_PATTERN_H_
 #define LUA_INTERNAL_PATTERN_H_
 
@@ -17,11 +18,11 @@
 
 namespace lua {
 
-// Who is asked whether matching may go on.
+// Decides whether matching may go on.
 class Steps {
  public:
   virtual ~Steps() = default;
-  // That many comparisons were made; false ends the search.
+  // Is called after `count` more comparisons; returning false ends the search.
   virtual bool Made(size_t count) = 0;
 };
 
@@ -31,45 +32,46 @@ class PatternMatcher {
   static constexpr int kMaxCaptures = 32;
   enum class Result { kMatch, kNoMatch, kMalformed, kStopped };
   struct Capture {
-    absl::string_view text;  // Empty, but pointing into the subject, for a position.
+    absl::string_view text;  // For a position: empty, but it points into the subject.
     bool is_position = false;
-    bool is_unfinished = false;  // Its ')' was never met.
+    bool is_unfinished = false;  // It has no ')'.
   };
 
   // `pattern` without the anchor ^; it ends at its first zero byte, as in Lua 5.1.
   PatternMatcher(absl::string_view subject, absl::string_view pattern, Steps& steps);
 
-  // Matches at that very offset. REQUIRES: begin <= subject.size().
+  // Matches only at that offset. REQUIRES: begin <= subject.size().
   Result MatchAt(size_t begin);
-  // The first match that starts at `begin` or later.
+  // Finds the first match that starts at `begin` or later.
   Result Search(size_t begin);
 
-  // About the last match.
+  // Offsets of the last match.
   size_t begin() const { return static_cast<size_t>(match_ - subject_); }
   size_t end() const { return static_cast<size_t>(match_end_ - subject_); }
   int capture_count() const { return level_; }
   // REQUIRES: index < capture_count().
   Capture capture(int index) const;
-  // 1-based place of a capture that is a position.
+  // Returns the position, counted from 1, of a position capture.
   size_t position(int index) const {
     return static_cast<size_t>(captures_[static_cast<size_t>(index)].begin - subject_) + 1;
   }
 
-  // What Lua says of a malformed pattern.
+  // Lua's message about a malformed pattern.
   const char* error() const { return error_; }
 
  private:
   static constexpr ptrdiff_t kUnclosed = -1;
   static constexpr ptrdiff_t kPosition = -2;
   static constexpr size_t kStepsAtOnce = 4096;
-  // How deep Match calls may nest; LuaJIT's limit.
+  // How deep calls of Match may nest; LuaJIT's limit.
   static constexpr int kMaxDepth = 200;
   struct Open {
     const char* begin;
     ptrdiff_t size;
   };
 
-  // All take a place in the subject and one in the pattern; nullptr means no match, or failed_.
+  // All functions take a place in the subject and one in the pattern. nullptr means no match, or
+  // failed_.
   const char* Match(const char* s, const char* p);
   const char* MatchItems(const char* s, const char* p);
   const char* MatchDefault(const char*& s, const char*& p, bool& done);
@@ -92,9 +94,9 @@ class PatternMatcher {
   const char* pattern_;
   const char* pattern_end_;
   Steps& steps_;
-  size_t pending_ = 0;  // Steps that were not charged yet.
+  size_t pending_ = 0;  // Steps that have not been charged yet.
   int depth_ = 0;
-  bool failed_ = false;  // Malformed, or stopped when there is no error_.
+  bool failed_ = false;  // The pattern is malformed (error_), or Steps ended the search.
   const char* error_ = nullptr;
   const char* match_ = nullptr;
   const char* match_end_ = nullptr;
@@ -102,7 +104,7 @@ class PatternMatcher {
   std::array<Open, kMaxCaptures> captures_;
 };
 
-// Returns whether the text means more than itself as a pattern.
+// Returns whether the text has special characters of patterns.
 bool HasPatternSpecials(absl::string_view text);
 
 }  // namespace lua

@@ -1,4 +1,4 @@
-// find, match, gmatch and gsub.
+// The functions find, match, gmatch and gsub.
 #include <cstring>
 
 #include "lua/internal/libraries.h"
@@ -9,7 +9,7 @@
 namespace lua::internal {
 namespace {
 
-// Asks the run's clock.
+// Ends a search when the run's time is over.
 class MeteredSteps : public Steps {
  public:
   explicit MeteredSteps(Meter& meter) : meter_(meter) {}
@@ -19,7 +19,7 @@ class MeteredSteps : public Steps {
   Meter& meter_;
 };
 
-// A search in progress: no destructor does anything, so errors may leave its frame.
+// A search in progress. Its destructors do nothing, so errors may leave its frame.
 struct Search {
   Search(lua_State* state, Text subject, Text pattern)
       : steps(State::Of(state).meter()),
@@ -35,7 +35,7 @@ bool Found(lua_State* state, const PatternMatcher& matcher, PatternMatcher::Resu
   return result == PatternMatcher::Result::kMatch;
 }
 
-// The whole match as capture 0 of a pattern without captures.
+// Pushes a capture. Capture 0 of a pattern without captures is the whole match.
 void PushCapture(lua_State* state, const PatternMatcher& matcher, Text subject, int index) {
   if (index >= matcher.capture_count()) {
     if (index != 0) luaL_error(state, "invalid capture index");
@@ -105,7 +105,7 @@ int FindOrMatch(lua_State* state, bool find) {
 int Find(lua_State* state) { return FindOrMatch(state, true); }
 int Match(lua_State* state) { return FindOrMatch(state, false); }
 
-// Upvalues: subject, pattern, where to go on.
+// Upvalues: subject, pattern, offset of the next search.
 int NextMatch(lua_State* state) {
   Text subject;
   Text pattern;
@@ -131,7 +131,7 @@ int Matches(lua_State* state) {
   return 1;
 }
 
-// The replacement text with %0 to %9 filled in.
+// Appends the replacement text with %0 to %9 filled in.
 void AppendTemplate(lua_State* state, TextBuilder& result, const PatternMatcher& matcher,
                     Text subject) {
   Text replacement;
@@ -159,7 +159,7 @@ void AppendTemplate(lua_State* state, TextBuilder& result, const PatternMatcher&
   }
 }
 
-// What a table or function says to a match; the match itself for false and nil.
+// Appends what the table or function gives for the match; the match itself if that is false or nil.
 void AppendAnswer(lua_State* state, TextBuilder& result, const PatternMatcher& matcher,
                   Text subject) {
   if (lua_type(state, 3) == LUA_TTABLE) {
@@ -193,7 +193,7 @@ void CheckReplacement(lua_State* state) {
   luaL_argerror(state, 3, "string/function/table expected");
 }
 
-// Upstream has none; here it is bounded like everything else.
+// Upstream refuses gsub; here it is bounded like everything else.
 int Substitute(lua_State* state) {
   const Text subject = CheckText(state, 1);
   Text pattern = CheckText(state, 2);
@@ -239,7 +239,7 @@ void AddPatternFunctions(lua_State* state) {
                                 {nullptr, nullptr}};
   luaL_register(state, nullptr, functions);
   lua_getfield(state, -1, "gmatch");
-  lua_setfield(state, -2, "gfind");  // Its name in Lua 5.0, which upstream keeps.
+  lua_setfield(state, -2, "gfind");  // Its name in Lua 5.0, which upstream also has.
 }
 
 }  // namespace lua::internal

@@ -38,12 +38,12 @@ class SourceReader {
   bool IsString(size_t i) const {
     return i < tokens_.size() && tokens_[i].kind == Token::Kind::kString;
   }
-  // A name that is not a member of something.
+  // Returns whether the token is a name that is not a member of something.
   bool IsVariable(size_t i) const {
     return IsName(i) && (i == 0 || (!Is(i - 1, ".") && !Is(i - 1, ":")));
   }
 
-  // Every place where a name may come to stand for something.
+  // Counts every place where a name may get a value.
   void CountDeclarations(size_t i) {
     if (Is(i, "local") && Is(i + 1, "function")) return Declare(i + 2);
     if (Is(i, "local") || Is(i, "for")) return DeclareList(i + 1);
@@ -72,14 +72,14 @@ class SourceReader {
     facts_.local_functions.push_back({std::string(tokens_[name].text), tokens_[name].line});
   }
 
-  // package.preload.json = …, package.loaded["json"] = …
+  // Finds package.preload.json = … and package.loaded["json"] = …
   void NoteProvided(size_t i) {
     if (!Is(i, "preload") && !Is(i, "loaded")) return;
     const bool named = Is(i + 1, ".") && IsName(i + 2);
     if (named || (Is(i + 1, "[") && IsString(i + 2))) provided_.insert(tokens_[i + 2].text);
   }
 
-  // require("kube"), require "kube"
+  // Finds require("kube") and require "kube".
   void NoteRequired(size_t i) {
     if (!Is(i, "require") || !IsVariable(i)) return;
     const bool parenthesis = Is(i + 1, "(");
@@ -102,7 +102,8 @@ class SourceReader {
     if (!module.empty()) Report(module, tokens_[i + 2].text, tokens_[i + 2]);
   }
 
-  // What a variable stands for, wherever it is: "" unless all it is ever given is one module.
+  // Returns the module that the variable stands for everywhere in the text; "" unless it only ever
+  // gets that module.
   absl::string_view ModuleIn(absl::string_view variable) const {
     const auto alias = aliases_.find(variable);
     if (alias == aliases_.end()) return "";
@@ -121,7 +122,7 @@ class SourceReader {
   ScriptFacts& facts_;
   std::map<absl::string_view, int> declared_;
   std::set<absl::string_view> provided_;
-  // By variable the modules that it is given.
+  // Modules assigned to each variable.
   std::map<absl::string_view, std::vector<absl::string_view>> aliases_;
 };
 

@@ -1,4 +1,4 @@
-// What the text of a script says and its bytecode does not: names of locals, and columns.
+// Finds facts about a script that its bytecode does not have: names of locals, and columns.
 #ifndef LUA_INTERNAL_SOURCE_FACTS_H_
 #define LUA_INTERNAL_SOURCE_FACTS_H_
 

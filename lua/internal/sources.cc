@@ -11,10 +11,11 @@
 namespace lua::internal {
 namespace {
 
-// Sources that stay allocated between runs.
+// Limits the sources that stay allocated between runs.
 constexpr size_t kMaxIdle = 4096;
 
-// Small numbers, since LuaJIT packs pointers: the key, and indexes of values from 1 on.
+// LuaJIT packs pointers, so they must be small numbers: 8 is the key, values have indexes from 1
+// on.
 void* AsPointer(size_t number) {
   return reinterpret_cast<void*>(number);  // NOLINT(performance-no-int-to-ptr)
 }
@@ -99,7 +100,7 @@ void Sources::PushSourced(lua_State* state, const json::Value& value) {
 void Sources::PushObject(lua_State* state, const json::Value& value) {
   lua_createtable(state, 0, static_cast<int>(value.size()) + 1);
   PushSourced(state, value);
-  if (value.empty()) return;  // Nothing to fill in.
+  if (value.empty()) return;  // There is nothing to fill in.
   lua_rawgeti(state, LUA_REGISTRYINDEX, unfilled_);
   lua_setmetatable(state, -2);
 }

@@ -1,8 +1,8 @@
 // One Lua state, and one run in it at a time. A run happens inside one protected call (InRun): push
 // the compiled chunk, give it a fresh global table over the read-only libraries, execute it, look
-// up the function, call it, encode the results. Whatever raises ends up in ErrorOf, which decides
-// by the meter whether the script or a bound is to blame. Settle clears what the run has left; a
-// state in which anything else has changed, or whose run was ended by a bound, is not used again.
+// up the function, call it, encode the results. ErrorOf handles every error; the meter shows
+// whether the script or a bound is to blame. Settle clears what the run has left; a state in which
+// anything else has changed, or whose run was ended by a bound, is not used again.
 #include "lua/internal/state.h"
 
 #include <luajit.h>
@@ -20,14 +20,15 @@
 namespace lua::internal {
 namespace {
 
-// On the stack of every state, below what runs put there.
+// Stack indexes of what every state has at the bottom of its stack.
 constexpr int kErrorHandler = 1;
 constexpr int kInRun = 2;
 constexpr int kCleanUp = 3;
 
-// What runs may leave behind before it is collected, in bytes: that of a hundred usual scripts.
+// Bytes of garbage that runs may leave before it is collected: about that of a hundred usual
+// scripts.
 constexpr size_t kIdleGarbage = size_t{512} << 10;
-// A state that has once been larger is not kept.
+// Bytes. A state that has once been larger is not kept.
 constexpr size_t kMaxIdleMemory = size_t{4} << 20;
 
 constexpr size_t kMaxIdleText = 4096;
@@ -119,7 +120,7 @@ int State::InRun(lua_State* state) {
   host.PushGlobals(state);
   lua_pushvalue(state, -1);
   lua_setfenv(state, -3);
-  lua_insert(state, 1);  // Globals stay below.
+  lua_insert(state, 1);  // Keep the globals at 1.
   lua_call(state, 0, 0);
   host.FindFunction(state);
   host.CallFunction(state);
@@ -138,8 +139,8 @@ absl::Status State::Check(const Script& script) {
   return absl::InvalidArgumentError(absl::StrCat(script.name(), line, ": ", blame.message));
 }
 
-// Reading a number like 1LL makes LuaJIT load its foreign function interface, which is no part of
-// Lua: whether it did shows in the table of loaded modules.
+// Reading a number like 1LL makes LuaJIT load its foreign function interface, which is not part of
+// Lua. The table of loaded modules shows whether it did.
 int State::InCheck(lua_State* state) {
   lua_newtable(state);
   lua_pushvalue(state, -1);
@@ -152,7 +153,7 @@ int State::InCheck(lua_State* state) {
   return 0;
 }
 
-// A new table over the base functions, with itself as _G.
+// Pushes a new table over the base functions, with itself as _G.
 void State::PushGlobals(lua_State* state) {
   lua_createtable(state, 0, 7);
   lua_pushvalue(state, -1);
@@ -226,7 +227,7 @@ State::Blame State::BlameOf(int status) {
   }
   if (status == LUA_ERRMEM) return {line, "the machine has no more memory"};
   Blame blame{line, ErrorText()};
-  // The place the message names is the better one: error() may have been given a level to blame.
+  // A place in the message takes precedence: a script may have given error() a level to blame.
   absl::string_view rest = blame.message;
   if (!absl::ConsumePrefix(&rest, absl::StrCat(script_->chunk_name().substr(1), ":"))) return blame;
   const size_t colon = rest.find(": ");
@@ -237,7 +238,7 @@ State::Blame State::BlameOf(int status) {
   return {named, std::string(rest.substr(colon + 2))};
 }
 
-// The error value as text; does not touch the allocator.
+// Returns the error value as text; does not touch the allocator.
 std::string State::ErrorText() {
   switch (lua_type(state_, -1)) {
     case LUA_TSTRING: {
@@ -259,7 +260,7 @@ int State::CleanUp(lua_State* state) {
   return 0;
 }
 
-// Makes the state as it was before the run, or not reusable.
+// Restores the state as it was before the run, or marks it as not reusable.
 void State::Settle() {
   encoder_.Clear();
   sources_.Clear();

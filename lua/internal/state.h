@@ -1,8 +1,9 @@
 // One LuaJIT state with its libraries, its compiled chunks and the run that uses it.
 //
 // Everything that touches the state during a run happens inside one protected call (InRun), so that
-// any error, "not enough memory" included, ends there. Functions called by Lua may be left by an
-// error at any call into Lua; they own nothing then: what must be freed lives in members of State.
+// any error, "not enough memory" included, ends there. An error may leave a function called by Lua
+// at any call into Lua, so such functions own nothing: what must be freed lives in members of
+// State.
 #ifndef LUA_INTERNAL_STATE_H_
 #define LUA_INTERNAL_STATE_H_
 
@@ -24,37 +25,37 @@
 
 namespace lua::internal {
 
-// What states of one runner share; outlives them.
+// What the states of one runner share. It must outlive them.
 struct Setting {
   std::vector<Library> libraries;
   const base::Clock& clock;
 };
 
-// What one run keeps for the libraries of scripts.
+// Data of one run for the libraries of scripts.
 struct RunExtras {
-  std::vector<Value> arguments;  // Those of the call of a bound function under way.
-  std::vector<Value> results;    // Likewise.
+  std::vector<Value> arguments;  // Arguments of the current call of a bound function.
+  std::vector<Value> results;    // Results of that call.
   uint64_t random = 0;           // State of math.random.
-  int printed_lines = 0;         // So that a loop of print does not fill the log.
+  int printed_lines = 0;         // Limits the output of print.
 };
 
-// One thread at a time.
+// REQUIRES: one thread at a time.
 class State {
  public:
-  // Errors: kResourceExhausted when the machine has no memory for it.
+  // kResourceExhausted when the machine has no memory for it.
   static absl::StatusOr<std::unique_ptr<State>> New(const Setting& setting);
   State(const State&) = delete;
   State& operator=(const State&) = delete;
 
   absl::StatusOr<Outcome> Run(const Script& script, const Call& call, const Budget& budget);
 
-  // Checks whether the script compiles; kInvalidArgument says why not.
+  // Checks whether the script compiles; kInvalidArgument contains the reason if not.
   absl::Status Check(const Script& script);
 
   // Returns whether the state is as it was before its last run, and small enough to be kept.
   bool reusable() const { return reusable_; }
 
-  // The state behind an activation, for functions called by Lua.
+  // Returns the state behind an activation, for functions called by Lua.
   static State& Of(lua_State* state);
 
   Meter& meter() { return meter_; }
@@ -62,10 +63,10 @@ class State {
   Encoder& encoder() { return encoder_; }
   RunExtras& extras() { return extras_; }
   const Setting& setting() const { return setting_; }
-  // Text being built by a function; free for use between calls into Lua.
+  // A text that functions may use between two calls into Lua.
   std::string& scratch() { return scratch_; }
 
-  // A table of a library was written to; it is emptied after the run.
+  // Must be called when a table of a library was written to; it is emptied after the run.
   void NoteWrittenLibrary() { library_written_ = true; }
 
  private:
@@ -104,12 +105,12 @@ class State {
   bool reusable_ = true;
   bool library_written_ = false;
 
-  // Places in the registry.
+  // References into the registry.
   int globals_metatable_ = 0;
   int library_tables_ = 0;
   int string_metatable_ = 0;
 
-  // These are about the run.
+  // Members of the current run.
   const Script* script_ = nullptr;
   const Call* call_ = nullptr;
   absl::StatusCode failure_ = absl::StatusCode::kInvalidArgument;

@@ -31,7 +31,7 @@ StatePool::Counters StatePool::CountersOf(metrics::Registry* registry) {
 
 size_t StatePool::FirstSlot() const {
   const size_t hash = std::hash<std::thread::id>()(std::this_thread::get_id());
-  // Ids are addresses: their low bits are alike.
+  // Ids are addresses, whose low bits are alike.
   return (hash ^ (hash >> 12) ^ (hash >> 24)) % slots_.size();
 }
 

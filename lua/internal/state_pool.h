@@ -1,4 +1,4 @@
-// Idle Lua states, taken and given back without locks.
+// A pool of idle Lua states without locks.
 #ifndef LUA_INTERNAL_STATE_POOL_H_
 #define LUA_INTERNAL_STATE_POOL_H_
 
@@ -13,20 +13,22 @@
 
 namespace lua::internal {
 
-// Safe from any thread.
+// Thread-safe.
 class StatePool {
  public:
-  // `registry` may be nullptr: nothing is counted. REQUIRES: what it is given outlives the pool.
+  // `registry` may be nullptr: nothing is counted. REQUIRES: `setting` and `registry` outlive the
+  // pool.
   StatePool(const Setting& setting, size_t max_idle, metrics::Registry* registry);
   ~StatePool();
 
-  // An idle state, best the one this thread gave back last; a new one when there is none.
+  // Returns an idle state, preferably the one that this thread gave back last; a new one when there
+  // is none.
   absl::StatusOr<std::unique_ptr<State>> Take();
   // Keeps the state if it is reusable and there is room.
   void Give(std::unique_ptr<State> state);
 
  private:
-  struct alignas(64) Slot {  // A cache line each.
+  struct alignas(64) Slot {  // One cache line each.
     std::atomic<State*> state{nullptr};
   };
   // Null without a registry.

@@ -13,7 +13,7 @@ namespace {
 constexpr size_t kMaxItem = 512;
 constexpr size_t kMaxFlags = 20;
 
-// One conversion, "%-5.2f": flags, width and precision are kept as written.
+// One conversion such as "%-5.2f"; flags, width and precision are kept as written.
 struct Conversion {
   char text[kMaxFlags + 8] = "%";
   size_t size = 1;
@@ -21,7 +21,7 @@ struct Conversion {
   bool has_precision = false;
 
   void Add(char c) { text[size++] = c; }
-  // As printf's format, with a length modifier if need be.
+  // Completes the text to a format for printf, with a length modifier if need be.
   void Finish(const char* modifier, char as) {
     while (*modifier != 0) Add(*modifier++);
     Add(as);
@@ -35,7 +35,7 @@ void ReadDigits(const char*& at, const char* end, Conversion& conversion) {
   for (int i = 0; i < 2 && at < end && IsDigit(*at); ++i) conversion.Add(*at++);
 }
 
-// Reads what follows a '%'; moves `at` behind it.
+// Reads what follows a '%' and moves `at` behind it.
 Conversion ReadConversion(lua_State* state, const char*& at, const char* end) {
   Conversion conversion;
   const char* flags = at;
@@ -80,7 +80,7 @@ void AppendString(lua_State* state, TextBuilder& result, Conversion& conversion,
   lua_replace(state, argument);
   const Text text = CheckText(state, argument);
   State::Of(state).meter().Charge(state, text.size / 16);
-  // As in Lua: a long text without precision needs no padding.
+  // As in Lua, a long text without precision is not padded.
   if (conversion.size == 1 || (!conversion.has_precision && text.size >= 100)) {
     result.Append(text.data, text.size);
     return;
@@ -93,7 +93,7 @@ void AppendString(lua_State* state, TextBuilder& result, Conversion& conversion,
   result.Added(static_cast<size_t>(size));
 }
 
-// Doubles outside the type's range have no meaning in C.
+// C does not define the conversion of doubles outside the type's range.
 long long Integer(double number) {
   if (!(number > -9223372036854775808.0)) return INT64_MIN;
   return number < 9223372036854775808.0 ? static_cast<long long>(number) : INT64_MAX;

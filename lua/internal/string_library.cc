@@ -1,4 +1,4 @@
-// The string library, patterns and format apart.
+// The string library without patterns and format.
 #include <algorithm>
 #include <cstring>
 
@@ -11,7 +11,7 @@
 namespace lua::internal {
 namespace {
 
-// Bytes that are handled in the time of about one instruction.
+// A function handles as many bytes in about the time of one instruction.
 constexpr size_t kBytesPerStep = 16;
 
 int Refuse(lua_State* state) {
@@ -22,7 +22,7 @@ int Refuse(lua_State* state) {
                     lua_tostring(state, lua_upvalueindex(1)));
 }
 
-// A place in the text counted from its end when negative.
+// Returns a place in the text; negative places count from its end.
 ptrdiff_t FromEnd(lua_Integer place, size_t size) {
   return place < 0 ? std::max<lua_Integer>(place + static_cast<lua_Integer>(size) + 1, 0) : place;
 }
@@ -89,7 +89,7 @@ int Reverse(lua_State* state) {
       state, [](Text text, char* to) { std::reverse_copy(text.data, text.data + text.size, to); });
 }
 
-// Upstream has none; here its result is bounded like every string.
+// Upstream refuses rep; here its result is bounded like every string.
 int Repeat(lua_State* state) {
   const Text text = CheckText(state, 1);
   const lua_Integer count = luaL_checkinteger(state, 2);

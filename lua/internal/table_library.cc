@@ -1,5 +1,5 @@
-// The table library. What handles a table at once and is not ours is bounded by the size of a
-// block: see Meter::ExpectBlocks.
+// The table library. LuaJIT's own functions that handle a whole table in one instruction are
+// bounded by the size of a block: see Meter::ExpectBlocks.
 #include <algorithm>
 #include <cstdint>
 #include <utility>
@@ -13,7 +13,7 @@
 namespace lua::internal {
 namespace {
 
-// The size of the list at 1, whose members are there afterwards.
+// Returns the size of the list at 1, after filling the list.
 int CheckList(lua_State* state) {
   luaL_checktype(state, 1, LUA_TTABLE);
   State::Of(state).sources().Fill(state, 1);
@@ -65,17 +65,17 @@ int Concat(lua_State* state) {
     meter.Charge(state, 1 + text_size / 16);
     result.Append(text, text_size);
     lua_pop(state, 1);
-    if (i == last) break;  // Also when i + 1 would not fit.
+    if (i == last) break;  // Avoids an overflow of i + 1.
     result.Append(between, between_size);
   }
   result.Push();
   return 1;
 }
 
-// A merge sort: stable, and it ends after n log n comparisons whatever the comparison says.
+// A stable merge sort that ends after n log n comparisons even if the comparison is inconsistent.
 class Sorting {
  public:
-  // The list is at 1, the comparison or nil at 2.
+  // REQUIRES: the list is at 1, the comparison or nil at 2.
   Sorting(lua_State* state, int size) : state_(state), size_(size) {}
 
   void Run() {
@@ -125,7 +125,7 @@ class Sorting {
       return less;
     }
     if (lua_type(state_, -2) == LUA_TSTRING && lua_type(state_, -1) == LUA_TSTRING) {
-      // Long strings that are alike are read to the end of the shorter one.
+      // Comparing long strings with equal beginnings reads up to the end of the shorter one.
       const size_t bytes = std::min(lua_objlen(state_, -2), lua_objlen(state_, -1));
       State::Of(state_).meter().Charge(state_, bytes / 16);
     }

@@ -1,5 +1,5 @@
-// A text that grows, in memory of the Lua state: counted, and freed by the collector when an error
-// leaves the function that builds it.
+// Builds a text in memory of the Lua state, so that the memory is counted, and is freed by the
+// collector when an error leaves the function that builds the text.
 #ifndef LUA_INTERNAL_TEXT_BUILDER_H_
 #define LUA_INTERNAL_TEXT_BUILDER_H_
 
@@ -9,7 +9,7 @@
 
 namespace lua::internal {
 
-// Takes one slot of the Lua stack, where it must stay. Every function may raise.
+// Takes one slot of the Lua stack, which must stay in place. Every function may raise.
 class TextBuilder {
  public:
   explicit TextBuilder(lua_State* state) : state_(state) {
@@ -25,7 +25,7 @@ class TextBuilder {
     size_ += size;
   }
   void Append(char c) { Append(&c, 1); }
-  // Room for so many more bytes; Added says how many were written there.
+  // Returns room for `size` more bytes; after writing there, call Added.
   char* Room(size_t size) {
     if (size > capacity_ - size_) Grow(size);
     return data_ + size_;

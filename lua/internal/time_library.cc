@@ -1,4 +1,5 @@
-// os.time and os.date, on the clock of the runner; local time is the machine's.
+// The functions os.time and os.date. They use the clock of the runner; local time is that of the
+// machine.
 #include <cstring>
 
 #include "absl/strings/match.h"
@@ -13,9 +14,9 @@
 namespace lua::internal {
 namespace {
 
-constexpr size_t kStepsPerFlag = 50;  // Formatting one takes about a microsecond.
+constexpr size_t kStepsPerFlag = 50;  // Formatting a flag takes about a microsecond.
 
-// The member of the table at 1, or what upstream takes for a missing one.
+// Returns the member of the table at 1, or `otherwise` if it is missing, as upstream does.
 int FieldOf(lua_State* state, const char* name, int otherwise) {
   lua_getfield(state, 1, name);
   const bool given = lua_isnumber(state, -1) != 0;
@@ -39,7 +40,7 @@ int Time(lua_State* state) {
   return 1;
 }
 
-// What a flag of os.date means, as a format of absl::FormatTime; nullptr for an unknown one.
+// Returns the format of absl::FormatTime for a flag of os.date; nullptr for an unknown flag.
 const char* FlagFormat(char flag) {
   switch (flag) {
     case 'a':
@@ -94,7 +95,7 @@ struct Moment {
   absl::TimeZone zone;
 };
 
-// One flag into `out`; how many bytes that were. Raises nothing.
+// Writes one flag to `out` and returns the number of bytes. Does not raise.
 size_t FormatFlag(const Moment& moment, const char* format, char (&out)[128]) {
   const std::string text = absl::FormatTime(format, moment.time, moment.zone);
   const size_t size = std::min(text.size(), sizeof out);

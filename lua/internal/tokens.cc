@@ -10,7 +10,7 @@
 namespace lua {
 namespace {
 
-// LuaJIT takes every byte beyond ASCII for a letter.
+// LuaJIT takes every non-ASCII byte for a letter.
 bool IsLetter(char c) { return absl::ascii_isalpha(c) || c == '_' || !absl::ascii_isascii(c); }
 bool IsNameByte(char c) { return IsLetter(c) || absl::ascii_isdigit(c); }
 
@@ -40,7 +40,7 @@ class Tokenizer {
     Take(Token::Kind::kSymbol, 1);
   }
 
-  // Goes on behind that many bytes.
+  // Moves on by that many bytes.
   void Skip(size_t size) {
     for (size_t i = 0; i < size; ++i) {
       if (rest_[i] != '\n') continue;
@@ -51,7 +51,7 @@ class Tokenizer {
   }
 
   void Take(Token::Kind kind, size_t size) { Take(kind, size, 0, 0); }
-  // A token of `size` bytes whose first and last ones are no part of its text.
+  // Takes a token of `size` bytes, whose text lacks the first `before` and the last `after` ones.
   void Take(Token::Kind kind, size_t size, size_t before, size_t after) {
     const auto column = static_cast<int>(rest_.data() - line_start_) + 1;
     tokens_.push_back({kind, rest_.substr(before, size - before - after), line_, column});
@@ -63,7 +63,7 @@ class Tokenizer {
     return std::find_if_not(rest_.begin(), rest_.end(), predicate) - rest_.begin();
   }
 
-  // With the sign of an exponent: 1e-3, 0x1p+4.
+  // Includes the sign of an exponent, as in 1e-3 and 0x1p+4.
   size_t NumberSize() const {
     size_t size = 1;
     for (; size < rest_.size(); ++size) {
@@ -82,13 +82,13 @@ class Tokenizer {
     Take(Token::Kind::kString, end + 1, 1, 1);
   }
 
-  // How long "[[" or "[==[" at the beginning is; 0 when there is none.
+  // Returns the length of "[[" or "[==[" at the beginning; 0 when there is none.
   static size_t BracketSize(absl::string_view text) {
     if (!absl::StartsWith(text, "[")) return 0;
     const size_t second = text.find_first_not_of('=', 1);
     return second != absl::string_view::npos && text[second] == '[' ? second + 1 : 0;
   }
-  // How many bytes the bracketed text takes, whose first `opening` bytes open it.
+  // Returns the length of the bracketed text, whose first `opening` bytes open it.
   size_t BracketedSize(absl::string_view text, size_t opening) const {
     const std::string closing = absl::StrCat("]", std::string(opening - 2, '='), "]");
     const size_t end = text.find(closing, opening);

@@ -1,4 +1,4 @@
-// The words of a Lua text, for findings about what is written rather than what is run.
+// Splits a Lua text into tokens, for checks of what is written rather than what is run.
 #ifndef LUA_INTERNAL_TOKENS_H_
 #define LUA_INTERNAL_TOKENS_H_
 
@@ -11,17 +11,18 @@ namespace lua {
 
 struct Token {
   enum class Kind {
-    kName,    // Keywords, too.
-    kString,  // `text` is what is between the quotes or brackets, escapes as they are written.
+    kName,    // Names and keywords.
+    kString,  // `text` is the part between the quotes or brackets, with escapes as written.
     kNumber,
     kSymbol  // "=" and "==", "." and ".." and "..." are different ones; others are single bytes.
   } kind = Kind::kSymbol;
-  absl::string_view text;  // A part of the text that was given.
-  int line = 0;            // From 1.
-  int column = 0;          // In bytes, from 1.
+  absl::string_view text;  // A view of the given text.
+  int line = 0;            // Counted from 1.
+  int column = 0;          // In bytes, counted from 1.
 };
 
-// Comments and blanks are left out. A text that does not compile gives some tokens or other.
+// Comments and white space are left out. The tokens of a text that does not compile are
+// unspecified.
 std::vector<Token> Tokenize(absl::string_view text);
 
 }  // namespace lua
