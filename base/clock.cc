@@ -28,7 +28,8 @@ bool Clock::SleepFor(absl::Duration d, const StopToken& stop) const {
     absl::MutexLock lock(&mu);
     stopped = true;
   });
-  // Released before `wake` is destroyed, which waits for a callback that is running.
+  // Declared after `wake` so that it is released first: the destructor of `wake` waits for a
+  // running callback.
   absl::MutexLock lock(&mu);
   return !AwaitUntil(mu, absl::Condition(&stopped), SteadyNow() + d);
 }

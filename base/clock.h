@@ -1,9 +1,8 @@
-// Time, so that tests can own it. Nothing else in the program reads or waits for real time.
+// Clocks, which tests can replace. No other code of the program reads or waits for real time.
 //
-// There are two notions. The wall clock (absl::Time) says what time it is; operators and NTP may
-// step it either way, so it is only written into objects and compared with what others wrote there.
-// The steady clock (SteadyTime) never steps; every wait, delay, deadline and measured duration is
-// on it.
+// There are two scales. The wall clock (absl::Time) may be stepped either way by operators and NTP,
+// so it is only written into objects and compared with times that others wrote there. The steady
+// clock (SteadyTime) never steps; every wait, delay, deadline and measured duration uses it.
 #ifndef BASE_CLOCK_H_
 #define BASE_CLOCK_H_
 
@@ -13,11 +12,12 @@
 
 namespace base {
 
-// A moment on a clock's steady scale. Only differences mean something: the scale begins anywhere,
-// and two clocks share nothing. A type of its own, so that it cannot be taken for a wall time.
+// A moment on a clock's steady scale. Only differences have a meaning: the beginning of the scale
+// is arbitrary and differs between clocks. It is a type of its own, so that it cannot be mistaken
+// for a wall time.
 class SteadyTime {
  public:
-  // The scale's beginning.
+  // The beginning of the scale.
   constexpr SteadyTime() = default;
   static constexpr SteadyTime At(absl::Duration since_beginning) {
     return SteadyTime(since_beginning);
@@ -57,9 +57,9 @@ class SteadyTime {
 class Clock {
  public:
   virtual ~Clock() = default;
-  // The wall clock.
+  // Returns the wall-clock time.
   virtual absl::Time Now() const = 0;
-  // The steady clock. It goes on while the machine is suspended.
+  // Returns the steady time. It goes on while the machine is suspended.
   virtual SteadyTime SteadyNow() const = 0;
   // Waits until `condition` holds or `deadline` has come; returns whether it holds. REQUIRES: `mu`
   // is held; it is released while waiting.
@@ -69,7 +69,7 @@ class Clock {
   bool SleepFor(absl::Duration d, const StopToken& stop) const;
 };
 
-// The machine's clock. Lives for ever.
+// Returns the machine's clock, which is never destroyed.
 const Clock& RealClock();
 
 }  // namespace base

@@ -1,4 +1,4 @@
-// Bounds on text that others wrote.
+// Limits the length of text from outside.
 #ifndef BASE_CUT_TEXT_H_
 #define BASE_CUT_TEXT_H_
 
@@ -9,8 +9,8 @@
 
 namespace base {
 
-// `text` when it has at most `max_bytes`, else its beginning, cut between characters of UTF-8, with
-// " [cut]" behind it: at most `max_bytes` together. REQUIRES: max_bytes is 10 at least.
+// Returns `text` if it has at most `max_bytes`, else its beginning, cut between UTF-8 characters,
+// and " [cut]", together at most `max_bytes`. REQUIRES: max_bytes is at least 10.
 std::string CutText(absl::string_view text, size_t max_bytes);
 
 }  // namespace base

@@ -22,7 +22,8 @@ namespace {
 namespace net = boost::asio;
 using boost::system::error_code;
 
-// Timeouts are enforced by looking at all connections now and then: cheaper than a timer for each.
+// Timeouts are enforced by a periodic look at all connections, which is cheaper than a timer for
+// each.
 std::chrono::nanoseconds SweepPeriod(const HttpServerOptions& options) {
   const absl::Duration shortest = std::min(options.request_timeout, options.idle_timeout);
   return absl::ToChronoNanoseconds(
@@ -68,7 +69,7 @@ class AsioServer : public HttpServer {
     DropConnections();
     for (std::thread& thread : threads_) thread.join();
     context_.threads->Retire();
-    // What was posted after the last thread had gone.
+    // Runs what was posted after the last thread had ended.
     io_.restart();
     io_.poll();
   }

@@ -4,7 +4,7 @@
 //   server->port();
 //
 // The handler runs on one of the server's threads and must not block for long; it may answer at
-// once or keep the Responder and answer later from any thread.
+// once, or keep the responder and answer later from any thread.
 #ifndef BASE_HTTP_SERVER_H_
 #define BASE_HTTP_SERVER_H_
 
@@ -28,13 +28,14 @@ namespace base {
 struct HttpRequest {
   std::string method;                                      // "GET"
   std::string path;                                        // Percent-decoded, without the query.
-  std::string target;                                      // As sent.
+  std::string target;                                      // The undecoded target.
   std::vector<std::pair<std::string, std::string>> query;  // Decoded, in order.
   std::map<std::string, std::string> headers;              // Names in lower case.
   std::string body;
   tls::PeerIdentity peer;  // From a verified client certificate.
 
-  // First value of a query parameter or header ("" when absent). Header names in lower case.
+  // Return the first value of a query parameter or header; "" when it is absent. `name` of a header
+  // is in lower case.
   absl::string_view Query(absl::string_view name) const;
   absl::string_view Header(absl::string_view name) const;
 };
@@ -50,10 +51,11 @@ struct HttpResponse {
 class HttpStream {
  public:
   virtual ~HttpStream() = default;
-  // Queues bytes as one chunk; false when the peer is gone or its unread backlog is over the limit
-  // (the connection is then closed: a watcher that cannot keep up must reconnect).
+  // Queues bytes as one chunk. Returns false when the peer is gone, or when its unread backlog
+  // exceeds the limit; then the connection is closed, because a watcher that cannot keep up must
+  // reconnect.
   virtual bool Write(std::string bytes) = 0;
-  virtual void Close() = 0;  // Ends the response properly.
+  virtual void Close() = 0;  // Ends the response normally.
   virtual void Abort() = 0;  // Cuts the connection.
   // Called once, on a server thread, when the peer goes away or the stream has ended.
   virtual void OnClosed(std::function<void()> callback) = 0;
@@ -62,16 +64,16 @@ class HttpStream {
 class HttpResponder {
  public:
   virtual ~HttpResponder() = default;
-  // Exactly one of these, exactly once.
+  // REQUIRES: exactly one of these functions is called, once.
   virtual void Send(HttpResponse response) = 0;
   virtual std::shared_ptr<HttpStream> StartStream(HttpResponse head) = 0;
   virtual void Abort() = 0;  // Cuts the connection without an answer.
 };
 
 using HttpHandler = std::function<void(HttpRequest, std::shared_ptr<HttpResponder>)>;
-// Looks at a request that has a body before any of the body is kept. An answer refuses the request
-// and ends the connection; nullopt lets the body come. Runs on one of the server's threads and must
-// not block.
+// Looks at a request that has a body before any of the body is kept. A returned response refuses
+// the request and ends the connection; nullopt accepts it. Runs on one of the server's threads and
+// must not block.
 using HttpHeadCheck = std::function<std::optional<HttpResponse>(const HttpRequest& head)>;
 
 struct HttpServerOptions {
@@ -81,17 +83,18 @@ struct HttpServerOptions {
   int threads = 1;
   HttpHeadCheck check_head;  // Optional.
   size_t max_body_bytes = 4 << 20;
-  // The answer to a body that is longer.
+  // The response to a longer body.
   HttpResponse body_too_long = {413, "text/plain", {}, "request body too large\n"};
   size_t max_header_bytes = 32 << 10;
   size_t max_stream_backlog_bytes = 64 << 20;
-  absl::Duration request_timeout = absl::Seconds(30);  // From first byte to whole request.
-  absl::Duration idle_timeout = absl::Seconds(120);    // Between requests of a kept connection.
+  // From the first byte to the complete request.
+  absl::Duration request_timeout = absl::Seconds(30);
+  absl::Duration idle_timeout = absl::Seconds(120);  // Between two requests on one connection.
 };
 
 class HttpServer {
  public:
-  // kUnavailable when the address cannot be bound (the message names it).
+  // kUnavailable when the address cannot be bound; the message names the address.
   static absl::StatusOr<std::unique_ptr<HttpServer>> Start(HttpServerOptions options,
                                                            HttpHandler handler);
   virtual ~HttpServer() = default;  // Stops.

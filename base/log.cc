@@ -8,7 +8,8 @@
 namespace base {
 namespace {
 
-// What InitLogging was given. Written once, before threads start; glog itself is as global as this.
+// The arguments of InitLogging. They are written once, before threads start, and are global like
+// glog itself.
 struct Settings {
   bool json = false;
   int verbosity = 0;
@@ -35,7 +36,7 @@ absl::string_view BaseName(absl::string_view path) {
 }
 
 void WriteJson(const std::string& line) {
-  // One write per line keeps lines whole. There is nowhere to report a failure to.
+  // One write per line keeps lines whole. A failure cannot be reported anywhere.
   [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, line.data(), line.size());
 }
 

@@ -5,7 +5,8 @@
 //   if (base::VlogOn(4)) base::LogInfo("reconciled", {{"binding", key}});
 //
 // Rules: objects are written as "Kind namespace/name"; object bodies and secrets are never logged.
-// V(1) are decisions, V(4) every reconcile. An error is logged once, by the loop that drops it.
+// V(1) is for decisions, V(4) for every reconcile. An error is logged once, by the loop that drops
+// it.
 #ifndef BASE_LOG_H_
 #define BASE_LOG_H_
 
@@ -21,7 +22,7 @@ namespace base {
 
 struct LogField {
   LogField(absl::string_view k, const absl::AlphaNum& v) : key(k), value(v.Piece()) {}
-  // Code and message; what a status carries besides is for programs.
+  // Takes code and message; payloads of a status are not logged.
   LogField(absl::string_view k, const absl::Status& v)
       : key(k), value(v.ToString(absl::StatusToStringMode::kWithNoExtraData)) {}
   absl::string_view key;
@@ -33,11 +34,11 @@ struct LogOptions {
   int verbosity = 0;    // --v
   std::string vmodule;  // --vmodule, file=level,...
   bool json = false;    // --logging-format=json
-  // Files that vmodule does not name log nothing, warnings and errors included: for programs that
-  // people run by hand, which report in their own words what went wrong.
+  // Files without an entry in vmodule log nothing, not even warnings and errors. For programs that
+  // people run by hand and that print their own messages.
   bool only_vmodule = false;
 };
-// Call once, before any thread starts. Without it messages still go to standard error.
+// Must be called once, before any thread starts. Without it messages still go to standard error.
 void InitLogging(const char* program, const LogOptions& options);
 
 void LogInfo(absl::string_view message, LogFields fields = {},

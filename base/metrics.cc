@@ -28,10 +28,10 @@ class Series {
  public:
   virtual ~Series() = default;
   virtual prometheus::ClientMetric Collect() const = 0;
-  // Back to zero.
+  // Sets the value back to zero.
   virtual void Reset() = 0;
 
-  bool removed = false;  // Under the registry's lock.
+  bool removed = false;  // Guarded by the registry's lock.
 };
 
 class CounterSeries : public Series, public Counter {
@@ -63,8 +63,8 @@ class GaugeSeries : public Series, public Gauge {
   prometheus::Gauge gauge_;
 };
 
-// Not prometheus::Histogram: its Observe takes a mutex, for which the interpreter's workers would
-// queue at every answer.
+// Replaces prometheus::Histogram, whose Observe takes a mutex for which the interpreter's workers
+// would wait at every answer.
 class HistogramSeries : public Series, public Histogram {
  public:
   static constexpr MetricType kType = MetricType::Histogram;
@@ -77,7 +77,7 @@ class HistogramSeries : public Series, public Histogram {
     sum_.fetch_add(value, std::memory_order_relaxed);
   }
 
-  // The count is that of the buckets; the sum may lack what is being observed meanwhile.
+  // The count is the sum of the buckets; the sum may lack values that are just being observed.
   prometheus::ClientMetric Collect() const override {
     prometheus::ClientMetric metric;
     prometheus::ClientMetric::Histogram& out = metric.histogram;
@@ -97,7 +97,7 @@ class HistogramSeries : public Series, public Histogram {
   }
 
  private:
-  const std::vector<double> bounds_;  // Upper ones, ascending; the last bucket has none.
+  const std::vector<double> bounds_;  // Ascending upper bounds; the last bucket has none.
   std::vector<std::atomic<uint64_t>> counts_;
   std::atomic<double> sum_{0};
 };
@@ -162,7 +162,7 @@ std::vector<double> ExponentialBuckets(double start, double factor, int n) {
 std::vector<double> DefaultBuckets() { return {.005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10}; }
 
 struct Registry::Impl {
-  // The series of `name` and `labels`, made by `make(family)` if it is the first of its kind.
+  // Returns the series of `name` and `labels`; a new one is made by `make(family)`.
   template <class S, class Make>
   S& Get(const std::string& name, Family prototype, const Labels& labels, Make make) {
     absl::MutexLock lock(&mu);
@@ -174,7 +174,7 @@ struct Registry::Impl {
     return static_cast<S&>(*series);
   }
 
-  // The series stay where they are, hidden: somebody may be counting on one.
+  // Hides the series but keeps them in memory, because other code may still hold references.
   void Remove(const Labels& labels, absl::string_view family_prefix) {
     absl::MutexLock lock(&mu);
     for (auto& [name, family] : families) {

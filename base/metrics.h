@@ -40,29 +40,29 @@ class Histogram {
   virtual void Observe(double value) = 0;
 };
 
-// n bucket bounds: start, start*factor, ... (Prometheus' ExponentialBuckets).
+// Returns n bucket bounds: start, start*factor, ... (Prometheus' ExponentialBuckets).
 std::vector<double> ExponentialBuckets(double start, double factor, int n);
-// 0.005 ... 10 (Prometheus' DefBuckets).
+// Returns 0.005 ... 10 (Prometheus' DefBuckets).
 std::vector<double> DefaultBuckets();
 
 class Registry {
  public:
   Registry();
   ~Registry();
-  // The same name and labels give the same series. One name has one type, help text and bucket
-  // list: those of its first use.
+  // The same name and labels return the same series. A name keeps the type, help text and buckets
+  // of its first use.
   Counter& GetCounter(const std::string& name, const std::string& help, const Labels& labels = {});
   Gauge& GetGauge(const std::string& name, const std::string& help, const Labels& labels = {});
   Histogram& GetHistogram(const std::string& name, const std::string& help,
                           const std::vector<double>& buckets, const Labels& labels = {});
-  // Takes every series with this label value (a cluster that was unjoined) out of the exposition,
-  // in the families whose names begin with `family_prefix`. What is still counted on it is not
-  // seen; the next Get of the same name and labels brings it back, from zero.
+  // Removes from the exposition every series with this label value (of an unjoined cluster, for
+  // example), in families whose names begin with `family_prefix`. Observations on a removed series
+  // are not exposed; the next Get of the same name and labels brings it back, starting from zero.
   void RemoveSeries(const std::string& label, const std::string& value,
                     absl::string_view family_prefix = "");
-  // The same for the series of every family that carry all of these labels.
+  // Removes in the same way the series of every family that have all these labels.
   void RemoveSeries(const Labels& labels);
-  // The text exposition (version 0.0.4) of all series plus process_* of this process.
+  // Returns the text exposition (version 0.0.4) of all series and of process_* of this process.
   std::string Expose() const;
 
  private:

@@ -19,7 +19,7 @@ absl::BitGen& Generator() {
 std::string NewUuid() {
   const uint64_t high = absl::Uniform<uint64_t>(Generator());
   const uint64_t low = absl::Uniform<uint64_t>(Generator());
-  // Version 4 in the third group, variant 10xx in the fourth.
+  // The third group begins with version 4, the fourth with variant 10xx.
   return absl::StrFormat("%08x-%04x-4%03x-%04x-%012x", high >> 32, (high >> 16) & 0xffff,
                          high & 0xfff, (low >> 48 & 0x3fff) | 0x8000, low & 0xffffffffffff);
 }
@@ -29,7 +29,7 @@ double RandomUnit() { return absl::Uniform<double>(Generator(), 0.0, 1.0); }
 absl::Duration Jitter(absl::Duration d, double factor) { return d + d * (factor * RandomUnit()); }
 
 std::string RandomNameSuffix(int n) {
-  // No vowels and no 0, 1, 3: chance spells no words and nothing is misread.
+  // Has no vowels and no 0, 1, 3, so that no words appear by chance and no character is misread.
   constexpr absl::string_view kAlphabet = "bcdfghjklmnpqrstvwxz2456789";
   std::string suffix;
   for (int i = 0; i < n; ++i) {

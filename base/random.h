@@ -1,4 +1,4 @@
-// Randomness: identifiers and jitter. Thread-safe.
+// Random identifiers and jitter. Thread-safe.
 #ifndef BASE_RANDOM_H_
 #define BASE_RANDOM_H_
 
@@ -8,13 +8,13 @@
 
 namespace base {
 
-// A random (version 4) UUID in lower case.
+// Returns a random (version 4) UUID in lower case.
 std::string NewUuid();
-// Uniform in [0, 1).
+// Returns a number that is uniform in [0, 1).
 double RandomUnit();
-// d plus up to `factor` of it, uniformly (client-go's wait.Jitter).
+// Returns `d` plus up to `factor` of it, uniformly (client-go's wait.Jitter).
 absl::Duration Jitter(absl::Duration d, double factor);
-// n characters of the alphabet Kubernetes uses for generateName suffixes.
+// Returns n characters of the alphabet that Kubernetes uses for generateName suffixes.
 std::string RandomNameSuffix(int n);
 
 }  // namespace base

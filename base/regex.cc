@@ -17,7 +17,7 @@ Regex::Regex(std::shared_ptr<const re2::RE2> compiled) : compiled_(std::move(com
 
 absl::StatusOr<Regex> Regex::Compile(absl::string_view pattern) {
   re2::RE2::Options options;
-  options.set_log_errors(false);  // The caller reports them.
+  options.set_log_errors(false);  // Callers report errors.
   auto compiled = std::make_shared<const re2::RE2>(Piece(pattern), options);
   if (!compiled->ok()) {
     return absl::InvalidArgumentError(

@@ -1,4 +1,4 @@
-// Regular expressions in Go's grammar, such as users write them in flags and schemas (RE2).
+// Regular expressions in Go's grammar, as users write them in flags and schemas (RE2).
 //
 //   ASSIGN_OR_RETURN(const base::Regex name, base::Regex::Compile("^kube-.*$"));
 //   if (name.Finds("kube-system")) ...
@@ -16,15 +16,15 @@ class RE2;
 
 namespace base {
 
-// An expression that was compiled once; cheap to copy, safe to use from any thread. Matching takes
-// time linear in the text, whatever the expression.
+// A compiled expression; cheap to copy, safe to use from any thread. Matching takes time linear in
+// the text for every expression.
 class Regex {
  public:
-  // kInvalidArgument says what is wrong with the pattern. Patterns and texts are UTF-8.
+  // kInvalidArgument describes the mistake in the pattern. Patterns and texts are UTF-8.
   static absl::StatusOr<Regex> Compile(absl::string_view pattern);
 
-  // Reports whether some part of the text matches, like Go's MatchString: a pattern that must match
-  // the whole text says so with ^ and $.
+  // Returns whether some part of the text matches, like Go's MatchString. A pattern that must match
+  // the whole text needs ^ and $.
   bool Finds(absl::string_view text) const;
 
  private:

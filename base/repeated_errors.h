@@ -1,5 +1,5 @@
-// Keeps a log readable while something goes on failing: of errors that are alike the first one is
-// worth a line at once; after that one line in five minutes says how many more there were.
+// Keeps a log readable while something keeps failing: the first of several similar errors is logged
+// at once; after that one line in five minutes reports how many more there were.
 //
 //   const base::RepeatedErrors::Verdict verdict = errors_.Note(kind, clock.SteadyNow());
 //   if (verdict.log) base::LogError("reconcile failed", {..., {"more", verdict.More()}});
@@ -21,18 +21,18 @@ namespace base {
 class RepeatedErrors {
  public:
   static constexpr absl::Duration kPeriod = absl::Minutes(5);
-  // So many different kinds are logged in one period; more of them are only counted.
+  // How many different kinds are logged in one period; errors of further kinds are only counted.
   static constexpr int kKindsPerPeriod = 20;
 
   struct Verdict {
-    bool log = false;  // Write a line about this error.
-    int64_t more = 0;  // Errors like it that were not logged since the last line.
-    absl::Duration since = absl::ZeroDuration();  // The time of that line, counted back from now.
+    bool log = false;  // The caller should log this error.
+    int64_t more = 0;  // Similar errors that were not logged since the last line.
+    absl::Duration since = absl::ZeroDuration();  // How long ago that line was.
     // "37 more like it in 5m", or "" when there were none.
     std::string More() const;
   };
 
-  // Notes one error. Errors of equal `kind` are alike.
+  // Records one error. Errors with equal `kind` are similar.
   Verdict Note(absl::string_view kind, SteadyTime now);
 
  private:
@@ -41,12 +41,12 @@ class RepeatedErrors {
     int64_t more = 0;
   };
   absl::Mutex mu_;
-  // At most kKindsPerPeriod and one: "" stands for all kinds beyond them.
+  // At most kKindsPerPeriod and one: "" stands for all further kinds.
   std::map<std::string, Kind, std::less<>> kinds_ ABSL_GUARDED_BY(mu_);
 };
 
-// What is the same in messages about different objects: `message` with each occurrence of the given
-// name, and each run of digits, replaced by a mark.
+// Returns what messages about different objects have in common: `message` with each occurrence of
+// the given name, and each run of digits, replaced by a mark.
 std::string KindOfMessage(absl::string_view message, absl::string_view name);
 
 }  // namespace base

@@ -1,14 +1,13 @@
-// A value that many threads read all the time and somebody replaces now and then, such as the rules
-// of a configuration.
+// A value that many threads read often and that is rarely replaced, such as the rules of a
+// configuration.
 //
 //   Snapshot<Rules> rules;
 //   rules.Set(std::make_shared<const Rules>(...));            // The writer, now and then.
 //   if (const auto now = rules.Get(); now != nullptr) ...     // Any thread, for every request.
 //
-// A reader takes a lock only for its first look after a change: each thread keeps the pointer it
-// saw last together with the version it had, and compares versions. (std::atomic<std::shared_ptr>
-// would do the same in one line, but GCC 12 builds it on a spin lock that ThreadSanitizer does not
-// know.)
+// A reader takes a lock only for its first Get after a change: each thread keeps the last pointer
+// and its version, and compares versions. (std::atomic<std::shared_ptr> would do the same in one
+// line, but GCC 12 builds it on a spin lock that ThreadSanitizer does not know.)
 #ifndef BASE_SNAPSHOT_H_
 #define BASE_SNAPSHOT_H_
 
@@ -24,23 +23,23 @@
 
 namespace base {
 
-// Thread-safe. A thread that does not look again keeps what it saw last alive, also when the
-// Snapshot has gone: nothing in T may mind being destroyed late, on any thread.
+// Thread-safe. A thread keeps the last value that it got alive, even after the Snapshot is
+// destroyed. T must therefore tolerate a late destruction on any thread.
 template <class T>
 class Snapshot {
  public:
   using Ptr = std::shared_ptr<const T>;
 
-  // Begins without a value: Get() gives nullptr.
+  // Until the first Set, Get() returns nullptr.
   Snapshot() = default;
   explicit Snapshot(Ptr value) : value_(std::move(value)) {}
   Snapshot(const Snapshot&) = delete;
   Snapshot& operator=(const Snapshot&) = delete;
 
-  // What every Get() that begins after this returns, until the next Set().
+  // Replaces the value for every Get() that begins after this returns.
   void Set(Ptr value) {
     absl::MutexLock lock(&mu_);
-    value_.swap(value);  // The old value dies after the lock is gone, if nobody else holds it.
+    value_.swap(value);  // The old value is destroyed after the lock is released.
     version_.fetch_add(1, std::memory_order_release);
   }
 
@@ -51,14 +50,14 @@ class Snapshot {
   }
 
  private:
-  // What a thread saw of one Snapshot.
+  // The last value that a thread got from one Snapshot.
   struct Seen {
-    uint64_t id = 0;  // Names the Snapshot; no Snapshot has 0.
+    uint64_t id = 0;  // Id of the Snapshot; no Snapshot has 0.
     uint64_t version = 0;
     Ptr value;
   };
-  // Snapshots of one type that a thread can remember. Two that share a place take the lock each
-  // time they take turns; nothing worse.
+  // How many Snapshots of one type a thread can keep. Two that share a slot only cost a lock each
+  // time the thread changes between them.
   static constexpr size_t kKept = 8;
 
   static std::array<Seen, kKept>& SeenByThread() {
@@ -66,7 +65,7 @@ class Snapshot {
     return seen;
   }
 
-  // Never given twice, so that a Snapshot is not taken for an earlier one at its address.
+  // Ids are not reused, so that a Snapshot is not mistaken for an earlier one at its address.
   static uint64_t NextId() {
     static std::atomic<uint64_t> last{0};
     return last.fetch_add(1, std::memory_order_relaxed) + 1;
@@ -80,7 +79,7 @@ class Snapshot {
       now.value = value_;
     }
     const Ptr value = now.value;
-    // What was seen before dies last: it may look at Snapshots itself, at one in this place, too.
+    // The previous value is destroyed last, because its destructor may use Snapshots in this slot.
     std::swap(seen, now);
     return value;
   }
@@ -88,7 +87,7 @@ class Snapshot {
   const uint64_t id_ = NextId();
   mutable absl::Mutex mu_;
   Ptr value_ ABSL_GUARDED_BY(mu_);
-  std::atomic<uint64_t> version_{0};  // Changes while mu_ is held only.
+  std::atomic<uint64_t> version_{0};  // Changes only while mu_ is held.
 };
 
 }  // namespace base

@@ -9,7 +9,7 @@
 namespace base {
 namespace {
 
-// How many letters have to change to make one name the other, in any case (Levenshtein).
+// Returns how many letters must change to turn one name into the other, in any case (Levenshtein).
 size_t Distance(absl::string_view a, absl::string_view b) {
   std::vector<size_t> row(b.size() + 1);
   for (size_t j = 0; j < row.size(); ++j) row[j] = j;
@@ -30,7 +30,7 @@ size_t Distance(absl::string_view a, absl::string_view b) {
 std::optional<size_t> NearestName(absl::string_view name,
                                   const std::vector<std::string>& candidates) {
   std::optional<size_t> nearest;
-  size_t best = name.size() / 3 + 2;  // As far away is another name.
+  size_t best = name.size() / 3 + 2;  // From this distance on it is another name.
   for (size_t i = 0; i < candidates.size(); ++i) {
     const size_t distance = Distance(candidates[i], name);
     if (distance < best) best = distance, nearest = i;

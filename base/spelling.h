@@ -1,4 +1,4 @@
-// Finds the name that was probably meant by one that does not exist.
+// Suggests the name that was probably meant instead of one that does not exist.
 #ifndef BASE_SPELLING_H_
 #define BASE_SPELLING_H_
 
@@ -10,9 +10,8 @@
 
 namespace base {
 
-// Returns the position of the candidate that needs the fewest changed letters to become `name`, in
-// any case; nullopt when all of them are other names (more than a third of the letters and one
-// differ).
+// Returns the index of the candidate that needs the fewest changed letters to become `name`, in any
+// case; nullopt when every candidate differs in more than a third of the letters and one.
 std::optional<size_t> NearestName(absl::string_view name,
                                   const std::vector<std::string>& candidates);
 

@@ -15,8 +15,8 @@ absl::Status WithMessage(const absl::Status& status, absl::string_view message) 
   return result;
 }
 
-// Which of several errors stands for all: one that a retry may mend and that is reported, else one
-// that is reported, else a conflict, which is tried again silently.
+// Orders errors by how well they stand for several: best one that a retry may mend, then a terminal
+// one, then a conflict, which is retried without a report.
 int Weight(const absl::Status& status) {
   if (absl::IsAborted(status)) return 0;
   return IsTerminal(status) ? 1 : 2;
@@ -48,7 +48,7 @@ void ErrorList::Add(const absl::Status& status) {
   if (status.ok()) return;
   const bool with_conflict = !first_.ok() && (absl::IsAborted(first_) || absl::IsAborted(status));
   if (first_.ok() || Weight(status) > Weight(first_)) first_ = status;
-  if (with_conflict) first_.ErasePayload(kTerminalPayload);  // The conflict is worth another try.
+  if (with_conflict) first_.ErasePayload(kTerminalPayload);  // A retry may solve the conflict.
   // Messages are remembered between NUL bytes, which no message contains.
   const std::string mark =
       absl::StrCat(absl::string_view("\0", 1), status.message(), absl::string_view("\0", 1));

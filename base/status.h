@@ -33,7 +33,7 @@
 
 namespace base {
 
-// The same error with "<context>: " before its message; code and payloads are kept. OK stays OK.
+// Returns the error with "<context>: " before its message; code and payloads are kept. OK stays OK.
 absl::Status AnnotateMessage(const absl::Status& status, absl::string_view context);
 
 template <class... Parts>
@@ -41,21 +41,23 @@ absl::Status Annotate(const absl::Status& status, const Parts&... parts) {
   return status.ok() ? status : AnnotateMessage(status, absl::StrCat(parts...));
 }
 
-// Drops an error on purpose; `why` is for the reader and for V(1) logs.
+// Drops an error on purpose; `why` explains that to readers and goes to V(1) logs.
 void IgnoreError(const absl::Status& status, absl::string_view why);
 
-// Marks an error that no retry can mend: the same call with the same input fails again. Whoever
+// Marks an error that no retry can mend: the same call with the same input fails again. Code that
 // decides on retries asks IsTerminal. Annotate keeps the mark. REQUIRES: !status.ok().
 absl::Status Terminal(const absl::Status& status);
 bool IsTerminal(const absl::Status& status);
 
-// Collects errors of independent steps. Message form as Kubernetes aggregates: one error stands
-// alone, several become "[a, b]"; equal messages appear once. Code and payloads are those of the
-// first error; of the first that is not terminal, if there is one, since a retry may mend that.
+// Collects errors of independent steps. The message has the form of Kubernetes' aggregates: one
+// error stands alone, several become "[a, b]"; equal messages appear once. Code and payloads are
+// those of the first error that a retry may mend, else of the first terminal one, else of the first
+// conflict (kAborted); the result is not terminal if there is a conflict.
 class ErrorList {
  public:
   void Add(const absl::Status& status);
   bool empty() const { return first_.ok(); }
+  // OK when there was no error.
   absl::Status Join() const;
 
  private:

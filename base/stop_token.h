@@ -1,5 +1,5 @@
-// Cancellation: whoever may wait takes a StopToken and returns kCancelled soon after a stop is
-// requested.
+// Cancellation: every function that may wait takes a StopToken and returns kCancelled soon after a
+// stop is requested.
 #ifndef BASE_STOP_TOKEN_H_
 #define BASE_STOP_TOKEN_H_
 

@@ -18,13 +18,13 @@ using internal::StorePtr;
 
 class SharedCredentials : public ClientCredentials {
  public:
-  // `roots` empty: the system's. `identity` without chain: no client certificate.
+  // Empty `roots` stand for the system's. An `identity` without chain means no client certificate.
   SharedCredentials(StorePtr roots, bool skip_verify, Identity identity)
       : roots_(std::move(roots)), skip_verify_(skip_verify), identity_(std::move(identity)) {}
 
   absl::Status Apply(ssl_ctx_st* ctx) const override {
     internal::SetCommonOptions(ctx);
-    // The callback stays: the HTTP library puts its host name check there.
+    // Keeps the callback: it is the host name check of the HTTP library.
     SSL_CTX_set_verify(ctx, skip_verify_ ? SSL_VERIFY_NONE : SSL_VERIFY_PEER,
                        SSL_CTX_get_verify_callback(ctx));
     if (!skip_verify_) {
@@ -45,7 +45,7 @@ absl::StatusOr<StorePtr> ParseRoots(absl::string_view pem) {
   return internal::NewStore(*certificates);
 }
 
-// All values of one kind of name part, such as the organizations of a subject.
+// Returns all values of one kind of name part, such as the organizations of a subject.
 std::vector<std::string> NameParts(const X509_NAME* name, int nid) {
   std::vector<std::string> parts;
   for (int i = -1; (i = X509_NAME_get_index_by_NID(name, nid, i)) >= 0;) {
@@ -59,7 +59,7 @@ std::vector<std::string> NameParts(const X509_NAME* name, int nid) {
   return parts;
 }
 
-// Asks for, but does not insist on, client certificates of `ca_pem`.
+// Asks for client certificates of `ca_pem`, but does not require them.
 absl::Status AcceptClientCertificates(SSL_CTX* ctx, absl::string_view ca_pem) {
   auto certificates = internal::ParseCertificates(ca_pem);
   if (!certificates.ok()) return base::Annotate(certificates.status(), "client authority");
@@ -90,7 +90,7 @@ absl::StatusOr<std::shared_ptr<const ClientCredentials>> ClientCredentials::Crea
 
 absl::Status RequireServerName(ssl_ctx_st* ctx, const std::string& host) {
   X509_VERIFY_PARAM* param = SSL_CTX_get0_param(ctx);
-  // An address is tried first; a name never looks like one.
+  // Tries an IP address first; a host name is never a valid one.
   if (X509_VERIFY_PARAM_set1_ip_asc(param, host.c_str()) == 1) return absl::OkStatus();
   ERR_clear_error();
   X509_VERIFY_PARAM_set_hostflags(

@@ -1,4 +1,4 @@
-// TLS material and contexts: the only door to OpenSSL. Contexts allow TLS 1.2 and newer only.
+// TLS certificates and contexts. Contexts allow TLS 1.2 and newer only.
 #ifndef BASE_TLS_H_
 #define BASE_TLS_H_
 
@@ -17,20 +17,21 @@ struct ssl_st;      // OpenSSL's SSL.
 
 namespace tls {
 
-// A certificate (chain, leaf first) and its private key, both PEM.
+// A certificate chain, leaf first, and its private key, both PEM.
 struct KeyPair {
   std::string cert_pem;
   std::string key_pem;
 };
 
-// Who a verified client certificate speaks for: Kubernetes reads user from CN and groups from O.
+// The identity in a verified client certificate: Kubernetes takes the user from CN and groups from
+// O.
 struct PeerIdentity {
-  std::string common_name;  // Empty when no client certificate was shown.
+  std::string common_name;  // Empty if the client sent no certificate.
   std::vector<std::string> organizations;
 };
 
-// A shared, parsed set of trust roots, client certificate and key: parse once, use for every
-// connection (each parse of the system bundle costs about 0.9 MB and 20 ms).
+// A shared, parsed set of trust roots, client certificate and key: it is parsed once and used for
+// every connection (each parse of the system bundle costs about 0.9 MB and 20 ms).
 class ClientCredentials {
  public:
   struct Options {
@@ -38,35 +39,36 @@ class ClientCredentials {
     bool skip_verify = false;  // Accepts any server certificate.
     KeyPair client;            // Optional client certificate.
   };
-  // kInvalidArgument says which PEM is unusable and why.
+  // kInvalidArgument names the unusable PEM and the reason.
   static absl::StatusOr<std::shared_ptr<const ClientCredentials>> Create(const Options& options);
   virtual ~ClientCredentials() = default;
-  // Makes `ctx` use these credentials; called once for each new connection's context.
+  // Makes `ctx` use these credentials. Must be called for the context of each new connection.
   virtual absl::Status Apply(ssl_ctx_st* ctx) const = 0;
 };
 
-// Makes connections of `ctx`, a client's, insist that the server's certificate is valid for `host`,
-// a name or an IP address. As in Go, only the alternative names of a certificate count, never its
-// subject. No effect where verification is off. kInvalidArgument.
+// Makes connections of the client context `ctx` require that the server's certificate is valid for
+// `host`, a name or an IP address. As in Go, only the alternative names of a certificate count,
+// never its subject. Without verification this has no effect. kInvalidArgument if OpenSSL refuses
+// the name.
 absl::Status RequireServerName(ssl_ctx_st* ctx, const std::string& host);
 
-// Makes `ctx` a server's: certificate, key and, when given, a CA against which client certificates
-// are checked if the client shows one.
+// Configures `ctx` for a server: certificate, key and optionally a CA; client certificates are not
+// required, but checked against the CA.
 struct ServerOptions {
   KeyPair server;
   std::string client_ca_pem;
 };
 absl::Status ConfigureServer(ssl_ctx_st* ctx, const ServerOptions& options);
-// The verified identity of the peer of an established connection.
+// Returns the verified identity of the peer of an established connection.
 PeerIdentity PeerOf(const ssl_st* ssl);
 
 // Keeps OpenSSL from parsing the system's CA bundle for every connection, by pointing SSL_CERT_FILE
-// and SSL_CERT_DIR at nothing. Credentials made here still trust the system's bundle. Call first
-// thing in main(), before any thread.
+// and SSL_CERT_DIR at nothing. Credentials made here still trust the system's bundle. Must be
+// called first in main(), before any thread starts.
 void DisableSystemBundlePerConnection();
 
-// Those two variables as they were before, for the environment of child processes; nullopt: not
-// set.
+// The original values of those two variables, for the environment of child processes; nullopt if
+// not set.
 struct SystemBundleVariables {
   std::optional<std::string> file;       // SSL_CERT_FILE
   std::optional<std::string> directory;  // SSL_CERT_DIR
@@ -88,7 +90,7 @@ class CertificateAuthority {
     absl::Duration valid_for = absl::Hours(24 * 365);
     absl::Time not_before = absl::InfinitePast();  // InfinitePast: one minute ago.
   };
-  // Usable for both server and client authentication.
+  // The certificate can be used for server and client authentication.
   virtual absl::StatusOr<KeyPair> Issue(const LeafOptions& options) = 0;
 };
 

@@ -1,4 +1,4 @@
-// Reading YAML: the only place that includes yaml-cpp.
+// Reads YAML. Only base/yaml*.cc include yaml-cpp.
 #include "base/yaml.h"
 
 #include <yaml-cpp/emitterstyle.h>
@@ -27,23 +27,23 @@ namespace {
 using YAML::anchor_t;
 using YAML::Mark;
 
-// Deeper than any manifest, shallow enough for yaml-cpp's recursion (it refuses 500 less politely)
-// and for that of whoever writes, compares or destroys the value.
+// Limits nesting: deeper than any manifest, but shallow enough for yaml-cpp's recursion (which
+// fails with a worse error at 500) and for recursive functions on the value.
 constexpr size_t kMaxDepth = 400;
 // How much text aliases may stand for in one document. Aliased values are shared, so they cost
-// nothing here, but writing a document of nested aliases out could fill the memory.
+// nothing here, but writing a document of nested aliases could fill the memory.
 constexpr size_t kMaxAliasedBytes = 16 << 20;
 constexpr size_t kBytesPerNode = 8;
 
 constexpr char kPositionPayload[] = "type.yaml/position";
 
-// Thrown through yaml-cpp, which knows no other way to stop early; caught in ParseAll.
+// Throws through yaml-cpp, which has no other way to stop early; ParseAll catches the exception.
 [[noreturn]] void Fail(const Mark& mark, const std::string& message) {
   throw YAML::ParserException(mark, message);
 }
 
-// A finished value, the size of the text that it stands for, and how many arrays and objects lie
-// within one another in it. Aliases count as what they stand for.
+// A finished value, the size of its text, and the depth of its nesting. Aliases count as the value
+// that they stand for.
 struct Sized {
   json::Value value;
   size_t bytes = kBytesPerNode;
@@ -58,7 +58,7 @@ struct Open {
   size_t depth = 1;
   std::vector<json::Value> items;
   std::vector<json::Member> members;
-  std::optional<json::Value> name;  // The member whose value comes next.
+  std::optional<json::Value> name;  // The name whose value comes next.
   bool is_merge = false;            // That "member" is <<.
 };
 
@@ -68,15 +68,15 @@ std::string NameText(const json::Value& key, const Mark& mark) {
   Fail(mark, "a key must be a string, a number or a boolean");
 }
 
-// Where documents other than the first may begin. yaml-cpp takes what it does not expect after a
-// value, such as "b: c" after "- a", for one more document.
+// Determines where further documents may begin. yaml-cpp takes unexpected text after a value, such
+// as "b: c" after "- a", for another document.
 class DocumentPlaces {
  public:
   explicit DocumentPlaces(absl::string_view text) : text_(text) {}
 
-  // Reports whether one may begin at this line, counted from 0.
+  // Returns whether a document may begin at this line, counted from 0.
   bool MayBegin(int line) {
-    // Once for all documents, and never where there is only one.
+    // Done once for all documents, and never for a text with only one.
     if (lines_.empty()) lines_ = absl::StrSplit(text_, '\n');
     const size_t count = std::min(lines_.size(), static_cast<size_t>(line) + 1);
     if (absl::StartsWith(lines_[count - 1], "---")) return true;
@@ -92,21 +92,21 @@ class DocumentPlaces {
   std::vector<absl::string_view> lines_;
 };
 
-// Builds one value out of yaml-cpp's events.
+// Builds a value from yaml-cpp's events.
 class DocumentBuilder : public YAML::EventHandler {
  public:
-  // `after` is where the document before it began, in bytes; -1 for the first. `places` must live
-  // as long as the builder.
+  // `after` is the byte at which the previous document began; -1 for the first document. `places`
+  // must outlive the builder.
   DocumentBuilder(DocumentPlaces& places, int after) : places_(places), after_(after) {}
 
-  // Where the document began; `after` when there was none.
+  // Returns the byte at which the document began; `after` if there was none.
   int place() const { return place_; }
 
-  // Null when the document is empty.
+  // Returns null when the document is empty.
   json::Value Take() { return std::move(document_); }
 
   void OnDocumentStart(const Mark& mark) override {
-    // What yaml-cpp cannot read it may give as an empty document, again and again.
+    // yaml-cpp may report text that it cannot read as an empty document, without end.
     if (mark.pos <= after_) Fail(mark, "this belongs to no document");
     place_ = mark.pos;
     if (after_ >= 0 && !places_.MayBegin(mark.line)) {
@@ -152,7 +152,7 @@ class DocumentBuilder : public YAML::EventHandler {
  private:
   bool AwaitsName() const { return !open_.empty() && open_.back().is_map && !open_.back().name; }
 
-  // For a value of that depth inside of what is open.
+  // Checks whether a value of that depth may be put into the open containers.
   void CheckDepth(const Mark& mark, size_t depth) const {
     if (open_.size() + depth <= kMaxDepth) return;
     Fail(mark, absl::StrCat("nested deeper than ", kMaxDepth));
@@ -174,7 +174,7 @@ class DocumentBuilder : public YAML::EventHandler {
             done.bytes, done.depth});
   }
 
-  // Puts a value where it belongs: the document, an array, or a name or a member of an object.
+  // Puts a value into its place: the document, an array, or a name or a member of an object.
   void Finish(const Mark& mark, anchor_t anchor, Sized sized) {
     if (anchor != 0) anchors_[anchor] = sized;
     if (open_.empty()) {
@@ -202,7 +202,7 @@ class DocumentBuilder : public YAML::EventHandler {
     }
   }
 
-  // Where members have one name the last stays, as with go-yaml v2, whichever of them is merged.
+  // Of several members with one name the last one stays, merged or not, as with go-yaml v2.
   static void Merge(const Mark& mark, Open& map, const json::Value& value) {
     if (value.is_object()) {
       map.members.insert(map.members.end(), value.members().begin(), value.members().end());
@@ -220,7 +220,7 @@ class DocumentBuilder : public YAML::EventHandler {
   int place_ = after_;
   json::Value document_;
   std::vector<Open> open_;  // Outermost first.
-  Mark start_;              // Where the last container begins; for messages.
+  Mark start_;              // Where the last container begins, for messages.
   absl::flat_hash_map<anchor_t, Sized> anchors_;
   size_t aliased_bytes_ = 0;
 };
@@ -231,7 +231,8 @@ absl::Status ErrorAt(const Mark& mark, absl::string_view message) {
   absl::Status status =
       absl::InvalidArgumentError(absl::StrCat("invalid YAML", where, ": ", message));
   if (!mark.is_null()) {
-    // By a view: clang names Cord's constructor for std::string otherwise than the library has it.
+    // As a view, because clang and the library mangle Cord's constructor for std::string
+    // differently.
     const std::string position = absl::StrCat(mark.line + 1, ":", mark.column + 1);
     status.SetPayload(kPositionPayload, absl::Cord(absl::string_view(position)));
   }
@@ -262,7 +263,7 @@ absl::StatusOr<std::vector<json::Value>> ParseDocuments(absl::string_view text) 
 }  // namespace
 
 absl::StatusOr<std::vector<json::Value>> ParseAll(absl::string_view text) {
-  // Most texts that begin like JSON are; the exact parser for it is quicker, too.
+  // Most texts that begin like JSON are JSON, and the JSON parser is exact and faster.
   const absl::string_view start = absl::StripLeadingAsciiWhitespace(text);
   if (!start.empty() && (start[0] == '{' || start[0] == '[')) {
     if (auto value = json::Parse(text); value.ok()) return std::vector<json::Value>{*value};

@@ -1,4 +1,4 @@
-// YAML text to and from json::Value (kubeconfigs, manifests, customizations).
+// Converts YAML text to json::Value and back (kubeconfigs, manifests, customizations).
 #ifndef BASE_YAML_H_
 #define BASE_YAML_H_
 
@@ -13,18 +13,18 @@
 
 namespace yaml {
 
-// All documents of a stream (`---` separated); empty documents are left out. JSON is YAML too.
-// Scalars are typed as Kubernetes' YAML reader (sigs.k8s.io/yaml, YAML 1.1 booleans) types them.
-// Errors (kInvalidArgument) give line and column. Anchors are expanded, with a cap on the expanded
+// Returns all documents of a stream (`---` separated) that are not empty. JSON is YAML, too.
+// Scalars get types as in Kubernetes' YAML reader (sigs.k8s.io/yaml, YAML 1.1 booleans). Errors
+// (kInvalidArgument) contain line and column. Anchors are expanded, with a limit on the expanded
 // size.
 absl::StatusOr<std::vector<json::Value>> ParseAll(absl::string_view text);
-// Where an error of these functions is in the text, also after base::Annotate; nullopt when it is
-// not known, as for other errors.
+// Returns the position of an error of these functions, also after base::Annotate; nullopt when it
+// is not known, as for other errors.
 std::optional<Position> ErrorPosition(const absl::Status& status);
-// Exactly one document.
+// Returns the only document of the text; kInvalidArgument when there is none or more than one.
 absl::StatusOr<json::Value> Parse(absl::string_view text);
 
-// Block style, names sorted, strings quoted only where a reader would mistake them.
+// Writes block style, names sorted, strings quoted only where a reader would misread them.
 std::string Write(const json::Value& value);
 
 }  // namespace yaml

@@ -19,10 +19,10 @@ namespace {
 using YAML::anchor_t;
 using YAML::Mark;
 
-// yaml-cpp refuses 500 less politely.
+// Less than 500, where yaml-cpp fails with a worse error.
 constexpr size_t kMaxDepth = 400;
 
-// Ends the parse; caught in Follow.
+// Ends the parsing; Follow catches it.
 struct Found {};
 
 Position PositionOf(const Mark& mark) { return {mark.line + 1, mark.column + 1}; }
@@ -31,13 +31,13 @@ Position PositionOf(const Mark& mark) { return {mark.line + 1, mark.column + 1};
 struct Level {
   bool is_map = false;
   bool awaits_value = false;              // In a map: the name has come.
-  Position key;                           // Where that name is.
-  std::string name;                       // The member or item that is open or next.
-  size_t items = 0;                       // In a list: how many came before.
-  std::map<std::string, Position> names;  // In a map, if they are kept.
+  Position key;                           // Position of that name.
+  std::string name;                       // The open or next member or item.
+  size_t items = 0;                       // In a list: the number of items before.
+  std::map<std::string, Position> names;  // In a map: its names, if they are kept.
 };
 
-// Follows yaml-cpp's events and knows the path of each.
+// Follows yaml-cpp's events and determines the path of each.
 class PathFollower : public YAML::EventHandler {
  public:
   void OnDocumentStart(const Mark&) override {}
@@ -59,16 +59,16 @@ class PathFollower : public YAML::EventHandler {
   void OnMapEnd() override { Leave(); }
 
  protected:
-  // A member's name has come; it is in open().back().
+  // Is called after a member's name, which is in open().back().
   virtual void OnName() {}
-  // A value begins; open() is what it is in.
+  // Is called at the beginning of a value inside open().
   virtual void OnValue(const Mark&) {}
 
   const std::vector<Level>& open() const { return open_; }
   Level& innermost() { return open_.back(); }
 
  private:
-  // Reports whether the next value is a name in a map.
+  // Returns whether the next value is a name in a map.
   bool IsName() const {
     return !open_.empty() && open_.back().is_map && !open_.back().awaits_value;
   }
@@ -96,7 +96,7 @@ class PathFollower : public YAML::EventHandler {
     End();
   }
 
-  // A value has ended.
+  // Must be called at the end of a value.
   void End() {
     if (open_.empty()) return;
     Level& level = open_.back();
@@ -107,7 +107,7 @@ class PathFollower : public YAML::EventHandler {
   std::vector<Level> open_;  // Outermost first.
 };
 
-// Goes down to one path.
+// Finds the place of one path.
 class PlaceFinder : public PathFollower {
  public:
   explicit PlaceFinder(json::Path path) : path_(path) {}
@@ -115,7 +115,7 @@ class PlaceFinder : public PathFollower {
   const std::optional<Place>& place() const { return place_; }
 
  private:
-  // Is the value that begins the one?
+  // Keeps the position if the value is at the path.
   void OnValue(const Mark& mark) override {
     if (open().size() != path_.size()) return;
     for (size_t i = 0; i < path_.size(); ++i) {
@@ -154,7 +154,7 @@ void Follow(absl::string_view text, PathFollower& follower) {
     YAML::Parser parser(stream);
     parser.HandleNextDocument(follower);
   } catch (const Found&) {
-  } catch (const YAML::Exception&) {  // Whoever parses the text reports this.
+  } catch (const YAML::Exception&) {  // Parsing the text reports this error.
   }
 }
 

@@ -1,4 +1,4 @@
-// Where a value stands in a YAML or JSON text, for messages that point at it.
+// Finds the place of a value in a YAML or JSON text, for error messages.
 #ifndef BASE_YAML_POSITION_H_
 #define BASE_YAML_POSITION_H_
 
@@ -22,8 +22,9 @@ struct Place {
   Position value;  // Where the value begins: its first byte, or the "|" or ">" before block text.
 };
 
-// Where the value at `path` is in the first document of `text`; nullopt when the text ends or
-// breaks off before it. Names stand for members; a number ("0") for an item of a list.
+// Returns the place of the value at `path` in the first document of `text`; nullopt when the text
+// ends before it or cannot be read that far. Names stand for members; a number ("0") for an item of
+// a list.
 std::optional<Place> FindPlace(absl::string_view text, json::Path path);
 
 // A name that a map has twice. yaml::Parse keeps the last value, as Kubernetes' readers do.
@@ -32,8 +33,8 @@ struct RepeatedName {
   Position first;
   Position again;
 };
-// All of the first document of `text`, in its order; those before the place where it breaks off.
-// "<<" may be repeated.
+// Returns the repeated names of the first document of `text` in its order, up to where it cannot be
+// read. "<<" may be repeated.
 std::vector<RepeatedName> FindRepeatedNames(absl::string_view text);
 
 }  // namespace yaml

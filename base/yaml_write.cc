@@ -1,4 +1,4 @@
-// Writing YAML, in the shape kubectl prints it: block style, lists not indented under their name.
+// Writes YAML as kubectl prints it: block style, lists not indented under their name.
 #include <string>
 
 #include "absl/strings/ascii.h"
@@ -59,7 +59,7 @@ std::string Quoted(absl::string_view text) {
   return quoted + "\"";
 }
 
-// Reports whether `text` reads well, and back the same, as lines under a "|".
+// Returns whether `text` is readable, and can be read back exactly, as lines under a "|".
 bool IsBlockText(absl::string_view text) {
   if (!absl::StrContains(text, "\n") || absl::ascii_isspace(text[0])) return false;
   for (absl::string_view line : absl::StrSplit(text, '\n')) {
@@ -78,7 +78,8 @@ bool IsBlockText(absl::string_view text) {
 
 class Writer {
  public:
-  // A value that stands alone or after "key:" or "-": scalars on the same line, containers below.
+  // Writes a value that stands alone or after "key:" or "-": scalars on the same line, containers
+  // below.
   void Document(const json::Value& value) {
     if (value.empty() || !IsContainer(value)) {
       Scalar(value, 0);
@@ -98,7 +99,7 @@ class Writer {
 
   void Indent(size_t indent) { out_.append(indent, ' '); }
 
-  // `inline_first`: the first line continues one that has been begun (after "- ").
+  // `inline_first`: the first member continues the line (after "- ").
   void Members(const json::Value& object, size_t indent, bool inline_first) {
     for (const json::Member& member : object.members()) {
       if (!std::exchange(inline_first, false)) Indent(indent);
@@ -143,7 +144,7 @@ class Writer {
     }
   }
 
-  // Also empty containers; ends the line.
+  // Writes a scalar or an empty container, and ends the line.
   void Scalar(const json::Value& value, size_t indent) {
     if (!value.is_string()) {
       absl::StrAppend(&out_, json::Write(value), "\n");
@@ -156,7 +157,7 @@ class Writer {
 
   void Block(absl::string_view text, size_t indent) {
     const bool ended = absl::ConsumeSuffix(&text, "\n");
-    // How many line ends close the text: none, one, or as many as there are.
+    // The marker determines the final line breaks: none, one, or as many as there are.
     out_ += !ended ? "|-\n" : absl::EndsWith(text, "\n") ? "|+\n" : "|\n";
     for (absl::string_view line : absl::StrSplit(text, '\n')) {
       if (!line.empty()) Indent(indent);

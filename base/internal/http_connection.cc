@@ -16,27 +16,28 @@ namespace {
 
 namespace http = boost::beast::http;
 
-constexpr size_t kHeadReadBytes = 4 << 10;  // Small: most connections are idle watches.
+constexpr size_t kHeadReadBytes = 4 << 10;  // Small because most connections are idle watches.
 constexpr size_t kBodyReadBytes = 32 << 10;
-// What a client may send ahead while its request is being answered.
+// Limits what a client may send ahead while its request is being answered.
 constexpr size_t kMaxPipelinedBytes = 64 << 10;
-// A written buffer above this is not kept for the next write.
+// A larger buffer is not kept for the next write.
 constexpr size_t kKeptBufferBytes = 16 << 10;
-// How long a closed connection's peer gets to read the last answer and to close as well.
+// How long the peer of a closed connection may take to read the last answer and to close as well.
 constexpr absl::Duration kLinger = absl::Seconds(2);
 
 int64_t SteadyNanos() { return std::chrono::steady_clock::now().time_since_epoch().count(); }
 
 absl::string_view View(boost::beast::string_view text) { return {text.data(), text.size()}; }
 
-// What some clients send after the body of a request, and no request begins with.
+// Returns whether the buffer begins with a line break. Some clients send one after the body of a
+// request; no request begins with one.
 bool IsLineBreak(const boost::beast::flat_buffer& buffer) {
   const char first = *static_cast<const char*>(buffer.data().data());
   return first == '\r' || first == '\n';
 }
 
-// Reports whether the parser has found the end of the body as the client meant it. A body in
-// another encoding would be taken for the next request.
+// Returns whether the parser knows the encoding of the body. It would take a body in another
+// encoding for the next request.
 bool HasKnownEncoding(const http::request<http::string_body>& message) {
   const size_t count = message.count(http::field::transfer_encoding);
   return count == 0 ||
@@ -44,7 +45,7 @@ bool HasKnownEncoding(const http::request<http::string_body>& message) {
           absl::EqualsIgnoreCase(View(message[http::field::transfer_encoding]), "chunked"));
 }
 
-// The answer to a request that could not be read.
+// Returns the answer to a request that could not be read.
 HttpResponse AnswerTo(const boost::system::error_code& error, const HttpServerOptions& options) {
   if (error == http::error::header_limit)
     return {431, "text/plain", {}, "request header too large\n"};
@@ -123,7 +124,7 @@ void HttpConnection::OnRead(const ErrorCode& error, size_t count) {
   if (closed_) return;
   if (error == boost::asio::error::eof) return OnEnd();
   if (error) return Close();
-  if (lingering_ || refused_) return ReadMore();  // Discards.
+  if (lingering_ || refused_) return ReadMore();  // The bytes are discarded.
   const bool first_bytes = !exchange_ && buffer_.size() == 0 && !parser_->got_some();
   buffer_.commit(boost::asio::buffer_copy(buffer_.prepare(count), boost::asio::buffer(incoming_)));
   if (exchange_) {
@@ -134,8 +135,8 @@ void HttpConnection::OnRead(const ErrorCode& error, size_t count) {
   Parse();
 }
 
-// The peer sends no more. It may only have closed its own direction, so it gets the answers to what
-// it has asked; to a stream, it is gone.
+// The peer sends no more. It may only have closed its own direction, so its pending requests are
+// still answered. A stream ends.
 void HttpConnection::OnEnd() {
   peer_ended_ = true;
   if (lingering_ || !(exchange_ || refused_ || write_pending_)) return Close();
@@ -147,13 +148,13 @@ void HttpConnection::Parse() {
   while (buffer_.size() > 0 && !parser_->got_some() && IsLineBreak(buffer_)) buffer_.consume(1);
   if (!Feed()) return;
   if (parser_->is_done()) return Dispatch();
-  if (peer_ended_) return Close();  // The rest of the request will not come.
+  if (peer_ended_) return Close();  // The request stays incomplete.
   if (IsOversized()) return Refuse(http::error::header_limit);
   ContinueIfExpected();
   ReadMore();
 }
 
-// Gives the parser what there is; false when the request was refused.
+// Gives the parser all bytes that have come; returns false when the request was refused.
 bool HttpConnection::Feed() {
   while (buffer_.size() > 0 && !parser_->is_done()) {
     ErrorCode error;
@@ -169,22 +170,22 @@ bool HttpConnection::Feed() {
   return true;
 }
 
-// Called once, between head and body of a request; false when the request was refused.
+// Is called once per request, between head and body; returns false when the request was refused.
 bool HttpConnection::AcceptHead() {
   if (!HasKnownEncoding(parser_->get())) {
     Refuse({501, "text/plain", {}, "unsupported transfer encoding\n"});
     return false;
   }
   request_ = ReadHead();
-  parser_->eager(true);  // From now on the parser takes all it can get.
+  parser_->eager(true);  // From now on the parser also reads the body.
   if (parser_->is_done() || !context_.options.check_head) return true;
   const std::optional<HttpResponse> refusal = context_.options.check_head(*request_);
   if (refusal) Refuse(*refusal);
   return !refusal;
 }
 
-// Reports whether too much has come that the parser waits to see the end of, such as a trailer: it
-// limits only the header by itself.
+// Returns whether too many bytes wait for the parser to find an end, such as that of a trailer; the
+// parser itself limits only the header.
 bool HttpConnection::IsOversized() const {
   return buffer_.size() > context_.options.max_header_bytes;
 }
@@ -192,7 +193,7 @@ bool HttpConnection::IsOversized() const {
 void HttpConnection::ContinueIfExpected() {
   if (continued_ || !parser_->is_header_done()) return;
   continued_ = true;
-  if (parser_->get().version() < 11) return;  // Does not know of interim answers.
+  if (parser_->get().version() < 11) return;  // HTTP/1.0 has no interim answers.
   const auto expect = View(parser_->get()[http::field::expect]);
   if (absl::EqualsIgnoreCase(expect, "100-continue")) Queue("HTTP/1.1 100 Continue\r\n\r\n");
 }
@@ -204,7 +205,7 @@ void HttpConnection::Dispatch() {
                                .head = message.method() == http::verb::head};
   exchange_ = std::make_shared<Exchange>(
       Exchange::Options{rules, context_.options.max_stream_backlog_bytes, context_.threads}, *this);
-  deadline_nanos_ = INT64_MAX;  // The handler takes the time it needs.
+  deadline_nanos_ = INT64_MAX;  // There is no limit while the handler works.
   HttpRequest request = *std::exchange(request_, std::nullopt);
   request.body = std::move(parser_->get().body());
   parser_.reset();
@@ -247,7 +248,7 @@ void HttpConnection::Wake() {
   }
 }
 
-// Writes whatever is next, if nothing is being written.
+// Writes the next bytes unless a write is pending.
 void HttpConnection::Pump() {
   if (exchange_) WatchExchange();
   if (closed_ || write_pending_ || lingering_) return;
@@ -261,12 +262,12 @@ void HttpConnection::Pump() {
   if (peer_ended_) Close();
 }
 
-// Acts on what the handler decided, even while a write is stuck because the peer does not read.
+// Acts on what the handler did, even while a write is stuck because the peer does not read.
 void HttpConnection::WatchExchange() {
   const Exchange::Progress progress = exchange_->progress();
   if (progress == Exchange::Progress::kAborted) return Close();
   if (progress == Exchange::Progress::kStreaming && peer_ended_) return Close();
-  // The peer may be slow in reading a stream that goes on, but not for ever in reading the end.
+  // A peer may read a stream slowly, but has to read the end of an answer in time.
   if (progress == Exchange::Progress::kFinished && deadline_nanos_ == INT64_MAX) {
     SetDeadline(context_.options.idle_timeout);
   }
@@ -299,8 +300,8 @@ void HttpConnection::EndExchange() {
   NextRequest();
 }
 
-// Closing at once while the peer still sends would reset the connection and could cost it the
-// answer.
+// Waits for the peer to close: closing at once while the peer still sends would reset the
+// connection and could lose the answer.
 void HttpConnection::Linger() {
   lingering_ = true;
   SetDeadline(kLinger);

@@ -34,7 +34,7 @@ class HttpConnection;
 // The open connections of a server. Thread-safe.
 class ConnectionTable {
  public:
-  // False, and not added, once the table is sealed.
+  // Returns false, and does not add the connection, once the table is sealed.
   bool Add(std::shared_ptr<HttpConnection> connection);
   void Remove(const HttpConnection* connection);
   std::vector<std::shared_ptr<HttpConnection>> All() const;
@@ -47,7 +47,7 @@ class ConnectionTable {
       ABSL_GUARDED_BY(mu_);
 };
 
-// What all connections of a server share; outlives them.
+// What all connections of a server share. It must outlive them.
 struct ConnectionContext {
   const HttpServerOptions& options;
   const HttpHandler& handler;
@@ -60,30 +60,29 @@ struct ConnectionContext {
 // is still being made. All protected and private functions run on the connection's strand.
 class HttpConnection : public OutputListener, public std::enable_shared_from_this<HttpConnection> {
  public:
-  // Starts serving. Call once.
+  // Starts serving. REQUIRES: is called once.
   virtual void Start() = 0;
-  // Cuts the connection soon; from any thread.
+  // Cuts the connection soon. Thread-safe.
   void Cut();
-  // Returns whether the peer took longer than it may for what it is expected to do. From any
-  // thread.
+  // Returns whether the peer is too late with its request, or with reading an answer. Thread-safe.
   bool IsOverdue() const;
 
  protected:
   using ErrorCode = boost::system::error_code;
   explicit HttpConnection(const ConnectionContext& context) : context_(context) {}
 
-  // The transport's part. Read and Write end in OnRead and OnWritten.
+  // The functions of the transport. Read and Write must end in OnRead and OnWritten.
   virtual void Post(std::function<void()> work) = 0;
   virtual void Read(boost::asio::mutable_buffer into) = 0;
   virtual void Write(boost::asio::const_buffer bytes) = 0;
-  virtual void SendEnd() = 0;  // Tells the peer that nothing more comes; failures do not matter.
+  virtual void SendEnd() = 0;  // Shuts down the sending direction; ignores failures.
   virtual void CloseSocket() = 0;
   virtual tls::PeerIdentity Peer() = 0;
 
-  void OnReady();  // The transport can read and write now.
+  void OnReady();  // Must be called when the transport can read and write.
   void OnRead(const ErrorCode& error, size_t count);
   void OnWritten(const ErrorCode& error);
-  void LimitRequestTime();  // From now until the end of handshake or request.
+  void LimitRequestTime();  // Sets the deadline for a handshake or a request.
   void Close();
 
  private:
@@ -111,20 +110,20 @@ class HttpConnection : public OutputListener, public std::enable_shared_from_thi
   void Linger();
 
   const ConnectionContext& context_;
-  std::atomic<int64_t> deadline_nanos_{INT64_MAX};  // On the steady clock.
+  std::atomic<int64_t> deadline_nanos_{INT64_MAX};  // By the steady clock.
   tls::PeerIdentity peer_;
-  std::vector<char> incoming_;          // What the pending read fills.
-  boost::beast::flat_buffer buffer_;    // Read and not yet parsed.
-  std::optional<Parser> parser_;        // Reads the current request.
-  std::optional<HttpRequest> request_;  // The same without its body, once its head has come.
-  std::shared_ptr<Exchange> exchange_;  // Belongs to the request that is being answered.
-  std::string queued_;                  // Interim and error answers.
+  std::vector<char> incoming_;          // The buffer of the pending read.
+  boost::beast::flat_buffer buffer_;    // Bytes that were read and not parsed yet.
+  std::optional<Parser> parser_;        // The parser of the current request.
+  std::optional<HttpRequest> request_;  // The head of the current request, once it has come.
+  std::shared_ptr<Exchange> exchange_;  // The exchange whose answer is being sent.
+  std::string queued_;                  // Interim and error answers that wait to be written.
   std::string writing_;
   bool read_pending_ = false;
   bool write_pending_ = false;
   bool continued_ = false;   // "100 Continue" has been sent.
-  bool refused_ = false;     // An error answer has been queued; nothing is read any more.
-  bool lingering_ = false;   // All is said; waits for the peer to close.
+  bool refused_ = false;     // An error answer has been queued; nothing more is parsed.
+  bool lingering_ = false;   // The last answer has been sent; waits for the peer to close.
   bool peer_ended_ = false;  // The peer sends no more, but may still read.
   bool closed_ = false;
 };

@@ -156,7 +156,7 @@ void Exchange::AppendBody(absl::string_view bytes) {
 }
 
 void Exchange::SetState(State state) {
-  // These must be heard even while the connection waits for a peer that does not read.
+  // The connection must learn of these states even while it waits for a peer that does not read.
   const bool urgent = state == State::kAborted || state_ == State::kStreaming;
   state_ = state;
   if (urgent) awake_ = false;

@@ -1,4 +1,4 @@
-// One request and its answer: the place where the handler's threads meet the connection's. Private
+// One request and its answer; the handler's threads and the connection's threads share it. Private
 // to base/.
 #ifndef BASE_INTERNAL_HTTP_EXCHANGE_H_
 #define BASE_INTERNAL_HTTP_EXCHANGE_H_
@@ -15,14 +15,14 @@
 
 namespace base::internal {
 
-// Runs things on the server's threads as long as there are any. Outlives the server.
+// Runs work on the server's threads while there are any. It may outlive the server.
 class ServerThreads {
  public:
   using Poster = std::function<void(std::function<void()>)>;
   explicit ServerThreads(Poster post) : post_(std::move(post)) {}
   // Runs `work` on a server thread, or at once when the server has stopped.
   void Run(std::function<void()> work);
-  // Nothing is posted after this.
+  // From now on Run does not post to the server's threads.
   void Retire();
 
  private:
@@ -30,11 +30,12 @@ class ServerThreads {
   Poster post_ ABSL_GUARDED_BY(mu_);
 };
 
-// The connection as seen by an exchange.
+// The connection as an exchange sees it.
 class OutputListener {
  public:
   virtual ~OutputListener() = default;
-  // There is something to Take(). Called on any thread with a lock held: must only post.
+  // Is called when there is something to Take(), on any thread and with a lock held: it must only
+  // post.
   virtual void Wake() = 0;
 };
 
@@ -51,18 +52,18 @@ class Exchange {
   Exchange(Options options, OutputListener& listener)
       : options_(std::move(options)), listener_(&listener) {}
 
-  // The handler's side; see HttpResponder and HttpStream. Wrong order is ignored.
+  // For the handler; see HttpResponder and HttpStream. Calls in the wrong order are ignored.
   void Send(HttpResponse response);
   void StartStream(const HttpResponse& head);
   bool Write(absl::string_view bytes);
   void Close();
   void Abort();
   void OnClosed(std::function<void()> callback);
-  // What dropping the handler's last handle means: an answer that is not complete is cut.
+  // Called when the handler has dropped its last handle: an answer that is not complete is cut.
   void AbortUnlessFinished();
   void AbortUnlessStarted();
 
-  // The connection's side.
+  // For the connection.
   struct Output {
     std::string bytes;
     bool finished = false;  // Nothing comes after `bytes`.
@@ -73,7 +74,7 @@ class Exchange {
   Progress progress() const;
   // Returns whether the connection may serve another request after this answer.
   bool keep_alive() const;
-  // Ends the relation to the connection; runs the callback of OnClosed.
+  // Separates the exchange from the connection, and runs the callback of OnClosed.
   void Detach();
 
  private:
@@ -85,7 +86,7 @@ class Exchange {
 
   mutable absl::Mutex mu_;
   Options options_ ABSL_GUARDED_BY(mu_);
-  OutputListener* listener_ ABSL_GUARDED_BY(mu_);  // Null after Detach.
+  OutputListener* listener_ ABSL_GUARDED_BY(mu_);  // nullptr after Detach.
   State state_ ABSL_GUARDED_BY(mu_) = State::kWaiting;
   Framing framing_ ABSL_GUARDED_BY(mu_) = Framing::kLength;
   bool has_body_ ABSL_GUARDED_BY(mu_) = true;
@@ -95,7 +96,7 @@ class Exchange {
   std::function<void()> on_closed_ ABSL_GUARDED_BY(mu_);
 };
 
-// The handles given to handlers.
+// Returns the handle for a handler.
 std::shared_ptr<HttpResponder> NewResponder(std::shared_ptr<Exchange> exchange);
 
 }  // namespace base::internal

@@ -49,11 +49,11 @@ absl::Status BindError(absl::string_view address, const error_code& error) {
   return absl::UnavailableError(absl::StrCat("listening on ", address, ": ", error.message()));
 }
 
-// Candidates, best first.
+// Returns the addresses to try, best first.
 absl::StatusOr<std::vector<tcp::endpoint>> Resolve(net::io_context& io, absl::string_view address) {
   ASSIGN_OR_RETURN(const HostPort where, SplitHostPort(address));
   if (where.host.empty()) {
-    // IPv6's any address takes IPv4 too; a machine without IPv6 has only the second.
+    // The IPv6 address also accepts IPv4; a machine without IPv6 can only bind the second.
     return std::vector<tcp::endpoint>{{tcp::v6(), where.port}, {tcp::v4(), where.port}};
   }
   error_code error;
@@ -63,14 +63,14 @@ absl::StatusOr<std::vector<tcp::endpoint>> Resolve(net::io_context& io, absl::st
   return std::vector<tcp::endpoint>(found.begin(), found.end());
 }
 
-// Programs that this one starts must not keep its ports and connections.
+// Child processes must not inherit ports and connections.
 void CloseOnExec(int descriptor) { fcntl(descriptor, F_SETFD, FD_CLOEXEC); }
 
 void Configure(Socket& socket) {
   CloseOnExec(socket.native_handle());
-  error_code ignored;  // A connection works without any of these.
+  error_code ignored;  // A connection works without these options.
   socket.set_option(tcp::no_delay(true), ignored);
-  // Finds peers that vanished without a word while a watch is quiet.
+  // Finds peers that vanished silently while a watch is quiet.
   socket.set_option(net::socket_base::keep_alive(true), ignored);
   socket.set_option(net::detail::socket_option::integer<IPPROTO_TCP, TCP_KEEPIDLE>(30), ignored);
   socket.set_option(net::detail::socket_option::integer<IPPROTO_TCP, TCP_KEEPINTVL>(10), ignored);
@@ -90,7 +90,7 @@ absl::StatusOr<std::shared_ptr<HttpListener>> HttpListener::Open(net::io_context
     auto listener = std::make_shared<HttpListener>(io);
     error = listener->Bind(endpoint);
     if (!error) return listener;
-    // Another address of the same name must not hide that the port is taken.
+    // Do not try another address: the port is taken, and that must be reported.
     if (error == net::error::address_in_use) break;
   }
   return BindError(address, error);
@@ -110,7 +110,7 @@ error_code HttpListener::Bind(const tcp::endpoint& endpoint) {
 }
 
 int HttpListener::port() const {
-  error_code ignored;  // A bound socket has an address.
+  error_code ignored;  // Cannot fail: the socket is bound.
   return acceptor_.local_endpoint(ignored).port();
 }
 
@@ -121,7 +121,7 @@ void HttpListener::Accept(OnAccept on_accept) {
 
 void HttpListener::Close() {
   net::post(acceptor_.get_executor(), [self = shared_from_this()] {
-    error_code ignored;  // Nothing is left to do about it.
+    error_code ignored;  // Nothing can be done about a failure.
     self->acceptor_.close(ignored);
     self->retry_.cancel();
   });
@@ -142,7 +142,7 @@ void HttpListener::AcceptNext() {
                          });
 }
 
-// Being out of file descriptors passes; until then trying again at once would only burn CPU.
+// A lack of file descriptors is temporary; retrying at once would only burn CPU.
 void HttpListener::RetryLater() {
   retry_.expires_after(std::chrono::milliseconds(100));
   retry_.async_wait([self = shared_from_this()](const error_code&) { self->AcceptNext(); });

@@ -14,8 +14,8 @@
 
 namespace base::internal {
 
-// Accepts connections until closed. Its functions run on one strand of the io_context, Open and
-// port apart.
+// Accepts connections until it is closed. All functions but Open and port run on one strand of the
+// io_context.
 class HttpListener : public std::enable_shared_from_this<HttpListener> {
  public:
   using OnAccept = std::function<void(Socket)>;
@@ -26,8 +26,8 @@ class HttpListener : public std::enable_shared_from_this<HttpListener> {
   explicit HttpListener(boost::asio::io_context& io);
 
   int port() const;
-  void Accept(OnAccept on_accept);  // Call once.
-  void Close();                     // From any thread.
+  void Accept(OnAccept on_accept);  // REQUIRES: is called once.
+  void Close();                     // Thread-safe.
 
  private:
   using Acceptor = boost::asio::basic_socket_acceptor<boost::asio::ip::tcp, Strand>;

@@ -33,7 +33,7 @@ std::string DecodeQueryPart(absl::string_view text) {
   return PercentDecode(absl::StrReplaceAll(text, {{"+", " "}}));
 }
 
-// "http://host:port/path" as sent to proxies -> "/path".
+// Turns "http://host:port/path", which clients send to proxies, into "/path".
 absl::string_view WithoutAuthority(absl::string_view target) {
   const size_t scheme_end = target.find("://");
   if (absl::StartsWith(target, "/") || scheme_end == absl::string_view::npos) return target;

@@ -1,4 +1,4 @@
-// HTTP/1.1 text: request targets, response heads, chunks. Private to base/.
+// Reads request targets and writes response heads and chunks of HTTP/1.1. Private to base/.
 #ifndef BASE_INTERNAL_HTTP_MESSAGE_H_
 #define BASE_INTERNAL_HTTP_MESSAGE_H_
 
@@ -20,20 +20,22 @@ enum class Framing {
   kUntilClose,  // HTTP/1.0 streams.
 };
 
-// What the request said that matters for writing its answer.
+// Properties of a request that determine how its answer is written.
 struct ResponseRules {
   bool http10 = false;
   bool keep_alive = true;
   bool head = false;  // A HEAD request: no body follows.
 };
 
-// Returns whether a body may follow such an answer.
+// Returns whether such an answer may have a body.
 bool HasBody(int code, const ResponseRules& rules);
 
-// Status line and header fields with the final empty line. Line breaks in values become spaces.
+// Returns the status line and header fields with the final empty line. Line breaks in values become
+// spaces.
 std::string FormatHead(const HttpResponse& response, const ResponseRules& rules, Framing framing);
 
-void AppendChunk(std::string& out, absl::string_view bytes);  // Nothing for empty bytes.
+// Appends nothing if `bytes` is empty, because an empty chunk would end the body.
+void AppendChunk(std::string& out, absl::string_view bytes);
 void AppendLastChunk(std::string& out);
 
 }  // namespace base::internal

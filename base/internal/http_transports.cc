@@ -39,7 +39,7 @@ class StreamConnection : public HttpConnection {
   }
 
   void CloseSocket() override {
-    ErrorCode ignored;  // It is gone either way.
+    ErrorCode ignored;  // The socket is gone in any case.
     stream_.lowest_layer().close(ignored);
   }
 
@@ -56,7 +56,7 @@ class PlainConnection : public StreamConnection<Socket> {
 
  private:
   void SendEnd() override {
-    ErrorCode ignored;  // The peer may be gone; the next read shows it.
+    ErrorCode ignored;  // The next read reports a peer that is gone.
     stream_.shutdown(Socket::shutdown_send, ignored);
   }
 

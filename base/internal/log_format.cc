@@ -20,14 +20,14 @@ bool NeedsQuotes(absl::string_view value) {
          });
 }
 
-// C escapes, but apostrophes stay: they are harmless between double quotes, and frequent.
+// Escapes as C does, but leaves apostrophes: they are harmless between double quotes, and frequent.
 std::string Escaped(absl::string_view text) {
   return absl::StrReplaceAll(absl::Utf8SafeCEscape(text), {{"\\\\", "\\\\"}, {"\\'", "'"}});
 }
 
 std::string JsonString(absl::string_view text) { return json::Write(json::Value(text)); }
 
-// Shell-like matching of * and ?.
+// Matches * and ? as a shell does.
 bool Matches(absl::string_view pattern, absl::string_view text) {
   size_t p = 0, t = 0, star = absl::string_view::npos, resume = 0;
   while (t < text.size()) {

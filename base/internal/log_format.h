@@ -1,4 +1,4 @@
-// How one log message is written. Private to base/.
+// Formats log messages. Private to base/.
 #ifndef BASE_INTERNAL_LOG_FORMAT_H_
 #define BASE_INTERNAL_LOG_FORMAT_H_
 
@@ -12,8 +12,8 @@
 
 namespace base::internal {
 
-// `message key=value ...`. Values are bare where that is unambiguous, otherwise in double quotes
-// with C escapes, so that every message is one line.
+// Returns `message key=value ...`. Values are bare where that is unambiguous, otherwise in double
+// quotes with C escapes, so that every message is one line.
 std::string FormatText(absl::string_view message, const LogFields& fields);
 
 struct JsonLine {
@@ -22,18 +22,19 @@ struct JsonLine {
   absl::string_view caller;  // "file.cc:12".
   absl::string_view message;
 };
-// One JSON object, as Kubernetes' components write with --logging-format=json (ts in milliseconds
-// since the epoch, caller, msg, then the fields), with the level added. Ends with a newline.
+// Returns one JSON object as Kubernetes' components write it with --logging-format=json (ts in
+// milliseconds since the epoch, caller, msg, then the fields), with the level added. Ends with a
+// newline.
 std::string FormatJson(const JsonLine& line, const LogFields& fields);
 
-// File name patterns (* and ?) and the verbosity they set: "reflector=4,work*=2".
+// File name patterns (* and ?) and the verbosity that they set: "reflector=4,work*=2".
 class VerbosityRules {
  public:
   VerbosityRules() = default;
-  // Parts that are not pattern=number are left out.
+  // Parts that are not pattern=number are ignored.
   explicit VerbosityRules(absl::string_view vmodule);
-  // The level of the first pattern that matches the file's base name without its extension, or
-  // `otherwise`.
+  // Returns the level of the first pattern that matches the file's base name without its extension,
+  // or `otherwise`.
   int LevelFor(absl::string_view file, int otherwise) const;
 
  private:

@@ -15,7 +15,7 @@ BioPtr ReaderOf(absl::string_view text) {
   return BioPtr(BIO_new_mem_buf(text.data(), static_cast<int>(text.size())));
 }
 
-// Refuses encrypted keys; OpenSSL would otherwise ask on the terminal.
+// Refuses encrypted keys; otherwise OpenSSL would ask for a passphrase on the terminal.
 int NoPassphrase(char*, int, int, void*) { return 0; }
 
 bool AtEndOfPem() {
@@ -24,7 +24,7 @@ bool AtEndOfPem() {
 }
 
 absl::StatusOr<KeyPtr> ParseKey(absl::string_view pem) {
-  // OpenSSL would only say "unsupported".
+  // Without this check the error would only be OpenSSL's "unsupported".
   if (!absl::StrContains(pem, "-----BEGIN ")) {
     return absl::InvalidArgumentError("private key: no PEM block found");
   }

@@ -1,4 +1,4 @@
-// Owned OpenSSL objects and PEM reading. Private to base/.
+// Owned OpenSSL objects, and functions to read PEM. Private to base/.
 #ifndef BASE_INTERNAL_OPENSSL_H_
 #define BASE_INTERNAL_OPENSSL_H_
 
@@ -29,13 +29,14 @@ using CertPtr = std::unique_ptr<X509, Freer<X509_free>>;
 using KeyPtr = std::unique_ptr<EVP_PKEY, Freer<EVP_PKEY_free>>;
 using StorePtr = std::unique_ptr<X509_STORE, Freer<X509_STORE_free>>;
 
-// "<what>: <first reason in OpenSSL's error queue>" as kInvalidArgument; empties the queue.
+// Returns "<what>: <first reason in OpenSSL's error queue>" as kInvalidArgument, and empties the
+// queue.
 absl::Status LastError(absl::string_view what);
 
-// All certificates of a PEM text, in order; at least one. Other PEM blocks are skipped.
+// Returns all certificates of a PEM text in order, at least one. Other PEM blocks are skipped.
 absl::StatusOr<std::vector<CertPtr>> ParseCertificates(absl::string_view pem);
 
-// A certificate chain and its key, parsed and found to belong together.
+// A certificate chain and its matching key.
 struct Identity {
   std::vector<CertPtr> chain;  // Leaf first.
   KeyPtr key;
@@ -45,10 +46,10 @@ struct Identity {
   absl::Status Apply(SSL_CTX* ctx) const;
 };
 
-// A store that trusts exactly these certificates, whether they are self-signed or not (as Go does).
+// Returns a store that trusts exactly these certificates, self-signed or not (as Go does).
 absl::StatusOr<StorePtr> NewStore(const std::vector<CertPtr>& trusted);
 
-// TLS 1.2 or newer, and no buffers kept for idle connections.
+// Allows TLS 1.2 and newer, and keeps no buffers for idle connections.
 void SetCommonOptions(SSL_CTX* ctx);
 
 }  // namespace tls::internal

@@ -30,7 +30,7 @@ double ToNumber(absl::string_view text) {
   return absl::SimpleAtod(text, &number) ? number : 0;
 }
 
-// The machine's boot time in seconds since the epoch.
+// Returns the machine's boot time in seconds since the epoch.
 double BootTime() {
   static const double kBootTime = [] {
     const std::string stat = ReadAll("/proc/stat");
@@ -50,7 +50,7 @@ double CountOpenFds() {
     if (entry->d_name[0] != '.') ++count;
   }
   closedir(directory);
-  return count - 1;  // Without the one of this look.
+  return count - 1;  // Without the descriptor of this directory.
 }
 
 double MaxFds() {
@@ -64,12 +64,12 @@ double MaxFds() {
 
 std::optional<ProcessStats> ReadProcessStats() {
   const std::string stat = ReadAll("/proc/self/stat");
-  // The second field, the program's name in parentheses, may contain anything.
+  // The second field is the program's name in parentheses, which may contain anything.
   const size_t name_end = stat.rfind(") ");
   if (name_end == std::string::npos) return std::nullopt;
   const std::vector<absl::string_view> fields =
       absl::StrSplit(absl::string_view(stat).substr(name_end + 2), ' ');
-  // Numbered as in proc(5), where the first field here is number 3.
+  // Fields have the numbers of proc(5); the first one in `fields` is number 3.
   constexpr size_t kUserTime = 14 - 3, kSystemTime = 15 - 3, kStartTime = 22 - 3, kVirtual = 23 - 3,
                    kResident = 24 - 3;
   if (fields.size() <= kResident) return std::nullopt;

@@ -1,4 +1,4 @@
-// What the kernel knows of this process. Private to base/.
+// Reads what the kernel reports about this process. Private to base/.
 #ifndef BASE_INTERNAL_PROCESS_STATS_H_
 #define BASE_INTERNAL_PROCESS_STATS_H_
 

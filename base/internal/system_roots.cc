@@ -14,7 +14,7 @@ constexpr char kFileVariable[] = "SSL_CERT_FILE";
 constexpr char kDirectoryVariable[] = "SSL_CERT_DIR";
 constexpr char kNowhere[] = "/nonexistent";
 
-// Where distributions keep their bundle, for builds of OpenSSL that look elsewhere.
+// Files in which distributions keep their bundle, for builds of OpenSSL that look elsewhere.
 constexpr const char* kBundleFiles[] = {
     "/etc/ssl/certs/ca-certificates.crt",                 // Debian, Ubuntu, Alpine, Arch.
     "/etc/pki/tls/certs/ca-bundle.crt",                   // Fedora, RHEL 6.
@@ -27,7 +27,8 @@ std::optional<std::string> Variable(const char* name) {
   return value == nullptr ? std::nullopt : std::optional<std::string>(value);
 }
 
-// The variables as the process was started with; the first call must come before they are changed.
+// Returns the variables with which the process was started. The first call must come before they
+// are changed.
 const SystemBundleVariables& Original() {
   static const auto* const kOriginal =
       new SystemBundleVariables{Variable(kFileVariable), Variable(kDirectoryVariable)};
@@ -42,7 +43,7 @@ void LoadBundle(X509_STORE* store) {
   const std::string directory = Original().directory.value_or(X509_get_default_cert_dir());
   X509_STORE_load_path(store, directory.c_str());
   if (LoadFile(store, Original().file.value_or(X509_get_default_cert_file()))) return;
-  if (Original().file || Original().directory) return;  // The user said where to look.
+  if (Original().file || Original().directory) return;  // The user has set the place.
   for (const char* path : kBundleFiles) {
     if (LoadFile(store, path)) return;
   }

@@ -1,4 +1,4 @@
-// The system's trust roots, parsed once. Private to base/.
+// The system's trust roots, which are parsed once. Private to base/.
 #ifndef BASE_INTERNAL_SYSTEM_ROOTS_H_
 #define BASE_INTERNAL_SYSTEM_ROOTS_H_
 
@@ -6,8 +6,8 @@
 
 namespace tls::internal {
 
-// Loaded at the first call; lives for ever. Thread-safe. It trusts nothing where no bundle is
-// found.
+// Returns the roots, which are loaded at the first call and never destroyed. Thread-safe. If there
+// is no bundle the store trusts nothing.
 X509_STORE* SystemRoots();
 
 }  // namespace tls::internal

@@ -40,7 +40,7 @@ bool IsNotFinite(absl::string_view text) {
                         "-.inf", "-.Inf", "-.INF"});
 }
 
-// Takes the prefix that says the base, such as "0x", off `digits`.
+// Removes a prefix of a base, such as "0x", from `digits`; returns the base.
 int TakeBase(absl::string_view& digits) {
   if (digits.size() < 2 || digits[0] != '0') return 10;
   const char letter = absl::ascii_tolower(digits[1]);
@@ -54,7 +54,7 @@ int DigitOf(char c) {
   return absl::ascii_isxdigit(c) ? absl::ascii_tolower(c) - 'a' + 10 : 99;
 }
 
-// Integers of any size in base 2, 8, 10 or 16; a double when int64 is too small.
+// Reads an integer of any size in base 2, 8, 10 or 16; returns a double when int64 is too small.
 std::optional<json::Value> AsInteger(absl::string_view digits) {
   const bool negative = absl::StartsWith(digits, "-");
   if (negative || absl::StartsWith(digits, "+")) digits.remove_prefix(1);
@@ -74,7 +74,7 @@ std::optional<json::Value> AsInteger(absl::string_view digits) {
   if (exact && value <= limit) {
     return json::Value(static_cast<int64_t>(negative ? 0 - value : value));
   }
-  // Decimal digits are left to AsFloat, which rounds properly.
+  // Decimal digits are left to AsFloat, which rounds correctly.
   if (base == 10) return std::nullopt;
   return json::Value(negative ? -approximate : approximate);
 }
@@ -86,7 +86,7 @@ size_t TakeDigits(absl::string_view& text) {
   return count;
 }
 
-// [-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?
+// Returns whether the text matches [-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?
 bool HasFormOfFloat(absl::string_view text) {
   if (!text.empty() && (text[0] == '-' || text[0] == '+')) text.remove_prefix(1);
   const size_t whole = TakeDigits(text);
@@ -99,7 +99,8 @@ bool HasFormOfFloat(absl::string_view text) {
   return TakeDigits(text) > 0 && text.empty();
 }
 
-// Whole numbers come out as integers: on its way through JSON text, Go's reader loses the ".0".
+// Turns whole numbers into integers: in Go's reader they lose the ".0" on their way through JSON
+// text.
 json::Value FromDouble(double number) {
   constexpr double kLimit = 9223372036854775808.0;  // 2^63
   if (std::trunc(number) == number && number >= -kLimit && number < kLimit) {
@@ -133,13 +134,13 @@ absl::StatusOr<json::Value> DecodeBinary(absl::string_view text) {
   return json::Value(bytes);
 }
 
-// Older readers take 1:30 for ninety.
+// YAML 1.1 readers take 1:30 for ninety.
 bool LooksSexagesimal(absl::string_view text) {
   return absl::StrContains(text, ":") &&
          text.find_first_not_of("0123456789:.+-_") == absl::string_view::npos;
 }
 
-// 2024-01-01 is a date for many readers.
+// Many readers take 2024-01-01 for a date.
 bool LooksLikeDate(absl::string_view text) {
   absl::string_view rest = text;
   return TakeDigits(rest) == 4 && absl::ConsumePrefix(&rest, "-") && TakeDigits(rest) > 0 &&
