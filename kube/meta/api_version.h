@@ -1,4 +1,4 @@
-// The apiVersion of an object, taken apart.
+// Splits the apiVersion of an object.
 #ifndef KUBE_META_API_VERSION_H_
 #define KUBE_META_API_VERSION_H_
 
@@ -8,13 +8,13 @@
 
 namespace kube {
 
-// Views of the text they were split from.
+// The parts are views of the text that was split.
 struct GroupVersionView {
   absl::string_view group;  // "" is the core group.
   absl::string_view version;
 };
 
-// "apps/v1" or "v1"; nullopt when there is more than one '/'.
+// Splits "apps/v1" or "v1"; nullopt when there is more than one '/'.
 std::optional<GroupVersionView> SplitApiVersion(absl::string_view api_version);
 
 }  // namespace kube

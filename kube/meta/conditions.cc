@@ -6,7 +6,7 @@
 namespace kube {
 namespace {
 
-// Of metav1.Condition: with a longer one the API server refuses the whole status.
+// The limit of metav1.Condition: the API server refuses the whole status if a message is longer.
 constexpr size_t kMaxMessage = 32768;
 
 constexpr size_t kAbsent = static_cast<size_t>(-1);
@@ -24,7 +24,7 @@ void UpdateText(json::Value& entry, absl::string_view name, absl::string_view te
   if (entry[name].AsString() != text) entry.Set(name, text);
 }
 
-// Every member the condition owns except lastTransitionTime.
+// Updates every member of the entry that comes from the condition, except lastTransitionTime.
 void Update(json::Value& entry, const Condition& condition) {
   UpdateText(entry, "status", condition.status);
   UpdateText(entry, "reason", condition.reason);

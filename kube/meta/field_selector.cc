@@ -13,7 +13,7 @@
 namespace kube {
 namespace {
 
-// Splits at the commas that no backslash escapes.
+// Splits the text at commas without a backslash.
 std::vector<absl::string_view> SplitTerms(absl::string_view text) {
   std::vector<absl::string_view> terms;
   size_t start = 0;
@@ -30,7 +30,7 @@ std::vector<absl::string_view> SplitTerms(absl::string_view text) {
 }
 
 absl::Status BadEscape(absl::string_view sequence) {
-  // The whole character after the backslash, not its first byte.
+  // Include the whole character after the backslash, not only its first byte.
   size_t length = std::min<size_t>(sequence.size(), 2);
   while (length < sequence.size() && (sequence[length] & 0xC0) == 0x80) ++length;
   return absl::InvalidArgumentError(absl::StrCat(
@@ -58,7 +58,7 @@ absl::StatusOr<std::string> Unescape(absl::string_view text) {
 }
 
 absl::StatusOr<FieldSelector::Term> ParseTerm(absl::string_view selector, absl::string_view text) {
-  // "a!b=c" is the field "a!b": a lone ! is no operator.
+  // "a!b=c" has the field "a!b": a lone ! is not an operator.
   const size_t equal = text.find('=');
   if (equal == absl::string_view::npos) {
     return absl::InvalidArgumentError(
@@ -78,7 +78,7 @@ absl::StatusOr<FieldSelector::Term> ParseTerm(absl::string_view selector, absl::
   return term;
 }
 
-// The text compared with the selector's: scalars that are not strings as JSON writes them.
+// Returns the text to compare with the selector's: booleans and numbers as JSON writes them.
 std::string FieldText(const json::Value& object, absl::string_view field) {
   const json::Value* value = &object;
   for (const absl::string_view name : absl::StrSplit(field, '.')) value = &(*value)[name];
@@ -101,7 +101,7 @@ absl::StatusOr<FieldSelector> FieldSelector::Parse(absl::string_view text) {
   for (const absl::string_view term_text : terms) {
     if (term_text.empty()) continue;
     ASSIGN_OR_RETURN(Term term, ParseTerm(text, term_text));
-    // "=" says nothing about anything.
+    // "=" selects nothing specific, so it is ignored.
     if (term.field.empty() && term.value.empty()) continue;
     selector.terms_.push_back(std::move(term));
   }

@@ -1,4 +1,4 @@
-// JSON patch, RFC 6902 (declared in patch.h).
+// Applies JSON patches, RFC 6902 (declared in patch.h).
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -17,12 +17,13 @@ namespace {
 
 using json::Value;
 
-// What kube-apiserver allows copy operations to add up to.
+// kube-apiserver's limit for the sum of all copy operations.
 constexpr size_t kMaxCopiedBytes = 3 * 1024 * 1024;
-// As deep as documents may be that are parsed; a patch must not build deeper ones.
+// The limit of nesting for parsed documents; a patch must not build deeper ones.
 constexpr size_t kMaxDepth = 512;
 
-// A JSON pointer, split and unescaped: the containers on the way and the name or index in the last.
+// A JSON pointer, split and unescaped: the names of the containers on the way, and the name or
+// index in the last one.
 struct Pointer {
   std::vector<std::string> parents;
   std::string key;
@@ -47,8 +48,8 @@ absl::StatusOr<Pointer> ParsePointer(absl::string_view op, absl::string_view pat
   return pointer;
 }
 
-// The index meant by `text` in a list where `count` positions exist; negative ones count from the
-// end.
+// Returns the index that `text` stands for in a list with `count` positions; negative ones count
+// from the end.
 absl::StatusOr<size_t> ParseIndex(absl::string_view text, size_t count) {
   int index = 0;
   const bool blank = text.find_first_of(" \t\n\v\f\r") != absl::string_view::npos;
@@ -69,7 +70,7 @@ const Value* Child(const Value& container, absl::string_view key) {
   return index.ok() ? &container.At(*index) : nullptr;
 }
 
-// The object or list that holds the pointer's last part; nullptr when it does not exist.
+// Returns the object or list that contains the pointer's last part; nullptr when it does not exist.
 const Value* FindParent(const Value& root, const Pointer& pointer) {
   const Value* at = &root;
   for (const std::string& name : pointer.parents) {
@@ -84,7 +85,7 @@ const Value* Find(const Value& root, const Pointer& pointer) {
   return parent == nullptr ? nullptr : Child(*parent, pointer.key);
 }
 
-// The same, to be changed.
+// As FindParent, for changing the value.
 Value* MutableParent(Value& root, const Pointer& pointer) {
   if (FindParent(root, pointer) == nullptr) return nullptr;
   Value* at = &root;
@@ -101,7 +102,8 @@ size_t Depth(const Value& value) {
   return value.is_array() || value.is_object() ? deepest + 1 : 0;
 }
 
-// Runs operations on one document; after an error the document is half changed and must be dropped.
+// Runs operations on one document. After an error the document is partly changed and must be
+// dropped.
 class Patcher {
  public:
   explicit Patcher(Value document) : document_(std::move(document)) {}
@@ -229,7 +231,7 @@ absl::Status Patcher::Move(absl::string_view from, absl::string_view path) {
 
 absl::Status Patcher::Copy(absl::string_view from, absl::string_view path) {
   ASSIGN_OR_RETURN(Value value, Get("copy", from));
-  // Copies share memory, but are written out once each: a few doubling copies would fill any disk.
+  // Copies share memory, but each is written out: a few doubling copies would fill any disk.
   copied_bytes_ += json::Write(value).size();
   if (copied_bytes_ > kMaxCopiedBytes) {
     return Fail("copy", path,

@@ -1,4 +1,4 @@
-// JSON merge patch: applying and computing (declared in patch.h).
+// Applies and computes JSON merge patches (declared in patch.h).
 #include <algorithm>
 #include <optional>
 #include <utility>
@@ -23,9 +23,9 @@ bool HasList(const json::Value& value) {
                                          [](const json::Member& m) { return HasList(m.value); });
 }
 
-// A value as merge patches can express it: no object in it, at any depth, has null members.
+// Removes null members of objects at any depth, because merge patches cannot express them.
 json::Value WithoutNulls(const json::Value& value) {
-  if (!HasNullMember(value)) return value;  // Usual, and keeps what copies share.
+  if (!HasNullMember(value)) return value;  // The usual case; keeps the sharing of copies.
   json::Value result = value;
   for (size_t i = 0; i < value.items().size(); ++i) {
     const json::Value& item = value.At(i);
@@ -43,7 +43,7 @@ json::Value WithoutNulls(const json::Value& value) {
 
 std::optional<json::Value> DiffObjects(const json::Value& before, const json::Value& after);
 
-// What must stand in the patch for a member that is present (not null) in `after`.
+// Returns the member of the patch for a member that is present (not null) in `after`.
 std::optional<json::Value> DiffMember(const json::Value& before, const json::Value& after) {
   if (before.SharesWith(after)) return std::nullopt;
   if (before.is_object() && after.is_object()) return DiffObjects(before, after);
@@ -87,7 +87,7 @@ json::Value DiffMergePatch(const json::Value& before, const json::Value& after) 
 
 bool PatchTouchesList(const json::Value& before, const json::Value& patch) {
   if (patch.is_array()) return true;
-  // A value that is removed or replaced takes the lists inside it along.
+  // Lists inside a value that is removed or replaced go with it.
   if (!patch.is_object()) return HasList(before);
   if (!before.is_object() && HasList(before)) return true;
   const auto members = patch.members();

@@ -57,7 +57,7 @@ bool IsLabelWord(absl::string_view text) {
          });
 }
 
-// apimachinery counts bytes in labels and "characters" in names, which are the same bytes.
+// apimachinery's message has "bytes" for labels and "characters" for names; both are bytes.
 std::string TooLong(size_t limit, absl::string_view unit) {
   return absl::StrCat("must be no more than ", limit, " ", unit);
 }

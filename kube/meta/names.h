@@ -16,13 +16,14 @@ struct Gvk {
   std::string version;
   std::string kind;
 
-  // "apps/v1", or "v1" for the core group.
+  // Returns "apps/v1", or "v1" for the core group.
   std::string ApiVersion() const;
-  // Go's String(): "apps/v1, Kind=Deployment" ("/v1, Kind=Pod" in the core group).
+  // Returns Go's String(): "apps/v1, Kind=Deployment" ("/v1, Kind=Pod" in the core group).
   std::string ToString() const;
   bool empty() const { return kind.empty(); }
   friend auto operator<=>(const Gvk&, const Gvk&) = default;
-  // Kinds of one name are few: comparing those costs less than hashing the rest each time.
+  // Hashes the kind only: few kinds have the same name, and comparing those is cheaper than hashing
+  // group and version each time.
   template <class H>
   friend H AbslHashValue(H h, const Gvk& g) {
     return H::combine(std::move(h), g.kind);
@@ -58,8 +59,8 @@ struct ObjectKey {
   }
 };
 
-// How the API serves a kind; found by RestMapper, or written out for kinds the program is built
-// around.
+// How the API serves a kind. RestMapper finds it; for kinds that the program knows it is a
+// constant.
 struct Resource {
   Gvk gvk;
   std::string plural;

@@ -10,7 +10,7 @@
 namespace kube {
 namespace {
 
-// Removes metadata.<map>.<key>, and the map with its last key.
+// Removes metadata.<map>.<key>, and the map when it becomes empty.
 bool EraseFromMap(json::Value& root, absl::string_view map, absl::string_view key) {
   if (!root.Erase({"metadata", map, key})) return false;
   if (root.Get({"metadata", map}).empty()) root.Erase({"metadata", map});

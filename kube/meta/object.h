@@ -30,17 +30,17 @@ class Object {
  public:
   Object() = default;
   explicit Object(json::Value root) : root_(std::move(root)) {}
-  // An object with apiVersion, kind and metadata.name (and namespace when not empty).
+  // Returns an object with apiVersion, kind and metadata.name (and namespace when not empty).
   static Object Make(const Gvk& gvk, const ObjectKey& key);
 
   const json::Value& root() const { return root_; }
   json::Value& mutable_root() { return root_; }
   bool empty() const { return root_.is_null(); }
 
-  // Type and metadata; "" or 0 when absent. Views live as long as this Object is unchanged.
+  // Type and metadata; "" or 0 when absent. Views are valid as long as this Object is not changed.
   absl::string_view api_version() const { return root_["apiVersion"].AsString(); }
   absl::string_view kind() const { return root_["kind"].AsString(); }
-  Gvk gvk() const;  // Parts are empty when apiVersion is malformed.
+  Gvk gvk() const;  // Empty parts if apiVersion is malformed.
   const json::Value& metadata() const { return root_["metadata"]; }
   absl::string_view name() const { return metadata()["name"].AsString(); }
   absl::string_view ns() const { return metadata()["namespace"].AsString(); }
@@ -49,7 +49,7 @@ class Object {
   absl::string_view resource_version() const { return metadata()["resourceVersion"].AsString(); }
   int64_t generation() const { return metadata()["generation"].AsInt(); }
   bool IsDeleting() const { return !metadata()["deletionTimestamp"].AsString().empty(); }
-  // "Deployment default/web", for logs and messages.
+  // Returns "Deployment default/web", for logs and messages.
   std::string Describe() const;
 
   const json::Value& labels() const { return metadata()["labels"]; }
@@ -60,7 +60,7 @@ class Object {
   }
   void SetLabel(absl::string_view key, absl::string_view value);
   void SetAnnotation(absl::string_view key, absl::string_view value);
-  // Removing the last one removes the map too.
+  // Removing the last label removes the map too.
   bool EraseLabel(absl::string_view key);
   bool EraseAnnotation(absl::string_view key);
 
@@ -69,7 +69,7 @@ class Object {
   bool RemoveFinalizer(absl::string_view finalizer);  // Returns whether it was there.
 
   std::vector<OwnerRef> OwnerRefs() const;
-  // The owner with controller=true; its uid is "" when there is none.
+  // Returns the owner with controller=true; its uid is "" when there is none.
   OwnerRef ControllerOwner() const;
 
   const json::Value& spec() const { return root_["spec"]; }
@@ -84,32 +84,33 @@ class Object {
   json::Value root_;
 };
 
-// A snapshot shared by caches, handlers and reconciles.
+// An immutable object that caches, handlers and reconciles share.
 using ObjectPtr = std::shared_ptr<const Object>;
 inline ObjectPtr Share(Object o) { return std::make_shared<const Object>(std::move(o)); }
 
-// resourceVersions of one server are ordered numbers; -1 when absent or not a number.
+// Returns the resourceVersion as a number; numbers of one server are ordered. -1 when it is absent
+// or not a number.
 int64_t ResourceVersionOf(const Object& o);
 
-// RFC 3339 as the API writes it: metav1.Time "2006-01-02T15:04:05Z", MicroTime with six decimals.
-// (Call them as kube::FormatTime and kube::ParseTime: Abseil has functions of the same names, which
-// an unqualified call finds too.)
+// Return RFC 3339 as the API writes it: metav1.Time "2006-01-02T15:04:05Z", MicroTime with six
+// decimals. (Call them as kube::FormatTime and kube::ParseTime: Abseil has functions of the same
+// names, which an unqualified call finds too.)
 std::string FormatTime(absl::Time t);
 std::string FormatMicroTime(absl::Time t);
-// Any RFC 3339 time whose year has four digits in UTC, too; kInvalidArgument otherwise.
+// Parses any RFC 3339 time whose year has four digits, also in UTC; kInvalidArgument otherwise.
 absl::StatusOr<absl::Time> ParseTime(absl::string_view text);
 
-// metav1.Condition lists (Work, bindings, Cluster).
+// An item of a metav1.Condition list (Work, bindings, Cluster).
 struct Condition {
   std::string type, status, reason, message;
   int64_t observed_generation = 0;  // Written only when not 0.
 };
-// nullptr when there is no such condition.
+// Returns nullptr when there is no such condition.
 const json::Value* FindCondition(const json::Value& conditions, absl::string_view type);
 bool IsConditionTrue(const json::Value& conditions, absl::string_view type);
-// Adds or replaces; lastTransitionTime moves to `now` only when the status flips
-// (meta.SetStatusCondition). A message longer than the API server takes is cut. Whether anything
-// changed.
+// Adds or replaces a condition. lastTransitionTime becomes `now` only when the status flips
+// (meta.SetStatusCondition). A message longer than the API server accepts is cut. Returns whether
+// anything changed.
 bool SetCondition(json::Value& conditions, const Condition& condition, absl::Time now);
 
 }  // namespace kube

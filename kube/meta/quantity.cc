@@ -42,7 +42,7 @@ constexpr int64_t kPowersOfTen[] = {1,
                                     1'000'000'000'000'000'000};
 constexpr int64_t kMostPower = std::size(kPowersOfTen) - 1;
 
-// How an amount is printed: digits and exponent.
+// The printed form of an amount: digits and exponent.
 struct Printed {
   std::string digits;
   int64_t exponent = 0;
@@ -55,8 +55,9 @@ std::string DecimalSuffix(int64_t exponent, Format format) {
   return std::string(kSuffixes[(exponent - kSmallestExponent) / 3]);
 }
 
-// How many zeros to take off a number with that many at its end, so that its exponent becomes the
-// largest multiple of 3 that can be written (negative: zeros to add). SI suffixes end at E.
+// Returns how many zeros to remove from a number that has `zeros` at its end, so that its exponent
+// becomes the largest multiple of 3 that can be written; a negative result is the number of zeros
+// to add. SI suffixes end at E.
 int64_t ZerosToMove(int64_t zeros, int64_t exponent, Format format) {
   const int64_t reached = exponent + zeros;
   const int64_t rest = ((reached % 3) + 3) % 3;
@@ -66,7 +67,7 @@ int64_t ZerosToMove(int64_t zeros, int64_t exponent, Format format) {
   return wanted - exponent;
 }
 
-// REQUIRES: value != 0. nullopt when the digits do not fit an int64.
+// Returns nullopt when the digits do not fit an int64. REQUIRES: value != 0.
 std::optional<std::string> ShortDecimalText(int64_t value, int64_t exponent, Format format) {
   int64_t zeros = 0;
   int64_t stripped = value;
@@ -81,7 +82,7 @@ std::optional<std::string> ShortDecimalText(int64_t value, int64_t exponent, For
   return absl::StrCat(stripped, DecimalSuffix(exponent + zeros - added, format));
 }
 
-// With an exponent when a suffix would take too many digits.
+// Uses an exponent when a suffix would need too many digits.
 std::string LongDecimalText(const Decimal& number, Format format) {
   std::string digits = number.digits;
   const auto zeros = static_cast<int64_t>(digits.size() - digits.find_last_not_of('0') - 1);
@@ -94,7 +95,7 @@ std::string LongDecimalText(const Decimal& number, Format format) {
 
 constexpr absl::string_view kBinarySuffixes[] = {"", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"};
 
-// The largest power of 1024 that leaves no fraction. REQUIRES: units != 0.
+// Uses the largest power of 1024 that leaves no fraction. REQUIRES: units != 0.
 std::string ShortBinaryText(int64_t units) {
   size_t power = 0;
   while (units % 1024 == 0 && power + 1 < std::size(kBinarySuffixes)) {
@@ -116,7 +117,7 @@ std::string LongBinaryText(const Decimal& number) {
   return absl::StrCat(number.negative ? "-" : "", digits, kBinarySuffixes[power]);
 }
 
-// value * 10^exponent, rounded away from zero, within int64.
+// Returns value * 10^exponent, rounded away from zero and limited to int64.
 int64_t Scaled(int64_t value, int64_t exponent) {
   if (value == 0 || exponent == 0) return value;
   int64_t scaled = 0;
@@ -132,7 +133,8 @@ int64_t Scaled(int64_t value, int64_t exponent) {
   return value / divisor + (value % divisor != 0 ? away : 0);
 }
 
-// value * 10^exponent. REQUIRES: exponent >= 0, unless the value is 0.
+// Sets `out` to value * 10^exponent; returns whether that overflows. REQUIRES: exponent >= 0,
+// unless the value is 0.
 bool RescaleOverflows(int64_t value, int64_t exponent, int64_t& out) {
   out = value;
   if (value == 0 || exponent == 0) return false;
@@ -146,7 +148,7 @@ int64_t Scaled(const Decimal& number, int64_t unit) {
   return number.negative ? kMin : kMax;
 }
 
-// The nearest double to 10^exponent.
+// Returns the nearest double to 10^exponent.
 double PowerOfTen(int64_t exponent) {
   double power = 0;
   (void)absl::SimpleAtod(absl::StrCat("1e", exponent), &power);  // Infinite when out of range.

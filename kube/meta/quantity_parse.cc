@@ -1,4 +1,4 @@
-// Reading quantities (declared in quantity.h).
+// Parses quantities (declared in quantity.h).
 #include <algorithm>
 #include <limits>
 #include <optional>
@@ -26,15 +26,15 @@ absl::Status WrongFormat() {
       "'^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'");
 }
 
-// A quantity taken apart.
+// The parts of a quantity's text.
 struct Parts {
   bool negative = false;
-  absl::string_view whole;  // Digits before and after the point.
+  absl::string_view whole;  // The digits before the point.
   absl::string_view fraction;
   absl::string_view suffix;
 };
 
-// Takes the leading characters that satisfy `accept` off `rest`.
+// Removes the leading characters that satisfy `accept` from `rest` and returns them.
 template <class Accept>
 absl::string_view TakeWhile(absl::string_view& rest, Accept accept) {
   const auto end = std::find_if_not(rest.begin(), rest.end(), accept);
@@ -101,18 +101,18 @@ absl::StatusOr<Suffix> ParseSuffix(absl::string_view text) {
   return Suffix{Quantity::Format::kDecimalExponent, static_cast<int32_t>(exponent)};
 }
 
-// A magnitude as value * 10^exponent.
+// The magnitude value * 10^exponent.
 struct Amount {
   int64_t value = 0;
   int64_t exponent = 0;
-  bool binary = false;  // The suffix stands for a power of 2.
+  bool binary = false;  // The suffix was a binary one.
 };
 
-// What manifests hold: few digits, with or without a point, and a suffix of one letter or a binary
-// one up to Gi. nullopt for all else, right or wrong. (A Deployment's requests are read with a
-// fifth of the instructions.)
+// Parses what manifests usually have: few digits, with or without a point, and a suffix of one
+// letter or a binary one up to Gi. Returns nullopt for any other text, valid or not. (This reads a
+// Deployment's requests with a fifth of the instructions.)
 std::optional<Amount> ShortAmount(absl::string_view text) {
-  constexpr size_t kMostBytes = 18;  // Digits, point and suffix: the value fits an int64.
+  constexpr size_t kMostBytes = 18;  // The digits of so short a text fit an int64.
   constexpr int64_t kMostBeforeShift = int64_t{1} << 33;
   if (text.size() > kMostBytes) return std::nullopt;
   Amount amount;
@@ -144,7 +144,7 @@ std::optional<Amount> ShortAmount(absl::string_view text) {
   return amount;
 }
 
-// The magnitude of any number, rounded and capped.
+// Returns the magnitude of any number, rounded and capped.
 Decimal LongAmount(const Parts& parts, const Suffix& suffix) {
   const bool binary = suffix.format == Quantity::Format::kBinarySI;
   Decimal amount;
@@ -153,7 +153,7 @@ Decimal LongAmount(const Parts& parts, const Suffix& suffix) {
   if (amount.IsZero()) return amount;
   amount.exponent = (binary ? 0 : suffix.exponent) - static_cast<int64_t>(parts.fraction.size());
   amount = internal::RoundedAwayFromZero(std::move(amount), kNano);
-  // As apimachinery caps quantities with a binary suffix.
+  // apimachinery caps quantities with a binary suffix at this value.
   const Decimal most = Decimal::Of(std::numeric_limits<int64_t>::max(), 0);
   if (binary && internal::Compare(amount, most) > 0) return most;
   return amount;

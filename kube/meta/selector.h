@@ -1,4 +1,4 @@
-// Label and field selectors: the full grammar, exact validation, matching and canonical text.
+// Label and field selectors: grammar, validation, matching and canonical text.
 #ifndef KUBE_META_SELECTOR_H_
 #define KUBE_META_SELECTOR_H_
 
@@ -21,17 +21,17 @@ class LabelSelector {
     std::vector<std::string> values;  // Sorted, unique.
   };
 
-  // Matches everything.
+  // Matches every object.
   LabelSelector() = default;
   static LabelSelector Nothing();
-  // One label that must have this value.
+  // Requires that one label has this value.
   static LabelSelector Equal(absl::string_view key, absl::string_view value);
 
-  // The text form: "a=b,c!=d,e in (f,g),h notin (i),j,!k,l>1,m<2". kInvalidArgument with
+  // Parses the text form: "a=b,c!=d,e in (f,g),h notin (i),j,!k,l>1,m<2". kInvalidArgument with
   // apimachinery's wording for a bad key, value or grammar.
   static absl::StatusOr<LabelSelector> Parse(absl::string_view text);
-  // metav1.LabelSelector ({matchLabels, matchExpressions}); null gives Nothing
-  // (metav1.LabelSelectorAs Selector: nil matches nothing), {} matches everything.
+  // Reads a metav1.LabelSelector ({matchLabels, matchExpressions}). As in
+  // metav1.LabelSelectorAsSelector, null gives Nothing, and {} matches everything.
   static absl::StatusOr<LabelSelector> FromJson(const json::Value& selector);
 
   bool MatchesNothing() const { return nothing_; }
@@ -39,9 +39,9 @@ class LabelSelector {
   // `labels` is a metadata.labels object (null: no labels).
   bool Matches(const json::Value& labels) const;
   const std::vector<Requirement>& requirements() const { return requirements_; }
-  // Canonical text; Parse(ToString()) matches the same. Requirements sorted by key; sets of one
-  // value are written with = and !=; Nothing is written as a contradiction, since "" means
-  // everything.
+  // Returns the canonical text; Parse(ToString()) matches the same objects. Requirements are sorted
+  // by key, sets of one value are written with = and !=, and Nothing is written as a contradiction,
+  // because "" means everything.
   std::string ToString() const;
 
  private:
@@ -49,7 +49,8 @@ class LabelSelector {
   std::vector<Requirement> requirements_;
 };
 
-// "metadata.name=x,spec.nodeName!=y", with backslash escapes for , = and backslash.
+// A selector such as "metadata.name=x,spec.nodeName!=y", with backslash escapes for comma, = and
+// backslash.
 class FieldSelector {
  public:
   struct Term {
@@ -57,8 +58,9 @@ class FieldSelector {
     std::string value;
     bool equal = true;
   };
+  // kInvalidArgument with apimachinery's wording.
   static absl::StatusOr<FieldSelector> Parse(absl::string_view text);
-  // Fields are dotted paths of string values; an absent field is "".
+  // Fields are dotted paths of string values; an absent field counts as "".
   bool Matches(const json::Value& object) const;
   const std::vector<Term>& terms() const { return terms_; }
   std::string ToString() const;
@@ -72,7 +74,7 @@ absl::Status ValidateQualifiedName(absl::string_view name);  // Label and annota
 absl::Status ValidateLabelValue(absl::string_view value);
 absl::Status ValidateDns1123Subdomain(absl::string_view name);
 absl::Status ValidateDns1123Label(absl::string_view name);
-// Path segment names (RBAC objects): not "." or "..", no '/' or '%'.
+// For segments of paths (names of RBAC objects): not "." or "..", no '/' or '%'.
 absl::Status ValidatePathSegmentName(absl::string_view name);
 
 }  // namespace kube

@@ -32,8 +32,8 @@ bool IsDirective(absl::string_view name) {
          absl::StartsWith(name, kDeletePrefix);
 }
 
-// A patch value where the target has nothing to merge with: no null members, no directives, and
-// none of the objects that carry $patch.
+// Returns the value of a patch where the target has nothing to merge with: without null members,
+// directives and objects with $patch.
 Value AsNew(const Value& patch) {
   if (patch.is_array()) {
     Value items = Value::Array();
@@ -51,7 +51,7 @@ Value AsNew(const Value& patch) {
   return members;
 }
 
-// One object of the target with the patch for it.
+// Merges a patch into one object of the target.
 class ObjectMerge {
  public:
   ObjectMerge(const Value& target, const Value& patch, absl::string_view type)
@@ -66,7 +66,7 @@ class ObjectMerge {
   absl::Status DeleteScalars(absl::string_view field, const Value& unwanted);
   absl::Status MergeMember(absl::string_view field, const Value& patch);
   void SetNew(absl::string_view field, const Value& patch);
-  // Reports whether a $setElementOrder directive has dealt with this list.
+  // Returns whether a $setElementOrder directive handles this list.
   bool IsOrdered(absl::string_view field) const {
     return patch_.Has(absl::StrCat(kOrderPrefix, field));
   }

@@ -1,4 +1,4 @@
-// Times as the API writes and reads them (declared in object.h).
+// Writes and parses times of the API (declared in object.h).
 #include <algorithm>
 
 #include "absl/status/status.h"
@@ -10,7 +10,7 @@
 namespace kube {
 namespace {
 
-// Takes fixed pieces off the front of a text; once something does not fit, ok() stays false.
+// Removes fixed pieces from the front of a text. Once something does not fit, ok() stays false.
 class Scanner {
  public:
   explicit Scanner(absl::string_view text) : rest_(text) {}
@@ -30,7 +30,7 @@ class Scanner {
     return value;
   }
 
-  // ".123" or nothing; digits beyond nanoseconds are dropped.
+  // Reads ".123" or nothing; drops digits beyond nanoseconds.
   absl::Duration Fraction() {
     if (Peek() != '.') return absl::ZeroDuration();
     rest_.remove_prefix(1);
@@ -43,7 +43,7 @@ class Scanner {
     return absl::Nanoseconds(nanos);
   }
 
-  // "Z", "+hh:mm" or "-hh:mm".
+  // Reads "Z", "+hh:mm" or "-hh:mm".
   absl::Duration Offset() {
     const char sign = Peek();
     if (sign != 'Z' && sign != '+' && sign != '-') Fail();
@@ -88,7 +88,7 @@ absl::CivilSecond ScanCivilSecond(Scanner& in, bool& in_range) {
   in.Literal(':');
   const int second = in.Digits(2);
   const absl::CivilSecond civil(year, month, day, hour, minute, second);
-  // CivilSecond normalises "February 30"; the API refuses it.
+  // CivilSecond normalises "February 30", which the API refuses.
   in_range = civil.month() == month && civil.day() == day && civil.hour() == hour &&
              civil.minute() == minute && civil.second() == second;
   return civil;

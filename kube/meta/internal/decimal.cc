@@ -14,7 +14,7 @@ void DropLeadingZeros(std::string& digits) {
   digits.erase(0, std::min(digits.find_first_not_of('0'), digits.size()));
 }
 
-// How many digits stand before the point.
+// Returns how many digits stand before the point.
 int64_t WholeDigits(const Decimal& number) {
   return static_cast<int64_t>(number.digits.size()) + number.exponent;
 }
@@ -30,8 +30,8 @@ int CompareMagnitudes(const Decimal& a, const Decimal& b) {
   return static_cast<int>(a_goes_on) - static_cast<int>(b_goes_on);
 }
 
-// a + b or, with `sign` -1, a - b, of numbers of the same length. REQUIRES: the result is at least
-// 0, and has no more digits than they when subtracted.
+// Returns a + b or, if `sign` is -1, a - b, of numbers of the same length. REQUIRES: the result is
+// not negative, and a difference has no more digits than a and b.
 std::string AddDigits(const std::string& a, const std::string& b, int sign) {
   std::string sum(a.size(), '0');
   int carry = 0;
@@ -59,7 +59,7 @@ Decimal Decimal::Of(int64_t value, int64_t exponent) {
 std::optional<ShortDecimal> Shortened(const Decimal& number) {
   if (number.IsZero()) return ShortDecimal{};
   const size_t kept = number.digits.find_last_not_of('0') + 1;
-  // Only as short as it must be: "100" stays so.
+  // Zeros are only dropped as far as needed to fit: "100" stays.
   constexpr size_t kInt64Digits = 19;
   const size_t size = std::max(kept, std::min(number.digits.size(), kInt64Digits - 1));
   ShortDecimal out;

@@ -1,4 +1,4 @@
-// Decimal numbers of any length: what a quantity's amount becomes when an int64 cannot hold it.
+// Decimal numbers of any length, for amounts of quantities that do not fit an int64.
 #ifndef KUBE_META_INTERNAL_DECIMAL_H_
 #define KUBE_META_INTERNAL_DECIMAL_H_
 
@@ -8,10 +8,10 @@
 
 namespace kube::internal {
 
-// Numbers are not written out beyond this.
+// Limits how many digits are computed and written.
 constexpr int64_t kMostDigits = 10'000;
 
-// +-digits * 10^exponent. The digits have no leading zeros; there are none in 0.
+// The number +-digits * 10^exponent. `digits` has no leading zeros and is empty for 0.
 struct Decimal {
   bool negative = false;
   std::string digits;
@@ -21,30 +21,30 @@ struct Decimal {
   bool IsZero() const { return digits.empty(); }
 };
 
-// The number as value * 10^exponent, if an int64 can hold the value.
+// The number value * 10^exponent.
 struct ShortDecimal {
   int64_t value = 0;
   int64_t exponent = 0;
 };
 std::optional<ShortDecimal> Shortened(const Decimal& number);
 
-// -1, 0 or 1.
+// Returns -1, 0 or 1.
 int Compare(const Decimal& a, const Decimal& b);
 
-// Exact, unless the operands are so far apart that the sum would have more than kMostDigits:
-// then the larger one.
+// Returns the exact sum, or the larger operand if the sum would have more than kMostDigits.
 Decimal Sum(const Decimal& a, const Decimal& b);
 
-// The multiple of 10^exponent that is nearest among those at least as far from zero.
+// Returns the nearest multiple of 10^exponent that is not closer to zero.
 Decimal RoundedAwayFromZero(Decimal number, int64_t exponent);
 
-// `digits` times 2^exponent, written out. REQUIRES: exponent is a multiple of 10, not negative.
+// Returns the digits of `digits` * 2^exponent. REQUIRES: exponent is a multiple of 10, not
+// negative.
 std::string TimesPowerOfTwo(std::string digits, int64_t exponent);
 
-// `digits` / 1024 if that leaves no remainder.
+// Returns `digits` / 1024 if there is no remainder.
 std::optional<std::string> DividedBy1024(const std::string& digits);
 
-// All digits. REQUIRES: 0 <= number.exponent <= kMostDigits.
+// Returns all digits. REQUIRES: 0 <= number.exponent <= kMostDigits.
 std::string WrittenOut(const Decimal& number);
 
 }  // namespace kube::internal

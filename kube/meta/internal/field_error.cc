@@ -7,7 +7,7 @@
 namespace kube::internal {
 namespace {
 
-// The letter of the two-character escape for c, or 0.
+// Returns the letter of the two-character escape for c, or 0.
 char EscapeLetter(char c) {
   switch (c) {
     case '\a':

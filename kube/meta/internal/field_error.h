@@ -1,4 +1,4 @@
-// Errors about one field of an object, in Kubernetes' wording.
+// Builds errors about one field of an object, in Kubernetes' wording.
 #ifndef KUBE_META_INTERNAL_FIELD_ERROR_H_
 #define KUBE_META_INTERNAL_FIELD_ERROR_H_
 
@@ -9,12 +9,12 @@
 
 namespace kube::internal {
 
-// The text in double quotes, with control characters, quotes and backslashes escaped as Go's %q
-// does.
+// Returns the text in double quotes, with control characters, quotes and backslashes escaped as
+// Go's %q does.
 std::string Quote(absl::string_view text);
 
-// kInvalidArgument: `<field>: Invalid value: <rendered>: <detail>`. `rendered` is the value as
-// shown.
+// Returns kInvalidArgument `<field>: Invalid value: <rendered>: <detail>`; `rendered` is the value
+// in the form to print.
 absl::Status InvalidField(absl::string_view field, absl::string_view rendered,
                           absl::string_view detail);
 

@@ -1,4 +1,4 @@
-// Building the requirements of label selectors.
+// Builds the requirements of label selectors.
 #ifndef KUBE_META_INTERNAL_LABEL_REQUIREMENT_H_
 #define KUBE_META_INTERNAL_LABEL_REQUIREMENT_H_
 
@@ -12,16 +12,17 @@
 
 namespace kube::internal {
 
-// A requirement with sorted, unique values. kInvalidArgument with all that is wrong: key, number of
-// values for the operator, each value.
+// Returns a requirement with sorted, unique values. kInvalidArgument lists every mistake: key,
+// number of values for the operator, each value.
 absl::StatusOr<LabelSelector::Requirement> MakeRequirement(absl::string_view key,
                                                            LabelSelector::Operator op,
                                                            std::vector<std::string> values);
 
-// The requirements of a selector text, in the order written.
+// Returns the requirements of a selector text, in the order written.
 absl::StatusOr<std::vector<LabelSelector::Requirement>> ParseRequirements(absl::string_view text);
 
-// A decimal int64 with an optional sign and nothing around it (kGreaterThan, kLessThan).
+// Parses a decimal int64 with an optional sign and no other characters, for kGreaterThan and
+// kLessThan. Returns whether it succeeded.
 bool ParseWholeNumber(absl::string_view text, int64_t& number);
 
 }  // namespace kube::internal

@@ -28,7 +28,7 @@ struct Token {
   bool is_word = false;
 };
 
-// Takes the first token off `rest`.
+// Removes the first token from `rest` and returns it.
 Token NextToken(absl::string_view& rest) {
   while (!rest.empty() && IsSpace(rest.front())) rest.remove_prefix(1);
   if (rest.empty()) return {};

@@ -17,12 +17,12 @@ using json::Value;
 constexpr absl::string_view kDirective = "$patch";
 constexpr size_t kAbsent = static_cast<size_t>(-1);
 
-// What distinguishes the items of a list, as text.
+// Returns a text that is equal for items that the merge treats as the same.
 std::string KeyOf(const Value& item, absl::string_view merge_key) {
   return json::Write(merge_key.empty() ? item : item[merge_key]);
 }
 
-// Where the items of a list stand. Of several items with one key the first counts.
+// The index of each item of a list. Of several items with one key the first counts.
 class Positions {
  public:
   Positions(const Value& list, absl::string_view merge_key) : merge_key_(merge_key) {
@@ -41,7 +41,8 @@ class Positions {
   size_t next_ = 0;
 };
 
-// Lists of objects need the key in every item; lists of scalars must not hold objects or lists.
+// Checks that every item of a list of objects has the key, and that a list of scalars has no
+// objects or lists.
 absl::Status CheckItems(const Value& list, absl::string_view merge_key) {
   for (const Value& item : list.items()) {
     if (merge_key.empty()) {
@@ -60,7 +61,7 @@ absl::Status CheckItems(const Value& list, absl::string_view merge_key) {
   return absl::OkStatus();
 }
 
-// A patch list taken apart.
+// The items of a patch list by what they do.
 struct PatchItems {
   Value changes = Value::Array();
   Value deletions = Value::Array();
@@ -116,8 +117,8 @@ struct Placed {
   const Value* item;
 };
 
-// Keeps the order of both lists; an item of `others` goes before the first item of `named` that
-// stood behind it in the original.
+// Merges both lists and keeps their orders: an item of `others` goes before the first item of
+// `named` that came after it in the original.
 Value Interleave(const std::vector<Placed>& named, const std::vector<Placed>& others) {
   Value result = Value::Array();
   auto other = others.begin();
@@ -132,7 +133,7 @@ Value Interleave(const std::vector<Placed>& named, const std::vector<Placed>& ot
   return result;
 }
 
-// Lists of scalars merge as sets.
+// Removes repeated scalars, because lists of scalars merge as sets.
 Value Unique(const Value& list) {
   Positions seen(Value::Array(), "");
   Value result = Value::Array();

@@ -1,4 +1,4 @@
-// Merging two lists as strategic merge patch does.
+// Merges two lists as strategic merge patch does.
 #ifndef KUBE_META_INTERNAL_STRATEGIC_LIST_H_
 #define KUBE_META_INTERNAL_STRATEGIC_LIST_H_
 
@@ -16,26 +16,26 @@ struct ListMerge {
   // Merges two objects with the same key.
   std::function<absl::StatusOr<json::Value>(const json::Value& original, const json::Value& patch)>
       merge_objects;
-  // What an object of the patch looks like when it is new.
+  // Returns the new object that an object of the patch stands for.
   std::function<json::Value(const json::Value& patch)> as_new;
 };
 
-// The items of `patch` merged into those of `original` ($patch markers of items honoured), in the
-// order of the patch where it says something, else of the original.
+// Merges the items of `patch` into those of `original` ($patch markers of items are honoured).
+// Items of the patch have its order, the others that of the original.
 absl::StatusOr<json::Value> MergeLists(const json::Value& original, const json::Value& patch,
                                        const ListMerge& merge);
 
-// `merged` rearranged to the order of `wanted`; items it does not name keep their place relative to
-// the others in `original` as far as possible.
+// Returns `merged` in the order of `wanted`; items that `wanted` does not have keep their place
+// relative to the others in `original` as far as possible.
 absl::StatusOr<json::Value> Rearrange(const json::Value& merged, const json::Value& wanted,
                                       const json::Value& original, absl::string_view merge_key);
 
-// kInvalidArgument when the items of `patch` stand in another order than `wanted`, or are missing
+// kInvalidArgument when the items of `patch` have another order than in `wanted`, or are missing
 // there.
 absl::Status CheckOrder(const json::Value& patch, const json::Value& wanted,
                         absl::string_view merge_key);
 
-// The scalars of `list` that are not in `unwanted`.
+// Returns the scalars of `list` that are not in `unwanted`.
 json::Value WithoutScalars(const json::Value& list, const json::Value& unwanted);
 
 }  // namespace kube::internal

@@ -51,7 +51,7 @@ constexpr FieldRule MergeBy(absl::string_view key, absl::string_view type = "") 
 constexpr FieldRule MergeScalars() { return {FieldStrategy::kMerge, "", ""}; }
 constexpr FieldRule Replace() { return {FieldStrategy::kReplace, "", ""}; }
 
-// metadata is the same in every root type and stands apart.
+// metadata is the same in every root type, so it has its own entries.
 constexpr Field kFields[] = {
     {"Metadata", "finalizers", MergeScalars()},
     {"Metadata", "ownerReferences", MergeBy("uid")},

@@ -1,5 +1,5 @@
-// Which lists of the built-in kinds strategic merge patch merges, and by which key: what the Go
-// types of k8s.io/api say in their patchStrategy and patchMergeKey tags.
+// Describes which lists of the built-in kinds strategic merge patch merges, and by which key: the
+// patchStrategy and patchMergeKey tags of the Go types in k8s.io/api.
 #ifndef KUBE_META_INTERNAL_STRATEGIC_SCHEMA_H_
 #define KUBE_META_INTERNAL_STRATEGIC_SCHEMA_H_
 
@@ -21,10 +21,12 @@ struct FieldRule {
       type;  // The type of the object, or of the list's objects; "" when nothing is known.
 };
 
-// The type of a whole object. Kinds that are not built in get the one that knows metadata only.
+// Returns the type of a whole object. Kinds that are not built in get a type that only has
+// metadata.
 absl::string_view RootType(absl::string_view group, absl::string_view kind);
 
-// The rule for a field of an object of that type; the default rule when nothing is known about it.
+// Returns the rule for a field of an object of that type; the default rule when the field is not
+// known.
 FieldRule FindFieldRule(absl::string_view type, absl::string_view field);
 
 }  // namespace kube::internal
