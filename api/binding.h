@@ -1,8 +1,9 @@
 // ResourceBinding and ClusterResourceBinding (work.karmada.io/v1alpha2): which template goes to
 // which clusters with how many replicas.
 //
-// BindingView reads one binding; the structs below are codecs of its parts. Nobody writes a binding
-// as a whole: writers patch the fields they own, so fields this program does not know survive.
+// BindingView reads one binding; the structs below are codecs of its parts. No code writes a
+// binding as a whole: writers patch the fields they own, so fields that this program does not know
+// survive.
 //
 //   api::BindingView binding(*object);
 //   for (const std::string& cluster : binding.ExpectedClusters()) ...
@@ -33,10 +34,10 @@ struct TargetCluster {
   friend bool operator==(const TargetCluster&, const TargetCluster&) = default;
 };
 std::vector<TargetCluster> TargetClustersFromJson(const json::Value& list);
-// Null for an empty list, so that a merge patch removes the field.
+// Returns null for an empty list, so that a merge patch removes the field.
 json::Value TargetClustersToJson(absl::Span<const TargetCluster> clusters);
 
-// An item of spec.requiredBy: where a binding that depends on this one is scheduled.
+// An item of spec.requiredBy: where another binding, which depends on this one, is scheduled.
 struct BindingSnapshot {
   std::string ns, name;
   std::vector<TargetCluster> clusters;
@@ -45,14 +46,14 @@ struct BindingSnapshot {
   json::Value ToJson() const;
 };
 
-// An item of spec.gracefulEvictionTasks, read-only; `json` keeps everything it has.
+// An item of spec.gracefulEvictionTasks, read-only; `json` is the whole item.
 struct EvictionTask {
   std::string from_cluster;
   std::string purge_mode;
   json::Value json;
 
   static EvictionTask FromJson(const json::Value& item);
-  // Returns whether the Work goes before its replacement is healthy (purge mode Directly, or
+  // Returns whether the Work is removed before its replacement is healthy (purge mode Directly, or
   // Immediately).
   bool PurgesAtOnce() const;
 };
@@ -85,34 +86,37 @@ class BindingView {
   explicit BindingView(kube::Object&&) = delete;
 
   const kube::Object& object() const { return object_; }
-  // The label the admission webhook set, which the binding's Works carry too; "" when missing.
+  // Returns the label that the admission webhook sets and that the binding's Works also have; ""
+  // when it is missing.
   absl::string_view PermanentId() const;
 
   ObjectReference Resource() const { return ObjectReference::FromJson(spec()["resource"]); }
   bool PropagateDeps() const { return spec()["propagateDeps"].AsBool(); }
   const json::Value& Placement() const { return spec()["placement"]; }
-  // Returns whether spec.placement divides replicas. A missing replicaScheduling duplicates.
+  // Returns whether spec.placement divides replicas. Without replicaScheduling they are duplicated.
   bool IsDivided() const;
   int64_t Replicas() const { return spec()["replicas"].AsInt(); }
   const json::Value& ReplicaRequirements() const { return spec()["replicaRequirements"]; }
   const json::Value& Components() const { return spec()["components"]; }
-  // Has replicas, requirements or components. A Deployment of 0 replicas without requests is none.
+  // Returns whether the binding has replicas, requirements or components. A Deployment with 0
+  // replicas and no requests is not a workload.
   bool IsWorkload() const;
   absl::string_view SchedulerName() const { return spec()["schedulerName"].AsString(); }
-  // kResolveAbort or kResolveOverwrite.
+  // Returns kResolveAbort or kResolveOverwrite.
   absl::string_view ConflictResolution() const;
-  // Absent means: delete the member objects.
+  // nullopt means that the member objects are deleted.
   std::optional<bool> PreserveResourcesOnDeletion() const;
 
   std::vector<TargetCluster> Clusters() const;
   std::vector<BindingSnapshot> RequiredBy() const;
   std::vector<EvictionTask> EvictionTasks() const;
-  // Clusters that get a Work: spec.clusters, then those of requiredBy not yet present; the first
-  // occurrence of a cluster decides its replicas.
+  // Returns the clusters that get a Work: spec.clusters, then those of requiredBy that are not
+  // among them. The first occurrence of a cluster determines its replicas.
   std::vector<TargetCluster> DispatchTargets() const;
-  // Clusters whose Work may exist: the targets, and those being evicted gracefully.
+  // Returns the clusters whose Work may exist: the targets, and those that are being evicted
+  // gracefully.
   std::set<std::string> ExpectedClusters() const;
-  // Clusters whose Work has to go before other Works are written.
+  // Returns the clusters whose Work must be removed before other Works are written.
   std::set<std::string> ClustersPurgedAtOnce() const;
 
   bool IsSchedulingSuspended() const;
@@ -122,7 +126,7 @@ class BindingView {
   const json::Value& Conditions() const { return object_.status()["conditions"]; }
   const json::Value& AggregatedStatus() const { return object_.status()["aggregatedStatus"]; }
   std::vector<AggregatedStatusItem> AggregatedItems() const;
-  // "" until the scheduler has first placed it.
+  // Returns "" until the scheduler has placed the binding for the first time.
   absl::string_view LastScheduledTime() const;
   int64_t SchedulerObservedGeneration() const;
 

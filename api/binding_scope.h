@@ -22,7 +22,8 @@ namespace api::scope {
 // Annotations to set, in no particular order.
 using Annotations = std::vector<std::pair<absl::string_view, std::string>>;
 
-// Keys are references to the constants: under UBSan, GCC 12 finds no string_view of one constant.
+// Keys are references to the constants because GCC 12 with UBSan refuses a constexpr string_view of
+// an inline constant.
 
 // ResourceBinding: bindings of namespaced templates, in the template's namespace.
 struct Namespaced {
@@ -31,16 +32,17 @@ struct Namespaced {
   static constexpr const auto& kFinalizer = kBindingFinalizer;
   // The label with the binding's id: bindings, their Works and their manifests have it.
   static constexpr const auto& kIdLabel = kResourceBindingIdLabel;
-  // Controller names: event sources and the `controller` label of metrics.
+  // Controller names, which are event sources and the `controller` label of metrics.
   static constexpr absl::string_view kBindingController = "binding-controller";
   static constexpr absl::string_view kStatusController = "resource-binding-status-controller";
 
   static const kube::Resource& Bindings() { return ResourceBindings(); }
-  // What Works and manifests carry to name their binding.
+  // Returns the annotations by which Works and manifests name their binding.
   static Annotations NamingAnnotations(const kube::ObjectKey& binding);
-  // The binding a Work or manifest names; name is "" when it names none of this scope.
+  // Returns the binding that a Work or manifest names; its name is "" when it names no binding of
+  // this scope.
   static kube::ObjectKey BindingOf(const kube::Object& work);
-  // "ResourceBinding(ns/name)", as event messages call it.
+  // Returns "ResourceBinding(ns/name)", as in event messages.
   static std::string Describe(const kube::ObjectKey& binding);
 };
 
@@ -57,7 +59,7 @@ struct Cluster {
   static const kube::Resource& Bindings() { return ClusterResourceBindings(); }
   static Annotations NamingAnnotations(const kube::ObjectKey& binding);
   static kube::ObjectKey BindingOf(const kube::Object& work);
-  // "ClusterResourceBinding(name)".
+  // Returns "ClusterResourceBinding(name)".
   static std::string Describe(const kube::ObjectKey& binding);
 };
 

@@ -21,7 +21,7 @@ struct Taint {
 
   static Taint FromJson(const json::Value& item);
   json::Value ToJson() const;
-  // Key and effect distinguish taints.
+  // Taints are distinguished by key and effect.
   bool IsSame(const Taint& other) const { return key == other.key && effect == other.effect; }
 };
 inline constexpr char kNoSchedule[] = "NoSchedule";
@@ -36,27 +36,27 @@ class ClusterView {
   const kube::Object& object() const { return object_; }
   absl::string_view name() const { return object_.name(); }
 
-  // Returns whether this process talks to the member, rather than an agent in it.
+  // Returns whether this process talks to the member itself; otherwise an agent in the member does.
   bool IsPush() const { return spec()["syncMode"].AsString() == "Push"; }
   bool IsPull() const { return spec()["syncMode"].AsString() == "Pull"; }
   absl::string_view ApiEndpoint() const { return spec()["apiEndpoint"].AsString(); }
-  // The secret with the member's token and caBundle; name is "" when there is none.
+  // Returns the secret with the member's token and caBundle; its name is "" when there is none.
   kube::ObjectKey SecretRef() const;
   bool InsecureSkipTlsVerification() const {
     return spec()["insecureSkipTLSVerification"].AsBool();
   }
   absl::string_view ProxyUrl() const { return spec()["proxyURL"].AsString(); }
-  // Header name to its comma-separated values.
+  // Maps header names to their comma-separated values.
   std::map<std::string, std::string> ProxyHeader() const;
   absl::string_view Provider() const { return spec()["provider"].AsString(); }
   absl::string_view Region() const { return spec()["region"].AsString(); }
-  // spec.zones; the older spec.zone when there are none.
+  // Returns spec.zones, or the older spec.zone when there are none.
   std::vector<std::string> Zones() const;
   std::vector<Taint> Taints() const;
 
   const json::Value& Conditions() const { return object_.status()["conditions"]; }
   bool IsReady() const;
-  // "True", "False", "Unknown", or "" when there is no Ready condition.
+  // Returns "True", "False", "Unknown", or "" when there is no Ready condition.
   absl::string_view ReadyStatus() const;
   // Returns whether status.apiEnablements lists the kind.
   bool HasApi(const kube::Gvk& gvk) const;

@@ -25,7 +25,7 @@ kube::LabelSelector OrNothing(absl::StatusOr<kube::LabelSelector> selector) {
   return selector.ok() ? *std::move(selector) : kube::LabelSelector::Nothing();
 }
 
-// The text form of one field expression; nullopt when it is not a valid requirement.
+// Returns the text form of one field expression; nullopt when it is not a valid requirement.
 std::optional<std::string> RequirementText(const json::Value& expression) {
   const absl::string_view key = expression["key"].AsString();
   const absl::string_view op = expression["operator"].AsString();
@@ -47,7 +47,7 @@ std::optional<std::string> RequirementText(const json::Value& expression) {
   return std::nullopt;
 }
 
-// What field expressions other than zone see: only the fields that are set.
+// Returns the fields that expressions (other than on zone) match: only those that are set.
 json::Value FieldsOf(const ClusterView& cluster) {
   json::Value fields = json::Value::Object();
   if (!cluster.Provider().empty()) fields.Set("provider", cluster.Provider());

@@ -9,7 +9,7 @@
 namespace api {
 namespace {
 
-// As Go's encoder quotes.
+// Quotes as Go's encoder does.
 std::string Quoted(const json::Value& value) { return json::Write(value, {.html_escape = true}); }
 
 void AppendMember(absl::string_view name, const std::string& value, std::string& out) {
@@ -20,8 +20,8 @@ void AppendString(absl::string_view name, absl::string_view value, std::string& 
   if (!value.empty()) AppendMember(name, Quoted(value), out);
 }
 
-// The members of a selector stand in another order in Go than by name; those of a requirement do
-// not.
+// Writes the members in Go's order, which is not the order of names. (In a requirement both orders
+// are the same.)
 std::string SelectorText(const json::Value& selector) {
   std::string out = "{";
   for (const absl::string_view name : {"matchLabels", "matchExpressions"}) {
@@ -30,7 +30,7 @@ std::string SelectorText(const json::Value& selector) {
   return out + "}";
 }
 
-// As the generated String() of metav1.LabelSelector.
+// Formats as the generated String() of metav1.LabelSelector does.
 std::string PrintedSelector(const json::Value& selector) {
   if (selector.is_null()) return "nil";
   std::string labels, expressions;

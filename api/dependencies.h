@@ -1,4 +1,4 @@
-// What a template depends on, as bindings record it: annotation
+// The dependencies of a template as bindings record them: annotation
 // resourcebinding.karmada.io/dependencies holds the list as upstream's Go writes it.
 #ifndef API_DEPENDENCIES_H_
 #define API_DEPENDENCIES_H_
@@ -17,7 +17,7 @@ struct DependentReference {
   json::Value label_selector;  // metav1.LabelSelector; null when there is none.
 
   static DependentReference FromJson(const json::Value& reference);
-  // Compact JSON in the order of the Go struct's fields, empty members left out.
+  // Returns compact JSON in the order of the Go struct's fields, without empty members.
   std::string ToText() const;
   friend bool operator==(const DependentReference&, const DependentReference&) = default;
 };
@@ -25,14 +25,14 @@ struct DependentReference {
 // Null gives an empty list.
 std::vector<DependentReference> DependenciesFromJson(const json::Value& list);
 
-// The annotation's text for what the interpreter answered: an array of references, or null, which
-// is written as "null" (upstream marshals a nil slice).
+// Returns the annotation's text for a result of the interpreter: an array of references, or null,
+// which is written as "null" (upstream marshals a nil slice).
 std::string DependenciesText(const json::Value& list);
 // Returns whether an annotation's text names the same references as `list`, in any order; null and
-// an empty list are the same. Text that is no JSON names nothing.
+// an empty list are the same. A text that is not JSON names nothing.
 bool NamesSameDependencies(absl::string_view text, const json::Value& list);
 
-// The list as Go's %+v prints it, for event messages.
+// Formats the list as Go's %+v does, for event messages.
 std::string PrintedDependencies(const json::Value& list);
 
 }  // namespace api

@@ -1,12 +1,12 @@
-// Labels, annotations, finalizers, taints and condition types of Karmada: the only place that
-// spells them. They are upstream's, byte for byte: other Karmada parts read and write the same
-// objects.
+// Labels, annotations, finalizers, taints and condition types of Karmada: no other file spells
+// them. They are the same as upstream's, byte for byte, because other Karmada parts read and write
+// the same objects.
 #ifndef API_KEYS_H_
 #define API_KEYS_H_
 
 namespace api {
 
-// What the names of Karmada's own API groups end in.
+// The suffix of Karmada's own API groups.
 inline constexpr char kGroupSuffix[] = ".karmada.io";
 
 // Labels.
@@ -29,7 +29,7 @@ inline constexpr char kRetainReplicasValue[] = "true";
 inline constexpr char kDeletionProtectedLabel[] = "resourcetemplate.karmada.io/deletion-protected";
 inline constexpr char kDeletionProtectedValue[] = "Always";
 
-// Followed by DependedByHash(binding): the binding that needs the labelled one.
+// DependedByHash(binding) follows; the label names a binding that needs the labelled one.
 inline constexpr char kDependedByLabelPrefix[] = "resourcebinding.karmada.io/depended-by-";
 
 // Annotations.
@@ -43,8 +43,8 @@ inline constexpr char kResourceBindingNamespaceAnnotation[] =
 inline constexpr char kResourceBindingNameAnnotation[] = "resourcebinding.karmada.io/name";
 inline constexpr char kClusterResourceBindingNameAnnotation[] =
     "clusterresourcebinding.karmada.io/name";
-// Values of the annotation on manifests and Works that says whether an unmanaged object in a member
-// may be taken over.
+// Values of an annotation on manifests and Works; it determines whether an unmanaged object in a
+// member may be taken over.
 inline constexpr char kConflictOverwrite[] = "overwrite";
 inline constexpr char kConflictAbort[] = "abort";
 inline constexpr char kWorkNamespaceAnnotation[] = "work.karmada.io/namespace";
@@ -60,7 +60,7 @@ inline constexpr char kAppliedOverridesAnnotation[] = "policy.karmada.io/applied
 inline constexpr char kAppliedClusterOverridesAnnotation[] =
     "policy.karmada.io/applied-cluster-overrides";
 
-// JSON list of what a binding's template depends on.
+// JSON list of the dependencies of a binding's template.
 inline constexpr char kDependenciesAnnotation[] = "resourcebinding.karmada.io/dependencies";
 
 // Finalizers.

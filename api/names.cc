@@ -12,7 +12,7 @@ namespace api {
 
 namespace {
 
-// rand.SafeEncodeString's alphabet: no vowels, no 0, 1, 3.
+// The alphabet of rand.SafeEncodeString: no vowels, no 0, 1, 3.
 constexpr absl::string_view kSafeLetters = "bcdfghjklmnpqrstvwxz2456789";
 
 std::string EncodedHash(absl::string_view text) { return SafeEncode(absl::StrCat(Fnv1a32(text))); }

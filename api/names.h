@@ -10,25 +10,26 @@
 
 namespace api {
 
-// 32-bit FNV-1a.
+// Returns the 32-bit FNV-1a hash.
 uint32_t Fnv1a32(absl::string_view bytes);
-// Kubernetes' rand.SafeEncodeString: each byte to a letter that cannot spell words.
+// Encodes each byte as a letter from which no words can be formed, as Kubernetes'
+// rand.SafeEncodeString.
 std::string SafeEncode(absl::string_view text);
 
-// "karmada-es-<cluster>".
+// Returns "karmada-es-<cluster>".
 std::string ExecutionNamespace(absl::string_view cluster);
-// kInvalidArgument when `ns` is no execution namespace.
+// kInvalidArgument when `ns` is not an execution namespace.
 absl::StatusOr<std::string> ClusterOfExecutionNamespace(absl::string_view ns);
 bool IsExecutionNamespace(absl::string_view ns);
-// karmada-system, karmada-cluster, karmada-es-*.
+// Returns whether this is karmada-system, karmada-cluster or karmada-es-*.
 bool IsReservedNamespace(absl::string_view ns);
 
-// names.GenerateBindingName: lower(name with ':' as '.' + "-" + kind).
+// Returns lower(name with ':' as '.' + "-" + kind), as upstream's names.GenerateBindingName.
 std::string BindingName(absl::string_view kind, absl::string_view name);
-// names.GenerateWorkName.
+// Returns the name of the Work, as upstream's names.GenerateWorkName.
 std::string WorkName(absl::string_view kind, absl::string_view name, absl::string_view ns);
 
-// The suffix of the depended-by label that names the binding ns/name.
+// Returns the suffix of the depended-by label that names the binding ns/name.
 std::string DependedByHash(absl::string_view ns, absl::string_view name);
 
 }  // namespace api

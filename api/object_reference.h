@@ -14,15 +14,15 @@ namespace api {
 struct ObjectReference {
   std::string api_version, kind, ns, name, uid, resource_version;
 
-  // Refers to `object` as it is now: uid and resourceVersion included.
+  // Returns a reference to `object` as it is now, with uid and resourceVersion.
   static ObjectReference Of(const kube::Object& object);
   static ObjectReference FromJson(const json::Value& reference);
   json::Value ToJson() const;
 
-  // Parts are empty when apiVersion is malformed.
+  // The parts are empty when apiVersion is malformed.
   kube::Gvk gvk() const;
   kube::ObjectKey key() const { return {ns, name}; }
-  // "Deployment default/web".
+  // Returns "Deployment default/web".
   std::string Describe() const;
   // Returns whether `object` has this apiVersion, kind, namespace and name; uids are not compared.
   bool Names(const kube::Object& object) const;

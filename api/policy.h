@@ -21,23 +21,24 @@ class PolicyView {
   explicit PolicyView(kube::Object&&) = delete;
 
   const kube::Object& object() const { return object_; }
-  // The label the admission webhook set; templates and bindings it claims carry it too.
+  // Returns the label that the admission webhook sets and that claimed templates and bindings also
+  // have.
   absl::string_view PermanentId() const;
 
-  // Parsed anew by each call: keep the result while matching many objects.
+  // Each call parses the selectors: keep the result while matching many objects.
   std::vector<ResourceSelector> ResourceSelectors() const {
     return ResourceSelector::ListFromJson(spec()["resourceSelectors"]);
   }
   // Explicit priority; a higher one wins.
   int64_t Priority() const { return spec()["priority"].AsInt(); }
-  // Returns whether it may take templates over from policies of lower priority.
+  // Returns whether the policy may take templates over from policies of lower priority.
   bool Preempts() const { return spec()["preemption"].AsString() == "Always"; }
   // Names of overrides that must exist before templates are propagated.
   std::vector<std::string> DependentOverrides() const;
-  // Returns whether a change of the policy waits for the next change of each template.
+  // Returns whether a change of the policy is only applied with the next change of each template.
   bool IsLazy() const { return spec()["activationPreference"].AsString() == "Lazy"; }
 
-  // What bindings copy. Null or absent members stay absent there.
+  // The following fields are copied to bindings. Null or absent members stay absent there.
   const json::Value& Placement() const { return spec()["placement"]; }
   const json::Value& Failover() const { return spec()["failover"]; }
   bool PropagateDeps() const { return spec()["propagateDeps"].AsBool(); }

@@ -13,28 +13,29 @@
 
 namespace api::policy_scope {
 
-// Keys are references to the constants: under UBSan, GCC 12 finds no string_view of one constant.
+// Keys are references to the constants because GCC 12 with UBSan refuses a constexpr string_view of
+// an inline constant.
 
 // PropagationPolicy: governs templates of its own namespace.
 struct Namespaced {
   static constexpr bool kNamespaced = true;
   static constexpr absl::string_view kKind = "PropagationPolicy";
   static constexpr const auto& kFinalizer = kPropagationPolicyFinalizer;
-  // The admission webhook sets it on the policy; templates and bindings get a copy.
+  // The label that the admission webhook sets on the policy; templates and bindings get a copy.
   static constexpr const auto& kIdLabel = kPropagationPolicyIdLabel;
-  // The name of the async queue of its reconciler, as the workqueue metrics' label.
+  // The reconciler's async queue, as in the label of workqueue metrics.
   static constexpr absl::string_view kQueue = "propagationPolicy reconciler";
 
   static const kube::Resource& Policies() { return PropagationPolicies(); }
-  // The policy that claims `object`; name is "" unless the id label and all naming annotations are
-  // there.
+  // Returns the policy that claims `object`; its name is "" unless the id label and all naming
+  // annotations are there.
   static kube::ObjectKey ClaimOn(const kube::Object& object);
-  // Puts the claim of `policy` on `object` (id label and naming annotations). Whether anything
-  // changed.
+  // Puts the claim of `policy` on `object` (id label and naming annotations). Returns whether
+  // anything changed.
   static bool Claim(const kube::Object& policy, kube::Object& object);
-  // Removes any claim of this scope. Whether anything changed.
+  // Removes any claim of this scope. Returns whether anything changed.
   static bool Unclaim(kube::Object& object);
-  // "policy(ns/name)", as event messages call it.
+  // Returns "policy(ns/name)", as in event messages.
   static std::string Describe(const kube::ObjectKey& policy);
 };
 
@@ -50,7 +51,7 @@ struct Cluster {
   static kube::ObjectKey ClaimOn(const kube::Object& object);
   static bool Claim(const kube::Object& policy, kube::Object& object);
   static bool Unclaim(kube::Object& object);
-  // "cluster policy(name)".
+  // Returns "cluster policy(name)".
   static std::string Describe(const kube::ObjectKey& policy);
 };
 

@@ -8,7 +8,7 @@ namespace api::message {
 
 namespace {
 
-// Upstream prints namespace and name with the slash also when there is no namespace.
+// Upstream prints the slash even when there is no namespace.
 std::string Slashed(const kube::ObjectKey& key) { return absl::StrCat(key.ns, "/", key.name); }
 
 std::string ObjectWord(absl::string_view kind, const kube::ObjectKey& object) {

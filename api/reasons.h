@@ -89,14 +89,14 @@ inline constexpr char kRemoveExecutionSpaceFailed[] = "RemoveExecutionSpaceFaile
 inline constexpr char kTaintClusterSucceed[] = "TaintClusterSucceed";
 inline constexpr char kTaintClusterFailed[] = "TaintClusterFailed";
 
-// Conditions of a Cluster: Ready ...
+// Reasons of a Cluster's condition Ready.
 inline constexpr char kClusterReady[] = "ClusterReady";
 inline constexpr char kClusterNotReady[] = "ClusterNotReady";
 inline constexpr char kClusterNotReachable[] = "ClusterNotReachable";
 inline constexpr char kStatusCollectionFailed[] = "StatusCollectionFailed";
 inline constexpr char kClusterStatusNeverUpdated[] = "ClusterStatusNeverUpdated";
 inline constexpr char kClusterStatusUnknown[] = "ClusterStatusUnknown";
-// ... and CompleteAPIEnablements.
+// Reasons of a Cluster's condition CompleteAPIEnablements.
 inline constexpr char kComplete[] = "Complete";
 inline constexpr char kPartial[] = "Partial";
 inline constexpr char kEmpty[] = "Empty";
@@ -149,15 +149,15 @@ std::string WorkNotSynced(const kube::ObjectKey& work, absl::string_view cluster
 std::string ManifestSynced(const kube::ObjectKey& object, absl::string_view cluster);
 std::string ManifestNotSynced(const kube::ObjectKey& object, absl::string_view cluster,
                               const absl::Status& why);
-// The messages of events about deleting: that it failed, and that it succeeded after a failure.
+// The messages of events about deletions: that one succeeded after a failure, and that one failed.
 std::string ManifestDeleted(const kube::ObjectKey& object, absl::string_view cluster);
 std::string ManifestNotDeleted(const kube::ObjectKey& object, absl::string_view cluster,
                                const absl::Status& why);
-// The message of the reason AppliedFailed on a Work that is on its way out.
+// The message of the reason AppliedFailed on a Work that is being deleted.
 std::string ManifestsNotRemoved(const absl::Status& why);
 // The message of the reason AppliedFailed: "Failed to apply all manifests (1/2): <why>".
 std::string ManifestsNotApplied(int applied, int total, const absl::Status& why);
-// The error of a member object that somebody else owns.
+// The error for a member object that Karmada does not manage.
 std::string ObjectExistsUnmanaged(absl::string_view kind, const kube::ObjectKey& object,
                                   absl::string_view cluster);
 

@@ -1,4 +1,4 @@
-// Resource selectors: which templates a policy or an override means, and how well they fit.
+// Resource selectors: which templates a policy or an override selects, and how specifically.
 #ifndef API_RESOURCE_SELECTOR_H_
 #define API_RESOURCE_SELECTOR_H_
 
@@ -13,21 +13,21 @@
 
 namespace api {
 
-// How a selector fits an object; a higher rank fits better (upstream's ImplicitPriority).
+// How a selector matches an object; a higher rank is more specific (upstream's ImplicitPriority).
 enum class SelectorMatch { kNone = 0, kAll = 1, kLabels = 2, kName = 3 };
 
 // A parsed policy/v1alpha1 ResourceSelector.
 class ResourceSelector {
  public:
   static ResourceSelector FromJson(const json::Value& selector);
-  // The items of a `resourceSelectors` list.
+  // Parses the items of a `resourceSelectors` list.
   static std::vector<ResourceSelector> ListFromJson(const json::Value& list);
 
-  // apiVersion and kind must be equal, the namespace too unless the selector has none. A name
-  // decides alone; without one, the label selector does. A malformed label selector matches
-  // nothing.
+  // The apiVersion and kind must be equal, and the namespace unless the selector has none. If the
+  // selector has a name, only the name is compared, otherwise the label selector. A malformed label
+  // selector matches nothing.
   SelectorMatch Rank(const kube::Object& object) const;
-  // The rank that the object would have if it were of the selector's apiVersion.
+  // Returns the rank that the object would have if its apiVersion were the selector's.
   SelectorMatch RankInAnyVersion(const kube::Object& object) const;
 
   absl::string_view api_version() const { return api_version_; }
@@ -41,7 +41,8 @@ class ResourceSelector {
   kube::LabelSelector labels_;
 };
 
-// The best rank among the selectors: a policy's implicit priority for this object.
+// Returns the best rank among the selectors, which is the policy's implicit priority for this
+// object.
 SelectorMatch BestMatch(absl::Span<const ResourceSelector> selectors, const kube::Object& object);
 
 }  // namespace api

@@ -1,4 +1,4 @@
-// The kinds the program is built around, and how the API serves them.
+// The kinds that the program knows, and how the API serves them.
 #ifndef API_RESOURCES_H_
 #define API_RESOURCES_H_
 

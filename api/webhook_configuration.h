@@ -15,13 +15,13 @@ namespace api {
 
 // The apiVersion of the configurations and of the messages.
 inline constexpr char kConfigApiVersion[] = "config.karmada.io/v1alpha1";
-// The one version of messages there is, as configurations name it.
+// The only version of messages, as configurations name it.
 inline constexpr char kWebhookMessageVersion[] = "v1alpha1";
 inline constexpr char kInterpreterContextKind[] = "ResourceInterpreterContext";
 inline constexpr char kExploreReviewKind[] = "ExploreReview";
 
-// Reads one entry of `webhooks`, of either kind of configuration. Raw values are for whoever
-// validates them. The value must outlive the view and stay unchanged.
+// Reads one entry of `webhooks`, of either kind of configuration. Raw values are for validation.
+// The value must outlive the view and stay unchanged.
 class WebhookView {
  public:
   explicit WebhookView(const json::Value& webhook) : webhook_(webhook) {}
@@ -45,14 +45,14 @@ class WebhookConfigurationView {
   explicit WebhookConfigurationView(const kube::Object& object) : object_(object) {}
   explicit WebhookConfigurationView(kube::Object&&) = delete;
 
-  // Returns whether it is the exploring kind.
+  // Returns whether it is a ResourceExploringWebhookConfiguration.
   bool IsExploring() const;
   std::vector<WebhookView> Webhooks() const;
-  // Where a webhook of this kind lists the message versions it knows.
+  // Returns the field in which a webhook of this kind lists the message versions it accepts.
   absl::string_view VersionsField() const {
     return IsExploring() ? "exploreReviewVersions" : "interpreterContextVersions";
   }
-  // Which kind of messages its webhooks speak.
+  // Returns the kind of the messages that its webhooks understand.
   absl::string_view MessageKind() const {
     return IsExploring() ? kExploreReviewKind : kInterpreterContextKind;
   }

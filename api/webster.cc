@@ -18,10 +18,9 @@ struct Party {
   double Quotient() const { return Quotient(share.replicas); }
 };
 
-// Gives each party the seats whose quotient exceeds a threshold. The seat-by-seat method hands out
-// seats in falling order of quotients, so this is a state it passes through, as long as the
-// threshold is high enough to leave seats over: with T = total/(2(S-P)) the parties get at most S -
-// P/2 together.
+// Gives each party the seats whose quotient exceeds a threshold. The seat-by-seat method gives out
+// seats in falling order of quotients, so it passes through this state, provided that the threshold
+// leaves seats over: with T = total/(2(S-P)) the parties get at most S - P/2 together.
 int64_t GiveClearSeats(int64_t seats, double total_weight, std::vector<Party>& parties) {
   const int64_t spare = seats - static_cast<int64_t>(parties.size());
   if (spare <= 0) return 0;
@@ -37,7 +36,7 @@ int64_t GiveClearSeats(int64_t seats, double total_weight, std::vector<Party>& p
   return given;
 }
 
-// Reports whether `a` gets the next seat rather than `b`.
+// Returns whether `a` gets the next seat rather than `b`.
 bool GoesFirst(const Party& a, const Party& b, bool larger_name_first) {
   if (a.Quotient() != b.Quotient()) return a.Quotient() > b.Quotient();
   if (a.share.replicas != b.share.replicas) return a.share.replicas < b.share.replicas;

@@ -1,4 +1,5 @@
-// Work (work.karmada.io/v1alpha1): the objects one member cluster has to run, and how they fare.
+// Work (work.karmada.io/v1alpha1): the objects that one member cluster has to run, and their
+// status.
 #ifndef API_WORK_H_
 #define API_WORK_H_
 
@@ -14,12 +15,12 @@
 
 namespace api {
 
-// Which manifest of a Work a status belongs to.
+// Identifies the manifest of a Work that a status belongs to.
 struct ManifestIdentifier {
   int64_t ordinal = 0;  // Index in spec.workload.manifests.
   std::string group, version, kind, ns, name;
 
-  // The identifier of the manifest at index `ordinal`.
+  // Returns the identifier of the manifest at index `ordinal`.
   static ManifestIdentifier Of(const kube::Object& manifest, int64_t ordinal);
   static ManifestIdentifier FromJson(const json::Value& identifier);
   // `resource` is always "", as upstream writes it: the schema requires the member.
@@ -47,9 +48,9 @@ class WorkView {
   const kube::Object& object() const { return object_; }
   absl::string_view PermanentId() const;
 
-  // The raw manifests; in practice one.
+  // Returns the raw manifests; usually there is one.
   absl::Span<const json::Value> Manifests() const;
-  // The index of the manifest with the apiVersion, kind, namespace and name of `object`.
+  // Returns the index of the manifest with the apiVersion, kind, namespace and name of `object`.
   std::optional<int64_t> IndexOf(const kube::Object& object) const;
 
   bool IsDispatchingSuspended() const { return spec()["suspendDispatching"].AsBool(); }
@@ -58,7 +59,7 @@ class WorkView {
   }
 
   const json::Value& Conditions() const { return object_.status()["conditions"]; }
-  // Returns whether the last apply of all manifests went well.
+  // Returns whether the last apply of all manifests succeeded.
   bool IsApplied() const;
   std::vector<ManifestStatus> ManifestStatuses() const;
 

@@ -1,5 +1,5 @@
-// WorkloadRebalancer (apps.karmada.io/v1alpha1): a one-time request that the scheduler places some
-// workloads anew, and what became of it for each of them.
+// WorkloadRebalancer (apps.karmada.io/v1alpha1): a one-time request to schedule some workloads
+// again, and the result for each of them.
 #ifndef API_WORKLOAD_REBALANCER_H_
 #define API_WORKLOAD_REBALANCER_H_
 
@@ -15,7 +15,7 @@
 
 namespace api {
 
-// Values of ObservedWorkload::result, and of its reason.
+// Values of ObservedWorkload::result and ObservedWorkload::reason.
 inline constexpr char kRebalanceSuccessful[] = "Successful";
 inline constexpr char kRebalanceFailed[] = "Failed";
 inline constexpr char kReferencedBindingNotFound[] = "ReferencedBindingNotFound";
@@ -23,7 +23,7 @@ inline constexpr char kReferencedBindingNotFound[] = "ReferencedBindingNotFound"
 // An item of status.observedWorkloads. The workload has no uid and no resourceVersion.
 struct ObservedWorkload {
   ObjectReference workload;
-  std::string result;  // "" while nothing has come of it yet; another value is final.
+  std::string result;  // "" while there is no result; other values are final.
   std::string reason;  // Why it failed; "" when it did not.
 
   static ObservedWorkload FromJson(const json::Value& item);
@@ -37,13 +37,13 @@ class WorkloadRebalancerView {
   explicit WorkloadRebalancerView(const kube::Object& object) : object_(object) {}
   explicit WorkloadRebalancerView(kube::Object&&) = delete;
 
-  // spec.workloads. A workload without a namespace is one of a cluster-scoped kind.
+  // Returns spec.workloads. A workload without a namespace is of a cluster-scoped kind.
   std::vector<ObjectReference> Workloads() const;
-  // How long the object stays after it has finished; nullopt: for good.
+  // Returns how long the object stays after it has finished; nullopt: it stays for ever.
   std::optional<absl::Duration> TtlAfterFinished() const;
 
   std::vector<ObservedWorkload> ObservedWorkloads() const;
-  // nullopt when it has not finished yet (or carries no time that can be read).
+  // Returns nullopt when it has not finished yet (or has no valid time).
   std::optional<absl::Time> FinishTime() const;
 
  private:
