@@ -8,7 +8,7 @@ namespace {
 
 using api::TargetCluster;
 
-// The shares of parties m1, m2, ... with these weights.
+// Returns the shares of parties m1, m2, ... with these weights.
 std::vector<int64_t> Divide(int64_t seats, std::vector<int64_t> weights,
                             absl::string_view uid = "") {
   std::vector<TargetCluster> parties;
@@ -22,7 +22,7 @@ std::vector<int64_t> Divide(int64_t seats, std::vector<int64_t> weights,
   return shares;
 }
 
-// Seat after seat, with nothing skipped.
+// Divides seat by seat, to compare with the division that skips steps.
 std::vector<int64_t> DivideSlowly(int64_t seats, const std::vector<int64_t>& weights) {
   std::vector<int64_t> held(weights.size());
   for (; seats > 0; --seats) {

@@ -82,7 +82,8 @@ TEST_CASE("a sleep lasts until its end or until it is stopped") {
   second.join();
   CHECK_FALSE(slept);
 
-  CHECK_FALSE(clock.SleepFor(absl::Seconds(5), stop.get_token()));  // Stopped before it began.
+  // The stop comes before the sleep.
+  CHECK_FALSE(clock.SleepFor(absl::Seconds(5), stop.get_token()));
   CHECK(clock.SleepFor(absl::ZeroDuration(), base::StopToken()));
 }
 

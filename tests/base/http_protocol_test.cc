@@ -1,4 +1,4 @@
-// What clients may send that is unusual, broken or hostile.
+// Requests that are unusual, broken or hostile.
 #include <catch2/catch.hpp>
 #include <memory>
 #include <string>
@@ -127,8 +127,8 @@ TEST_CASE("line breaks before a request are passed over") {
   CHECK(client.Get("/y").headers["x-path"] == "/y");
 }
 
-// A server that took such a body for the next request could be made to answer what its client never
-// asked.
+// A server that takes such a body for the next request can be made to answer a request that its
+// client never sent.
 TEST_CASE("a body whose end cannot be known is refused") {
   auto server = StartServer(EchoHandler());
   const std::string encoding =

@@ -126,7 +126,7 @@ TEST_CASE("answers that have no body say so in the way the protocol wants") {
   RawResponse deleted = client.ReadHead();
   CHECK(deleted.code == 204);
   CHECK(deleted.headers.count("content-length") == 0);
-  // Nothing of the bodies was sent: the next answer starts where the last head ended.
+  // The bodies were not sent: the next answer starts where the last head ended.
   CHECK(client.Get("/").body == "text");
 }
 
@@ -327,7 +327,7 @@ TEST_CASE("a handler that takes longer than the timeouts is still heard") {
   mu.LockWhen(absl::Condition(
       +[](std::shared_ptr<HttpResponder>* p) { return *p != nullptr; }, &kept));
   mu.Unlock();
-  absl::SleepFor(absl::Milliseconds(50));  // Several sweeps for timeouts.
+  absl::SleepFor(absl::Milliseconds(50));  // Long enough for several sweeps for timeouts.
   kept->Send({200, "text/plain", {}, "late"});
   CHECK(client.ReadResponse().body == "late");
 }
@@ -355,7 +355,7 @@ TEST_CASE(
   waiting.Send("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
   called.WaitForNotification();
   server->Stop();
-  server->Stop();  // Again does nothing.
+  server->Stop();  // A second stop does nothing.
   CHECK(waiting.EndsNow());
   server.reset();
   kept->Send({});
@@ -386,7 +386,7 @@ TEST_CASE("an empty host listens on every address, a name on that of the host") 
   HttpServerOptions options;
   options.address = address;
   auto server = StartServer(EchoHandler(), options);
-  if (address == "localhost:0") return;  // May be the IPv6 one.
+  if (address == "localhost:0") return;  // The address may be the IPv6 one.
   RawClient client(server->port());
   CHECK(client.Get("/").code == 200);
 }

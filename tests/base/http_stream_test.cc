@@ -34,7 +34,7 @@ class StreamServer {
             },
             options)) {}
 
-  // The stream of the latest request that has not been asked for yet.
+  // Waits for a stream that was not returned yet, and returns the latest one.
   std::shared_ptr<HttpStream> NextStream() {
     const auto come = [this] { return !streams_.empty(); };
     absl::MutexLock lock(&mu_, absl::Condition(&come));
@@ -66,7 +66,7 @@ TEST_CASE("what is written to a stream arrives at once, and its end lets the con
     CHECK(stream->Write(text));
     CHECK(client.ReadChunk() == text);
   }
-  CHECK(stream->Write(""));  // An empty chunk would be the end.
+  CHECK(stream->Write(""));  // Must not be sent: an empty chunk ends the body.
   stream->Close();
   CHECK(client.ReadChunk() == "");
   CHECK_FALSE(stream->Write("too late"));
@@ -109,7 +109,7 @@ TEST_CASE("a stream hears when its peer goes away") {
   client.Disconnect();
   CHECK(closed.WaitForNotificationWithTimeout(absl::Minutes(1)));
   CHECK_FALSE(stream->Write("anyone?"));
-  // A callback that is set after the fact is called as well.
+  // A callback that is set after the stream has closed is called as well.
   absl::Notification told;
   stream->OnClosed([&] { told.Notify(); });
   CHECK(told.WaitForNotificationWithTimeout(absl::Minutes(1)));
@@ -156,7 +156,7 @@ TEST_CASE("a watcher that does not keep up is cut, the others are not") {
   quick.ReadHead();
 
   const std::string event(100 << 10, 'x');
-  int taken = 0;  // What fits into the sockets' buffers and the backlog.
+  int taken = 0;  // Events that fit into the sockets' buffers and the backlog.
   while (taken < 1000 && slow_stream->Write(event)) {
     ++taken;
     REQUIRE(quick_stream->Write(event));
@@ -205,7 +205,8 @@ TEST_CASE("a quiet stream outlives the timeouts") {
   client.Send(kWatch);
   const auto stream = server.NextStream();
   client.ReadHead();
-  // The timeouts have passed several times when connections without a request are closed.
+  // Connections without a request are closed after the timeouts, so three such closings in a row
+  // show that the timeouts have passed.
   for (int i = 0; i < 3; ++i) CHECK(RawClient(server.port()).EndsNow());
   CHECK(stream->Write("alive"));
   CHECK(client.ReadChunk() == "alive");
@@ -235,7 +236,7 @@ TEST_CASE("pieces written by several threads arrive whole") {
     const std::vector<std::string> parts = absl::StrSplit(line, ':');
     REQUIRE(parts.size() == 2);
     const size_t thread = std::stoul(parts[0]);
-    REQUIRE(std::stoi(parts[1]) == next.at(thread)++);  // In the order of that thread.
+    REQUIRE(std::stoi(parts[1]) == next.at(thread)++);  // Pieces of one thread keep their order.
     ++lines;
   }
   CHECK(lines == kThreads * kPieces);

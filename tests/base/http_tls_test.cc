@@ -24,7 +24,7 @@ std::unique_ptr<CertificateAuthority> NewAuthority() {
   return std::move(*authority);
 }
 
-// A server that answers with who the client is, and clients of it.
+// A server that answers with the client's identity, and clients of it.
 class SecureServer {
  public:
   explicit SecureServer(absl::Duration request_timeout = absl::Minutes(1))
@@ -46,7 +46,8 @@ class SecureServer {
         options);
   }
 
-  // Credentials that trust the server and show a certificate of `authority`, if any.
+  // Returns credentials that trust the server, with a client certificate of `authority` if it is
+  // not nullptr.
   std::shared_ptr<const ClientCredentials> Credentials(CertificateAuthority* authority = nullptr) {
     ClientCredentials::Options options;
     options.ca_pem = authority_->cert_pem();

@@ -32,7 +32,7 @@ TEST_CASE("an absent field is no error") {
   CHECK(*json::FindArray(Sample(), {"x"}) == nullptr);
 }
 
-// The wording is that of unstructured.NestedInt64 and its kin.
+// The wording is that of unstructured.NestedInt64 and similar functions.
 TEST_CASE("a field of another type is an error that says what was expected where") {
   CHECK(json::FindInt(Sample(), {"spec", "name"}).status() ==
         absl::InvalidArgumentError(

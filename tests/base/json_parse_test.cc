@@ -137,7 +137,7 @@ TEST_CASE("nesting is limited, so that a hostile document cannot exhaust the sta
   CHECK_FALSE(Parse(objects).ok());
   CHECK(Parse(nested(3), {.max_depth = 3}).ok());
   CHECK_FALSE(Parse(nested(4), {.max_depth = 3}).ok());
-  // Depth counts what is open, not what there was.
+  // Depth counts containers that are open, not all of the document.
   std::string wide = "[";
   for (int i = 0; i < 2000; ++i) absl::StrAppend(&wide, i == 0 ? "" : ",", "[{}]");
   CHECK(Parse(wide + "]").ok());
@@ -187,7 +187,7 @@ TEST_CASE("what is alike but not equal is kept apart") {
 
 TEST_CASE("a document read twice is read twice the same, names of any length included") {
   std::string text = "{";
-  for (int i = 0; i < 3000; ++i) {  // More names than are remembered.
+  for (int i = 0; i < 3000; ++i) {  // More names than the parser remembers.
     absl::StrAppend(&text, i == 0 ? "" : ",", "\"", std::string(static_cast<size_t>(i % 40), 'n'),
                     i, "\":", i);
   }

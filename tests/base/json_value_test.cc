@@ -159,7 +159,7 @@ TEST_CASE("a value may be put into itself, or replaced by a part of itself") {
   v = v["a"];
   CHECK(v == Value::Array({kLong}));
   Value outer = Value::Object({{"inner", Value::Object({{"x", kLong}})}});
-  outer = std::move(outer.Mutable("inner"));  // Must not leave a value that contains itself.
+  outer = std::move(outer.Mutable("inner"));  // The value must not contain itself afterwards.
   CHECK(outer == Value::Object({{"x", kLong}}));
   Value& same = outer;
   outer = same;
@@ -180,7 +180,7 @@ TEST_CASE("numbers are equal when their mathematical values are") {
   CHECK(Value(1) == Value(1.0));
   CHECK(Value(0) == Value(-0.0));
   CHECK(Value(1) != Value(1.5));
-  // 2^53 + 1 has no double of its own.
+  // 2^53 + 1 is not exactly representable as a double.
   CHECK(Value(int64_t{9007199254740993}) != Value(9007199254740992.0));
   CHECK(Value(int64_t{9007199254740992}) == Value(9007199254740992.0));
   CHECK(Value(std::numeric_limits<int64_t>::max()) != Value(9223372036854775808.0));
@@ -212,7 +212,8 @@ TEST_CASE("values of different types or contents are not equal") {
 }
 
 TEST_CASE("members are found by name in objects of every size, whatever the order of making") {
-  // Names that differ in the last byte, in size alone, and by a zero byte; kept in place and not.
+  // Names that differ in the last byte, only in size, or by a zero byte; short ones are stored in
+  // place, long ones are not.
   std::vector<std::string> names = {"",
                                     std::string("a\0", 2),
                                     "a",

@@ -22,7 +22,7 @@ TEST_CASE("indented text puts one member or item on a line, empty containers on 
   CHECK(Write(v, {.indent = 2}) == "{\n  \"a\": [\n    1,\n    2\n  ],\n  \"b\": {}\n}");
 }
 
-// Expected texts are those of Go's encoding/json.
+// The expected texts come from Go's encoding/json.
 TEST_CASE("doubles are written as Go writes them") {
   const std::vector<std::pair<double, std::string>> cases = {
       {0.0, "0"},

@@ -13,7 +13,7 @@
 
 namespace {
 
-// The text of one family, without those of the process.
+// Returns the lines of one family.
 std::vector<std::string> LinesOf(const metrics::Registry& registry, absl::string_view family) {
   std::vector<std::string> lines;
   for (absl::string_view line : absl::StrSplit(registry.Expose(), '\n', absl::SkipEmpty())) {
@@ -71,7 +71,7 @@ TEST_CASE("buckets and help text are those of a family's first use") {
   registry.GetHistogram("h", "Second.", {1, 2, 3}, {{"a", "2"}});
   const auto lines = LinesOf(registry, "h");
   CHECK(lines.front() == "# HELP h First.");
-  CHECK(lines.size() == 2 + 2 * 4);  // count, sum and two buckets each.
+  CHECK(lines.size() == 2 + 2 * 4);  // Each series has count, sum and two buckets.
 }
 
 TEST_CASE("what would break a line is escaped in label values and help texts") {

@@ -1,4 +1,4 @@
-// A blocking HTTP client that says exactly what a test wants, right or wrong.
+// A blocking HTTP client that sends exactly the bytes of a test, valid or not.
 #ifndef TESTS_BASE_RAW_CLIENT_H_
 #define TESTS_BASE_RAW_CLIENT_H_
 
@@ -55,10 +55,10 @@ class RawClient {
     if (fd_ >= 0) close(std::exchange(fd_, -1));
   }
 
-  // Sends no more, but still reads.
+  // Closes the sending direction; reading goes on.
   void EndSending() { shutdown(fd_, SHUT_WR); }
 
-  // False when the peer has closed the connection.
+  // Returns false when the peer has closed the connection.
   bool Send(absl::string_view bytes) {
     while (!bytes.empty()) {
       const int64_t sent = WriteSome(bytes);
@@ -68,7 +68,7 @@ class RawClient {
     return true;
   }
 
-  // Everything up to and with `mark`, or all there is if the connection ends before.
+  // Returns everything up to and including `mark`, or all bytes if the connection ends first.
   std::string ReadUntil(absl::string_view mark) {
     size_t found = input_.find(mark.data(), 0, mark.size());
     while (found == std::string::npos && ReadMore()) {
@@ -102,7 +102,7 @@ class RawClient {
     return response;
   }
 
-  // The next chunk of a stream; empty for the last one.
+  // Returns the next chunk of a stream; empty for the last one.
   std::string ReadChunk() {
     const size_t size = std::strtoul(ReadUntil("\r\n").c_str(), nullptr, 16);
     std::string chunk = ReadBytes(size);
@@ -167,7 +167,7 @@ class RawClient {
   std::string input_;
 };
 
-// The same over TLS.
+// A RawClient over TLS.
 class TlsRawClient : public RawClient {
  public:
   TlsRawClient(int port, const tls::ClientCredentials& credentials)
@@ -183,8 +183,7 @@ class TlsRawClient : public RawClient {
   // Returns whether the handshake succeeded on this side. (With TLS 1.3 the server may still refuse
   // the client's certificate afterwards.)
   bool secure() const { return secure_; }
-  // Returns whether the peer said that it would send no more, instead of just closing the
-  // connection.
+  // Returns whether the peer announced the end of TLS data instead of just closing the connection.
   bool was_told_of_the_end() const {
     return ssl_ && (SSL_get_shutdown(ssl_.get()) & SSL_RECEIVED_SHUTDOWN) != 0;
   }

@@ -15,14 +15,14 @@ using Numbers = base::Snapshot<int>;
 
 std::shared_ptr<const int> Number(int n) { return std::make_shared<const int>(n); }
 
-// Two members that only a torn or freed value could make unequal.
+// Two members that are equal unless the value is torn or freed.
 struct Twins {
   explicit Twins(int n) : first(n), second(n) {}
   ~Twins() { first = -1; }
   int first, second;
 };
 
-// Looks at snapshots when it dies.
+// Reads snapshots in its destructor.
 struct Curious {
   explicit Curious(int n) : number(n) {}
   ~Curious() {
@@ -65,7 +65,7 @@ TEST_CASE("a thread that looks again lets the old value go") {
   }
   CHECK(*numbers.Get() == 1);
   numbers.Set(Number(2));
-  CHECK_FALSE(old.expired());  // This thread has seen it and has not looked since.
+  CHECK_FALSE(old.expired());  // This thread still holds the value of its last Get.
   CHECK(*numbers.Get() == 2);
   CHECK(old.expired());
 }

@@ -189,7 +189,7 @@ TEST_CASE("unusable material is refused, saying which and why") {
 TEST_CASE("an authority refuses what cannot be put into a certificate") {
   const auto authority = NewAuthority();
   CHECK_FALSE(authority->Issue({.ip_addresses = {"not an address"}}).ok());
-  CHECK_FALSE(authority->Issue({.common_name = std::string(100, 'x')}).ok());  // At most 64.
+  CHECK_FALSE(authority->Issue({.common_name = std::string(100, 'x')}).ok());  // The limit is 64.
 }
 
 TEST_CASE("without an authority of its own a client trusts the system's, not everybody") {

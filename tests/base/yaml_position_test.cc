@@ -8,7 +8,7 @@
 
 namespace {
 
-// "key line:column, value line:column"
+// Returns "key line:column, value line:column".
 std::string Find(absl::string_view text, json::Path path) {
   const auto place = yaml::FindPlace(text, path);
   if (!place) return "nowhere";

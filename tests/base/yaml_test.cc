@@ -23,10 +23,10 @@ Value MustParse(absl::string_view text) {
   return *value;
 }
 
-// What an unquoted scalar of this text becomes.
+// Returns the value of an unquoted scalar with this text.
 Value Scalar(absl::string_view text) { return MustParse(absl::StrCat("v: ", text))["v"]; }
 
-// Expected values are what sigs.k8s.io/yaml makes of the same text.
+// The expected values come from sigs.k8s.io/yaml.
 TEST_CASE("unquoted scalars have the types that Kubernetes gives them") {
   const std::vector<std::pair<std::string, Value>> cases = {
       {"", Value()},
@@ -176,7 +176,8 @@ TEST_CASE("nesting is limited in every style") {
   CHECK_FALSE(yaml::Parse(dashes + "x").ok());
 }
 
-// Each value stays below the limit, and each holds the one before at its bottom.
+// Returns values that each stay below the limit of nesting; each contains the previous one at its
+// deepest level.
 std::string ChainOfAliases(int links, int levels) {
   std::string text = "a0: &a0 [x]\n";
   for (int i = 1; i <= links; ++i) {
@@ -212,7 +213,7 @@ TEST_CASE("a stream gives its documents in order, without the empty ones") {
   CHECK(yaml::ParseAll("# only this\n")->empty());
 }
 
-// Each document once looked at all lines of the text.
+// Guards against looking at all lines of the text for each document.
 TEST_CASE("a stream of many documents is read in linear time") {
   const auto read = [](int n) {
     std::string text;
@@ -355,7 +356,7 @@ TEST_CASE("strings that a reader could mistake are quoted and come back") {
   }
 }
 
-// Values of all shapes, the same ones in every run.
+// Makes values of all shapes, the same ones in every run.
 class ValueMaker {
  public:
   Value Make(int depth) {

@@ -1,4 +1,4 @@
-// What still happens when one controller is switched off: the others go on without it.
+// When one controller is switched off, the others still do their part.
 #include <string>
 
 #include <catch2/catch.hpp>
@@ -10,7 +10,7 @@
 namespace tests {
 namespace {
 
-// How far a template gets.
+// How far a template has come.
 enum class Reach { kNowhere, kBinding, kWork, kMembers, kStatusOfWork, kStatusOfTemplate };
 
 Reach ReachOf(ControlPlane& plane, const std::string& ns) {
@@ -34,7 +34,7 @@ struct Case {
 
 }  // namespace
 
-// On the sandbox only: what waits for a controller that is off would stay behind on a real plane.
+// On the sandbox only: objects that wait for a controller which is off would stay on a real plane.
 TEST_CASE("With one controller switched off, the others do their part", "[sandbox]") {
   const Case c = GENERATE(
       Case{"binding", Reach::kBinding}, Case{"execution", Reach::kWork},
@@ -66,7 +66,7 @@ TEST_CASE("With one controller switched off, the others do their part", "[sandbo
     CHECK(plane.Eventually([&] { return !plane.Exists("member1", kDeployment, {ns, "web"}); }));
   }
   CHECK(ReachOf(plane, before) == Reach::kStatusOfTemplate);
-  // Stopping checks that the daemon ends well.
+  // The destructor stops the daemon and checks that it ends without an error.
 }
 
 }  // namespace tests

@@ -1,4 +1,4 @@
-// What a template depends on is recorded on its binding, where the policy propagates dependencies.
+// The dependencies of a template are recorded on its binding if the policy propagates dependencies.
 #include <string>
 
 #include <catch2/catch.hpp>
@@ -17,8 +17,8 @@ constexpr char kShopPod[] = R"({
       containers: [{name: main, image: "nginx:1.25", envFrom: [{secretRef: {name: access}}]}],
       volumes: [{name: settings, configMap: {name: settings}}]})";
 
-// A policy of that name that brings what the selector, in YAML's flow style, selects to member1,
-// and what it depends on.
+// Returns a policy of that name which propagates to member1 the templates of the selector (in
+// YAML's flow style) and their dependencies.
 std::string DependenciesPolicy(const std::string& name, const std::string& selector) {
   return absl::Substitute(R"(
 apiVersion: policy.karmada.io/v1alpha1
@@ -48,7 +48,7 @@ constexpr char kRobotScripts[] = R"(
         end
 )";
 
-// What the annotation has to say about these names of one kind each: "ConfigMap/x".
+// Returns the expected text of the annotation for names such as "ConfigMap/x".
 std::string Text(const std::string& ns, const std::vector<std::string>& names) {
   std::string text;
   for (const std::string& name : names) {
@@ -68,7 +68,7 @@ struct Bindings {
 
   void Apply(const std::string& yaml) { plane.Apply("host", In(ns, yaml)); }
 
-  // "-" while nothing is recorded.
+  // Returns the recorded dependencies; "-" while nothing is recorded.
   std::string Recorded(const std::string& binding) {
     const auto object = plane.Get("host", kBinding, {ns, binding});
     if (!object || !object->annotations().Has(api::kDependenciesAnnotation)) return "-";
@@ -98,7 +98,7 @@ TEST_CASE("What a deployment mounts is recorded on its binding") {
   REQUIRE(plane.Eventually([&] {
     return plane.Exists("member1", kDeployment, {bindings.ns, "web"});
   }));
-  CHECK(bindings.Recorded("web-deployment") == "-");  // Its policy does not ask for it.
+  CHECK(bindings.Recorded("web-deployment") == "-");  // The policy does not propagate dependencies.
 
   SECTION("an edit of the template is followed") {
     plane.Patch("host", kDeployment, {bindings.ns, "shop"}, R"({"spec":{"template":{"spec":{
@@ -110,7 +110,8 @@ TEST_CASE("What a deployment mounts is recorded on its binding") {
     const auto version = [&] {
       return std::string(plane.Get("host", kBinding, {bindings.ns, shop})->resource_version());
     };
-    // The pods wait for what they mount, and news of what is not ready yet is held back a while.
+    // Takes a moment: the pods wait for the volumes that they mount, and status changes before they
+    // are ready are held back.
     REQUIRE(plane.Eventually([&] {
       const auto binding = plane.Get("host", kBinding, {bindings.ns, shop});
       return !binding->status()["aggregatedStatus"].empty();

@@ -1,5 +1,4 @@
-// Edits of templates at moments when nobody remembers what was there before: each of them reaches
-// the members.
+// Edits of templates that no process can compare with an earlier state still reach the members.
 #include <string>
 
 #include <catch2/catch.hpp>
@@ -12,7 +11,7 @@
 namespace tests {
 namespace {
 
-// How often the controller manager got something of a resource, one object at a time.
+// Returns how often the controller manager has read a single object of a resource.
 int64_t Gets(ControlPlane& plane, const std::string& resource) {
   int64_t gets = 0;
   for (const sandbox::RequestCount& c : plane.fleet()->control_plane().Requests()) {
@@ -39,7 +38,7 @@ TEST_CASE("An edit between the first look at a template and the first list of it
   plane.StopDaemon();
   sandbox::Faults& faults = plane.fleet()->control_plane().faults();
   const int64_t before = Gets(plane, "configmaps");
-  // Lists of all namespaces are refused, single objects are not.
+  // Lists of all namespaces fail, single objects can be read.
   faults.FailNext(1000, 500, "GET", "/api/v1/configmaps");
   plane.StartDaemon();
   REQUIRE(plane.Eventually([&] { return Gets(plane, "configmaps") > before; }));

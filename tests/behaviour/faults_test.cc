@@ -1,4 +1,4 @@
-// Servers that fail, lag, cut connections and go away: nothing is lost. On simulated servers only;
+// Servers fail, lag, cut connections and stop, and no change is lost. On simulated servers only;
 // real ones are stopped and started by the end-to-end tests.
 #include <string>
 #include <vector>
@@ -34,7 +34,7 @@ bool IsEverywhere(ControlPlane& plane, const std::string& ns, const std::string&
   return ConfigIn(plane, "member1", ns) == value && ConfigIn(plane, "member2", ns) == value;
 }
 
-// Versions of all objects of the kind in a namespace of the control plane.
+// Returns the versions of all objects of the kind in a namespace of the control plane.
 std::string VersionsIn(ControlPlane& plane, const kube::Resource& r, const std::string& ns) {
   const auto page = plane.client("host").List(r, ns, {}, {});
   REQUIRE(page.ok());
@@ -97,7 +97,7 @@ TEST_CASE("Works wait until it is known how to reach the members", "[sandbox]") 
            VersionsIn(plane, api::Works(), "karmada-es-member1") +
            VersionsIn(plane, api::Events(), ns);
   };
-  REQUIRE(plane.Settles(written));  // The scheduler may have something to say still.
+  REQUIRE(plane.Settles(written));  // The scheduler may still write something.
   plane.StopDaemon();
   const std::string before = written();
   plane.fleet()->control_plane().faults().FailNext(3, 500, "GET", "/secrets");
@@ -169,7 +169,7 @@ data: {k: unknown to the backup}
   REQUIRE(plane.Eventually([&] { return IsEverywhere(plane, ns, "second"); }));
 
   for (sandbox::Faults* server : servers) server->Restore();
-  // What the control plane says now holds: the older state if it went back itself.
+  // The present content of the control plane counts: the older state if it was restored itself.
   const std::string now = restored == "member1" ? "second" : "first";
   CHECK(plane.Eventually([&] { return IsEverywhere(plane, ns, now); }));
 

@@ -1,4 +1,5 @@
-// A kind that nobody knows, made known by a customization: divided, revised, read and added up.
+// A kind without built-in rules gets them from a customization: it is divided, revised, read and
+// added up.
 #include <string>
 
 #include <catch2/catch.hpp>

@@ -184,8 +184,8 @@ spec:
   }));
 }
 
-// Two loops report on a Work's objects: one applies them, the other watches them in the member. An
-// object that was never applied must not look like a deleted one to the second.
+// Two loops report on a Work's objects: one applies them, the other watches them in the member. The
+// second must not take an object that was never applied for a deleted one.
 TEST_CASE("A changed rule of a kind leaves the report on an object that was never applied alone") {
   ControlPlane plane;
   const std::string ns = plane.UniqueNamespace("unapplied");
@@ -234,7 +234,7 @@ spec:
 )")));
   CHECK(plane.Eventually([&] { return health() == "Unhealthy"; }));
   CHECK(plane.Always([&] { return reason() == "AppliedFailed"; }));
-  // A plane that other tests go on with keeps nothing that fails.
+  // Delete the failing object, because other tests use the same plane.
   plane.Delete("host", {absl::StrCat(ns, ".example.io"), "v1", "Robot"}, {ns, "theirs"});
   CHECK(plane.Eventually([&] { return reason().empty(); }));
 }
@@ -290,8 +290,8 @@ spec:
   CHECK(plane.Eventually([&] { return ready() == 5; }));
   CHECK(version_in_binding() == before);
   CHECK(plane.Get("member1", gvk, key)->Get({"status", "ready"}).AsInt() == 2);
-  // Its own writes move the generation, which the script puts into the status: no end, if each of
-  // them was taken for an edit.
+  // Our own writes change the generation, and the script copies it into the status. If each of them
+  // counted as an edit, the writes would never end.
   CHECK(plane.Settles([&] { return std::string(plane.Get("host", gvk, key)->resource_version()); },
                       absl::Seconds(3)));
 

@@ -1,5 +1,5 @@
-// What the controller manager says, and how it ends, when its kubeconfig cannot be used or its
-// server cannot be reached. Nothing but the program runs here.
+// The messages and the exit code of the controller manager when its kubeconfig cannot be used or
+// its server cannot be reached. No other process is needed.
 #include <sys/wait.h>
 
 #include <fstream>

@@ -1,5 +1,4 @@
-// What happens to a lease, and to the clock of the machine, decides who leads. On simulated servers
-// only.
+// Leadership when leases are changed or the machine's clock is set. On simulated servers only.
 #include <fstream>
 #include <string>
 
@@ -49,7 +48,7 @@ struct Elected {
     REQUIRE(absl::ParseTime(absl::RFC3339_full, text, &time, nullptr));
     return time;
   }
-  // Returns whether the lease is renewed so many times more, each time shortly.
+  // Returns whether the lease is renewed so many times in a row, each time within 25 s.
   bool Renews(int times) {
     for (int i = 0; i < times; ++i) {
       const absl::Time before = RenewTime();
@@ -57,7 +56,7 @@ struct Elected {
     }
     return true;
   }
-  // Returns whether a template that is edited now lands in the member.
+  // Returns whether an edit of a template now reaches the member.
   bool Propagates(const std::string& value) {
     plane.Apply("host", In(ns, Settings(value)));
     return plane.Eventually([&] {
@@ -73,7 +72,7 @@ class ShiftedClock {
   ShiftedClock() { Set(absl::ZeroDuration()); }
   void Set(absl::Duration shift) {
     const int64_t nanoseconds = absl::ToInt64Nanoseconds(shift);
-    // In place: the programs have the file mapped.
+    // Write in place: the programs have mapped the file.
     std::fstream file(path_, std::ios::binary | std::ios::in | std::ios::out);
     if (!file) file.open(path_, std::ios::binary | std::ios::out);
     file.write(reinterpret_cast<const char*>(&nanoseconds), sizeof nanoseconds);

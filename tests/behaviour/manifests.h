@@ -1,5 +1,5 @@
 // Manifests and kinds that the behaviour tests share. Manifests are YAML in which $NS stands for
-// the namespace of the test, which is also the name of what has no namespace.
+// the namespace of the test; cluster-scoped objects have it as their name.
 //
 //   plane.Apply("host", In(ns, Definition("Robot", "robots")));
 #ifndef TESTS_BEHAVIOUR_MANIFESTS_H_
@@ -26,7 +26,7 @@ inline const kube::Gvk kClusterPolicy{"policy.karmada.io", "v1alpha1", "ClusterP
 inline const kube::Gvk kCustomization{"config.karmada.io", "v1alpha1",
                                       "ResourceInterpreterCustomization"};
 
-// The manifest with this namespace in the place of $NS.
+// Returns the manifest with this namespace in place of $NS.
 std::string In(const std::string& ns, const std::string& yaml);
 
 inline constexpr char kNamespaceYaml[] = R"(
@@ -35,15 +35,16 @@ kind: Namespace
 metadata: {name: $NS}
 )";
 
-// A Deployment of that name, labelled with it as app. `pod` is the spec of its pods in YAML's flow
-// style.
+// Returns a Deployment of that name with a label app of the same value. `pod` is the spec of its
+// pods in YAML's flow style.
 std::string Deployment(const std::string& name, int replicas, const std::string& pod);
 
-// The Deployment "web" of two replicas, and what selects it in a policy.
+// Returns the Deployment "web" with two replicas; kWebSelector selects it in a policy.
 std::string WebDeployment();
 inline constexpr char kWebSelector[] = "{apiVersion: apps/v1, kind: Deployment, name: web}";
 
-// A ConfigMap "settings" whose data.k is `value`, and a policy that brings it to both members.
+// Returns a ConfigMap "settings" whose data.k is `value`; kSettingsPolicy propagates it to both
+// members.
 std::string Settings(const std::string& value);
 inline constexpr char kSettingsPolicy[] = R"(
 apiVersion: policy.karmada.io/v1alpha1
@@ -54,22 +55,22 @@ spec:
   placement: {clusterAffinity: {clusterNames: [member1, member2]}}
 )";
 
-// Where objects of a defined kind have their status: nowhere, in the object as any other field, or
-// behind a subresource, so that an edit of the object does not change it.
+// Where objects of a defined kind have their status: nowhere, in the object like any other field,
+// or in a subresource, so that an edit of the object does not change it.
 enum class StatusPlace { kNone, kOnObject, kSubresource };
 
-// A definition of a namespaced kind, version v1 of the group $NS.example.io, whose spec and status
-// may have any fields. Each test has a group of its own: definitions outlive no test and disturb no
-// other.
+// Returns a definition of a namespaced kind, version v1 of the group $NS.example.io, whose spec and
+// status may have any fields. Each test has a group of its own, so definitions of different tests
+// do not interfere.
 std::string Definition(const std::string& kind, const std::string& plural,
                        StatusPlace status = StatusPlace::kNone);
 
-// A customization $NS of such a kind. `scripts` is what its spec.customizations holds: lines of
-// YAML, indented by four.
+// Returns a customization $NS of such a kind. `scripts` is the content of its spec.customizations:
+// lines of YAML, indented by four.
 std::string Customization(const std::string& kind, const std::string& scripts);
 
-// A policy "divided" for what the selector, in YAML's flow style, selects: its replicas are divided
-// between the two members by these weights.
+// Returns a policy "divided" for the selector, in YAML's flow style; it divides replicas between
+// the two members by these weights.
 std::string DividedPolicy(const std::string& selector, int member1, int member2);
 
 }  // namespace tests

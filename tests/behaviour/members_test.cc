@@ -1,5 +1,5 @@
-// Members whose credentials and endpoints change, that refuse writes, or whose kinds go: what
-// belongs there gets there, and nothing stays behind.
+// Members change credentials and endpoints, refuse writes, or lose kinds: objects that belong there
+// still get there, and others are removed.
 #include <optional>
 #include <string>
 
@@ -33,7 +33,7 @@ struct Settled {
   bool Reads(const std::string& member, const std::string& value) {
     return plane.Eventually([&] { return ValueIn(member) == value; });
   }
-  // The message of an event in the test's namespace; "" when there is none yet.
+  // Returns the message of an event in the test's namespace; "" when there is none yet.
   std::string EventWith(const std::string& reason, const std::string& kind) {
     const auto events = plane.client("host").List(api::Events(), ns, {}, {});
     if (!events.ok()) return "";
@@ -50,7 +50,7 @@ struct Settled {
   }
 };
 
-// The Secret that holds a member's credentials, with this token in the place of the old one.
+// Changes the token in the Secret with a member's credentials.
 void Rotate(ControlPlane& plane, const std::string& member) {
   const auto cluster = plane.Get("host", kCluster, {"", member});
   REQUIRE(cluster);
@@ -252,7 +252,7 @@ spec: {arms: 2}
   REQUIRE(
       s.plane.Eventually([&] { return s.plane.Exists("member1", robot, one); }, absl::Seconds(90)));
 
-  s.plane.StopDaemon();  // So that the definition goes before anybody acts on the object's end.
+  s.plane.StopDaemon();  // Lets the definition go before the object's deletion is handled.
   s.plane.Delete("host", robot, one);
   s.plane.Delete("host", {"apiextensions.k8s.io", "v1", "CustomResourceDefinition"},
                  {"", absl::StrCat("robots.", s.ns, ".example.io")});

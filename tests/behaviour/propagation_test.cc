@@ -128,8 +128,8 @@ TEST_CASE("A restart with nothing to do changes nothing") {
   ControlPlane plane;
   const std::string ns = plane.UniqueNamespace("restart");
   ApplyWeb(plane, ns);
-  // Versions in the control plane. In the members what is ours: their own controllers may still
-  // have something to say in the status.
+  // Versions in the control plane; for members only our part of the objects, because their own
+  // controllers may still write the status.
   const auto versions = [&] {
     std::string all;
     for (const auto& [gvk, key] :

@@ -1,6 +1,6 @@
-// A random walk over templates, policies, members and faults, from a seed. At its end the state has
-// to be the one that a fresh controller manager would make: it finds nothing to write, and the
-// members have what the templates say. BEHAVIOUR_SEED and BEHAVIOUR_STEPS choose another walk.
+// A random walk over templates, policies, members and faults, from a seed. At its end a fresh
+// controller manager must find nothing to write, and the members must have what the templates ask
+// for. BEHAVIOUR_SEED and BEHAVIOUR_STEPS choose another walk.
 #include <algorithm>
 #include <cstdlib>
 #include <map>
@@ -40,7 +40,7 @@ int64_t FromEnvironment(const char* name, int64_t otherwise) {
 // All objects that matter, by "<cluster> <kind> <ns>/<name>".
 using Snapshot = std::map<std::string, kube::Object>;
 
-// What differs between two snapshots. Of what was written, the old values and the new ones.
+// Returns the differences between two snapshots, with old and new values.
 std::string Difference(const Snapshot& before, const Snapshot& after) {
   std::string text;
   for (const auto& [name, object] : before) {
@@ -114,7 +114,7 @@ class Walk {
     AwaitCanary("one");
   }
 
-  // What a controller manager that has just started writes: nothing.
+  // Returns what a controller manager that has just started writes; it should write nothing.
   std::string WrittenByFresh() {
     const Snapshot before = Take();
     plane_.StopDaemon();
@@ -125,7 +125,7 @@ class Walk {
     return Difference(before, after);
   }
 
-  // Differences between what bindings say and what members have.
+  // Returns the differences between bindings and members.
   std::string Wrong() {
     std::vector<std::string> wrong;
     std::set<std::string> wanted;
@@ -227,7 +227,7 @@ spec:
     if (partitioned_.count(member) > 0 || !plane_.Exists(member, kConfigMap, key)) return;
     const absl::StatusOr<json::Value> patch =
         json::Parse(absl::StrCat(R"({"data":{"k":"theirs)", ++values_, "\"}}"));
-    // The object may go at this moment.
+    // The object may be deleted at this moment, so errors are ignored.
     plane_.client(member)
         .Patch(kConfigMaps, key, kube::PatchType::kMerge, *patch, {}, {})
         .status()
@@ -276,7 +276,7 @@ spec:
     running_ = !running_;
   }
 
-  // Lets the controller manager do something between two steps.
+  // Gives the controller manager time between two steps.
   void Pause() {
     plane_.Always([] { return true; }, absl::Milliseconds(50 * (1 + Pick(10))));
   }
@@ -329,7 +329,7 @@ spec:
     });
   }
 
-  // Templates that no policy has claimed.
+  // Returns templates that no policy has claimed.
   std::vector<std::string> Unclaimed() {
     std::vector<std::string> names;
     for (const std::string& ns : namespaces_) {
@@ -345,7 +345,7 @@ spec:
     return names;
   }
 
-  // Waits until a new template has gone all the way, and then until nothing changes any more.
+  // Waits until a new template has reached the members, and then until nothing changes any more.
   void AwaitCanary(const std::string& name) {
     for (const std::string& ns : namespaces_) {
       plane_.Apply(

@@ -1,4 +1,4 @@
-// A WorkloadRebalancer has the scheduler place workloads anew, once.
+// A WorkloadRebalancer makes the scheduler schedule workloads again, once.
 #include <string>
 
 #include <catch2/catch.hpp>
@@ -67,7 +67,7 @@ struct Plane {
     const auto object = plane.Get("host", kRebalancer, {"", ns});
     return object && object->status().Has("finishTime");
   }
-  // "web=Successful/ ..." in the order of the status.
+  // Returns "web=Successful/ ..." in the order of the status.
   std::string Results() {
     std::string text;
     for (const json::Value& item :
@@ -92,7 +92,7 @@ TEST_CASE("A WorkloadRebalancer triggers the scheduling of what it names, report
   CHECK(p.TriggeredAt(kClusterBinding, {"", absl::StrCat(p.ns, "-clusterrole")}) == created);
   CHECK(p.Results() == absl::StrCat("lost=Failed/ReferencedBindingNotFound web=Successful/ ", p.ns,
                                     "=Successful/ "));
-  // The scheduler has acted on it.
+  // The scheduler has acted on the request.
   CHECK(plane.Eventually([&] {
     const auto binding = plane.Get("host", kBinding, {p.ns, "web-deployment"});
     const auto last =

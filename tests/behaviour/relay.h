@@ -1,4 +1,4 @@
-// A port on IPv6's loopback address that leads to one on IPv4's.
+// A port on IPv6's loopback address that forwards to one on IPv4's.
 #ifndef TESTS_BEHAVIOUR_RELAY_H_
 #define TESTS_BEHAVIOUR_RELAY_H_
 
@@ -40,7 +40,7 @@ class Relay {
   Relay(const Relay&) = delete;
 
   int port() const { return port_; }
-  // How many connections have been made so far.
+  // Returns how many connections have been made so far.
   int connections() const { return connections_; }
 
  private:
@@ -81,7 +81,7 @@ class Relay {
   const int listener_;
   int port_ = 0;
   std::atomic<int> connections_{0};
-  // Touched by the acceptor, and by the destructor after it has ended.
+  // Used by the acceptor thread, and by the destructor after that thread has ended.
   std::vector<int> open_;
   std::vector<std::thread> copiers_;
   std::thread acceptor_;

@@ -1,4 +1,4 @@
-// config/samples, applied all together as README.md invites to.
+// Applies all of config/samples together, as README.md suggests.
 #include <algorithm>
 #include <filesystem>
 #include <string>
@@ -17,7 +17,7 @@ std::string EndpointOf(ControlPlane& plane, const std::string& member) {
   return plane.Get("host", kCluster, {"", member})->spec()["apiEndpoint"].ToString();
 }
 
-// Definitions first, as kubectl users learn to do.
+// Returns the samples with definitions first.
 std::vector<kube::Object> Samples() {
   auto samples = sandbox::ReadManifests(std::string(KM_SOURCE) + "/config/samples");
   REQUIRE(samples.ok());
@@ -35,7 +35,7 @@ void DeleteAll(ControlPlane& plane) {
   for (const kube::Object& sample : Samples()) plane.Delete("host", sample.gvk(), sample.key());
 }
 
-// Both members have what the samples bring them (`there`), or nothing of it.
+// Returns whether both members have all objects of the samples (`there`), or none of them.
 bool MembersHaveThem(ControlPlane& plane, bool there) {
   for (const char* member : {"member1", "member2"}) {
     if (plane.Exists(member, kDeployment, {"default", "web"}) != there) return false;

@@ -59,7 +59,7 @@ spec:
         plane.Eventually([&] { return HasMany(plane, absl::StrCat("member", m), ns, "first"); }));
   }
 
-  // With five workers, each of which would wait for its answer until the client gives up.
+  // There are five workers, each of which would wait for its answer until the client gives up.
   plane.fleet()->member("member1")->faults().SetLatency(absl::Minutes(10));
   ApplyMany(plane, ns, "second");
   for (int m = 2; m <= kMembers; ++m) {
@@ -106,8 +106,8 @@ TEST_CASE("Many members that do not answer delay the status of nobody else", "[s
   for (int m = 1; m <= kDead; ++m) {
     plane.fleet()->member(member(m))->faults().SetLatency(absl::Minutes(10));
   }
-  // At once: no member is known to be slow yet. A probe that is not answered takes five seconds,
-  // and there are five workers.
+  // Immediately, before any member is known to be slow. A probe without an answer takes five
+  // seconds, and there are five workers.
   add_node("first");
   CHECK(have_nodes(before + 1, absl::Seconds(12)));
   REQUIRE(plane.Eventually([&] {
@@ -118,7 +118,7 @@ TEST_CASE("Many members that do not answer delay the status of nobody else", "[s
   }));
   add_node("second");
   CHECK(have_nodes(before + 2, absl::Seconds(12)));
-  // One that comes back does not have to wait for its turn among the dead.
+  // A member that comes back is not queued behind the dead ones.
   plane.fleet()->member("member1")->faults().SetLatency(absl::ZeroDuration());
   CHECK(plane.Eventually([&] { return is_ready(1); }, absl::Minutes(1)));
   for (int m = 1; m <= kDead; ++m) {

@@ -1,4 +1,4 @@
-// What the log says at start and about clusters: to whoever takes a control plane over.
+// The log at the start and about clusters, for operators who take over a control plane.
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
@@ -22,7 +22,7 @@ bool Logs(ControlPlane& plane, const char* text) {
   return plane.Eventually([&] { return absl::StrContains(plane.DaemonLog(), text); });
 }
 
-// The port that the daemon says it serves something on; 0 while it does not say.
+// Returns the port on which the daemon's log says it serves something; 0 until then.
 int PortOf(ControlPlane& plane, const std::string& server) {
   const std::string log = plane.DaemonLog();
   const size_t at = log.find(server + "=");
@@ -89,7 +89,7 @@ TEST_CASE("A stop ends in time although no server answers any more", "[sandbox]"
   REQUIRE(plane.Eventually(someone_waits));
   const absl::Time began = absl::Now();
   plane.StopDaemon();
-  // The manager has 30 s; the rest is for a busy machine.
+  // The manager has 30 s to stop; the rest is for a busy machine.
   CHECK(absl::Now() - began < absl::Seconds(50));
   faults.SetLatency(absl::ZeroDuration());
 }
@@ -152,7 +152,7 @@ metadata: {name: far}
 spec: {syncMode: Pull}
 )");
   CHECK(Logs(plane, "cluster joined cluster=far mode=Pull"));
-  // Without a finalizer the cluster goes at once and never counts as leaving.
+  // Without a finalizer the cluster would be gone at once and never be logged as leaving.
   REQUIRE(plane.Eventually([&] {
     const auto far = plane.Get("host", kCluster, {"", "far"});
     return far && far->HasFinalizer(api::kClusterFinalizer);

@@ -1,5 +1,5 @@
-// A kind that only an interpreter webhook knows: the example's server, a process of its own, is
-// asked over TLS in both dialects of webhooks.
+// A kind that only an interpreter webhook knows. The example's server runs in a process of its own
+// and is asked over TLS in both dialects.
 #include <fstream>
 #include <memory>
 #include <sstream>
@@ -54,11 +54,10 @@ std::string ReadFile(const std::string& path) {
   return text.str();
 }
 
-// The server of the example. Each start makes a certificate of its own, unless KeepIdentity() was
-// called.
+// The server of the example. Each start makes a new certificate, unless KeepIdentity() was called.
 class ExampleHook {
  public:
-  // Every start from now on shows the same certificate.
+  // Makes every later start use the same certificate.
   void KeepIdentity() {
     auto authority = tls::CertificateAuthority::Create("hooks");
     REQUIRE(authority.ok());
@@ -69,7 +68,7 @@ class ExampleHook {
                  "--ca-file=" + directory_.Write("ca.crt", (*authority)->cert_pem())};
   }
 
-  // At the port it had before, if it had one.
+  // Uses the same port as the last start, if there was one.
   void Start() {
     const std::string log = absl::StrCat(directory_.path(), "/", ++starts_, ".log");
     std::vector<std::string> words = {KM_WEBHOOK_EXAMPLE, "--address=127.0.0.1:" + port_,
@@ -90,7 +89,7 @@ class ExampleHook {
     process_.reset();
   }
 
-  // The manifest that the server printed for this kind, its URL and certificate filled in.
+  // Returns the manifest that the server printed for this kind, with URL and certificate filled in.
   json::Value Configuration(const kube::Gvk& gvk) const {
     const auto documents = yaml::ParseAll(ReadFile(directory_.path() + "/filled.yaml"));
     REQUIRE(documents.ok());
@@ -109,7 +108,7 @@ class ExampleHook {
   std::unique_ptr<ChildProcess> process_;
 };
 
-// Asks about these operations only.
+// Returns the configuration restricted to these operations.
 json::Value About(json::Value configuration, const Operations& operations) {
   json::Value names = json::Value::Array();
   for (const std::string& name : operations) names.Append(name);
@@ -118,7 +117,7 @@ json::Value About(json::Value configuration, const Operations& operations) {
   return configuration;
 }
 
-// A Workload on its way through the control plane, and a hook that knows it.
+// A Workload that is propagated, and the hook that knows its kind.
 struct Workloads {
   ControlPlane plane;
   ExampleHook hook;
@@ -131,7 +130,7 @@ struct Workloads {
     const std::string definition =
         ReadFile(KM_SOURCE "/examples/webhook/manifests/1-workload-crd.yaml");
     for (const char* cluster : {"host", "member1", "member2"}) plane.Apply(cluster, definition);
-    // Upstream's control planes do not have the kind; the daemon is to notice it.
+    // Upstream's control planes do not have the kind; the daemon must notice it.
     if (dialect == kExploringConfiguration && plane.fleet() == nullptr) {
       plane.Apply("host", ReadFile(KM_SOURCE "/config/crds/config.karmada.io_"
                                              "resourceexploringwebhookconfigurations.yaml"));
@@ -149,7 +148,7 @@ struct Workloads {
     configuration.Set({"metadata", "name"}, ns);
     plane.Apply("host", json::Write(configuration));
   }
-  // A Workload of three replicas, two thirds of them for member1.
+  // Propagates a Workload with three replicas, two thirds of them for member1.
   void Propagate() {
     plane.Apply("host", In(ns, kWorkloadYaml));
     plane.Apply("host", In(ns, DividedPolicy("{apiVersion: workload.example.io/v1alpha1, kind: "
@@ -178,7 +177,7 @@ struct Workloads {
     const auto one = plane.Get("host", kWorkload, key);
     return one ? one->Get({"status", "readyReplicas"}).AsInt(-1) : -1;
   }
-  // What the binding says of a cluster.
+  // Returns the item of a cluster in the binding's aggregated status.
   json::Value Aggregated(const std::string& cluster) {
     const auto binding = plane.Get("host", kBinding, {ns, "one-workload"});
     if (!binding) return {};
@@ -193,10 +192,10 @@ struct Workloads {
   }
 };
 
-// What every dialect can do.
+// Checks the operations that both dialects have.
 void ProveTheWholeWay(Workloads& w) {
   ControlPlane& plane = w.plane;
-  // A daemon that has to notice a new kind of configuration takes half a minute.
+  // A daemon needs half a minute to notice a new kind of configuration.
   REQUIRE(plane.Eventually([&] { return w.IsDivided(2, 1); }));
   const auto binding = plane.Get("host", kBinding, {w.ns, "one-workload"});
   REQUIRE(binding);
@@ -206,7 +205,7 @@ void ProveTheWholeWay(Workloads& w) {
 
   w.Report("member1", 2);
   CHECK(plane.Eventually([&] {
-    // The second member has reported nothing: the zero is the hook's word.
+    // The second member has reported nothing: the zero comes from the hook.
     return w.Aggregated("member2")["status"] == json::Value::Object({{"readyReplicas", 0}}) &&
            w.Aggregated("member1")["status"] == json::Value::Object({{"readyReplicas", 2}}) &&
            w.ReadyInAll() == 2 && w.IsHealth("Healthy", "Unhealthy");
@@ -227,9 +226,9 @@ TEST_CASE("A kind of an interpreter webhook is divided, revised, read and added 
   w.Configure(configuration);
   w.Propagate();
   ProveTheWholeWay(w);
-  CHECK(w.HasNotes("member1"));  // This dialect does not ask about packing.
+  CHECK(w.HasNotes("member1"));  // This dialect has no packing, so nothing was removed.
 
-  // A changed configuration is applied to what is there, though no object changed.
+  // A changed configuration is applied to existing objects although they have not changed.
   w.Configure(
       About(configuration, {"InterpretReplica", "ReviseReplica", "Retain", "InterpretStatus"}));
   CHECK(w.plane.Eventually([&] { return w.IsHealth("Healthy", "Healthy"); }));
@@ -248,7 +247,7 @@ TEST_CASE("A kind of an exploring webhook is packed, divided, revised, read and 
   CHECK_FALSE(w.HasNotes("member2"));
   CHECK(w.HasNotes("host"));
 
-  // A changed configuration is applied to what is there, though no object changed.
+  // A changed configuration is applied to existing objects although they have not changed.
   w.Configure(About(configuration, {"ExploreReplica", "ExploreReplicaRevising", "ExploreRetaining",
                                     "ExploreStatus"}));
   CHECK(w.plane.Eventually([&] {

@@ -14,7 +14,7 @@ using Scope = api::scope::Namespaced;
 const kube::ObjectKey kKey = {"ns", "web-deployment"};
 const kube::ObjectKey kWork = {"karmada-es-m1", "web-1"};
 
-// A binding that is being deleted, and a Work of which the cache does not know.
+// A binding that is being deleted, and a Work that is not in the cache.
 struct Fixture : tests::MembersFixture {
   std::optional<binding::BindingReconciler<Scope>> reconciler;
 
@@ -28,11 +28,12 @@ struct Fixture : tests::MembersFixture {
     kube::Object object = kube::Object::Make(api::ResourceBindings().gvk, kKey);
     object.SetLabel(Scope::kIdLabel, id);
     object.AddFinalizer(Scope::kFinalizer);
-    object.AddFinalizer("example.com/observer");  // So that it stays to be looked at.
+    // Keeps the object, so that the test can look at it.
+    object.AddFinalizer("example.com/observer");
     object.Set({"metadata", "deletionTimestamp"}, "2024-01-01T00:00:00Z");
     PutCached(api::ResourceBindings(), object);
   }
-  // From here on no event comes.
+  // Stops the watches, so that the cache does not see the Work.
   void PutUnseenWork(const kube::ObjectKey& key, const std::string& id,
                      const std::string& binding = kKey.name) {
     server->Block("WATCH");

@@ -16,7 +16,7 @@ namespace {
 
 constexpr int64_t kSecond = 1'000'000'000;
 
-// Shared with whoever writes the file; null when there is none.
+// Returns the shift, which other processes may change; nullptr when there is no file.
 const std::atomic<int64_t>* MapShift() {
   const char* path = std::getenv("CLOCK_SHIFT_FILE");
   const int fd = path == nullptr ? -1 : open(path, O_RDONLY | O_CLOEXEC);

@@ -27,7 +27,7 @@ Options MustParse(std::vector<std::string> arguments) {
   return parsed.options;
 }
 
-// The message that the flags are refused with.
+// Returns the message with which the flags are refused.
 std::string Refusal(std::vector<std::string> arguments) {
   const Parsed parsed = Parse(std::move(arguments));
   REQUIRE(parsed.outcome == Parsed::Outcome::kExit);

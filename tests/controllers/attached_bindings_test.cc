@@ -13,7 +13,7 @@ const kube::ObjectKey kShop = {"ns", "shop-deployment"};
 
 json::Value Json(const std::string& text) { return json::Parse(text).value(); }
 
-// The binding of a ConfigMap that web and shop need.
+// Returns the binding of a ConfigMap that web and shop need.
 kube::Object Attached() {
   kube::Object binding =
       kube::Object::Make(api::ResourceBindings().gvk, {"ns", "config-configmap"});
@@ -28,7 +28,7 @@ kube::Object Attached() {
   return binding;
 }
 
-// Nobody is there.
+// Finds no object.
 kube::ObjectPtr None(const kube::ObjectKey&) { return nullptr; }
 
 controllers::FindBinding Has(const kube::ObjectKey& key, const std::string& spec) {

@@ -42,7 +42,7 @@ struct Fixture : tests::MembersFixture {
   }
   absl::Status Reconcile() { return reconciler->Reconcile({.key = kBinding}, {}).status(); }
   json::Value Status() const { return server->Find(kDeployments, kWeb).status(); }
-  // Requests about the template so far, and forgets none.
+  // Returns all requests about the template so far.
   Strings Sent() const {
     Strings sent;
     for (const std::string& line : server->Requests()) {
@@ -75,7 +75,7 @@ TEST_CASE_METHOD(Fixture,
   scripted.aggregated = Json(R"({"ready": 2})");
   REQUIRE(Reconcile().ok());
   CHECK(Status() == Json(R"({"ready": 2})"));
-  CHECK(Sent().size() == 4);  // What the kind is like is known now.
+  CHECK(Sent().size() == 4);  // The loop knows now where the kind keeps its status.
 }
 
 TEST_CASE_METHOD(Fixture, "a kind that gets the subresource later is written there from then on") {
@@ -100,7 +100,7 @@ TEST_CASE_METHOD(Fixture,
 }
 
 TEST_CASE_METHOD(Fixture, "an interpreter's error is never taken for a template that went") {
-  // The chain does not return this code; the loop does not rely on it.
+  // The chain does not return this code, but the loop does not rely on that.
   scripted.aggregated = absl::NotFoundError("not found function AggregateStatus");
   CHECK_FALSE(Reconcile().ok());
   CHECK(recorded->All() == Strings{"Warning AggregateStatusFailed Deployment: not found function "
@@ -108,7 +108,7 @@ TEST_CASE_METHOD(Fixture, "an interpreter's error is never taken for a template 
 }
 
 TEST_CASE_METHOD(Fixture, "a template that went meanwhile is no failure") {
-  server->Erase(kDeployments, kWeb);  // The cache may have it still.
+  server->Erase(kDeployments, kWeb);  // The cache may still have it.
   REQUIRE(Reconcile().ok());
   CHECK(recorded->All().empty());
 }

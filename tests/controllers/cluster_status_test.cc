@@ -21,7 +21,7 @@ struct Fixture : tests::MembersFixture {
     Sync({api::Clusters()});
     Put([](kube::Object&) {});
   }
-  // The cluster m1, joined in push mode, as `change` makes it.
+  // Returns the cluster m1, joined in push mode and changed by `change`.
   template <class Change>
   void Put(Change change) {
     kube::Object cluster = kube::Object::Make(api::Clusters().gvk, {"", "m1"});
@@ -68,7 +68,7 @@ TEST_CASE_METHOD(Fixture, "a member that answers with an error counts as not rea
   m1.FailNext("GET", GENERATE(500, 401), "Error");
   REQUIRE(Reconcile().ok());
   CHECK(Ready() == "False ClusterNotReachable: cluster is not reachable");
-  CHECK(m1.Requests().size() == 1);  // Nothing is collected.
+  CHECK(m1.Requests().size() == 1);  // No status is collected.
 }
 
 TEST_CASE_METHOD(Fixture, "a member that answers without being well is not ready") {
@@ -140,7 +140,8 @@ TEST_CASE_METHOD(Fixture, "a cluster that the cluster loop has not taken on yet 
   Put([](kube::Object& c) { c.Erase({"metadata", "finalizers"}); });
   const auto action = Reconcile();
   REQUIRE(action.ok());
-  CHECK(action->kind() == kube::Action::Kind::kDone);  // Not requeued: a hundred would wait long.
+  // A requeued one would delay the others if there are many.
+  CHECK(action->kind() == kube::Action::Kind::kDone);
   CHECK(m1.Requests().empty());
 }
 

@@ -27,7 +27,7 @@ kube::Object Cluster(const std::string& ready, const std::string& taints = "[]")
   return cluster;
 }
 
-// "key:effect" of each; "same" when nothing is to be changed.
+// Returns "key:effect" of each wanted taint; "same" when nothing has to change.
 std::vector<std::string> Wanted(const kube::Object& cluster) {
   const auto taints = TaintsFor(api::ClusterView(cluster), kNow);
   if (!taints.has_value()) return {"same"};
@@ -132,12 +132,12 @@ TEST_CASE_METHOD(Fixture, "a cluster that has recovered loses its taint, with an
 
 TEST_CASE_METHOD(Fixture, "taking the last taint away does not erase one that was just added") {
   PutCached(api::Clusters(), Cluster("True"));
-  REQUIRE(Reconcile().ok());  // Namespace and finalizer.
+  REQUIRE(Reconcile().ok());  // Creates namespace and finalizer.
   server->Block("WATCH");
   kube::Object cluster = Stored();
   cluster.Set({"spec", "taints"}, Json(absl::StrCat("[", kNotReady, "]")));
   PutCached(api::Clusters(), cluster);
-  server->EndWatches(absl::OkStatus());  // From here on the cache is behind.
+  server->EndWatches(absl::OkStatus());  // From here on the cache does not change.
   cluster.Set({"spec", "taints"}, Json(absl::StrCat("[", kNotReady, ",", kTheirs, "]")));
   server->Put(api::Clusters(), cluster);
 
@@ -158,7 +158,7 @@ TEST_CASE_METHOD(Fixture, "an unjoined cluster waits for its namespace and its b
   CHECK_FALSE(HasNamespace());
   CHECK(recorded->All() == std::vector<std::string>{"Normal RemoveExecutionSpaceSucceed Cluster: "
                                                     "Removed execution space for cluster(m1)."});
-  action = Reconcile();  // The namespace is gone, the binding still names the cluster.
+  action = Reconcile();  // The namespace is gone, but the binding still names the cluster.
   REQUIRE(action.ok());
   CHECK(action->delay() == absl::Seconds(10));
   CHECK(Stored().HasFinalizer(api::kClusterFinalizer));

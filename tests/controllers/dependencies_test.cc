@@ -54,7 +54,7 @@ struct Fixture : tests::LoopsFixture {
   kube::Object Now(const std::string& name = kBinding.name) const {
     return server->Find(api::ResourceBindings(), {"ns", name});
   }
-  // What is recorded; "-" for nothing.
+  // Returns the recorded dependencies; "-" for none.
   std::string Recorded(const std::string& name = kBinding.name) const {
     const kube::Object now = Now(name);
     const json::Value* text = now.annotations().Find(api::kDependenciesAnnotation);
@@ -73,7 +73,7 @@ TEST_CASE_METHOD(Fixture, "what a template needs is recorded on its binding, onc
   CHECK(Now().metadata()["finalizers"].empty());
   CHECK(Writes() == 1);
   REQUIRE(Reconcile().ok());
-  reconciler.emplace(*manager, scripted);  // After a restart.
+  reconciler.emplace(*manager, scripted);  // Forgets everything, as a restart does.
   REQUIRE(Reconcile().ok());
   CHECK(Writes() == 1);
   CHECK(recorded->All().empty());
@@ -195,7 +195,7 @@ TEST_CASE_METHOD(Fixture, "upstream's finalizer stays until all dependencies are
   CHECK_FALSE(Now().HasFinalizer(api::kDependenciesFinalizer));
 }
 
-// A running loop: which events and changes reach it.
+// A running loop, to test which events and changes reach it.
 struct Running : Fixture {
   Running() {
     Put(Binding("web-deployment", true));

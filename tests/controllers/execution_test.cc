@@ -61,12 +61,12 @@ struct Fixture : tests::MembersFixture {
   }
   void PutDeletedWork(const works::WorkTemplate& wanted) {
     kube::Object work = works::NewWork(wanted);
-    work.AddFinalizer("example.com/observer");  // So that it stays to be looked at.
+    work.AddFinalizer("example.com/observer");  // Keeps the Work, so that the test can look at it.
     work.Set({"metadata", "deletionTimestamp"}, "2024-01-01T00:00:00Z");
     PutCached(api::Works(), work);
   }
   absl::Status Reconcile() { return reconciler->Reconcile({.key = kWork}, {}).status(); }
-  // The object in the member, created by a Work that is then deleted.
+  // Puts the object into the member by means of a Work.
   void Apply(const works::WorkTemplate& wanted) {
     PutWork(wanted);
     REQUIRE(Reconcile().ok());
@@ -76,7 +76,7 @@ struct Fixture : tests::MembersFixture {
   bool IsFinalized() const {
     return !server->Find(api::Works(), kWork).HasFinalizer(api::kExecutionFinalizer);
   }
-  // Runs the status writer's loop until the condition is written; its JSON.
+  // Runs the status writer's loop until the condition is written; returns the condition.
   json::Value Condition(const char* type) {
     if (!runner.joinable()) Start();
     json::Value found;
@@ -126,7 +126,7 @@ TEST_CASE_METHOD(Fixture,
       "metadata": {"name": "app", "namespace": "ns"}, "data": {"their": "data"}})");
   m1.Put(kConfigMaps, theirs);
   PutWork(Template());
-  CHECK_FALSE(Reconcile().ok());  // And so tried again.
+  CHECK_FALSE(Reconcile().ok());  // An error, so that the queue retries.
   const json::Value applied = Condition("Applied");
   CHECK(applied["status"].AsString() == "False");
   CHECK(applied["reason"].AsString() == "AppliedFailed");
@@ -152,7 +152,7 @@ TEST_CASE_METHOD(Fixture, "success is reported again only after a failure") {
   PutWork(Template());
   REQUIRE(Reconcile().ok());
   REQUIRE(Reconcile().ok());
-  CHECK(successes() == 1);  // Nothing was applied the second time.
+  CHECK(successes() == 1);  // The second pass applied nothing.
 
   works::WorkTemplate changed = Template();
   changed.manifest.Set({"data", "k"}, "w");
@@ -161,7 +161,7 @@ TEST_CASE_METHOD(Fixture, "success is reported again only after a failure") {
   CHECK_FALSE(Reconcile().ok());
   CHECK(successes() == 1);
   REQUIRE(Reconcile().ok());
-  CHECK(successes() == 3);  // On the template and on the Work.
+  CHECK(successes() == 3);  // One event on the template and one on the Work.
 }
 
 TEST_CASE_METHOD(Fixture, "a suspended Work is not applied and says so") {
@@ -227,13 +227,14 @@ TEST_CASE_METHOD(Fixture, "what is remembered of a failing Work goes with it") {
          kube::Object(works::NewWork(Template()).Get({"spec", "workload", "manifests"}).At(0)));
   PutWork(Template());
   REQUIRE(Reconcile().ok());
-  CHECK(recorded->All().size() == before);  // No success that would end somebody else's failure.
+  // Without a failure of this Work before, no success is reported.
+  CHECK(recorded->All().size() == before);
 }
 
 TEST_CASE_METHOD(Fixture, "a deleted Work takes its object with it") {
   Apply(Template());
   works::WorkTemplate wanted = Template();
-  wanted.suspend_dispatching = GENERATE(false, true);  // Suspension does not hold back deletion.
+  wanted.suspend_dispatching = GENERATE(false, true);  // Suspension does not delay deletion.
   PutDeletedWork(wanted);
   REQUIRE(Reconcile().ok());
   CHECK(Held().empty());

@@ -25,7 +25,7 @@ struct Fixture : tests::MembersFixture {
     work.Set({"spec", "workload", "manifests"}, json::Value::Array({ConfigMap("a").root()}));
     PutCached(api::Works(), work);
   }
-  // The members' handlers use the queue.
+  // The members' handlers use the queue, so they go first.
   ~Fixture() override { members.Remove("m1"); }
 
   void PutCluster(const char* mode, const char* ready) {
@@ -43,7 +43,7 @@ struct Fixture : tests::MembersFixture {
   absl::Status Reconcile() {
     return watches->Reconcile({.key = {"karmada-es-m1", "w"}}, {}).status();
   }
-  // The next object in the queue, as text.
+  // Returns the next object in the queue, as text.
   std::string Next() {
     if (!Eventually([&] { return queue.size() > 0; })) return "nothing";
     const auto taken = queue.Get();
@@ -90,7 +90,7 @@ TEST_CASE_METHOD(Fixture, "after the cluster was connected anew its changes are 
   CHECK(Next() == "m1/ConfigMap ns/a");
   members.Remove("m1");
   REQUIRE(Reconcile().ok());
-  CHECK(Next() == "m1/ConfigMap ns/a");  // The new first list brings it.
+  CHECK(Next() == "m1/ConfigMap ns/a");  // The new informer's first list contains it.
   m1.Put(kConfigMaps, ConfigMap("b"));
   CHECK(Next() == "m1/ConfigMap ns/b");
 }

@@ -7,7 +7,7 @@
 
 namespace {
 
-// The members' servers are found under names that their Secrets give.
+// The members' servers are found by names that their Secrets contain.
 struct Fixture : tests::LoopsFixture {
   tests::FakeApiServer& first = member("first");
   tests::FakeApiServer& second = member("second");

@@ -147,11 +147,11 @@ TEST_CASE_METHOD(Fixture, "labelling a namespace later does not take it back") {
 }
 
 TEST_CASE_METHOD(Fixture, "a cluster that refuses does not keep the namespace from the others") {
-  server->FailNext("POST", 404, "NotFound");  // Its execution namespace is not there yet.
+  server->FailNext("POST", 404, "NotFound");  // As if the execution namespace did not exist yet.
   const absl::Status failed = Reconcile(Namespace("shop"));
   CHECK_FALSE(failed.ok());
   REQUIRE(Works().size() == 1);
-  const bool first = Works()[0].ns() == "karmada-es-m1";  // They have no order.
+  const bool first = Works()[0].ns() == "karmada-es-m1";  // The order of clusters is not defined.
   CHECK(absl::StrContains(failed.message(), first ? "cluster m2" : "cluster m1"));
 }
 

@@ -11,8 +11,8 @@ namespace {
 using tests::Json;
 using tests::Parse;
 
-// A monitor that runs on a thread of its own, and alone waits on its clock; each Tick lets it look
-// once.
+// A monitor on a thread of its own, which is the only one that waits on its clock. Each Tick makes
+// it look once.
 struct Fixture : tests::MembersFixture {
   tests::FakeClock time;
   kube::Manager idle{options, cluster, *events, time, registry};
@@ -36,7 +36,7 @@ struct Fixture : tests::MembersFixture {
     });
     time.AwaitWaiters(1);
   }
-  // One period goes by and the monitor has looked.
+  // Advances the clock by one period and waits until the monitor has looked.
   void Tick(int times = 1) {
     for (int i = 0; i < times; ++i) {
       const int64_t before = time.waits();
@@ -72,7 +72,7 @@ TEST_CASE_METHOD(Fixture,
   PutCluster("Pull", "True");
   RenewLease();
   Begin();
-  Tick(9);  // The first look counts as a sign of life: 40 s have gone by since.
+  Tick(9);  // The first look counts as a sign of life; 40 s have passed since.
   CHECK(Ready()["status"].AsString() == "True");
   Tick();
   CHECK(Ready()["status"].AsString() == "Unknown");

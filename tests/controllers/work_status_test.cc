@@ -37,7 +37,7 @@ struct Fixture : tests::MembersFixture {
   tests::FakeApiServer& m1 = member("m1");
   std::optional<works::WorkStatusWriter> status;
   works::BindingRechecks rechecks;
-  kube::WorkQueue execution{{.name = "execution"}, clock};  // Works to be applied again.
+  kube::WorkQueue execution{{.name = "execution"}, clock};  // Requests to apply Works again.
   std::optional<controllers::WorkStatusReconciler> reconciler;
 
   Fixture() {
@@ -58,7 +58,7 @@ struct Fixture : tests::MembersFixture {
     c.Set({"status", "conditions"}, Json(R"([{"type": "Ready", "status": "True"}])"));
     PutCached(api::Clusters(), c);
   }
-  // A Work whose object is in the member, as the execution loop leaves them.
+  // Puts a Work and its object in the member, as the execution loop leaves them.
   void PutApplied(const kube::Resource& kind, works::WorkTemplate wanted) {
     const kube::Object work = PutCached(api::Works(), works::NewWork(wanted));
     const kube::Object manifest(work.Get({"spec", "workload", "manifests"}).At(0));
@@ -66,7 +66,7 @@ struct Fixture : tests::MembersFixture {
     REQUIRE_FALSE(m1.Find(kind, kApp).empty());
   }
   void PutApplied(const kube::Resource& kind) { PutApplied(kind, Template(kind)); }
-  // What somebody in the member makes of the object.
+  // Changes the object as a client in the member would.
   void ChangeThere(const kube::Resource& kind, json::Path path, json::Value value) {
     kube::Object object = m1.Find(kind, kApp);
     object.Set(path, std::move(value));
@@ -90,11 +90,11 @@ struct Fixture : tests::MembersFixture {
     request.variant = variant;
     return reconciler->Reconcile(request, {}).status();
   }
-  // What follows the news that the object was deleted in the member.
+  // Reconciles as after the deletion of the object in the member.
   absl::Status ReconcileDeleted(const kube::Resource& kind) {
     return Reconcile(kind, controllers::kMemberObjectDeleted);
   }
-  // The Work's status once the writer has written one; waits for it.
+  // Waits until the writer has written a status of the Work, and returns the status.
   json::Value Written(const kube::Resource& kind) {
     if (!runner.joinable()) Start();
     json::Value found;
@@ -225,7 +225,7 @@ TEST_CASE_METHOD(Fixture, "an object that is back before its deletion is handled
   PutApplied(kConfigMaps);
   REQUIRE(ReconcileDeleted(kConfigMaps).ok());
   CHECK(recorded->All().empty());
-  CHECK(m1.Requests("POST").size() == 1);  // The first application sent it.
+  CHECK(m1.Requests("POST").size() == 1);  // The one of the first application.
   CHECK(execution.size() == 1);
 }
 
@@ -247,7 +247,7 @@ TEST_CASE_METHOD(Fixture, "the object of a Work that goes or is gone is not made
 
 TEST_CASE_METHOD(Fixture, "an object is not taken for deleted while its informer starts anew") {
   PutApplied(kConfigMaps);
-  members.Remove("m1");  // As after a change of its credentials.
+  members.Remove("m1");  // As after a change of the credentials.
   REQUIRE(ReconcileDeleted(kConfigMaps).ok());
   REQUIRE(Reconcile(kConfigMaps).ok());
   CHECK(recorded->All().empty());
@@ -286,7 +286,7 @@ TEST_CASE_METHOD(Fixture, "an object that its Work has in another version is lef
   CHECK(m1.Calls() == requests);
 }
 
-// An interpreter that finds out about a ConfigMap's health with these Lua statements.
+// Returns an interpreter that determines a ConfigMap's health with these Lua statements.
 std::unique_ptr<interpreter::Interpreter> HealthOfConfigMaps(const std::string& statements) {
   kube::Object object = kube::Object::Make(api::InterpreterCustomizations().gvk, {"", "maps"});
   object.Set({"spec"}, Json(R"({"target": {"apiVersion": "v1", "kind": "ConfigMap"}})"));
@@ -303,7 +303,7 @@ std::unique_ptr<interpreter::Interpreter> HealthOfConfigMaps(const std::string& 
   return interpreter::NewChain(std::move(layers));
 }
 
-// A Work of a ConfigMap, known to be unhealthy, and an app known to be healthy.
+// A Work of a ConfigMap that is known to be unhealthy and an app that is known to be healthy.
 struct TwoManifests : Fixture {
   TwoManifests() {
     PutApplied(kConfigMaps);
@@ -390,7 +390,7 @@ TEST_CASE_METHOD(Fixture, "what failed in a cluster is not remembered after it h
   PutCached(api::Clusters(), there);
   rules.fails = false;
   CHECK(Reconcile(kConfigMaps).ok());
-  CHECK(recorded->All().size() == 1);  // Nothing has recovered.
+  CHECK(recorded->All().size() == 1);  // No recovery is reported.
 }
 
 TEST_CASE_METHOD(Fixture, "health by a script that is wrong is unknown until the script changes") {

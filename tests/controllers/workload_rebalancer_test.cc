@@ -74,7 +74,7 @@ TEST_CASE_METHOD(Fixture, "bindings of both scopes are triggered once, with the 
         Json(absl::StrCat("[", Item(kWeb, R"(,"result":"Successful")"), ",",
                           Item(kDemo, R"(,"result":"Successful")"), "]")));
   CHECK(Writes() == 3);
-  reconciler.emplace(*manager);  // After a restart.
+  reconciler.emplace(*manager);  // Forgets everything, as a restart does.
   clock.Advance(absl::Hours(1));
   REQUIRE(Reconcile().ok());
   CHECK(Writes() == 3);

@@ -97,7 +97,7 @@ TEST_CASE("merging what was just built changes nothing") {
   CHECK(*MergeBinding<Namespaced>(Built(), Built()) == Built());
 }
 
-// A binding as scheduler, evictors, the distributor and users leave it.
+// Returns a binding with fields that scheduler, evictors, the distributor and users have set.
 kube::Object Existing() {
   kube::Object binding = Built();
   binding.Set({"spec", "clusters"}, Json(R"([{"name": "m1", "replicas": 2}])"));

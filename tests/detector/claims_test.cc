@@ -34,7 +34,7 @@ struct Fixture : tests::MembersFixture {
 
   kube::Object Web() const { return server->Find(kDeployments, kWeb); }
   kube::Object Binding() const { return server->Find(api::ResourceBindings(), kBinding); }
-  // Template and binding, claimed by the policy.
+  // Puts template and binding, both claimed by the policy.
   void PutClaimed(const kube::Object& policy) {
     for (const auto& [resource, key] :
          {std::pair{kDeployments, kWeb}, std::pair{api::ResourceBindings(), kBinding}}) {

@@ -26,10 +26,10 @@ struct Fixture : tests::MembersFixture {
     Sync({api::PropagationPolicies()});
     index.emplace(informers.Get(api::PropagationPolicies()));
   }
-  // The index takes its handler off the informer.
+  // The index removes its handler from the informer.
   ~Fixture() override { index.reset(); }
 
-  // `selector` without apiVersion and kind.
+  // `selector` has neither apiVersion nor kind.
   void Put(const std::string& name, int priority, const std::string& selector = "{}",
            const std::string& ns = "ns") {
     json::Value selected = Json(selector);
@@ -40,14 +40,14 @@ struct Fixture : tests::MembersFixture {
     if (priority != 0) policy.Set({"spec", "priority"}, priority);
     PutCached(api::PropagationPolicies(), policy);
   }
-  // The name of the policy chosen for Deployment web, label app=web.
+  // Returns the name of the policy chosen for Deployment web with label app=web.
   std::string Best(const char* ns = "ns") const {
     const kube::ObjectPtr best = index->BestFor(ns, Parse(R"({"apiVersion": "apps/v1",
         "kind": "Deployment", "metadata": {"name": "web", "namespace": "ns",
                                            "labels": {"app": "web"}}})"));
     return best == nullptr ? "none" : std::string(best->name());
   }
-  // Handlers are called right after the cache has changed.
+  // Waits until this policy is chosen: handlers are called after the cache has changed.
   bool Chooses(const std::string& name) {
     return Eventually([&] { return Best() == name; });
   }
@@ -130,7 +130,7 @@ TEST_CASE_METHOD(Fixture, "a changed policy is judged by what it says now") {
   CHECK(Chooses("a"));
 }
 
-// What BestFor has to give, by looking at every policy.
+// Computes the result of BestFor by looking at every policy.
 kube::ObjectPtr BestOfAll(std::vector<kube::ObjectPtr> policies, const kube::Object& object) {
   std::sort(policies.begin(), policies.end(),
             [](const auto& a, const auto& b) { return a->name() < b->name(); });
@@ -229,7 +229,7 @@ TEST_CASE_METHOD(Fixture, "policies of other names and kinds cost a template not
     return static_cast<double>(least);
   };
   const double few = cost_among(100);
-  CHECK(cost_among(800) < 3 * few);  // It was eight times as much when all were looked at.
+  CHECK(cost_among(800) < 3 * few);  // Looking at all policies would take eight times as long.
 }
 
 }  // namespace

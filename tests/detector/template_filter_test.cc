@@ -70,7 +70,7 @@ TEST_CASE("A status written without a subresource is no change of the specificat
   CHECK_FALSE(
       changed(R"({"metadata":{"name":"a","generation":4},"spec":{"n":1},"status":{"x":2}})"));
   CHECK_FALSE(changed(R"({"metadata":{"name":"a","generation":4},"spec":{"n":1}})"));
-  // Edits: of the specification, of a label along with the status, and one that was undone.
+  // Edits of the specification, of a label together with the status, and one that was undone.
   CHECK(changed(R"({"metadata":{"name":"a","generation":4},"spec":{"n":2},"status":{"x":2}})"));
   CHECK(changed(R"({"metadata":{"name":"a","generation":4,"labels":{"l":"m"}},"spec":{"n":1},
                     "status":{"x":2}})"));

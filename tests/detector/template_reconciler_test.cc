@@ -56,7 +56,7 @@ struct Fixture : tests::MembersFixture {
   absl::Status Reconcile() {
     return reconciler->Reconcile({.key = kWeb, .gvk = kDeployments.gvk}, {}).status();
   }
-  // Events about what the interpreter was asked; those of the policy apart.
+  // Returns the events with this reason.
   std::vector<std::string> Told(const char* reason) const {
     std::vector<std::string> told;
     for (const std::string& event : recorded->All()) {
@@ -131,7 +131,7 @@ TEST_CASE_METHOD(Fixture, "the failure of a template that went is not ended by i
   CHECK(Told("GetReplicasSucceed").empty());
 }
 
-// It has no binding that would bring it back.
+// There is no binding whose recheck would queue the template.
 TEST_CASE_METHOD(Fixture,
                  "a template whose pods could not be determined comes again when a rule changes") {
   kube::WorkQueue queue({.name = "q"}, clock);
@@ -157,7 +157,7 @@ TEST_CASE_METHOD(Fixture,
   CHECK(queue.size() == 0);
 }
 
-// A template that was edited, or only given a status, so that it has another version.
+// Returns the template with another version, as after an edit or a change of the status.
 kube::Object NextVersion(const kube::Object& before) {
   kube::Object after = before;
   after.Set({"status", "replicas"}, after.Get({"status", "replicas"}).AsInt() + 1);
@@ -171,7 +171,7 @@ struct RecheckFixture : Fixture {
   RecheckFixture() {
     rechecks.Subscribe(api::ResourceBindings(), rechecked);
     REQUIRE(Reconcile().ok());
-    web = server->Find(kDeployments, kWeb);  // As claimed.
+    web = server->Find(kDeployments, kWeb);  // With the policy's claim.
     REQUIRE(Shows(kDeployments, web));
   }
   std::string RecordedVersion() const {
@@ -218,7 +218,7 @@ TEST_CASE_METHOD(RecheckFixture, "an edit that comes while its predecessor is wo
   CHECK(RecordedVersion() == now.resource_version());
 }
 
-// The policy "p" from now on; `selectors` as JSON.
+// Returns the policy "p" with other `selectors`, as JSON.
 kube::Object Selecting(const kube::Object& policy, const char* selectors) {
   kube::Object after = policy;
   after.Set({"spec", "resourceSelectors"}, Json(selectors));
@@ -239,7 +239,7 @@ TEST_CASE_METHOD(RecheckFixture,
   CHECK(binding.Label(api::kPropagationPolicyIdLabel).empty());
 }
 
-// Otherwise both would be worked on at once.
+// With two requests, two workers could handle one template at the same time.
 TEST_CASE_METHOD(RecheckFixture, "a recount is the request of an edit unless the policy is lazy") {
   const kube::Object binding = server->Find(api::ResourceBindings(), {"ns", "web-deployment"});
   const kube::Request edit{.key = kWeb, .gvk = kDeployments.gvk};

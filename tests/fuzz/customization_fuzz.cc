@@ -1,5 +1,5 @@
-// Whatever text is loaded as customizations: what is wrong is listed, what is right answers or
-// fails within its budget, what it answers can be written, and loading it again changes no rule.
+// Loads any text as customizations: mistakes are listed, correct scripts answer or fail within
+// their budget, answers can be written, and loading the text again changes no rule.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -58,7 +58,7 @@ void Ask(const LuaBackend& backend, const kube::Gvk& gvk, Operation op) {
     case Operation::kInterpretHealth:
       return Check(backend.InterpretHealth(object));
     case Operation::kPrune:
-      std::abort();  // No field customizes it.
+      std::abort();  // No field customizes this operation.
   }
 }
 

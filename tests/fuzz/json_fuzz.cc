@@ -1,6 +1,6 @@
-// Whatever parses can be written, and what was written parses to an equal value, or to one that
-// stays the same from then on: Go, and so we, write a whole double beyond 2^53 in its shortest
-// digits, which are another integer, and the double -0 with its sign.
+// What can be parsed can be written, and parsing that gives an equal value. Exceptions that are
+// stable from then on: Go, and so we, write a whole double beyond 2^53 with its shortest digits,
+// which are another integer, and the double -0 with its sign.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

@@ -1,5 +1,5 @@
-// JSON comes back from Lua as it was: untouched, with every table visited, and with every table
-// changed and changed back.
+// JSON comes back from Lua unchanged: untouched, after every table was visited, and after every
+// table was changed and changed back.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -33,7 +33,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   static const auto& script =
       *new std::shared_ptr<const lua::Script>(lua::Script::Compile("fuzz", kScript).value());
   static const auto& runner = *new lua::ScriptRunner(lua::ScriptRunner::Options());
-  // The script's recursion ends before the parser's.
+  // Limits depth, because the script's recursion ends before the parser's.
   const absl::StatusOr<json::Value> value =
       json::Parse(absl::string_view(reinterpret_cast<const char*>(data), size), {.max_depth = 100});
   if (!value.ok() || size > 65536) return 0;

@@ -1,5 +1,5 @@
-// find, match, gmatch and gsub give what LuaJIT's own give. Input: a start, a length, that many
-// bytes of pattern, the subject.
+// find, match, gmatch and gsub give the results of LuaJIT's own functions. The input is a start, a
+// length, a pattern of that many bytes, and the subject.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace {
 
-// Matching by force takes as long as the subject's length to the power of the pattern's items.
+// LuaJIT's matching may take the subject's length to the power of the pattern's items.
 constexpr size_t kMaxPattern = 14;
 constexpr size_t kMaxSubject = 24;
 

@@ -1,6 +1,6 @@
 // The input is a document and a patch, one JSON text each, with a newline between them. Every patch
-// format is tried; results must be writable, and the merge patch computed between document and
-// result must lead there.
+// format is tried; results must be writable, and the merge patch computed from document and result
+// must turn the one into the other.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -13,7 +13,7 @@ void CheckDiff(const json::Value& before, const json::Value& after) {
   if (!before.is_object() || !after.is_object()) return;
   const json::Value patch = kube::DiffMergePatch(before, after);
   const json::Value reached = patch.is_null() ? before : kube::ApplyMergePatch(before, patch);
-  // Nulls cannot be expressed; nothing else may be left to do.
+  // Nulls cannot be expressed, but nothing else may differ.
   if (!kube::DiffMergePatch(reached, after).is_null()) std::abort();
 }
 

@@ -1,4 +1,4 @@
-// Whatever parses as a quantity prints to a text that parses to the same quantity.
+// A quantity that can be parsed prints a text that parses to the same quantity.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

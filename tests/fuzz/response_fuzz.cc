@@ -1,5 +1,5 @@
-// The first byte chooses how the rest is cut; an answer is the same however it is cut, and what is
-// kept of its head stays below the limit.
+// The first byte determines how the rest is split; the parsed answer does not depend on that, and
+// the stored part of its head stays below the limit.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -42,7 +42,7 @@ Read ReadAll(absl::string_view text, size_t piece) {
   }
   if (read.ok && !parser.done()) read.ok = parser.End(/*properly=*/true).ok();
   read.done = read.ok && parser.done();
-  // Bytes after the answer spoil the connection only when they came with its end.
+  // Bytes after the answer only spoil the connection if they came together with its end.
   read.keeps = read.done && text.empty() && parser.keeps_connection();
   if (read.headers.size() > kMaxHead || read.body.size() > kMaxBody) abort();
   return read;

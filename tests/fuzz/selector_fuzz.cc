@@ -1,5 +1,6 @@
-// Whatever parses as a selector prints to a text that parses again, and comes to rest there. (The
-// first text may differ in order: field selectors are sorted as written, and "==" is printed "=".)
+// A selector that can be parsed prints a text that can be parsed, and printing that gives the same
+// text. (The first text may have another order: field selectors are sorted as written, and "==" is
+// printed as "=".)
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

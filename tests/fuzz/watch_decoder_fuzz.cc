@@ -1,4 +1,4 @@
-// The first byte chooses how the rest is cut; a body gives the same events however it is cut.
+// The first byte determines how the rest is split; the decoded events do not depend on that.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -18,8 +18,9 @@ bool IsState(const kube::WatchEvent& event) {
          event.type == kube::WatchEvent::Type::kModified;
 }
 
-// A version that the scan finds in a proper event is the object's. (Digits: another text may hold
-// escapes; names that come twice are nobody's proper event.)
+// The version that the scan finds in a well-formed event is that of the object. (Only digits are
+// compared, because other texts may contain escapes; events with repeated names are not
+// well-formed.)
 void CheckVersion(absl::string_view line, const absl::StatusOr<kube::WatchEvent>& event) {
   const absl::string_view found = kube::VersionOfStateEvent(line);
   if (!event.ok() || found.empty()) return;

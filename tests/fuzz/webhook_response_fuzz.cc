@@ -1,5 +1,5 @@
 // A webhook's response is an answer or an error, in both dialects and for every operation; an
-// answer's patch applies or is refused, and what it makes can be written.
+// answer's patch applies or is refused, and its result can be written.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -46,7 +46,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
       const Question question{.operation = op, .uid = "u", .object = Sample()};
       const auto answer = CodecOf(dialect).Decode(question, body);
       if (answer.ok()) CheckAnswer(question, *answer);
-      // Only a breaker or a client has the other reasons.
+      // Only the breaker and the client give the other reasons.
       if (!answer.ok() && interpreter::webhook::ReasonOf(answer.status()) > kLastOfCodecs) {
         std::abort();
       }

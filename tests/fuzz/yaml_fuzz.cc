@@ -1,5 +1,5 @@
-// Whatever parses can be written, and what was written parses to an equal value; a whole double
-// beyond 2^53 may become another one once, as in json_fuzz.
+// What can be parsed can be written, and parsing that gives an equal value; a whole double beyond
+// 2^53 may change once, as in json_fuzz.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

@@ -1,5 +1,5 @@
-// Case files (interpreter/customized/case_file.h) as tests. Paths are relative to the root of the
-// source tree, where tests run.
+// Runs case files (interpreter/customized/case_file.h) as tests. Paths are relative to the root of
+// the source tree, where tests run.
 #ifndef TESTS_INTERPRETER_CASE_FILES_H_
 #define TESTS_INTERPRETER_CASE_FILES_H_
 
@@ -23,7 +23,7 @@ inline std::string ReadFile(const std::filesystem::path& path) {
   return text.str();
 }
 
-// The YAML files below `root`, sorted.
+// Returns the YAML files below `root`, sorted.
 inline std::vector<std::filesystem::path> YamlFilesBelow(const std::filesystem::path& root) {
   std::vector<std::filesystem::path> found;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(root)) {
@@ -35,8 +35,8 @@ inline std::vector<std::filesystem::path> YamlFilesBelow(const std::filesystem::
   return found;
 }
 
-// Fails the test for each document that is no case and each case that does not pass; how many ran.
-// `answering` is a Backend or an Interpreter.
+// Fails the test for each document that is not a case and for each case that does not pass. Returns
+// the number of cases. `answering` is a Backend or an Interpreter.
 template <class Answering>
 size_t CheckCases(const std::filesystem::path& path, const Answering& answering) {
   const auto file = interpreter::customized::ParseCaseFile(ReadFile(path));

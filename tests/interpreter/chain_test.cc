@@ -1,4 +1,4 @@
-// Which layer answers, and what errors say.
+// Which layer answers, and what errors contain.
 #include <catch2/catch.hpp>
 #include <memory>
 #include <thread>
@@ -63,7 +63,7 @@ class OneRule : public interpreter::Backend {
   const json::Value dependencies_;
 };
 
-// Has a rule for one operation, but passes it on.
+// Has a rule for one operation, but passes the question on.
 class PassesOn : public OneRule {
  public:
   explicit PassesOn(Operation op) : OneRule(op, false) {}
@@ -77,7 +77,7 @@ class PassesOn : public OneRule {
   }
 };
 
-// Answers one operation with an error, in a layer of that name.
+// Fails one operation with an error, as the layer of that name.
 class Fails : public OneRule {
  public:
   Fails(absl::string_view layer, Operation op, absl::Status error)
@@ -93,7 +93,7 @@ class Fails : public OneRule {
   const absl::Status error_;
 };
 
-// What becomes of asking this of a widget.
+// Returns the result of this operation on a widget.
 absl::Status Ask(const interpreter::Interpreter& chain, Operation op) {
   const kube::Object widget = kube::Object::Make(kWidget, {"ns", "w"});
   switch (op) {

@@ -1,4 +1,4 @@
-// Objects as Go's structs write them.
+// Objects in the form in which Go's structs write them.
 #include "interpreter/native/go_encoding.h"
 
 #include <catch2/catch.hpp>
@@ -13,8 +13,8 @@ using interpreter::native::EmptyLists;
 using interpreter::native::EncodeAsGo;
 using interpreter::native::TypeTable;
 
-// What becomes of `{"f": <value>}`, or of `{}` when the value is "", in a struct with one field
-// of that type and those options.
+// Encodes `{"f": <value>}`, or `{}` when the value is "", with a struct that has one field of that
+// type and those options.
 std::string Field(const std::string& type, const std::string& value,
                   EmptyLists empty_lists = EmptyLists::kOmitted) {
   const auto table = TypeTable::Parse(absl::StrCat("kind v1 K g/v1.K\ng/v1.K\n  f ", type,

@@ -1,4 +1,4 @@
-// The built-in rules, kind by kind: tests/data/native/<Kind>/*.yaml. Authors of a rule try them
+// Tests the built-in rules by kind: tests/data/native/<Kind>/*.yaml. Authors of a rule try them
 // with
 //   karmada-interpret test tests/data/native --no-shipped
 #include <catch2/catch.hpp>
@@ -27,7 +27,7 @@ TEST_CASE("every case of the built-in rules passes") {
   CHECK(run > 0);
 }
 
-// (What a kind loses when it is packed is no operation of case files: prune_test.cc.)
+// (Case files have no operation for pruning a kind: see prune_test.cc.)
 TEST_CASE("every kind with a built-in rule has cases for each of its operations") {
   const auto native = interpreter::NewNativeBackend();
   std::set<std::string> tried;

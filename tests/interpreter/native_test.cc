@@ -1,4 +1,4 @@
-// Worked examples of the built-in handlers, beyond the recorded answers.
+// Examples for the built-in handlers, beyond the recorded answers.
 #include <catch2/catch.hpp>
 #include <memory>
 #include <utility>
@@ -39,7 +39,7 @@ kube::Object ObjectOf(absl::string_view api_version, absl::string_view kind,
   return object;
 }
 
-// The status of `object` after aggregating the items, as text; "same" when nothing changed.
+// Returns the status of `object` after aggregating the items, as text; "same" when nothing changed.
 std::string Aggregated(const kube::Object& object, absl::string_view items) {
   const kube::Object out = Native().AggregateStatus(object, Json(items)).value();
   return out.root().SharesWith(object.root()) ? "same" : json::Write(out.status());

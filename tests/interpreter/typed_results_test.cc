@@ -8,7 +8,7 @@ namespace {
 
 using Reader = absl::StatusOr<json::Value> (*)(const json::Value&);
 
-// The text of what was read, or "error: ...".
+// Returns the text of the result, or "error: ...".
 std::string Read(Reader reader, absl::string_view text) {
   const absl::StatusOr<json::Value> read = reader(json::Parse(text).value());
   return read.ok() ? json::Write(*read) : "error: " + std::string(read.status().message());

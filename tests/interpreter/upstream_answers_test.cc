@@ -16,7 +16,7 @@ namespace {
 
 using interpreter::Interpreter;
 
-// When upstream answered: it stands in the conditions it made.
+// When upstream answered; it is in the conditions of the answers.
 const absl::Time kRecorded = kube::ParseTime("2026-11-20T16:10:52Z").value();
 
 std::vector<json::Value> ReadLines(const std::string& path) {
@@ -69,7 +69,7 @@ json::Value Sorted(const json::Value& list) {
   return out;
 }
 
-// Upstream's dependencies are in no order.
+// Dependencies are compared in any order, because upstream's have none.
 bool Same(const json::Value& request, const json::Value& want, const json::Value& got) {
   if (request["operation"].AsString() != "InterpretDependency") return want == got;
   return Sorted(want) == Sorted(got);
@@ -88,7 +88,7 @@ TEST_CASE("recorded requests get upstream's answers") {
   const auto chain = interpreter::NewChain(std::move(backends));
   for (size_t i = 0; i < requests.size(); ++i) {
     const auto got = Answer(*chain, requests[i]);
-    // Malformed requests: any answer will do, a crash will not.
+    // Malformed requests may have any answer, but must not crash.
     if (absl::StartsWith(requests[i]["id"].AsString(), "w")) continue;
     const bool same = answers[i].Has("error")
                           ? !got.ok()

@@ -1,4 +1,4 @@
-// When upstream rewrites an object, and when it gives it back as it came.
+// When upstream rewrites an object, and when it returns it as it came.
 #include <catch2/catch.hpp>
 #include <memory>
 #include <string>
@@ -11,7 +11,8 @@ namespace {
 
 kube::Object Parse(const std::string& text) { return kube::Object(json::Parse(text).value()); }
 
-// An object of that kind, with a field that no struct has: it is gone from what was rewritten.
+// Returns an object of that kind with a field that no struct has; the field is missing in rewritten
+// objects.
 kube::Object Marked(const std::string& api_version, const std::string& kind,
                     const std::string& rest) {
   kube::Object object = Parse(rest);

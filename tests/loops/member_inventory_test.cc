@@ -38,7 +38,7 @@ TEST_CASE_METHOD(Fixture,
   REQUIRE(pods->store().size() == 1);
   CHECK(pods->store().List()[0]->spec()["nodeName"].AsString() == "n1");
   CHECK(Pods() == pods);
-  // The informer of our objects is another one.
+  // The informer of Karmada's objects is another one.
   const auto ours = (*members.Get("m1"))->client().informers().Get(kPods);
   REQUIRE(ours->WaitForSync(base::SteadyTime::InfiniteFuture(), {}).ok());
   CHECK(ours->store().size() == 0);

@@ -25,7 +25,8 @@ TEST_CASE("Patterns of skipped namespaces are Go's, anchored as upstream does") 
   CHECK(skips("kube-.*", "kube-system"));
   CHECK_FALSE(skips("kube", "kube-system"));
   CHECK_FALSE(skips("system", "kube-system"));
-  // Upstream puts ^ and $ around the text, so that each binds to its neighbour only.
+  // Upstream puts ^ and $ around the text, so ^ belongs only to the first alternative and $ only to
+  // the last.
   CHECK(skips("kube|infra", "kube-system"));
   CHECK(skips("kube|infra", "my-infra"));
   CHECK_FALSE(skips("(kube|infra)", "my-infra"));

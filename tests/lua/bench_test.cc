@@ -1,4 +1,4 @@
-// How long runs take. Not part of the tests: lua_test "[.bench]".
+// Measures how long runs take. Not part of the tests: lua_test "[.bench]".
 #include <time.h>
 
 #include <catch2/catch.hpp>
@@ -98,7 +98,7 @@ json::Value CloneSet() {
   return object;
 }
 
-// Reads the CPU clock of this thread: others on the machine do not count.
+// Reads the CPU clock of this thread, which does not count other threads.
 double CpuMicroseconds() {
   timespec now;
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);

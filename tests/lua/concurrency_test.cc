@@ -1,4 +1,4 @@
-// Runs side by side.
+// Runs on several threads.
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <thread>

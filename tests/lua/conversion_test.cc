@@ -1,4 +1,4 @@
-// JSON into Lua and back: what a script leaves alone stays what it was, and what it makes follows
+// JSON to Lua and back: what a script does not change stays the same, and what it makes follows
 // upstream's rules.
 #include <catch2/catch.hpp>
 
@@ -7,7 +7,7 @@
 namespace lua {
 namespace {
 
-// Visits every table, so that nothing is handed back unseen.
+// Visits every table, so that all of them are filled.
 constexpr char kTouchAll[] = R"(
 local function touch(t)
   for k, v in pairs(t) do if type(v) == 'table' then touch(v) end end

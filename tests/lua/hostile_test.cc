@@ -1,5 +1,5 @@
-// Scripts that want more than they may have: tests/lua/hostile/*.lua, each with a header that says
-// how its run ends.
+// Scripts that try to break their bounds: tests/lua/hostile/*.lua, each with a header that says how
+// its run ends.
 //
 //   -- ends: time | memory | bound (either) | error | fine
 //   -- error: what the message contains
@@ -62,22 +62,23 @@ std::string EndOf(const absl::Status& status) {
   }
 }
 
-// Reads the CPU clock of this thread: others on the machine do not count.
+// Reads the CPU clock of this thread, which does not count other threads.
 double CpuMilliseconds() {
   timespec now;
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
   return static_cast<double>(now.tv_sec) * 1e3 + static_cast<double>(now.tv_nsec) / 1e6;
 }
 
-// Sanitizers look at every byte of the megabytes that some scripts fill: ThreadSanitizer takes 40
-// times as long for them.
+// Sanitizers check every byte of the megabytes that some scripts fill: ThreadSanitizer takes 40
+// times as long.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr double kMostMilliseconds = 5000;
 #else
 constexpr double kMostMilliseconds = 400;
 #endif
 
-// Scripts that run out of time get little of it; the others enough on a busy machine.
+// Scripts that should run out of time get little of it; the others get enough even on a busy
+// machine.
 ScriptRunner::Options HostileOptions(absl::string_view ends) {
   ScriptRunner::Options options = SmallBudget();
   options.budget.time =
@@ -97,7 +98,7 @@ ScriptRunner::Options HostileOptions(absl::string_view ends) {
   return options;
 }
 
-// A script that uses what hostile ones try to break.
+// A normal script that uses what hostile ones try to break.
 constexpr char kNormal[] = R"(
 function F(o)
   assert(getmetatable and not pcall(getmetatable, ""))
@@ -116,7 +117,7 @@ json::Value Argument() {
 
 void CheckNormal(const ScriptRunner& runner, const Script& normal) {
   absl::StatusOr<Outcome> outcome = runner.Run(normal, {"F", {Argument()}});
-  // The impatient runner may be interrupted by others on the machine.
+  // A runner with little time may be interrupted by other processes.
   for (int i = 0; i < 20 && absl::IsDeadlineExceeded(outcome.status()); ++i) {
     outcome = runner.Run(normal, {"F", {Argument()}});
   }
@@ -154,7 +155,7 @@ TEST_CASE("hostile scripts end as they must, and the next script does not notice
   }
 }
 
-// With small bounds, or the usual ones: "lua_test '*within usual bounds'".
+// Prints times with small bounds, or the usual ones: "lua_test '*within usual bounds'".
 void PrintTimes(const std::function<ScriptRunner::Options(const Hostile&)>& options_for) {
   for (const Hostile& hostile : ReadAll()) {
     const ScriptRunner runner(options_for(hostile));

@@ -1,4 +1,4 @@
-// What scripts can call, and what it answers.
+// The functions that scripts can call, and their results.
 #include "lua/library.h"
 
 #include <catch2/catch.hpp>
@@ -136,7 +136,7 @@ TEST_CASE("pairs and next visit numbers, then strings, each in order") {
       {"local t = {a = 1} local before = next(t, (next(t))) t.b = 1 "
        "return tostring(before) .. next(t, (next(t)))",
        R"("nilb")"},
-      // A walk that was given up half-way, and the next one through the same table.
+      // The first walk is given up half-way; the next one goes through the same table.
       {"local t, s = {a = 1, b = 1, c = 1}, '' next(t, (next(t))) t.a = nil t.bb = 1 "
        "for k in next, t do s = s .. k .. ' ' end return s",
        R"("b bb c ")"},

@@ -1,4 +1,4 @@
-// Short ways to run a script in tests.
+// Functions to run scripts in tests.
 #ifndef TESTS_LUA_LUA_FIXTURE_H_
 #define TESTS_LUA_LUA_FIXTURE_H_
 
@@ -28,14 +28,14 @@ inline json::Value MustParse(absl::string_view text) {
   return *std::move(value);
 }
 
-// Time enough on a busy machine, for tests of something else.
+// Returns options with enough time on a busy machine, for tests of other bounds.
 inline ScriptRunner::Options Patient() {
   ScriptRunner::Options options;
   options.budget.time = absl::Minutes(1);
   return options;
 }
 
-// A runner with small bounds.
+// Returns options with small bounds.
 inline ScriptRunner::Options SmallBudget() {
   ScriptRunner::Options options;
   options.budget.time = absl::Milliseconds(100);
@@ -45,7 +45,8 @@ inline ScriptRunner::Options SmallBudget() {
   return options;
 }
 
-// `body` is that of a function F(a, b); what it returns, as JSON text, or "ERROR: <message>".
+// Runs `body` as the body of a function F(a, b); returns its result as JSON text, or "ERROR:
+// <message>".
 inline std::string Eval(const ScriptRunner& runner, absl::string_view body,
                         std::vector<json::Value> arguments = {}, bool references = false) {
   absl::StatusOr<std::shared_ptr<const Script>> script =

@@ -1,4 +1,4 @@
-// LuaJIT's own string functions, to compare ours with: the same script is run by both.
+// Runs LuaJIT's own string functions, to compare ours with: both run the same script.
 #ifndef TESTS_LUA_NATIVE_PATTERN_H_
 #define TESTS_LUA_NATIVE_PATTERN_H_
 
@@ -11,8 +11,8 @@ namespace lua {
 
 class NativePattern {
  public:
-  // Defines All({subject, pattern, start}), which says in one text what find, match, gmatch and
-  // gsub give.
+  // Defines All({subject, pattern, start}), which returns in one text the results of find, match,
+  // gmatch and gsub.
   static const char kScript[];
 
   NativePattern();

@@ -1,4 +1,4 @@
-// Lua patterns: by hand, and side by side with LuaJIT's own matcher.
+// Lua patterns: examples, and a comparison with LuaJIT's own matcher.
 #include "lua/internal/pattern.h"
 
 #include <catch2/catch.hpp>
@@ -20,7 +20,7 @@ class Unbounded : public Steps {
   size_t most = SIZE_MAX;
 };
 
-// "begin-end" of the first match with its captures, or what went wrong.
+// Returns "begin-end" of the first match with its captures, or the error.
 std::string FirstMatch(absl::string_view subject, absl::string_view pattern) {
   Unbounded steps;
   PatternMatcher matcher(subject, pattern, steps);
@@ -78,7 +78,7 @@ TEST_CASE("who counts the steps can end a search") {
   CHECK(steps.made <= 200000);
 }
 
-// Small alphabets, so that patterns and subjects meet.
+// Uses small alphabets, so that patterns often match.
 class Dice {
  public:
   explicit Dice(uint64_t seed) : state_(seed * 2654435761 + 1) {}

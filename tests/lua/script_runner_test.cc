@@ -1,4 +1,4 @@
-// What a run gives back, and how it fails.
+// Results and errors of runs.
 #include "lua/script_runner.h"
 
 #include <catch2/catch.hpp>
@@ -38,7 +38,7 @@ TEST_CASE("states taken from the pool and given back are counted as upstream cou
   REQUIRE(runner.Run(*script, {"F", {}, 1}).ok());
   CHECK(count("pool_get_operation_total", "from", "pool") == 1);
   CHECK(count("pool_put_operation_total", "to", "pool") == 2);
-  REQUIRE_FALSE(runner.Run(*script, {"G", {}, 1}).ok());  // The budget ends it.
+  REQUIRE_FALSE(runner.Run(*script, {"G", {}, 1}).ok());  // Ends because of the budget.
   CHECK(count("pool_get_operation_total", "from", "pool") == 2);
   CHECK(count("pool_put_operation_total", "to", "destroyed") == 1);
 }
@@ -58,7 +58,7 @@ TEST_CASE("a missing function is the script's fault, and named") {
   CHECK(status.message() == "my/replicaResource: in GetReplicas: not found function GetReplicas");
 }
 
-// A runner whose library function "kept.away" lets wall time pass in which nothing runs.
+// Returns a runner whose library function "kept.away" lets wall time pass without using CPU time.
 ScriptRunner KeptAway(absl::Duration time, absl::Duration wall) {
   ScriptRunner::Options options = SmallBudget();
   options.budget.time = time;

@@ -18,7 +18,7 @@ std::string Repeat(absl::string_view text, int count) {
   return all;
 }
 
-// `each` with its % replaced by 0, 1, 2, ...
+// Returns `each` several times, with its % replaced by 0, 1, 2, ...
 std::string Numbered(absl::string_view each, int count) {
   std::string all;
   for (int i = 0; i < count; ++i) {
@@ -59,7 +59,7 @@ TEST_CASE("texts that are hard to compile compile, or are refused, soon") {
     CAPTURE(text.substr(0, 60));
     const auto start = std::chrono::steady_clock::now();
     const absl::StatusOr<std::shared_ptr<const Script>> script = Script::Compile("hard", text);
-    // Far more than it takes; without the limits some of these take minutes.
+    // Much more than is needed; without limits some of these texts take minutes.
     CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(5));
     if (!script.ok()) CHECK(absl::StartsWith(script.status().message(), "hard"));
   }

@@ -10,7 +10,7 @@ namespace {
 
 using lua::Token;
 
-// "n:name s:string 1:number o:symbol", words only.
+// Returns the words of the text: "n:name s:string 1:number o:symbol".
 std::string Words(absl::string_view text) {
   return absl::StrJoin(lua::Tokenize(text), " ", [](std::string* out, const Token& token) {
     const char* kind = token.kind == Token::Kind::kName     ? "n:"

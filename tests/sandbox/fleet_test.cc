@@ -159,7 +159,7 @@ TEST_CASE("a fleet without the definitions says where it looked") {
   options.members = 0;
   options.crd_directory = "/nonexistent";
   const auto fleet = Fleet::Start(options);
-  if (fleet.ok()) return;  // Found those of the source tree beside the test program.
+  if (fleet.ok()) return;  // The definitions of the source tree were found.
   CHECK(absl::IsNotFound(fleet.status()));
   CHECK(std::string(fleet.status().message()).find("/nonexistent") != std::string::npos);
 }
@@ -171,8 +171,8 @@ TEST_CASE("three members are up within a second") {
   std::set<std::string> urls = {fleet->control_plane().url()};
   for (const std::string& name : fleet->member_names()) urls.insert(fleet->member(name)->url());
   CHECK(urls.size() == 4);
-  // Sanitizers and busy machines take longer; a server that waits for something would take many
-  // seconds.
+  // Sanitizers and busy machines need longer; with a server that waits for something it would be
+  // many seconds.
   CHECK(took < absl::Seconds(10));
   WARN("a fleet of three members took " << absl::FormatDuration(took));
 }

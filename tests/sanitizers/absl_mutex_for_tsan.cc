@@ -1,8 +1,8 @@
-// Tells ThreadSanitizer of Abseil's mutexes.
+// Reports locks of Abseil's mutexes to ThreadSanitizer.
 //
-// Abseil announces its locks to the sanitizer only when it is itself built with it, and the
-// distribution's library is not. These definitions take the place of the library's, call the
-// library's and announce what they did. Linked into every program of the preset `tsan`.
+// Abseil reports its locks to the sanitizer only when it is itself built with it, and the
+// distribution's library is not. These definitions replace the library's: they call the library's
+// and report what they did. They are linked into every program of the preset `tsan`.
 #include <dlfcn.h>
 #include <sanitizer/tsan_interface.h>
 
@@ -19,7 +19,8 @@ constexpr unsigned kRead = __tsan_mutex_read_lock;
 constexpr unsigned kTry = __tsan_mutex_try_lock;
 constexpr unsigned kTryFailed = __tsan_mutex_try_lock_failed;
 
-// The library's definition of the member of Mutex whose mangled name ends so; `this` comes first.
+// Returns the library's definition of the member of Mutex whose mangled name ends with `name`; it
+// takes `this` first.
 template <class Function>
 Function* Real(const char* name) {
   void* found = dlsym(RTLD_NEXT, (std::string("_ZN4absl7debian35Mutex") + name).c_str());
@@ -30,9 +31,9 @@ Function* Real(const char* name) {
   return reinterpret_cast<Function*>(found);
 }
 
-// What happens between the two announcements is the library's: the sanitizer looks away, also when
-// a thread evaluates the condition that another one waits for. The library's members call one
-// another; only the outermost is announced.
+// Between the two reports the sanitizer ignores what the library does, also when a thread evaluates
+// the condition of a waiting thread. The library's members call one another; only the outermost
+// call is reported.
 class Announcement {
  public:
   explicit Announcement(Mutex* mutex) : outermost_(depth++ == 0), mutex_(mutex) {}
@@ -74,7 +75,7 @@ class Unlocking : public Announcement {
   const unsigned flags_;
 };
 
-// Gives the lock up and gets it again, as waiting does.
+// Reports that the lock is released and taken again, as it is while waiting.
 class Waiting : public Announcement {
  public:
   explicit Waiting(Mutex* mutex) : Announcement(mutex) {

@@ -7,22 +7,22 @@
 
 namespace tests {
 
-// It is killed when nobody stopped it. Not thread-safe.
+// The destructor kills a program that was not stopped. Not thread-safe.
 class ChildProcess {
  public:
-  // Starts words[0] with the rest as its arguments; what it says on standard error is appended to
-  // the file `log`. Fails the test when it cannot be started.
+  // Starts words[0] with the rest as its arguments; its standard error is appended to the file
+  // `log`. Fails the test when the program cannot be started.
   ChildProcess(std::vector<std::string> words, const std::string& log);
   ~ChildProcess();
   ChildProcess(const ChildProcess&) = delete;
 
-  // Returns whether it ended although nobody stopped it.
+  // Returns whether the program has ended without Stop().
   bool HasEnded() const;
-  // SIGTERM, then waits for its end; the wait status. REQUIRES: called once.
+  // Sends SIGTERM, waits for the end and returns the wait status. REQUIRES: is called once.
   int Stop();
 
  private:
-  int pid_ = 0;  // 0 once stopped.
+  int pid_ = 0;  // 0 after Stop().
 };
 
 }  // namespace tests

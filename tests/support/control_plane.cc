@@ -87,7 +87,7 @@ ControlPlane::ControlPlane(Options options)
 
 bool ControlPlane::AcceptsWork(const std::string& member) {
   const auto c = Get("host", {"cluster.karmada.io", "v1alpha1", "Cluster"}, {"", member});
-  // While the not-ready taint is there, the scheduler leaves the cluster out.
+  // The scheduler does not use a cluster with the not-ready taint.
   return c && kube::IsConditionTrue(c->status()["conditions"], "Ready") &&
          c->Get({"spec", "taints"}).empty();
 }
@@ -132,7 +132,7 @@ std::string ControlPlane::StandBy::Log() const { return ReadFile(log_); }
 
 void ControlPlane::StopDaemon() {
   if (daemon_ == nullptr) return;
-  // While the program is being loaded, a signal ends it as the system does.
+  // A signal that comes while the program is being loaded ends it without an orderly stop.
   Eventually([&] { return Starts() > starts_before_ || daemon_->HasEnded(); });
   const int status = daemon_->Stop();
   daemon_.reset();
@@ -140,7 +140,8 @@ void ControlPlane::StopDaemon() {
     FAIL_CHECK("controller manager ended with status " << status << "\n"
                                                        << ReadFile(directory_ + "/daemon.log"));
   }
-  // A loop that reads what it has not declared works as long as another one is switched on.
+  // A loop that reads a resource it has not declared only works while another loop watches that
+  // resource.
   for (const absl::string_view line : absl::StrSplit(DaemonLog(), '\n')) {
     if (absl::StrContains(line, "without having declared it")) FAIL_CHECK(line);
   }
@@ -182,7 +183,7 @@ kube::Client& ControlPlane::client(const std::string& name) { return cluster(nam
 absl::Status ControlPlane::TryApply(const std::string& name, const kube::Object& object) {
   Cluster& c = cluster(name);
   absl::StatusOr<kube::Resource> resource = c.mapper.ForKind(object.gvk(), {});
-  // The definition may have come a moment ago, and the mapper asks the server seldom.
+  // The definition may be new, and the mapper asks the server rarely.
   if (!resource.ok()) c.mapper.Reset();
   if (!resource.ok()) return resource.status();
   const absl::Status created = c.client.Create(*resource, object, {}, {}).status();
@@ -199,7 +200,7 @@ void ControlPlane::Apply(const std::string& name, const std::string& yaml) {
   for (const json::Value& document : *documents) {
     const kube::Object object(document);
     absl::Status applied;
-    // A kind whose definition was just created takes a moment to be served.
+    // A kind is served a moment after its definition was created.
     Eventually([&] { return (applied = TryApply(name, object)).ok(); }, absl::Minutes(1));
     INFO(object.Describe() << ": " << applied.ToString());
     REQUIRE(applied.ok());

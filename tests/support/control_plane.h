@@ -33,7 +33,7 @@ namespace tests {
 class ControlPlane {
  public:
   struct Options {
-    int members = 2;  // How many the sandbox has; real planes have what they have.
+    int members = 2;  // The sandbox has so many; real planes have their own.
     std::vector<std::string> daemon_flags;
     std::vector<std::string> daemon_environment = {};  // "NAME=value" beside the test's own.
   };
@@ -42,7 +42,7 @@ class ControlPlane {
   ~ControlPlane();
   ControlPlane(const ControlPlane&) = delete;
 
-  // A namespace name no other test of this run uses.
+  // Returns a namespace name that no other test of this run uses.
   std::string UniqueNamespace(const std::string& stem);
 
   // Clusters are "host", "member1", ...
@@ -59,27 +59,28 @@ class ControlPlane {
     return Get(cluster, gvk, key).has_value();
   }
 
-  // A line for each event on an object in the host cluster: type, reason, message.
+  // Returns a line for each event on an object in the host cluster: type, reason, message.
   std::string EventsOn(const kube::Gvk& gvk, const std::string& name);
 
-  // Polls until `holds`, the time is over or the daemon has died; returns the last answer.
+  // Polls until `holds`, the time is over or the daemon has died; returns the last result.
   bool Eventually(const std::function<bool()>& holds, absl::Duration within = absl::Minutes(2));
   // Returns whether `holds` stays true for that long.
   bool Always(const std::function<bool()>& holds, absl::Duration during = absl::Milliseconds(700));
-  // Polls until `text` gives the same for that long; whether it came to that.
+  // Polls until `text` has stayed the same for that long; returns whether it has.
   bool Settles(const std::function<std::string()>& text,
                absl::Duration during = absl::Milliseconds(700));
 
-  // The sandbox behind it; nullptr on real servers.
+  // Returns the sandbox of the plane; nullptr on real servers.
   sandbox::Fleet* fleet() { return fleet_.get(); }
   void StopDaemon();
-  // Returns whether it ended although nobody stopped it; then there is nothing to wait for.
+  // Returns whether the daemon has ended without StopDaemon(); then waiting is useless.
   bool DaemonDied() const;
-  // What the daemons of this plane have logged so far.
+  // Returns what the daemons of this plane have logged so far.
   std::string DaemonLog() const;
-  // Starts it with the plane's flags and these after them.
+  // Starts the controller manager with the plane's flags followed by these.
   void StartDaemon(const std::vector<std::string>& more_flags = {});
-  // One more controller manager with the plane's flags and environment; it ends with the result.
+  // Another controller manager with the plane's flags and environment; the result's destructor ends
+  // it.
   class StandBy;
   StandBy StartStandBy();
 
@@ -87,7 +88,7 @@ class ControlPlane {
   struct Cluster;
   bool AcceptsWork(const std::string& member);
   Cluster& cluster(const std::string& name);
-  // How often the log says that a controller manager starts.
+  // Returns how often the log reports the start of a controller manager.
   size_t Starts() const;
   std::vector<std::string> DaemonCommand(const std::vector<std::string>& more_flags) const;
 
@@ -96,15 +97,15 @@ class ControlPlane {
   std::unique_ptr<sandbox::Fleet> fleet_;
   std::map<std::string, std::string> kubeconfigs_;
   std::map<std::string, std::unique_ptr<Cluster>> clusters_;
-  std::unique_ptr<ChildProcess> daemon_;  // None while it is stopped on purpose.
-  size_t starts_before_ = 0;              // How often the log named a start before this daemon's.
+  std::unique_ptr<ChildProcess> daemon_;  // nullptr after StopDaemon().
+  size_t starts_before_ = 0;              // Starts() before this daemon was started.
 };
 
 class ControlPlane::StandBy {
  public:
   StandBy(std::vector<std::string> command, std::string log)
       : log_(std::move(log)), process_(std::move(command), log_) {}
-  // What it has logged so far.
+  // Returns what it has logged so far.
   std::string Log() const;
 
  private:

@@ -1,4 +1,5 @@
-// How the cost of something grows with its size, for what must take linear time.
+// Measures how the cost of a function grows with its input, for functions that must take linear
+// time.
 //
 //   CHECK(tests::CostOfFourfold(2000, [](int n) { Read(TextOf(n)); }) < tests::kBarelyLinear);
 #ifndef TESTS_SUPPORT_COST_GROWTH_H_
@@ -10,11 +11,11 @@
 
 namespace tests {
 
-// Between 4, which is linear, and 16, which is square.
+// Between 4, which is linear, and 16, which is quadratic.
 inline constexpr double kBarelyLinear = 9;
 
-// The processor time of work(4 * size) over that of work(size); the least of three tries, since
-// other work on the machine disturbs one or the other. REQUIRES: work(size) takes milliseconds.
+// Returns the CPU time of work(4 * size) divided by that of work(size); the lowest of three tries,
+// because other processes disturb the measurement. REQUIRES: work(size) takes milliseconds.
 inline double CostOfFourfold(int size, const std::function<void(int)>& work) {
   const auto cost = [&](int n) {
     const std::clock_t began = std::clock();

@@ -1,4 +1,4 @@
-// Waiting for what other threads are about to do.
+// Waits for what other threads are about to do.
 #ifndef TESTS_SUPPORT_EVENTUALLY_H_
 #define TESTS_SUPPORT_EVENTUALLY_H_
 
@@ -9,8 +9,8 @@
 
 namespace tests {
 
-// Waits for `condition`; returns whether it comes true within a minute of real time, which only a
-// busy machine needs; returns as soon as it does.
+// Waits until `condition` is true, at most a minute of real time (which only a busy machine needs);
+// returns whether it became true.
 inline bool Eventually(const std::function<bool()>& condition) {
   const absl::Time deadline = absl::Now() + absl::Minutes(1);
   while (!condition()) {

@@ -32,7 +32,7 @@ class FakeClock : public base::Clock {
     return base::SteadyTime::At(absl::Nanoseconds(steady_nanos_.load()));
   }
 
-  // Sets the wall clock forth or back; the steady one goes on as if nothing had happened.
+  // Sets the wall clock forth or back; the steady clock does not change.
   void StepWall(absl::Duration d) { wall_ahead_nanos_ += absl::ToInt64Nanoseconds(d); }
 
   // Moves time forward and wakes the waiters whose deadline has come.
@@ -42,9 +42,9 @@ class FakeClock : public base::Clock {
     for (const Waiter& waiter : waiters_) Poke(*waiter.mu);
   }
 
-  // Does what Advance does, and waits (in real time) until every thread whose deadline has come has
-  // noticed: a test that goes on at once could move time further than such a thread would have let
-  // it. REQUIRES: the caller holds no mutex that a waiter needs.
+  // As Advance, but also waits (in real time) until every thread whose deadline has come has
+  // noticed. A test that goes on at once could move time further before such a thread has run.
+  // REQUIRES: the caller holds no mutex that a waiter needs.
   void AdvanceAndAwait(absl::Duration d) {
     Advance(d);
     auto noticed = [&]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(waiters_mu_) {
@@ -61,13 +61,13 @@ class FakeClock : public base::Clock {
     return condition.Eval();
   }
 
-  // Threads that wait on this clock now.
+  // Returns how many threads wait on this clock now.
   int waiters() const {
     absl::MutexLock lock(&waiters_mu_);
     return static_cast<int>(waiters_.size());
   }
 
-  // How often a thread has gone to wait on this clock so far.
+  // Returns how often a thread has begun to wait on this clock so far.
   int64_t waits() const {
     absl::MutexLock lock(&waiters_mu_);
     return waits_;
@@ -87,8 +87,8 @@ class FakeClock : public base::Clock {
     base::SteadyTime deadline;
   };
 
-  // Makes waiters on `mu` look at their conditions again. Whoever holds it already does so by
-  // letting go, so blocking (and with it any deadlock) is not needed.
+  // Makes waiters on `mu` evaluate their conditions again. If another thread holds it, unlocking
+  // has the same effect, so blocking (which could deadlock) is not needed.
   static void Poke(absl::Mutex& mu) ABSL_NO_THREAD_SAFETY_ANALYSIS {
     if (mu.TryLock()) mu.Unlock();
   }
@@ -100,7 +100,8 @@ class FakeClock : public base::Clock {
       waiters_.push_back(waiter);
       ++waits_;
     }
-    // A poke can come between evaluating `done` and going to sleep; the short period repairs that.
+    // A poke may come after `done` was evaluated and before the thread sleeps; the short period
+    // repairs that.
     while (!waiter.mu->AwaitWithTimeout(done, absl::Milliseconds(5))) {
     }
     absl::MutexLock lock(&waiters_mu_);

@@ -30,7 +30,7 @@ kube::HttpResponse Failure(int code, const std::string& reason) {
   return {.code = code, .body = json::Write(StatusBody(code, reason))};
 }
 
-// As servers say that one object is missing.
+// Returns the error for a missing object.
 kube::HttpResponse Missing(const std::string& name) {
   json::Value status = StatusBody(404, "NotFound");
   status.Set({"details", "name"}, name);

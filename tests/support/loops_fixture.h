@@ -18,13 +18,13 @@ class LoopsFixture : public MembersFixture {
   kube::WatchedKinds kinds{cluster, clock};
   loops::MemberInventory inventory{members};
 
-  // The loops use what is declared here.
+  // The loops use members of this class, so they are ended first.
   ~LoopsFixture() override {
     base::IgnoreError(Finish(), "the test has looked at what matters to it");
     manager.reset();
   }
 
-  // Call it after Make().
+  // REQUIRES: Make() was called.
   loops::Context ContextWith(const interpreter::Interpreter& interpreter) {
     if (!status_.has_value()) status_.emplace(*manager);
     return {*manager, members, objects, inventory, *status_, rechecks, interpreter, kinds, flags};

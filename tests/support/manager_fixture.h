@@ -51,7 +51,7 @@ struct ManagerFixture {
       ended = true;
     });
   }
-  // Waits for the end that something else has caused.
+  // Waits for the end of the run, which something else causes.
   absl::Status Join() {
     if (runner.joinable()) runner.join();
     return result;

@@ -40,7 +40,7 @@ inline json::Value Json(absl::string_view text) {
 }
 inline kube::Object Parse(absl::string_view text) { return kube::Object(Json(text)); }
 
-// Members are those a server was asked for.
+// A member exists once its server was asked for.
 class MembersFixture : public ManagerFixture, public kube::ClusterConfigSource {
  public:
   MembersFixture() {
@@ -54,13 +54,13 @@ class MembersFixture : public ManagerFixture, public kube::ClusterConfigSource {
     events = std::move(recording);
   }
 
-  // The loops use what is declared below.
+  // The loops use the members below, so they are ended first.
   ~MembersFixture() override {
     base::IgnoreError(Finish(), "the test has looked at what matters to it");
     manager.reset();
   }
 
-  RecordingEvents* recorded = nullptr;  // All events.
+  RecordingEvents* recorded = nullptr;  // Records all events.
 
   FakeApiServer& member(const std::string& name) {
     std::shared_ptr<FakeApiServer>& slot = servers_[name];
@@ -75,13 +75,13 @@ class MembersFixture : public ManagerFixture, public kube::ClusterConfigSource {
     return config;
   }
 
-  // The control plane's informers that a test reads from.
+  // Starts and syncs the control plane's informers that a test reads from.
   void Sync(std::initializer_list<kube::Resource> resources) {
     for (const kube::Resource& r : resources) {
       REQUIRE(informers.Get(r)->WaitForSync(base::SteadyTime::InfiniteFuture(), {}).ok());
     }
   }
-  // Waits until the cache shows what the server holds.
+  // Waits until the cache has this version of the object.
   bool Shows(const kube::Resource& r, const kube::Object& stored) {
     return Eventually([&] {
       const kube::ObjectPtr held = informers.Get(r)->store().Find(stored.key());

@@ -1,4 +1,4 @@
-// The kind most tests of the machinery use.
+// The kind that most tests of kube/ use.
 #ifndef TESTS_SUPPORT_PODS_H_
 #define TESTS_SUPPORT_PODS_H_
 
@@ -11,7 +11,7 @@ namespace tests {
 
 inline const kube::Resource kPods{{"", "v1", "Pod"}, "pods", true};
 
-// A pod in namespace "ns"; version and uid as given (0 and "": absent).
+// Returns a pod in namespace "ns"; version 0 and uid "" mean absent.
 inline kube::Object Pod(const std::string& name, int64_t version = 0, const std::string& uid = "") {
   kube::Object pod = kube::Object::Make(kPods.gvk, {"ns", name});
   if (version > 0) pod.Set({"metadata", "resourceVersion"}, absl::StrCat(version));

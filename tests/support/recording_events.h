@@ -1,4 +1,4 @@
-// An event sink that remembers.
+// An event sink that records events.
 #ifndef TESTS_SUPPORT_RECORDING_EVENTS_H_
 #define TESTS_SUPPORT_RECORDING_EVENTS_H_
 
@@ -11,7 +11,7 @@
 
 namespace tests {
 
-// Events as "Normal SyncSucceed message".
+// Records events as "Normal SyncSucceed message".
 class RecordingEvents : public kube::EventSink {
  public:
   void Record(absl::string_view, const kube::ObjectReference& about, kube::EventType type,

@@ -1,4 +1,4 @@
-// Which resource, object and subresource a request to an API server is about, read from its path.
+// Splits the path of a request to an API server into resource, object and subresource.
 #ifndef TESTS_SUPPORT_REQUEST_PATH_H_
 #define TESTS_SUPPORT_REQUEST_PATH_H_
 
@@ -16,11 +16,11 @@ struct RequestPath {
   std::string subresource;
   std::map<std::string, std::string> query;  // Unescaped.
 
-  // Reads a path such as "/apis/apps/v1/namespaces/a/deployments/b/status?key=value", as
-  // kube::Client writes it: a path without resource is discovery, and nothing is checked.
+  // Parses a path such as "/apis/apps/v1/namespaces/a/deployments/b/status?key=value", as
+  // kube::Client writes it. A path without resource is discovery. Nothing is checked.
   static RequestPath Parse(absl::string_view text);
 
-  // The value of the query's parameter, empty if it is not there.
+  // Returns the value of the query's parameter; "" if it is not there.
   std::string Parameter(const std::string& name) const;
 };
 

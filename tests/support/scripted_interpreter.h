@@ -1,4 +1,4 @@
-// An interpreter that answers what a test has put into it.
+// An interpreter with the answers of a test.
 //
 //   ScriptedInterpreter scripted;
 //   scripted.Enable(Operation::kInterpretDependency);
@@ -18,21 +18,22 @@
 
 namespace tests {
 
-// The same answers for every kind. Answers are set before loops run, or between reconciles.
+// Gives the same answers for every kind. REQUIRES: answers are set before loops run, or between
+// reconciles.
 class ScriptedInterpreter : public interpreter::Interpreter {
  public:
   absl::StatusOr<interpreter::Replicas> replicas = interpreter::Replicas{};
   absl::StatusOr<json::Value> components = json::Value();
   absl::StatusOr<json::Value> dependencies = json::Value();
   absl::StatusOr<bool> healthy = true;
-  kube::Object revised;  // What ReviseReplica gives; empty: the object itself.
-  absl::StatusOr<json::Value> aggregated = json::Value();  // The status AggregateStatus gives.
+  kube::Object revised;  // The result of ReviseReplica; empty: the object itself.
+  absl::StatusOr<json::Value> aggregated = json::Value();  // The status set by AggregateStatus.
   mutable interpreter::RuleChanges changes;
   std::function<void()> before_replicas;  // Called by GetReplicas, if set.
 
   void Enable(interpreter::Operation op) { enabled_.insert(op); }
   void Disable(interpreter::Operation op) { enabled_.erase(op); }
-  // "Deployment ns/web" for each call of GetDependencies so far.
+  // Returns "Deployment ns/web" for each call of GetDependencies so far.
   std::vector<std::string> AskedForDependencies() const {
     absl::MutexLock lock(&mu_);
     return asked_;

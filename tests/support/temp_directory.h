@@ -1,4 +1,4 @@
-// A directory that goes away with the test.
+// A directory that is removed with the test.
 #ifndef TESTS_SUPPORT_TEMP_DIRECTORY_H_
 #define TESTS_SUPPORT_TEMP_DIRECTORY_H_
 
@@ -21,7 +21,7 @@ class TempDirectory {
   TempDirectory(const TempDirectory&) = delete;
 
   const std::string& path() const { return path_; }
-  // Replaces the file at once, as the kubelet replaces mounted secrets; its path.
+  // Replaces the file in one step, as the kubelet replaces mounted secrets; returns its path.
   std::string Write(const std::string& name, const std::string& text) const {
     const std::string target = path_ + "/" + name, fresh = target + ".new";
     std::filesystem::create_directories(std::filesystem::path(target).parent_path());

@@ -18,7 +18,7 @@ using works::ApplyResult;
 
 const kube::ObjectKey kKey = {"ns", "app"};
 
-// As it comes out of a Work.
+// Returns a ConfigMap as it is in a Work.
 kube::Object ConfigMap(const char* data = R"({"k": "v"})") {
   kube::Object object = Parse(R"({
     "apiVersion": "v1", "kind": "ConfigMap",
@@ -35,7 +35,7 @@ struct Fixture : tests::MembersFixture {
   tests::FakeApiServer& m1 = member("m1");
 
   kube::Object Held(const kube::Resource& r = kConfigMaps) const { return m1.Find(r, kKey); }
-  // Changes the object in the member as somebody there would, and waits until we see it.
+  // Changes the object as a client in the member would, and waits until our cache has the change.
   kube::Object ChangeThere(const kube::Resource& r, kube::Object object) {
     const kube::Object stored = m1.Put(r, std::move(object));
     REQUIRE(Eventually([&] {
@@ -147,7 +147,7 @@ TEST_CASE_METHOD(Fixture, "somebody else's object is taken over when the manifes
   CHECK(Apply(manifest) == ApplyResult::kUpdated);
   CHECK(Held().Label(api::kManagedLabel) == "true");
   CHECK(Held().Get({"data"}) == Json(R"({"k": "v"})"));
-  // From now on it is ours.
+  // From now on the object is managed by Karmada.
   CHECK(Apply(ConfigMap(R"({"k": "2"})")) == ApplyResult::kUpdated);
 }
 
@@ -213,7 +213,7 @@ TEST_CASE_METHOD(Fixture,
     "metadata": {"name": "app", "namespace": "ns", "generation": 3,
                  "labels": {"karmada.io/managed": "true"}},
     "spec": {"replicas": 1}})");
-  CHECK(objects.NeedsUpdate("m1", manifest, manifest));  // Nothing of ours is known.
+  CHECK(objects.NeedsUpdate("m1", manifest, manifest));  // No write of ours is known.
   Apply(manifest);
   kube::Object now = Held(kDeployments);
   now.Set({"status"}, Json(R"({"replicas": 1})"));

@@ -1,4 +1,4 @@
-// A change of a rule must reach what it touches, all of it and nothing else.
+// A change of a rule must queue everything that it touches, and nothing else.
 #include "works/rule_requeue.h"
 
 #include <catch2/catch.hpp>
@@ -26,7 +26,7 @@ kube::Object Binding(const std::string& name, const kube::Resource& kind) {
   return binding;
 }
 
-// Its manifests are called app-<name>-0, app-<name>-1, ...
+// Returns a Work with manifests called app-<name>-0, app-<name>-1, ...
 kube::Object Work(const std::string& name, const std::vector<kube::Resource>& kinds) {
   kube::Object work = kube::Object::Make(api::Works().gvk, {"karmada-es-m1", name});
   json::Value manifests = json::Value::Array();
@@ -58,7 +58,7 @@ struct Fixture : tests::MembersFixture {
   works::RuleRequeue Of(const kube::Resource& r, std::vector<Operation> operations) {
     return {queue, informers.Get(r), std::move(operations)};
   }
-  // What is in the queue now; empties it.
+  // Returns what is in the queue now, and empties it.
   std::set<std::string> Queued() {
     std::set<std::string> found;
     for (size_t left = queue.size(); left > 0; --left) {

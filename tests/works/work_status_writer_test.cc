@@ -26,7 +26,7 @@ kube::Condition Dispatching(const std::string& status) {
 kube::Object Manifest(int64_t n) {
   return kube::Object::Make({"", "v1", "ConfigMap"}, {"ns", absl::StrCat("c", n)});
 }
-// The status of Manifest(ordinal).
+// Returns the status of Manifest(ordinal).
 json::Value Item(const std::string& health, int64_t ordinal = 0) {
   api::ManifestStatus status;
   status.identifier = api::ManifestIdentifier::Of(Manifest(ordinal), ordinal);
@@ -116,7 +116,7 @@ struct Fixture : tests::MembersFixture {
   }
   json::Value Status() const { return server->Find(api::Works(), kKey).status(); }
   size_t Patches() const { return server->Requests("PATCH").size(); }
-  // Lets the time go by until the loop has sent `n` patches.
+  // Advances the clock until the loop has sent `n` patches.
   bool AwaitPatches(size_t n, absl::Duration step) {
     return Eventually([&] {
       if (Patches() < n) clock.Advance(step);
@@ -224,7 +224,8 @@ TEST_CASE_METHOD(Fixture, "news of a Work that is gone are dropped") {
   writer->Submit(work, {{Dispatching("True")}, {}}, News::kSettled);
   REQUIRE(AwaitPatches(2, works::kSettledHold));
   REQUIRE(AwaitStatus("Dispatching", "True"));
-  CHECK(Status()["conditions"].size() == 1);  // The first change did not come back.
+  // The dropped change is not written later.
+  CHECK(Status()["conditions"].size() == 1);
 }
 
 }  // namespace

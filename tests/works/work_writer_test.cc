@@ -154,7 +154,7 @@ TEST_CASE_METHOD(Fixture, "a Work that is not there is created") {
 TEST_CASE_METHOD(Fixture, "a Work that is as it should be is not written again") {
   REQUIRE(writer.CreateOrUpdate(Template(), {}).ok());
   REQUIRE(writer.CreateOrUpdate(Template(), {}).ok());
-  kube::Object labelled = Stored();  // As admission and other parts of the system do.
+  kube::Object labelled = Stored();  // Admission and other components change objects like this.
   labelled.SetLabel("theirs", "x");
   labelled.Set({"status"}, Json(R"({"conditions": []})"));
   PutCached(api::Works(), labelled);
@@ -200,7 +200,7 @@ TEST_CASE_METHOD(Fixture, "errors of the server are handed on") {
   REQUIRE(writer.CreateOrUpdate(Template(), {}).ok());
 }
 
-// Upstream has applied overrides; nothing here applies them, so a new manifest would lose them.
+// Upstream has applied overrides. They are not applied here, so a new manifest would lose them.
 TEST_CASE_METHOD(Fixture, "a manifest that overrides were applied to is kept as it is") {
   const char* record = GENERATE(as<const char*>(), "policy.karmada.io/applied-overrides",
                                 "policy.karmada.io/applied-cluster-overrides");

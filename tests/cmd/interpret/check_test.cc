@@ -270,7 +270,7 @@ TEST_CASE("Members that a library lacks are found, however it is called") {
   CHECK_THAT(ran.out, Contains("13:58: error:") && Contains("kube has no foo: it is nil\n"));
   CHECK_THAT(ran.out, Contains("14:63: error:") && Contains("kube has no bar"));
   CHECK_THAT(ran.out, Contains("3 errors"));
-  // A name that may be something else is left alone.
+  // A variable that may hold something other than the module is not checked.
   CHECK(
       CheckHealth("local k = require('kube')\nfunction InterpretHealth(k) return k.foo end").code ==
       0);

@@ -1,4 +1,4 @@
-// Objects of running clusters: kubeconfig, namespace, TYPE/NAME.
+// Reading objects of running clusters: kubeconfig, namespace, TYPE/NAME.
 #include "cmd/interpret/live_objects.h"
 
 #include <catch2/catch.hpp>

@@ -127,7 +127,7 @@ TEST_CASE("A diff is not asked for as JSON") {
   CHECK_THAT(ran.err, Contains("--diff prints a diff"));
 }
 
-// `name: n` is a boolean in YAML.
+// The name is missing because `name: n` is a boolean in YAML.
 TEST_CASE("A customization without a name is called by its file in a trace") {
   const tests::TempDirectory dir;
   std::string text = tests::kWidgetHealth;

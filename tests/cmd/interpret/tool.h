@@ -1,4 +1,4 @@
-// karmada-interpret in this process: a command line in, exit code and output back.
+// Runs karmada-interpret in this process: takes a command line, returns exit code and output.
 #ifndef TESTS_CMD_INTERPRET_TOOL_H_
 #define TESTS_CMD_INTERPRET_TOOL_H_
 
@@ -33,7 +33,8 @@ inline Ran RunTool(const std::vector<std::string>& arguments, const std::string&
   return {static_cast<int>(code), out.str(), err.str()};
 }
 
-// A customization "widgets" of Widgets with one script, whose lines begin at line 11 and column 9.
+// Returns a customization "widgets" of Widgets with one script, whose lines begin at line 11 and
+// column 9.
 inline std::string WidgetCustomization(const std::string& field, const std::string& script) {
   return absl::StrCat(R"(apiVersion: config.karmada.io/v1alpha1
 kind: ResourceInterpreterCustomization
@@ -48,14 +49,14 @@ spec:
                       absl::StrReplaceAll(script, {{"\n", "\n        "}}), "\n");
 }
 
-// A customization that answers InterpretHealth for Widgets and nothing else.
+// A customization that only answers InterpretHealth for Widgets.
 inline const std::string kWidgetHealth =
     WidgetCustomization("healthInterpretation",
                         R"(function InterpretHealth(observedObj)
   return observedObj.status ~= nil and observedObj.status.ready == true
 end)");
 
-// The status of a Widget is what the first member's item has.
+// A customization that makes the first member's status the status of a Widget.
 inline const std::string kWidgetAggregation =
     WidgetCustomization("statusAggregation",
                         R"(function AggregateStatus(desiredObj, statusItems)

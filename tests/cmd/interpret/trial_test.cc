@@ -1,4 +1,4 @@
-// check --against, and what looks like a slip in results.
+// The option --against of check, and results that look like mistakes.
 #include <catch2/catch.hpp>
 #include <string>
 

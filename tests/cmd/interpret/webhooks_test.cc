@@ -38,11 +38,11 @@ constexpr char kHealthRule[] = R"(  rules:
     kinds: [Workload]
 )";
 
-// A server, files for it, and command lines.
+// The example's server, files for it, and functions that run command lines.
 struct Fixture {
   example::RunningServer running = example::StartServer({.address = "127.0.0.1:0"}).value();
   tests::TempDirectory dir;
-  // Both configurations and the definition of Workloads, as the example writes them.
+  // Both configurations and the definition of Workloads, as the example prints them.
   std::string hooks = Write("hooks.yaml", Manifests());
   std::string workload = dir.Write("workload.yaml", kWorkload);
 
@@ -54,7 +54,7 @@ struct Fixture {
   std::string Write(const std::string& name, const std::string& text) {
     return dir.Write(name, text);
   }
-  // A configuration with one webhook, asked for the health of Workloads.
+  // Writes a configuration with one webhook, which is asked for the health of Workloads.
   std::string HealthHook(const std::string& name, const std::string& client_config) {
     return absl::StrCat("apiVersion: config.karmada.io/v1alpha1\n",
                         "kind: ResourceInterpreterWebhookConfiguration\nmetadata: {name: ", name,
@@ -273,7 +273,7 @@ TEST_CASE_METHOD(Fixture, "Files that hold something else, or the same twice, ar
              Contains("ResourceInterpreterWebhookConfiguration \"examples\" is given twice, first "
                       "in "));
   CHECK_THAT(error({dir.path() + "/none.yaml"}), Contains("none.yaml"));
-  // In a directory other objects may lie beside them.
+  // Other objects in the directory are ignored.
   CHECK(RunTool({"list", "--webhook", dir.path()}).code == 0);
 }
 
@@ -302,7 +302,7 @@ TEST_CASE_METHOD(Fixture, "Rules by resource need to know how the kind is served
   const Ran known = Run("Prune", {"--webhook", "examples/webhook/manifests/1-workload-crd.yaml"});
   CHECK_THAT(known.out, !Contains("notes"));
   CHECK(known.err.empty());
-  // Kubernetes' own kinds need nobody's help.
+  // Kubernetes' own kinds are known without definitions.
   hooks =
       Write("deployments.yaml", absl::StrReplaceAll(exploring, {{"workload.example.io", "apps"},
                                                                 {"[workloads]", "[deployments]"}}));

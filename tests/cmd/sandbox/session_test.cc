@@ -1,4 +1,4 @@
-// What keeps two sandboxes apart, and how a running one is steered.
+// Two sandboxes do not disturb each other, and a running one can be steered.
 #include "cmd/sandbox/session.h"
 
 #include <unistd.h>
@@ -21,7 +21,7 @@ struct Fixture {
   Fixture() {
     std::string pattern = (std::filesystem::temp_directory_path() / "session-XXXXXX").string();
     REQUIRE(mkdtemp(pattern.data()) != nullptr);
-    // Longer than the address of a socket may be.
+    // Longer than the limit for socket addresses.
     options.directory = pattern + "/" + std::string(120, 'x');
     options.fleet.members = 2;
     root = pattern;
@@ -60,7 +60,7 @@ TEST_CASE_METHOD(Fixture, "a lock that a killed sandbox left behind locks nobody
 }
 
 TEST_CASE_METHOD(Fixture, "a member is taken down and brought back from outside") {
-  CHECK(absl::IsNotFound(Steer(true, "member1")));  // Nothing runs there.
+  CHECK(absl::IsNotFound(Steer(true, "member1")));  // No sandbox runs there.
   const auto session = Session::Open(options);
   REQUIRE(session.ok());
   const int port = (*session)->fleet().member("member1")->port();

@@ -1,4 +1,4 @@
-// Case files: what is read, and when a case passes.
+// How case files are read, and when a case passes.
 #include <catch2/catch.hpp>
 #include <memory>
 #include <string>
@@ -20,7 +20,7 @@ const interpreter::Backend& Native() {
   return *backend;
 }
 
-// The only case of a text, run by the built-in handlers.
+// Runs the only case of a text with the built-in handlers.
 CaseResult RunOne(absl::string_view text) {
   const CaseFile file = ParseCaseFile(text);
   for (const auto& problem : file.problems) FAIL(problem.message);
@@ -126,7 +126,7 @@ TEST_CASE("what stands before the first case is none: a byte order mark, comment
   CHECK(ParseCaseFile("%YAML 1.2\n---\noperation: Retain\n").problems.empty());
 }
 
-// Each case once was read with as many empty lines as the file has before it.
+// Guards against parsing each case with as many empty lines as the file has before it.
 TEST_CASE("a file of many cases is read in linear time") {
   const auto read = [](int n) {
     std::string text;
@@ -143,9 +143,9 @@ TEST_CASE("a case passes when every expected result comes") {
                "{cpu: 0.5, memory: 1073741824}}}\n",
                "operation: InterpretHealth\noutput: {healthy: false}\n",
                "operation: InterpretStatus\noutput: {status: null}\n",
-               // An operation that is to fail.
+               // An expected error.
                "operation: InterpretComponent\noutput: {error: not enabled}\n",
-               // In any order.
+               // Dependencies in another order.
                "operation: InterpretDependency\noutput:\n  dependencies:\n"
                "  - {apiVersion: v1, kind: Secret, namespace: shop, name: a}\n"
                "  - {apiVersion: v1, kind: ConfigMap, namespace: shop, name: b}\n"

@@ -24,14 +24,14 @@ constexpr char kUnhealthy[] = "function InterpretHealth(o) return false end";
 constexpr char kNothing[] = "function GetDependencies(o) return {} end";
 const kube::Gvk kGadget{"example.io", "v1", "Gadget"};
 
-// "a/healthInterpretation,...": the names of the scripts that answer.
+// Returns the names of the scripts that answer: "a/healthInterpretation,...".
 std::string Answering(const CustomizationSet& set, const kube::Gvk& gvk, Operation op) {
   return absl::StrJoin(set.RulesFor(gvk, op), ",", [](std::string* out, const ScriptRule& rule) {
     out->append(rule.script.ok() ? (*rule.script)->name() : rule.customization + ": broken");
   });
 }
 
-// "Widget InterpretHealth; ..."
+// Returns "Widget InterpretHealth; ..."
 std::string Changes(const CustomizationSet* before, const CustomizationSet* after) {
   return absl::StrJoin(ChangedRules(before, after), "; ",
                        [](std::string* out, const KindOperation& pair) {

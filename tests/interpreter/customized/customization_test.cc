@@ -1,4 +1,4 @@
-// Reading customizations.
+// How customizations are read.
 #include <catch2/catch.hpp>
 #include <string>
 #include <vector>
@@ -26,7 +26,7 @@ std::string Problems(const Customization& customization) {
   });
 }
 
-// A customization whose spec is `spec`, in flow style.
+// Returns a customization with this spec, in flow style.
 Customization ParseSpec(absl::string_view spec) {
   return Parse(absl::StrCat(
       "{apiVersion: config.karmada.io/v1alpha1, kind: ResourceInterpreterCustomization, "

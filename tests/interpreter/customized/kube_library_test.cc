@@ -15,7 +15,8 @@ constexpr absl::string_view kTemplate = R"({"spec":{
   "containers": [{"resources": {"limits": {"cpu": 1, "memory": "1Gi"}},
                   "envFrom": [{"configMapRef": {"name": "b"}}, {"configMapRef": {"name": "a"}}]}]}})";
 
-// What `kube.<call>` gives, as JSON; "error: ..." when it raises. `template` is the table above.
+// Returns the result of `kube.<call>` as JSON; "error: ..." when it raises. In the call, `template`
+// is the template above.
 std::string Call(absl::string_view call, absl::string_view given = kTemplate,
                  const interpreter::RequirementRules& rules = {}) {
   lua::ScriptRunner::Options options;
@@ -87,7 +88,7 @@ TEST_CASE("pod templates with wrong types are errors") {
   CHECK_THAT(Call(call), Catch::Matchers::Contains(error));
 }
 
-// A script's `{}` is an object as well as a list.
+// `{}` in a script may be an object or a list.
 TEST_CASE("empty tables in a pod template are nothing") {
   CHECK(Call("accuratePodRequirements({spec={containers={{resources={requests={}}}},"
              " nodeSelector={}, tolerations={}, affinity={}}})") == "null");

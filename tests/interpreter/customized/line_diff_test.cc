@@ -1,4 +1,4 @@
-// Differences for people to read.
+// Differences of texts for people to read.
 #include <catch2/catch.hpp>
 #include <string>
 

@@ -23,7 +23,7 @@ using tests::Widget;
 
 json::Value Json(absl::string_view text) { return json::Parse(text).value(); }
 
-// A layer with one customization of Widgets, "ric", with one script.
+// Returns a layer with one customization of Widgets, "ric", with one script.
 std::unique_ptr<LuaBackend> With(absl::string_view field, absl::string_view script) {
   auto backend = std::make_unique<LuaBackend>(interpreter::customized::LuaBackendOptions());
   backend->Replace(SetOf(Customize("ric", {{field, script}})));
@@ -45,7 +45,7 @@ std::string TextOf(const absl::StatusOr<bool>& yes) {
   return yes.ok() ? (*yes ? "true" : "false") : absl::StrCat("error: ", yes.status().message());
 }
 
-// What each operation makes of `return <expression>`; the object has spec and status.
+// The object for which scripts `return <expression>`; it has spec and status.
 const kube::Object kObject =
     Widget(R"({"spec":{"size":3,"empty":{},"none":[]},"status":{"old":1}})");
 
@@ -399,6 +399,6 @@ TEST_CASE("a script that keeps running out of its budget is put off") {
                                "3 times in a row for Widget w; it is tried again at "));
   CHECK_THAT(registry.Expose(), Catch::Contains("operation=\"InterpretHealth\"} 3"));
   kube::Object other = Widget();
-  other.Set({"metadata", "name"}, "other");  // Its own three runs are not refused.
+  other.Set({"metadata", "name"}, "other");  // Another object has three runs of its own.
   CHECK(absl::IsResourceExhausted(backend.InterpretHealth(other).status()));
 }

@@ -1,4 +1,4 @@
-// Scripts that eat up their budget.
+// Scripts that use up their budget.
 #include "interpreter/customized/script_probation.h"
 
 #include <atomic>
@@ -46,7 +46,7 @@ struct Fixture {
   void End(const Begun& begun, const absl::Status& outcome) {
     probation.End(begun.run, *begun.ticket, outcome);
   }
-  // A run with this outcome; false when it was refused.
+  // Makes a run with this outcome; returns false when it was refused.
   bool Run(const absl::Status& outcome, const Arguments& arguments) {
     const Begun begun = Begin(arguments);
     if (begun.ticket.ok()) End(begun, outcome);
@@ -56,14 +56,14 @@ struct Fixture {
   void Suspect(const Arguments& arguments) {
     for (int i = 0; i < 3; ++i) REQUIRE(Run(kOutOfTime, arguments));
   }
-  // The script as a whole, by three objects.
+  // Makes the script a suspect as a whole, with three objects.
   void SuspectAll() {
     for (const char* name : {"a", "b", "c"}) REQUIRE(Run(kOutOfTime, Object(name)));
   }
   std::string Refusal(const Arguments& arguments) {
     return std::string(Begin(arguments).ticket.status().message());
   }
-  // The seconds that go by before each of so many runs, all of which fail.
+  // Makes so many runs, which all fail; returns the seconds before each of them.
   std::vector<int64_t> Waits(int runs, const Arguments& arguments) {
     std::vector<int64_t> waits;
     while (runs-- > 0) {
@@ -155,13 +155,13 @@ TEST_CASE_METHOD(Fixture, "good runs of other objects do not clear an object tha
     for (const char* other : {"a", "b"}) REQUIRE(Run(absl::OkStatus(), Object(other)));
     clock.Advance(absl::Seconds(1));
   }
-  CHECK(runs == 3 + 9);  // After 1, 2, 4, ... 256 s.
+  CHECK(runs == 3 + 9);  // Tries after 1, 2, 4, ... 256 s.
 }
 
 TEST_CASE_METHOD(Fixture, "an object that always fails does not keep others from being run") {
   for (int i = 0; i < 100; ++i) Run(kOutOfTime);
   CHECK(Run(absl::OkStatus(), Object("other")));
-  // Nor do two of them: a script is given up as a whole for three.
+  // Two such objects do not either: a script becomes a suspect as a whole with three.
   for (int i = 0; i < 100; ++i) Run(kOutOfTime, Object("second"));
   CHECK(Run(absl::OkStatus(), Object("other")));
 }
@@ -191,14 +191,14 @@ TEST_CASE_METHOD(Fixture, "a changed object is tried at once, but once in a wait
   CHECK(Run(kOutOfTime, Object("w", 2)));
   CHECK_FALSE(Begin(Object("w", 2)).ticket.ok());
   CHECK_FALSE(Begin(Object("w", 3)).ticket.ok());
-  // A generation that moves every second gains one run for each that is due anyway.
+  // A generation that changes every second adds at most one run per waiting time.
   int runs = 0;
   for (int second = 0; second < 600; ++second) {
     clock.Advance(absl::Seconds(1));
     if (Run(kOutOfTime, Object("w", 4 + second))) ++runs;
   }
   CHECK(runs <= 12);
-  // The one that is repaired is free at once.
+  // A repaired object is released at once.
   clock.Advance(absl::Minutes(5));
   REQUIRE(Run(kOutOfTime, Object("w", 1000)));
   CHECK(Run(absl::OkStatus(), Object("w", 1001)));
@@ -214,13 +214,13 @@ TEST_CASE_METHOD(Fixture, "scripts are suspected one by one") {
 
 TEST_CASE_METHOD(Fixture, "what is remembered is bounded, and old failures are forgotten") {
   for (int i = 0; i < 3000; ++i) {
-    // Good runs in between keep the script as a whole out of suspicion.
+    // Good runs in between keep the script as a whole from becoming a suspect.
     REQUIRE(Run(kOutOfTime, Object(absl::StrCat("bad", i))));
     REQUIRE(Run(absl::OkStatus(), Object("good")));
     clock.Advance(absl::Milliseconds(1));
   }
   CHECK(probation.size() == ScriptProbation::kMaxPairs);
-  // The latest are the ones that are kept.
+  // The latest pairs are kept.
   Run(kOutOfTime, Object("bad2999"));
   Run(kOutOfTime, Object("bad2999"));
   CHECK_FALSE(Begin(Object("bad2999")).ticket.ok());
@@ -254,11 +254,11 @@ TEST_CASE_METHOD(Fixture, "one object that eats up the budget makes no other run
   };
   CHECK_FALSE(watched(w));
   Suspect(w);
-  CHECK(watched(Object("another")));  // The script itself could be to blame.
+  CHECK(watched(Object("another")));  // The script as a whole may become a suspect.
   CHECK(Run(absl::OkStatus(), Object("another")));
   size_t others = 0;
   for (int i = 0; i < 100; ++i) others += watched(Object(absl::StrCat("o", i)));
-  CHECK(others <= 2);  // By chance.
+  CHECK(others <= 2);  // Collisions in the filter.
   CHECK(watched(w));
   CHECK_FALSE(Begin(w).ticket.ok());
 }

@@ -1,4 +1,4 @@
-// What the API server refuses for its size: no shipped customization may make it, whatever members
+// Sizes that the API server refuses: no shipped customization may exceed them, whatever members
 // report.
 #include <algorithm>
 #include <catch2/catch.hpp>
@@ -14,11 +14,11 @@ namespace {
 
 using interpreter::Operation;
 
-// The longest message of a condition, in bytes, and the longest name of a component.
+// Bytes of the longest message of a condition, and of the longest name of a component.
 constexpr size_t kMaxMessage = 32768;
 constexpr size_t kMaxComponentName = 32;
 
-// Members report what those of a case did, with longer messages.
+// Members report the statuses of a case, with longer messages.
 constexpr int kClusters = 60;
 
 void LengthenMessages(json::Value& value, size_t size) {
@@ -41,7 +41,7 @@ size_t LongestMessage(const json::Value& value) {
   return longest;
 }
 
-// Each of the items from many clusters.
+// Returns each of the items for many clusters.
 json::Value FromManyClusters(const json::Value& items, size_t message) {
   json::Value many;
   for (int i = 0; i < kClusters; ++i) {

@@ -1,4 +1,4 @@
-// The embedded customizations, and every case that is kept beside them.
+// The embedded customizations, and every case in their folders.
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <string>
@@ -25,7 +25,7 @@ using interpreter::customized::ShippedFiles;
 // Tests run in the root of the source tree.
 const fs::path kScripts = "lua/scripts";
 
-// The YAML files below lua/scripts that are customizations, or the others: cases.
+// Returns the YAML files below lua/scripts that are customizations, or those that are cases.
 std::vector<fs::path> YamlFiles(bool customizations) {
   std::vector<fs::path> found = tests::YamlFilesBelow(kScripts);
   std::erase_if(found, [&](const fs::path& path) {

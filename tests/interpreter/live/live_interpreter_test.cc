@@ -48,7 +48,7 @@ kube::Object Asking(const std::string& name, const std::string& operation) {
 }
 
 struct Fixture : tests::ManagerFixture {
-  tests::RecordingEvents* recorded = nullptr;  // All events.
+  tests::RecordingEvents* recorded = nullptr;  // Records all events.
   tests::ScriptedHooks hooks{tests::Failing(absl::UnavailableError("connection refused"))};
   std::optional<interpreter::live::LiveInterpreter> live;
   interpreter::RequirementRules requirements;
@@ -62,8 +62,8 @@ struct Fixture : tests::ManagerFixture {
     base::IgnoreError(Finish(), "the test has looked at what matters to it");
     live.reset();
   }
-  // A daemon that starts now: what the server has already is known once it is loaded, what comes
-  // later at some time later.
+  // Starts a daemon. It knows what is on the server once it has loaded, and later changes some time
+  // after they were made.
   void Begin() {
     live.emplace(Make(), interpreter::live::LiveOptions{.requirements = requirements,
                                                         .hook_transport = hooks.Factory()});
@@ -81,7 +81,8 @@ struct Fixture : tests::ManagerFixture {
     for (int i = 0; i < 5; ++i) CHECK_FALSE(Health(absl::StrCat("w", i)).ok());
     CHECK_THAT(std::string(Health().status().message()), Catch::Contains("calls are suspended"));
   }
-  // Changes are loaded a little after they came: once the clock has moved.
+  // Advances the clock until the condition holds, because changes are loaded some time after they
+  // came.
   bool EventuallyAfterSettling(const std::function<bool()>& condition) {
     return Eventually([&] {
       clock.Advance(absl::Seconds(1));
@@ -93,7 +94,7 @@ struct Fixture : tests::ManagerFixture {
 TEST_CASE_METHOD(Fixture, "what users customized is known before the loops start") {
   server->Put(api::InterpreterCustomizations(), Customization("widgets", "false"));
   Begin();
-  CHECK_FALSE(Health().ok());  // Nothing has been loaded: no answer is better than a wrong one.
+  CHECK_FALSE(Health().ok());  // Nothing is loaded yet: no answer is better than a wrong one.
   REQUIRE(live->Load({}).ok());
   CHECK(Health().value() == false);
   CHECK(interpreter().RulesFor(kWidget, Operation::kInterpretHealth).at(0).name == "widgets");
@@ -149,8 +150,8 @@ TEST_CASE_METHOD(Fixture, "a change that changes no rule touches nothing") {
   widgets.SetLabel("team", "a");
   server->Put(api::InterpreterCustomizations(), widgets);
   server->Put(api::InterpreterCustomizations(), Customization("another", "false"));
-  // By its name it comes first: that is one change, which is reported on the loser. The label was
-  // none.
+  // Only one change is published: the new customization comes first by name, which is also reported
+  // on the other one. The label changes no rule.
   REQUIRE(EventuallyAfterSettling([&] { return recorded->All().size() == 1; }));
   CHECK(published == 1);
 }
@@ -189,7 +190,7 @@ TEST_CASE_METHOD(Fixture, "a hook that comes back has what it left unanswered lo
   CHECK_THAT(recorded->All().at(0), Catch::Contains("it fails since 2023-11-14T22:13:20Z: "));
   CHECK(health == 0);
 
-  // Nobody asks about an object any more: it is probed all the same.
+  // No object is asked about any more, but the hook is still probed.
   hooks.Set(tests::Responding(R"({"healthy": true})"));
   CHECK(EventuallyAfterSettling([&] { return health == 1; }));
   CHECK(other == 0);
@@ -226,7 +227,8 @@ TEST_CASE_METHOD(Fixture, "a daemon whose hook is down stops at once, also while
     if (!probed) clock.Advance(absl::Seconds(1));
     return probed.load();
   }));
-  CHECK(Finish().ok());  // The probe slept for nine seconds of a clock that stands still.
+  // Ends the probe, which sleeps for nine seconds of a clock that stands still.
+  CHECK(Finish().ok());
 }
 
 TEST_CASE_METHOD(Fixture, "a renamed customization answers by its new name, and touches nothing") {
@@ -236,7 +238,7 @@ TEST_CASE_METHOD(Fixture, "a renamed customization answers by its new name, and 
   interpreter().rule_changes().Subscribe([&](const interpreter::RuleChange&) { ++published; });
   Start();
   server->Put(api::InterpreterCustomizations(), Customization("renamed", "true"));
-  // Until now it loses to the old one, and that is reported.
+  // Until now the old one comes first, which is reported on the new one.
   REQUIRE(EventuallyAfterSettling([&] { return recorded->All().size() == 1; }));
   server->Erase(api::InterpreterCustomizations(), {"", "old"});
   CHECK(EventuallyAfterSettling([&] {
@@ -251,7 +253,7 @@ TEST_CASE_METHOD(Fixture, "a configuration that cannot be listed is named") {
   server->FailNext("GET", 403, "Forbidden", 100);
   Begin();
   absl::Status loaded;
-  const auto cause_is_named = [&] {  // Once the first list has been refused.
+  const auto cause_is_named = [&] {  // After the first list was refused.
     loaded = live->Load({});
     return absl::StrContains(loaded.message(), "Forbidden");
   };
@@ -269,11 +271,11 @@ kube::Object With(const kube::Object& configuration, absl::string_view member, j
   return changed;
 }
 
-// How often the server was asked for Services.
+// Returns how often the server was asked for Services.
 size_t AskedForServices(const tests::FakeApiServer& server) {
   size_t asked = 0;
   for (const std::string& line : server.Requests("GET")) {
-    // Watches are streams, and no requests.
+    // Watches are streams and not listed here.
     if (absl::StrContains(line, "/services")) ++asked;
   }
   return asked;
@@ -319,9 +321,10 @@ TEST_CASE_METHOD(Fixture, "a changed timeout has only what waits looked at again
     if (change(kWidget, Operation::kInterpretHealth)) ++health;
   });
   Start();
-  CHECK_FALSE(Health().ok());  // One failure: nothing is suspended.
+  CHECK_FALSE(Health().ok());  // One failure does not suspend the hook.
   server->Put(api::InterpreterWebhookConfigurations(), With(hasty, "timeoutSeconds", 3));
-  CHECK(EventuallyAfterSettling([&] { return health == 1; }));  // It waited.
+  // The object's question was waiting.
+  CHECK(EventuallyAfterSettling([&] { return health == 1; }));
   hooks.Set(tests::Responding(R"({"healthy": true})"));
   CHECK(Health().ok());
   server->Put(api::InterpreterWebhookConfigurations(), hasty);
@@ -331,7 +334,7 @@ TEST_CASE_METHOD(Fixture, "a changed timeout has only what waits looked at again
   });
   server->Put(api::InterpreterWebhookConfigurations(), Asking("more", "Retain"));
   CHECK(EventuallyAfterSettling([&] { return retain == 1; }));
-  CHECK(health == 1);  // Nothing waited when the timeout changed back.
+  CHECK(health == 1);  // No question was waiting when the timeout changed back.
 }
 
 }  // namespace

@@ -41,7 +41,8 @@ TEST_CASE_METHOD(Fixture, "a kind that is not served yet is reported, and found 
   CHECK_THAT(unknown.ProblemsOf({exploring}).at(0),
              Catch::StartsWith("webhook c/w is not asked about Workload "
                                "(workload.example.io/v1alpha1): "));
-  CHECK(unknown.ProblemsOf({tests::WorkloadHook()}).empty());  // Its rules name kinds.
+  // The hook's rules name kinds, which need no discovery.
+  CHECK(unknown.ProblemsOf({tests::WorkloadHook()}).empty());
   CHECK(unknown.TakeKnown({}).empty());
 
   served = true;

@@ -1,4 +1,4 @@
-// When calls are made and when they are not.
+// When the breaker lets calls through.
 #include "interpreter/webhook/circuit_breaker.h"
 
 #include <catch2/catch.hpp>
@@ -19,7 +19,8 @@ struct Fixture {
     return {health, object,
             health == Health::kDown ? absl::UnavailableError(why) : absl::OkStatus()};
   }
-  // One call, if it is let through, with this outcome; nothing can be asked in doubt.
+  // Makes one call with this outcome, if it is let through; there is nothing else to ask when the
+  // hook is in doubt.
   bool Call(Health health, const char* why = "down", uint64_t object = 0) {
     const auto ticket = breaker.Admit();
     if (!ticket.ok()) return false;
@@ -33,7 +34,7 @@ struct Fixture {
     for (int i = 0; i < 5; ++i) REQUIRE(Call(Health::kDown));
     REQUIRE(breaker.IsOpen());
   }
-  // Outages of one object, up to the one that puts the hook in doubt.
+  // Reports outages with one object, up to the one that puts the hook in doubt.
   void Doubt() {
     for (int i = 1; i <= 5; ++i) {
       const auto ticket = breaker.Admit();
@@ -143,7 +144,7 @@ TEST_CASE_METHOD(Fixture, "after the pause one call probes, while others still f
   const auto probe = breaker.Admit();
   REQUIRE(probe.ok());
   CHECK(probe->probe);
-  CHECK(breaker.NextProbe() == clock.SteadyNow() + absl::Seconds(5));  // One is under way.
+  CHECK(breaker.NextProbe() == clock.SteadyNow() + absl::Seconds(5));  // A probe is under way.
   CHECK_FALSE(breaker.Admit().ok());
   const auto closed = breaker.Report(*probe, Result(Health::kUp, 1)).change;
   REQUIRE(closed.has_value());
@@ -164,7 +165,7 @@ TEST_CASE_METHOD(Fixture, "each failed probe doubles the pause, up to a minute")
     CHECK_FALSE(change.has_value());
   }
   CHECK_THAT(Refusal(), Catch::EndsWith(": still down"));
-  // And begins with five seconds when it was closed for a minute.
+  // After a minute without a failure the pause is five seconds again.
   clock.Advance(absl::Seconds(60));
   REQUIRE(Call(Health::kUp));
   clock.Advance(absl::Seconds(60));

@@ -1,4 +1,4 @@
-// What requests say and what responses mean, in both dialects.
+// Requests and responses in both dialects.
 #include "interpreter/webhook/codec.h"
 
 #include <catch2/catch.hpp>
@@ -99,7 +99,7 @@ TEST_CASE("replicas are cut to 32 bits, as upstream does") {
 TEST_CASE("responses give what each operation asks for") {
   struct Dialected {
     Dialect dialect;
-    const char* head;  // What every response of the dialect holds.
+    const char* head;  // The members of every response of the dialect.
   };
   for (const auto& [dialect, head] : {Dialected{kContext, R"({"uid":"u1","successful":true,)"},
                                       Dialected{kReview, R"({"uid":"u1",)"}}) {
@@ -118,7 +118,7 @@ TEST_CASE("responses give what each operation asks for") {
     CHECK(decode(Operation::kInterpretHealth, R"("healthy":true)").healthy);
     CHECK_FALSE(decode(Operation::kInterpretHealth, R"("healthy":false)").healthy);
     CHECK(decode(Operation::kInterpretDependency, R"("dependencies":null)").dependencies.empty());
-    // Order and repetitions stay.
+    // Order and repetitions are kept.
     const char* list =
         R"([{"apiVersion":"v1","kind":"Secret","name":"b"},{"apiVersion":"v1","kind":"Secret","name":"a"},{"apiVersion":"v1","kind":"Secret","name":"b"}])";
     CHECK(decode(Operation::kInterpretDependency, absl::StrCat(R"("dependencies":)", list).c_str())
@@ -163,7 +163,7 @@ TEST_CASE("members that only one dialect has") {
             ->components == json::Value::Array());
   CHECK(Decode(kReview, Operation::kAggregateStatus, R"({"uid":"u1","status":{"a":1}})")
             ->new_status == Json(R"({"a":1})"));
-  // A status beside a success means nothing.
+  // A status together with a success is ignored.
   CHECK(Decode(kContext, Operation::kInterpretHealth,
                R"({"uid":"u1","successful":true,"healthy":true,"status":{"code":500}})")
             ->healthy);

@@ -1,4 +1,4 @@
-// What configurations mean, and what is wrong with bad ones.
+// The meaning of configurations, and the problems of bad ones.
 #include "interpreter/webhook/configuration.h"
 
 #include <catch2/catch.hpp>
@@ -103,8 +103,8 @@ TEST_CASE("a star stands for the operations that the dialect has") {
   const Configuration read = Read(lines.Text());
   CHECK(read.problems.empty());
   CHECK(read.hooks[0].rules[0].operations == tests::OperationsOf(Dialect::kInterpreterContext));
-  CHECK(tests::OperationsOf(Dialect::kInterpreterContext).size() == 8);  // No Prune.
-  CHECK(tests::OperationsOf(Dialect::kExploreReview).size() == 8);       // No components.
+  CHECK(tests::OperationsOf(Dialect::kInterpreterContext).size() == 8);  // All but Prune.
+  CHECK(tests::OperationsOf(Dialect::kExploreReview).size() == 8);       // All but components.
 }
 
 TEST_CASE("a service has a path and port 443 unless it says otherwise") {
@@ -271,7 +271,8 @@ TEST_CASE("a bad webhook does not take others down, nor does a bad operation its
   bad.client = "clientConfig: {}";
   const Configuration read =
       Read(absl::StrCat(good.Text(), bad.Text(""), again.Text(""), "- rules: []\n"));
-  REQUIRE(read.hooks.size() == 2);  // The repeated name and the missing one are left out.
+  // The webhooks with a repeated name and without a name are left out.
+  REQUIRE(read.hooks.size() == 2);
   CHECK(read.hooks[0].unusable.ok());
   CHECK(read.hooks[0].rules[0].operations == std::vector<Operation>{Operation::kRetain});
   CHECK(read.hooks[1].uid == "conf/b.example.com");

@@ -50,7 +50,7 @@ struct Example {
   void Configure(std::vector<Hook> hooks) {
     backend.Replace(std::make_shared<HookSet>(std::move(hooks), &tests::LookUp));
   }
-  // The example's hook asked for everything in this dialect.
+  // Asks the example's hook for everything in this dialect.
   void UseAll(Dialect dialect) {
     Hook hook = tests::WorkloadHook("c/w", dialect);
     hook.client = HooksOf("ResourceInterpreterWebhookConfiguration")[0].client;

@@ -1,4 +1,4 @@
-// Why a hook is asked or not, in words.
+// Explanations of why a hook is asked or not.
 #include "interpreter/webhook/explanation.h"
 
 #include <catch2/catch.hpp>

@@ -1,4 +1,4 @@
-// Where requests go, what they say, when they are repeated, and how failures are reported.
+// Targets and contents of requests, repetitions, and how failures are reported.
 #include "interpreter/webhook/hook_client.h"
 
 #include <catch2/catch.hpp>
@@ -75,7 +75,7 @@ TEST_CASE_METHOD(Fixture, "of very many connections those used last are kept") {
   };
   for (int i = 0; i < 200; ++i) call(i);
   call(0);
-  call(200);  // In place of 1.
+  call(200);  // Takes the place of 1.
   call(0);
   CHECK(hooks.connections().size() == 201);
   call(1);

@@ -79,7 +79,7 @@ TEST_CASE("resources match by the plural of the kind and by scope") {
       {{"*/scale"}, Scope::kAny, kWorkload, false},
       {{"*"}, Scope::kNamespaced, kWorkload, true},
       {{"*/*"}, Scope::kCluster, kWorkload, false},
-      // Nobody knows how this kind is served.
+      // It is not known how this kind is served.
       {{"*"}, Scope::kAny, kPod, true},
       {{"*/*"}, Scope::kAny, kPod, true},
       {{"*"}, Scope::kNamespaced, kPod, false},
@@ -110,7 +110,7 @@ TEST_CASE("of several hooks the one with the smallest uid answers, whatever its 
   const HookSet set({WorkloadHook("b/a"), WorkloadHook("a/z", Dialect::kExploreReview),
                      WorkloadHook("a-b/a"), WorkloadHook("a/z")},
                     &LookUp);
-  // '-' comes before '/'.
+  // '-' sorts before '/'.
   CHECK(Answering(set, kWorkload, Operation::kRetain) == "a-b/a");
   CHECK(Answering(set, kWorkload, Operation::kInterpretComponent) == "a-b/a");
   CHECK(Answering(set, kWorkload, Operation::kPrune) == "a/z");

@@ -37,7 +37,7 @@ inline std::vector<Operation> OperationsOf(webhook::Dialect dialect) {
   return all;
 }
 
-// Asked for everything about Workloads.
+// Returns a hook that is asked for everything about Workloads.
 inline webhook::Hook WorkloadHook(
     const std::string& uid = "c/w",
     webhook::Dialect dialect = webhook::Dialect::kInterpreterContext) {

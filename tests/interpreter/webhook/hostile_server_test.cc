@@ -1,5 +1,5 @@
 // Hooks that misbehave on real TLS sockets: each call ends in time, in little memory, and with an
-// error that says what happened; the hook's next good answer counts again.
+// error that describes what happened; the hook's next good answer is accepted.
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <functional>
@@ -61,7 +61,7 @@ std::string HttpAnswer(absl::string_view body) {
                       body.size(), "\r\n\r\n", body);
 }
 
-// The answer that says that the object is healthy.
+// Returns an answer that calls the object healthy.
 std::string Healthy(const std::string& request) {
   const json::Value message = Json(request.substr(request.find("\r\n\r\n") + 4));
   return json::Write(json::Value::Object(
@@ -76,7 +76,7 @@ void AnswerAll(TlsPeer& peer) {
   }
 }
 
-// One call of a server that misbehaves once, and one of the same server when it behaves again.
+// Calls a server that misbehaves once, and then the same server when it behaves again.
 struct Hostile {
   std::unique_ptr<tls::CertificateAuthority> authority = NewAuthority();
   WebhookBackend backend{{}};
@@ -144,7 +144,7 @@ TEST_CASE_METHOD(Hostile, "an endless answer is refused at 3 MB") {
     while (peer.Write(absl::StrCat("10000\r\n", block, "\r\n"))) written += 64 << 10;
   };
   CheckError(ErrorOf(flood), FailureReason::kUnreadable, "the answer is larger than 3145728 bytes");
-  // The connection was closed, not read to an end that never comes.
+  // The connection was closed; otherwise the server would have written for ever.
   CHECK(written < 64 << 20);
 }
 
@@ -158,7 +158,7 @@ TEST_CASE_METHOD(Hostile, "an endless head of an answer is cut off") {
   CheckError(ErrorOf(flood), FailureReason::kConnection,
              "the connection broke before an answer came");
   CHECK(took < timeout);
-  // What is on its way in sockets comes on top.
+  // The limit is lower, but sockets have buffers, too.
   CHECK(written < 32 << 20);
 }
 
@@ -257,7 +257,7 @@ TEST_CASE_METHOD(Hostile, "a service must show a certificate for its own name") 
   WebhookBackend resolving{
       {.client = {.services = [](const kube::ObjectKey&) {
          kube::Object service = kube::Object::Make({"", "v1", "Service"}, {"ns", "svc"});
-         // Every port leads to this machine.
+         // Any port of the Service leads to this machine.
          service.Set({"spec"}, Json(R"({"type":"ExternalName","externalName":"127.0.0.1"})"));
          return kube::Share(service);
        }}}};
@@ -282,7 +282,7 @@ TEST_CASE_METHOD(Hostile, "connections are kept from call to call") {
     }
   });
   backend.Replace(SetOf({HookOn(server.port(), *authority)}));
-  // Together they say more than one answer may: what counts is each for itself.
+  // Together the answers exceed the limit for one answer, which counts for each alone.
   for (int i = 0; i < 5; ++i) CHECK(backend.InterpretHealth(Workload()).value());
   CHECK(requests == 5);
   CHECK(server.served() == 0);  // The first connection is still open.

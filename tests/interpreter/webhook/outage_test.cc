@@ -1,4 +1,4 @@
-// Hooks that are down, and objects that only look as if their hook were.
+// Hooks that are down, and objects that break a hook that is not.
 #include <catch2/catch.hpp>
 #include <functional>
 #include <memory>
@@ -37,7 +37,7 @@ std::string NameIn(const kube::HttpRequest& request) {
   return tests::Json(request.body).Get({"request", "object", "metadata", "name"}).ToString();
 }
 
-// For objects whose name begins with "bad" one answer, for others another.
+// Gives one answer for objects whose name begins with "bad", and another one for the others.
 tests::ScriptedHooks::Answer BadIf(tests::ScriptedHooks::Answer bad,
                                    tests::ScriptedHooks::Answer good) {
   return [=](const kube::HttpRequest& request) {
@@ -111,7 +111,7 @@ TEST_CASE_METHOD(Fixture, "no connection, no answer in time and server errors su
 TEST_CASE_METHOD(Fixture, "objects that break the connection suspend nothing while others work") {
   hooks.Set(BadIf(kRefused, kHealthy));
   REQUIRE(Ask("good").ok());
-  // What looked fine an hour ago is what proves the hook, however often the bad ones are tried.
+  // The object that was answered an hour ago proves each time that the hook is up.
   clock.Advance(absl::Hours(1));
   for (int i = 0; i < 100; ++i) {
     REQUIRE_FALSE(Ask(absl::StrCat("bad", i % 4)).ok());
@@ -119,7 +119,7 @@ TEST_CASE_METHOD(Fixture, "objects that break the connection suspend nothing whi
   }
   CHECK(changes.empty());
   CHECK(Ask("good").ok());
-  // One question more for five failures.
+  // Every five failures cost one more question.
   CHECK(hooks.requests().size() == 1 + 100 + 20 + 1);
 }
 
@@ -134,7 +134,7 @@ TEST_CASE_METHOD(Fixture, "a suspended hook is probed in time, with no call of a
   CHECK(backend.NextProbe() == base::SteadyTime::InfiniteFuture());
   Open();
   CHECK(backend.NextProbe() == clock.SteadyNow() + absl::Seconds(5));
-  backend.Probe({});  // Not yet.
+  backend.Probe({});  // No probe is due.
   CHECK(hooks.requests().size() == 5);
   for (const int seconds : {5, 10, 20}) {
     clock.Advance(absl::Seconds(seconds));
@@ -182,7 +182,7 @@ TEST_CASE_METHOD(Fixture, "probes ask in turns what was answered before and what
 }
 
 TEST_CASE_METHOD(Fixture, "an object that breaks its hook does not keep the hook suspended") {
-  // Nothing was ever answered, so half a minute of failures is all there is to go by.
+  // No question was ever answered, so half a minute of failures suspends the hook.
   hooks.Set(BadIf(kRefused, kHealthy));
   for (int i = 0; i < 31; ++i) {
     CHECK_FALSE(Ask("bad").ok());
@@ -190,7 +190,7 @@ TEST_CASE_METHOD(Fixture, "an object that breaks its hook does not keep the hook
   }
   REQUIRE(changes.size() == 1);
   while (backend.NextProbe() <= clock.SteadyNow()) backend.Probe({});
-  CHECK_FALSE(Ask("good").ok());  // Refused, but the next probe asks it.
+  CHECK_FALSE(Ask("good").ok());  // Refused, but the next probe asks about it.
   clock.Advance(absl::Seconds(60));
   backend.Probe({});
   CHECK(changes.size() == 2);
@@ -236,7 +236,7 @@ TEST_CASE_METHOD(Fixture, "hooks of both dialects with the same names have serie
                                     Catch::Contains(open("ExploreReview")));
 }
 
-// A hook whose failures are ignored, with another layer behind it that calls everything healthy.
+// A hook whose failures are ignored, and a layer behind it that calls everything healthy.
 struct Lenient : Fixture {
   Lenient() {
     Hook hook = WorkloadHook();
@@ -277,7 +277,7 @@ TEST_CASE_METHOD(Lenient,
   hooks.Set(BadIf(kRefused, kHealthy));
   REQUIRE(interpreter::IsPassOn(Ask("bad")));
   for (int i = 0; i < 100; ++i) CHECK(Ask("good").ok());
-  const auto probed = Probed(60, absl::Minutes(1));  // An hour.
+  const auto probed = Probed(60, absl::Minutes(1));  // One hour.
   CHECK(changes.empty());
   CHECK(probed.size() < 20);
   CHECK(backend.NextProbe() <= clock.SteadyNow() + absl::Minutes(5));
@@ -291,7 +291,7 @@ TEST_CASE_METHOD(Lenient,
   hooks.Set(BadIf(kRefused, kHealthy));
   CHECK(Probed(2, absl::Minutes(5)) == std::vector<std::string>{"bad", "o"});
   CHECK(changes == std::vector<std::string>{"c/w waits 1"});
-  // Everything is looked at again, and the bad one fails again: the next look is further away.
+  // Everything is looked at again, and the bad object fails again: the next pause is longer.
   REQUIRE(interpreter::IsPassOn(Ask("bad")));
   CHECK(backend.NextProbe() > clock.SteadyNow() + absl::Seconds(5));
 }
@@ -332,7 +332,7 @@ TEST_CASE_METHOD(Fixture, "a changed CA, timeout or policy has only what waits l
   REQUIRE(Ask("o").ok());
   changed.timeout = absl::Seconds(3);
   backend.Replace(SetOf({changed}));
-  CHECK(changes.size() == 1);  // Nothing waits any more.
+  CHECK(changes.size() == 1);  // No question waits any more.
 }
 
 TEST_CASE_METHOD(Fixture, "a hook that becomes usable has what it could not be asked looked at") {

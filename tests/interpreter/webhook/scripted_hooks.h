@@ -1,4 +1,4 @@
-// A transport that answers as a test says, and remembers what it was asked.
+// A transport that gives the answers of a test, and records the requests.
 #ifndef TESTS_INTERPRETER_WEBHOOK_SCRIPTED_HOOKS_H_
 #define TESTS_INTERPRETER_WEBHOOK_SCRIPTED_HOOKS_H_
 
@@ -17,7 +17,7 @@
 
 namespace tests {
 
-// Every connection that hooks make. Thread-safe.
+// Answers for every connection that hooks make. Thread-safe.
 class ScriptedHooks {
  public:
   using Answer = std::function<absl::StatusOr<kube::HttpResponse>(const kube::HttpRequest&)>;

@@ -1,4 +1,4 @@
-// A TLS server that says exactly what a test wants, right or wrong, on a real socket.
+// A TLS server that sends exactly the bytes of a test, valid or not, on a real socket.
 //
 //   TlsServer server(authority, [](TlsPeer& peer) { peer.ReadRequest(); peer.Write("garbage"); });
 //   server.port();
@@ -29,12 +29,12 @@
 
 namespace tests {
 
-// One connection, after the handshake. Waits end after five seconds, as if the peer had gone.
+// One connection, after the handshake. Reads end after five seconds, as if the peer had gone.
 class TlsPeer {
  public:
   explicit TlsPeer(SSL* ssl) : ssl_(ssl) {}
 
-  // The head and the body of the next request; "" when the peer is gone.
+  // Returns the head and the body of the next request; "" when the peer is gone.
   std::string ReadRequest() {
     std::string request;
     size_t head = std::string::npos;
@@ -54,11 +54,11 @@ class TlsPeer {
     }
     return request;
   }
-  // False when the peer is gone.
+  // Returns false when the peer is gone.
   bool Write(absl::string_view bytes) {
     return SSL_write(ssl_, bytes.data(), static_cast<int>(bytes.size())) > 0;
   }
-  // Says nothing until the peer is gone.
+  // Waits until the peer is gone.
   void AwaitEnd() {
     std::string ignored;
     while (ReadMore(ignored)) {
@@ -75,7 +75,7 @@ class TlsPeer {
   SSL* const ssl_;
 };
 
-// Serves one connection after another with `script`, on one thread; closes each after it.
+// Runs `script` for one connection after another, on one thread, and closes each afterwards.
 class TlsServer {
  public:
   using Script = std::function<void(TlsPeer&)>;
@@ -100,7 +100,7 @@ class TlsServer {
     {
       absl::MutexLock lock(&mu_);
       stop_ = true;
-      if (open_ >= 0) shutdown(open_, SHUT_RDWR);  // Wakes a script that waits for the peer.
+      if (open_ >= 0) shutdown(open_, SHUT_RDWR);  // Ends a script that waits for the peer.
     }
     shutdown(listener_, SHUT_RDWR);
     thread_.join();
@@ -109,7 +109,7 @@ class TlsServer {
   TlsServer(const TlsServer&) = delete;
 
   int port() const { return port_; }
-  // How many connections were served to their end.
+  // Returns how many connections were served to their end.
   int served() const { return served_; }
 
  private:
@@ -141,7 +141,7 @@ class TlsServer {
     }
   }
 
-  // False when the server is to stop.
+  // Records the open connection; returns false when the server is to stop.
   bool Opened(int fd) {
     absl::MutexLock lock(&mu_);
     open_ = fd;
@@ -154,7 +154,7 @@ class TlsServer {
   int port_ = 0;
   absl::Mutex mu_;
   bool stop_ ABSL_GUARDED_BY(mu_) = false;
-  int open_ ABSL_GUARDED_BY(mu_) = -1;  // The connection that is served.
+  int open_ ABSL_GUARDED_BY(mu_) = -1;  // The one that is being served.
   std::atomic<int> served_ = 0;
   std::thread thread_;
 };

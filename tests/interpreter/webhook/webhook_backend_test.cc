@@ -1,4 +1,4 @@
-// The layer as the chain sees it: who is asked, what errors say, what is counted.
+// The layer as the chain sees it: which hook is asked, what errors contain, what is counted.
 #include "interpreter/webhook/webhook_backend.h"
 
 #include <atomic>
@@ -50,7 +50,8 @@ struct Fixture {
                             hook.uid, change.open ? " open: " : " closed: ", change.reason));
                       }}});
 
-  // An object that nobody has asked about: it takes several to recognise that a hook is down.
+  // Returns an object that was not asked about yet: only failures with several objects show that a
+  // hook is down.
   kube::Object Another() {
     kube::Object object = Workload();
     object.Set({"metadata", "name"}, absl::StrCat("web", ++objects));
@@ -66,7 +67,7 @@ struct Fixture {
   }
 };
 
-// Answers everything about health.
+// Has an answer for every question about health.
 class Fallback : public WebhookBackend {
  public:
   explicit Fallback(bool healthy) : WebhookBackend({}), healthy_(healthy) {}

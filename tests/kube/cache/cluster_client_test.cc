@@ -26,7 +26,7 @@ struct Fixture {
   base::StopToken stop;
   const ObjectKey key{"ns", "a"};
 
-  // Fills the cache and holds the watch back, so that only writes can change the cache.
+  // Fills the cache and blocks the watch, so that only writes can change the cache.
   void Sync() {
     REQUIRE(informers.Get(kPods)->WaitForSync(base::SteadyTime::InfiniteFuture(), stop).ok());
     REQUIRE(server->AwaitWatches(1));
@@ -125,7 +125,7 @@ TEST_CASE_METHOD(Fixture, "the precondition goes with patches that carry lists, 
                Case{false, Precondition::kAlways, true}, Case{true, Precondition::kNever, false});
   server->Put(kPods, Pod("a"));
   const ObjectPtr before = Before();
-  server->Put(kPods, Pod("a"));  // Somebody else writes in between.
+  server->Put(kPods, Pod("a"));  // Another client writes in between.
   Object after = *before;
   if (c.list) {
     after.AddFinalizer("x/y");
@@ -171,7 +171,7 @@ TEST_CASE_METHOD(Fixture, "after a conflict the cache shows what the server has"
   Sync();
   const ObjectPtr held = cluster.Find(kPods, key);
   server->Block("WATCH");
-  server->EndWatches(absl::OkStatus());  // From here on no event comes.
+  server->EndWatches(absl::OkStatus());  // From here on the cache gets no events.
   const Object theirs = server->Put(kPods, Pod("a"));
   Object after = *held;
   after.AddFinalizer("x/y");
@@ -185,7 +185,7 @@ TEST_CASE_METHOD(Fixture, "after a conflict about a deletion the cache shows wha
   Sync();
   const ObjectPtr held = cluster.Find(kPods, key);
   server->Block("WATCH");
-  server->EndWatches(absl::OkStatus());  // From here on no event comes.
+  server->EndWatches(absl::OkStatus());  // From here on the cache gets no events.
   DeleteOptions options;
   options.uid = std::string(held->uid());
   SECTION("a successor") {
@@ -214,7 +214,7 @@ TEST_CASE_METHOD(Fixture, "a finalizer is taken off once, and that the object is
   CHECK(Before()->HasFinalizer("example.io/other"));
   REQUIRE(cluster.RemoveFinalizer(kPods, Before(), "example.io/mine", stop).ok());
   CHECK(server->Requests("PATCH").size() == 1);
-  // Others' finalizers are in the same list, so a stale one must not be written.
+  // Finalizers of others are in the same list, so an outdated list must not be written.
   CHECK(IsConflict(cluster.RemoveFinalizer(kPods, before, "example.io/mine", stop)));
   server->Erase(kPods, key);
   CHECK(cluster.RemoveFinalizer(kPods, before, "example.io/mine", stop).ok());
@@ -248,7 +248,7 @@ TEST_CASE_METHOD(Fixture, "Get asks the server only when the cache cannot know")
     Sync();
     CHECK(cluster.Get(kPods, key, stop).ok());
     CHECK(absl::IsNotFound(cluster.Get(kPods, {"ns", "b"}, stop).status()));
-    CHECK(server->Requests("GET").size() == 1);  // The list.
+    CHECK(server->Requests("GET").size() == 1);  // The only request was the list.
   }
   SECTION("a cache with a selector cannot know what it lacks") {
     informers.SetDefaultOptions({.label_selector = "mine=true"});
@@ -279,12 +279,12 @@ TEST_CASE_METHOD(Fixture, "a scope names what was read and not declared") {
     const ReadScope scope(cluster, declared);
     cluster.List(kPods);
     CHECK(scope.status().ok());
-    cluster.Find(others, key);  // Although there is an informer.
+    cluster.Find(others, key);  // An informer exists, but it is not declared.
     CHECK(absl::StrContains(scope.status().message(), "the loop has read v1/configmaps"));
   }
   CHECK(outer.status().ok());
   ClusterClient member(client, mapper, informers);
-  member.Find(others, key);  // Another client's reads are its own affair.
+  member.Find(others, key);  // Reads of another client do not count.
   CHECK(outer.status().ok());
   std::thread([&] { cluster.Find(others, key); }).join();
   CHECK(outer.status().ok());

@@ -17,8 +17,7 @@ using tests::kPods;
 using tests::Pod;
 using Lines = std::vector<std::string>;
 
-// Writes down what a handler is notified of: "add a@101 initial", "update a@101->102", "delete
-// a@102".
+// Records the calls of a handler: "add a@101 initial", "update a@101->102", "delete a@102".
 class Diary {
  public:
   EventHandler Handler() {
@@ -67,7 +66,7 @@ struct Fixture {
     REQUIRE(server->AwaitWatches(1));
     return informer;
   }
-  // Lets the time of retries come until `done`.
+  // Advances the clock, so that retries become due, until `done`.
   bool PassTimeUntil(const std::function<bool()>& done) {
     return Eventually([&] {
       if (done()) return true;
@@ -139,10 +138,10 @@ TEST_CASE("an echo of an own write is known once, and only when it comes after t
   CHECK(own.Pass(5));
   CHECK_FALSE(own.Pass(5));
   CHECK_FALSE(own.Pass(6));
-  own.Add(6);  // The watch was faster.
+  own.Add(6);  // The watch has already passed 6.
   CHECK_FALSE(own.Pass(6));
   CHECK_FALSE(own.Pass(9));
-  CHECK_FALSE(own.Pass(8));  // A watch that goes back: nothing is left of what it had passed.
+  CHECK_FALSE(own.Pass(8));  // The watch went back, but versions that it has passed are forgotten.
   own.Add(20);
   own.Reset();
   CHECK_FALSE(own.Pass(20));
@@ -155,7 +154,7 @@ TEST_CASE_METHOD(Fixture, "after the echo of an own write the watch goes on from
   const auto informer = Synced();
   informer->AddHandler(diary.Handler());
   Object pod = Pod("a");
-  pod.Set({"metadata", "resourceVersion"}, "101");  // What the server is about to answer.
+  pod.Set({"metadata", "resourceVersion"}, "101");  // The version that the server will assign.
   pod.Set({"metadata", "uid"}, "u-a");
   informer->Written(pod);
   server->Put(kPods, Pod("a"));
@@ -167,7 +166,7 @@ TEST_CASE_METHOD(Fixture, "after the echo of an own write the watch goes on from
 TEST_CASE_METHOD(Fixture, "a write is seen at once and not reported again by the watch") {
   const auto informer = Synced();
   informer->AddHandler(diary.Handler());
-  // The answer to the write overtakes the watch event.
+  // The answer to the write comes before the watch event.
   const Object written = server->Put(kPods, Pod("a"));
   informer->Written(written);
   CHECK(informer->store().Find({"ns", "a"})->resource_version() == "101");
@@ -233,7 +232,7 @@ TEST_CASE_METHOD(Fixture, "servers that close every watch at once are not asked 
   server->EndWatches(absl::OkStatus());
   REQUIRE(server->AwaitRequests("WATCH", 2));
   server->EndWatches(absl::OkStatus());
-  // The next attempt waits for the clock.
+  // The next attempt waits for the fake clock.
   absl::SleepFor(absl::Milliseconds(5));
   CHECK(server->Requests("WATCH").size() == 2);
   REQUIRE(PassTimeUntil([&] { return server->Requests("WATCH").size() == 3; }));
@@ -263,7 +262,7 @@ TEST_CASE_METHOD(Fixture, "what was written after the list began survives the li
   server->Block("GET");
   server->EndWatches(absl::OutOfRangeError("gone"));
   REQUIRE(server->AwaitRequests("GET", 2));
-  // The server's list does not know it; its version is higher than the list's.
+  // The object is not in the server's list, and its version is higher than the list's.
   informer->Written(Pod("young", 5000, "y"));
   server->Unblock();
   REQUIRE(server->AwaitWatches(1));
@@ -306,7 +305,7 @@ TEST_CASE_METHOD(Fixture, "a label selector holds for lists, watches and writes"
 
   informer->Written(server->Put(kPods, Pod("another")));
   CHECK(informer->store().size() == 1);
-  // A write that takes the label away takes the object out; one that gives it back, in again.
+  // A write that removes the label removes the object; a write that restores it adds it again.
   informer->Written(server->Put(kPods, Pod("mine")));
   CHECK(informer->store().size() == 0);
   informer->Written(server->Put(kPods, mine));
@@ -359,7 +358,7 @@ TEST_CASE_METHOD(Fixture, "after a stop of the set nothing is watched and nothin
 
 TEST_CASE_METHOD(Fixture, "order per key holds while a writer and the watch race") {
   const auto informer = Synced();
-  // The handler's picture of each object must never go back.
+  // What the handler knows of each object must never go back to an older version.
   absl::Mutex mu;
   std::map<std::string, int64_t> seen;
   int backward = 0;

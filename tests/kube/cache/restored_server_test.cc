@@ -1,4 +1,4 @@
-// A server whose etcd was restored from a backup, and watches that do not come up.
+// A server whose etcd was restored from a backup, and watches that cannot be opened.
 #include <catch2/catch.hpp>
 
 #include <set>
@@ -30,7 +30,7 @@ struct Fixture {
     REQUIRE(server->AwaitWatches(1));
     return informer;
   }
-  // Lets the time of retries come until `done`.
+  // Advances the clock, so that retries become due, until `done`.
   bool PassTimeUntil(const std::function<bool()>& done) {
     return Eventually([&] {
       if (done()) return true;
@@ -38,7 +38,7 @@ struct Fixture {
       return done();
     });
   }
-  // "a@101 b@102" of what the informer holds.
+  // Returns the content of the informer: "a@101 b@102".
   static std::string Contents(const Informer& informer) {
     std::set<std::string> names;
     for (const ObjectPtr& object : informer.store().List()) {
@@ -76,7 +76,7 @@ TEST_CASE_METHOD(Fixture, "a server that went back to an earlier state is follow
   REQUIRE(PassTimeUntil([&] { return Contents(*informer) == OnServer(); }));
   CHECK(informer->store().size() >= 3);
 
-  // Life goes on, also for those that were deleted in the other history.
+  // Later changes arrive, also those of objects that were deleted before the restore.
   REQUIRE(PassTimeUntil([&] { return server->watches() == 1; }));
   server->Put(kPods, Pod("added"));
   server->Put(kPods, Pod("erased"));

@@ -97,7 +97,7 @@ TEST_CASE("an index holds the newest state of an object that stays under its val
 TEST_CASE("a list replaces what was known when it was asked for") {
   struct Case {
     int64_t held, listed, list_version;
-    bool after_mark;  // The held state came after the list was asked for.
+    bool after_mark;  // The held state is newer than the request for the list.
     bool stored;
   };
   const Case c =

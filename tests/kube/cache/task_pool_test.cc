@@ -56,7 +56,7 @@ TEST_CASE("a task that takes long does not hold up other lanes, nor many of them
   for (int i = 0; i < 3; ++i) blockers[i]->started.WaitForNotification();
   CHECK_FALSE(blockers[3]->started.HasBeenNotified());
 
-  // A lane that has shown to be quick gets the last thread.
+  // A lane whose last task was quick gets the last thread.
   blockers[0]->release.Notify();
   std::atomic<int> ran = 0;
   REQUIRE(Eventually([&] { return blockers[3]->started.HasBeenNotified(); }));
@@ -82,14 +82,15 @@ TEST_CASE("a lane whose tasks are quick runs two at once, a slow one one") {
   lane.RunAt(clock.SteadyNow(), third.Task());
   CHECK_FALSE(third.started.HasBeenNotified());
   clock.Advance(absl::Seconds(3));
-  first.release.Notify();  // It took three seconds: the lane waits for the second to end, too.
+  // The first task took three seconds, so the lane also waits for the end of the second.
+  first.release.Notify();
   CHECK_FALSE(third.started.WaitForNotificationWithTimeout(absl::Milliseconds(20)));
   second.release.Notify();
   third.started.WaitForNotification();
   third.release.Notify();
 }
 
-// Lets time pass until `ran`.
+// Advances the clock until `ran`.
 bool RunsInTime(tests::FakeClock& clock, const std::atomic<bool>& ran) {
   return Eventually([&] {
     clock.Advance(absl::Milliseconds(100));

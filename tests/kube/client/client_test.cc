@@ -22,7 +22,7 @@ const Resource kDeployments = {{"apps", "v1", "Deployment"}, "deployments", true
 const Resource kPods = {{"", "v1", "Pod"}, "pods", true};
 const Resource kClusters = {{"cluster.karmada.io", "v1alpha1", "Cluster"}, "clusters", false};
 
-// A client of a server that answers from a function, with the clock advanced by whoever sleeps.
+// A client of a server that answers from a function.
 struct Fixture {
   explicit Fixture(ScriptedTransport::Handler handler, ClientOptions options = {})
       : transport(std::make_shared<ScriptedTransport>(std::move(handler))),
@@ -32,7 +32,7 @@ struct Fixture {
     return options;
   }
 
-  // Runs `call` on a thread of its own, moving the clock on while that thread waits.
+  // Runs `call` on a thread of its own, and advances the clock while that thread waits.
   template <class Call>
   auto Run(Call call) {
     decltype(call()) result = absl::UnknownError("not run");

@@ -20,7 +20,8 @@ namespace {
 
 constexpr char kApi[] = "client.authentication.k8s.io/v1";
 
-// A plugin that notes each run in `runs` and prints `status` with the run's number for "%N".
+// Configures a plugin that records each run in `runs` and prints `status` with the run's number for
+// "%N".
 ConnectionConfig WithPlugin(const tests::TempDirectory& dir, const std::string& status) {
   ConnectionConfig config;
   config.server = "https://example";
@@ -76,7 +77,7 @@ TEST_CASE("A token of the configuration can be replaced, one that comes from els
     const auto before = *f.Get();
     CHECK(f.source->ReplaceToken("two"));
     CHECK(f.Header() == "Bearer two");
-    CHECK((*f.Get())->tls == before->tls);  // Connections stay.
+    CHECK((*f.Get())->tls == before->tls);  // Connections are kept.
     f.source->Reject(*f.Get());
     CHECK(f.Header() == "Bearer two");
     CHECK_FALSE(f.source->ReplaceToken(""));
@@ -146,7 +147,7 @@ TEST_CASE("A token file that cannot be read at first is an authentication error 
 
 TEST_CASE("A plugin runs once until what it gave expires") {
   const tests::TempDirectory dir;
-  // Unix second 1700003600: an hour after the fake clock's start.
+  // Unix second 1700003600 is an hour after the fake clock's start.
   Fixture f(WithPlugin(dir, R"({"token":"t%N","expirationTimestamp":"2023-11-14T23:13:20Z"})"));
   CHECK(f.Header() == "Bearer t1");
   f.clock.Advance(absl::Minutes(59));
@@ -288,7 +289,7 @@ TEST_CASE("Certificates read from files are renewed, and only then are connectio
   CHECK((*f.Get())->tls == before->tls);
   dir.Write("crt", second.cert_pem);
   f.clock.Advance(absl::Seconds(11));
-  CHECK((*f.Get())->tls == before->tls);  // Half-way: certificate and key do not belong together.
+  CHECK((*f.Get())->tls == before->tls);  // Certificate and key do not match yet.
   dir.Write("key", second.key_pem);
   f.clock.Advance(absl::Seconds(11));
   CHECK((*f.Get())->tls != before->tls);

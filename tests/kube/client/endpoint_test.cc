@@ -56,7 +56,7 @@ TEST_CASE("Messages and metrics show no password of a URL") {
   for (const Case& c : {
            Case{"https://u:p@h:6443/x", "https://h:6443/x", "h:6443"},
            Case{"https://u:p/@h", "https://u:p/@h",
-                "u:p"},  // Where Go's parser ends the host, too.
+                "u:p"},  // Go's parser ends the host there, too.
            Case{"https://u:p@q@h?z@y", "https://h?z@y", "h"},
            Case{"https://h:1/a@b", "https://h:1/a@b", "h:1"},
            Case{"u:p@h", "h", "h"},

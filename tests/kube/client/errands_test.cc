@@ -14,7 +14,7 @@
 namespace kube {
 namespace {
 
-// Errands that do not end until the test lets them.
+// Errands that only end when the test lets them.
 class Stuck {
  public:
   explicit Stuck(Errands& errands) : errands_(errands) {}
@@ -72,7 +72,7 @@ TEST_CASE("Urgent errands wait for nobody, though all threads hang") {
   stuck.Add(8, "bad");
   REQUIRE(stuck.AwaitStarted(8));
   CHECK(Runs(errands, {"control-plane", /*urgent=*/true}));
-  // Also when the same host is asked for, for somebody else, at that time.
+  // The same holds for a host that a stuck errand is asking for at that time.
   CHECK(Runs(errands, {"was-quick0", /*urgent=*/true}));
   CHECK(stuck.started() == 8);
 }

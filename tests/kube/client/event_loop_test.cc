@@ -14,7 +14,7 @@
 namespace kube {
 namespace {
 
-// Establishes a connection as a stream does.
+// Opens a connection as a stream does.
 class Dialler : public Reactor::Source, public std::enable_shared_from_this<Dialler> {
  public:
   explicit Dialler(std::unique_ptr<Connection> connection) : connection_(std::move(connection)) {}
@@ -30,7 +30,7 @@ class Dialler : public Reactor::Source, public std::enable_shared_from_this<Dial
     reactor.Remove(this);
     done_.Notify();
   }
-  // An error when nothing has come of it within a minute.
+  // Returns an error when nothing has happened within a minute.
   absl::Status Await() {
     if (done_.WaitForNotificationWithTimeout(absl::Minutes(1))) return result_;
     return absl::DeadlineExceededError("nothing came of it");
@@ -42,7 +42,7 @@ class Dialler : public Reactor::Source, public std::enable_shared_from_this<Dial
   absl::Notification done_;
 };
 
-// A port of 127.0.0.1 where nobody listens.
+// Returns a port of 127.0.0.1 on which no server listens.
 int UnusedPort() {
   return tests::RawServer([](int) {}).port();
 }
@@ -90,7 +90,7 @@ TEST_CASE("The last owner of a loop may be something that the loop's own thread 
 TEST_CASE("The third address is reached after one that refuses late and one that fails at once") {
   const tests::RawServer server([](int fd) { tests::RawServer::AwaitEnd(fd); });
   const Addresses addresses = {*NumericAddress("127.0.0.1", UnusedPort()),
-                               *NumericAddress("255.255.255.255", 1),  // No route leads there.
+                               *NumericAddress("255.255.255.255", 1),  // There is no route to it.
                                *NumericAddress("127.0.0.1", server.port())};
   auto route = std::make_shared<Route>();
   route->server.host = "three.example";

@@ -1,5 +1,5 @@
-// Servers that break rules, or do what is allowed but rare. Where cpprestsdk cannot do better, the
-// lean transport alone is tested.
+// Servers that break rules, or do what is allowed but rare. Where cpprestsdk cannot do better, only
+// the lean transport is tested.
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <string>
@@ -24,8 +24,8 @@ ConnectionConfig ConfigOf(const RawServer& server) {
   return config;
 }
 
-// What a GET gives when the server answers it with `text`, again and again if `endless`, and then
-// closes the connection.
+// Returns the result of a GET whose server answers with `text`, then with `endless` again and again
+// if that is not empty, and then closes the connection.
 absl::StatusOr<HttpResponse> AnswerTo(const std::string& text, const std::string& endless = "") {
   RawServer server([&](int fd) {
     if (RawServer::ReadHead(fd).empty()) return;
@@ -37,7 +37,7 @@ absl::StatusOr<HttpResponse> AnswerTo(const std::string& text, const std::string
       ->Send({.method = "GET", .path = "/", .max_answer_bytes = 1 << 20}, {});
 }
 
-// The end of a stream.
+// Waits for the end of a stream.
 class End {
  public:
   StreamCallbacks Callbacks() {
@@ -128,7 +128,7 @@ TEST_CASE("A server that closes each connection without a word costs no request"
   }
 }
 
-// Answers one request of a connection and closes it when it has the next one whole.
+// Answers one request of a connection, and closes it when the next one has come completely.
 class ClosesOnSecond {
  public:
   int seen() const { return seen_; }
@@ -182,7 +182,7 @@ TEST_CASE("A kept connection that was closed before a write begins costs nothing
   const auto transport = tests::Connect(ConfigOf(server));
   for (int i = 0; i < 20; ++i) {
     REQUIRE(transport->Send({.method = "POST", .path = "/"}, {}).ok());
-    // The server takes this connection once it has closed the one before.
+    // The server accepts this connection after it has closed the previous one.
     const int next = RawServer::Connect(server.port());
     shutdown(next, SHUT_WR);
     RawServer::AwaitEnd(next);
@@ -241,7 +241,7 @@ TEST_CASE("A callback that throws ends its stream and no other") {
 
 TEST_CASE("A stream may be destroyed at any moment") {
   tests::ForEachTransport();
-  // A server that accepts, and says nothing: the handshake hangs.
+  // A server that accepts and sends nothing, so that the handshake hangs.
   RawServer silent([](int fd) { RawServer::AwaitEnd(fd); });
   tests::TestServer talkative(
       [](base::HttpRequest, std::shared_ptr<base::HttpResponder> responder) {
@@ -259,7 +259,7 @@ TEST_CASE("A stream may be destroyed at any moment") {
       End end;
       auto stream = tests::Connect(config)->Open({.method = "GET", .path = "/"}, end.Callbacks());
       absl::SleepFor(absl::Microseconds(i * i * 20));
-      stream.reset();  // `end` goes next: a late callback would be a use after free.
+      stream.reset();  // `end` is destroyed next: a late callback would be a use after free.
     }
   }
 }

@@ -33,7 +33,7 @@ int Listen(int* port) {
   return fd;
 }
 
-// A proxy for one connection: answers CONNECT with `answer` and, if that is a 200, passes bytes on.
+// A proxy for one connection: answers CONNECT with `answer` and, if that is a 200, forwards bytes.
 class OneTunnel {
  public:
   explicit OneTunnel(std::string answer) : answer_(std::move(answer)), listener_(Listen(&port_)) {
@@ -119,7 +119,7 @@ TEST_CASE("HTTPS goes through a proxy's tunnel, with its credentials, checked en
   config.proxy_url = proxy.Url("u:p@");
   {
     const auto transport = *tests::MakeTransport(config);
-    for (int i = 0; i < 2; ++i) {  // The second through the same tunnel.
+    for (int i = 0; i < 2; ++i) {  // The second request uses the same tunnel.
       const auto answer = transport->Send({.method = "GET", .path = "/"}, {});
       INFO(answer.status());
       REQUIRE(answer.ok());

@@ -23,7 +23,7 @@ namespace {
 
 using tests::TestServer;
 
-// Collects what a stream's callbacks are called with.
+// Records the arguments of a stream's callbacks.
 class Recorder {
  public:
   StreamCallbacks Callbacks() {
@@ -62,7 +62,7 @@ class Recorder {
   absl::Status end_ = absl::UnknownError("no end yet");
 };
 
-// Serves streams that the test writes.
+// A server of streams that the test writes to.
 class Streams {
  public:
   Streams()
@@ -215,7 +215,7 @@ TEST_CASE("A stream that waits for a plugin that hangs is given up at once, and 
   Recorder recorder;
   auto stream = Open(*tests::MakeTransport(config), recorder);
   REQUIRE(tests::Eventually([&] { return plugin() > 0; }));
-  CHECK(kill(plugin(), 0) == 0);  // It runs although Open() has returned.
+  CHECK(kill(plugin(), 0) == 0);  // The plugin still runs although Open() has returned.
   stream.reset();
   CHECK(tests::Eventually([&] { return kill(plugin(), 0) != 0; }));
 }

@@ -13,7 +13,8 @@
 namespace kube {
 namespace {
 
-// One context with these fields of its cluster and its user (flow style, without braces).
+// Returns a kubeconfig with one context and these fields of its cluster and its user (flow style,
+// without braces).
 std::string Kubeconfig(const std::string& cluster, const std::string& user) {
   return absl::StrCat(
       "apiVersion: v1\nkind: Config\ncurrent-context: main\n"
@@ -23,7 +24,7 @@ std::string Kubeconfig(const std::string& cluster, const std::string& user) {
 }
 const char kServer[] = "server: 'https://example:6443'";
 
-// LoadConnectionConfigFrom with these variables.
+// Calls LoadConnectionConfigFrom with these environment variables.
 absl::StatusOr<ConnectionConfig> Load(const KubeconfigOptions& options,
                                       std::map<std::string, std::string> variables,
                                       const std::string& service_account = "/nonexistent") {

@@ -10,7 +10,7 @@ namespace {
 
 using Outcome = ConcurrencyLimiter::Outcome;
 
-// One call that takes `took` and ends so.
+// Makes one call that takes `took` and has this outcome.
 void Call(ConcurrencyLimiter& limiter, tests::FakeClock& clock, Outcome outcome,
           absl::Duration took = absl::Milliseconds(5)) {
   REQUIRE(limiter.Acquire(base::SteadyTime::InfiniteFuture(), {}).ok());

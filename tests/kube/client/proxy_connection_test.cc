@@ -1,4 +1,4 @@
-// Proxies that only the lean transport speaks to.
+// Proxies that only the lean transport supports.
 #include <openssl/ssl.h>
 
 #include <catch2/catch.hpp>
@@ -23,7 +23,7 @@ void Hello(base::HttpRequest request, std::shared_ptr<base::HttpResponder> respo
   responder->Send({.body = request.target});
 }
 
-// A SOCKS5 proxy that wants the user "u" with password "p", if `credentials`.
+// A SOCKS5 proxy. If `credentials`, it asks for the user "u" with password "p".
 class SocksProxy {
  public:
   explicit SocksProxy(bool credentials)
@@ -187,12 +187,12 @@ TEST_CASE("A proxy whose name cannot be resolved, or who is not there, is named"
 
 TEST_CASE("TLS with a server goes through TLS with its proxy") {
   TestServer server(&Hello);
-  TestServer proxy_identity(&Hello);  // For its authority alone.
+  TestServer proxy_identity(&Hello);  // Only its authority is used.
   const tls::KeyPair pair =
       *proxy_identity.authority().Issue({.common_name = "p", .ip_addresses = {"127.0.0.1"}});
   SSL_CTX* ctx = SSL_CTX_new(TLS_server_method());
   REQUIRE(tls::ConfigureServer(ctx, {.server = pair}).ok());
-  // Blocking, and one direction after the other: enough for one request and its answer.
+  // Forwards one direction after the other, which is enough for one request and its answer.
   RawServer proxy([&](int fd) {
     SSL* ssl = SSL_new(ctx);
     SSL_set_fd(ssl, fd);

@@ -16,7 +16,7 @@ absl::StatusOr<ProxySettings> SettingsFor(const std::string& server,
   return ProxySettingsOf(config, [&](const char* name) { return variables[name]; });
 }
 
-// The proxy's URL, "" for none.
+// Returns the proxy's URL; "" for none.
 std::string NameOf(const absl::StatusOr<ProxySettings>& settings) {
   REQUIRE(settings.ok());
   return settings->kind == ProxySettings::Kind::kNone ? "" : settings->Name();

@@ -1,4 +1,4 @@
-// A TCP server on 127.0.0.1 that does what a function says, connection by connection.
+// A TCP server on 127.0.0.1 that runs a function for each connection.
 #ifndef TESTS_KUBE_CLIENT_RAW_SERVER_H_
 #define TESTS_KUBE_CLIENT_RAW_SERVER_H_
 
@@ -22,7 +22,7 @@ namespace tests {
 
 class RawServer {
  public:
-  // `serve` has the connection until it returns; then it is closed and the next one accepted.
+  // `serve` has the connection until it returns; then it is closed, and the next one is accepted.
   explicit RawServer(std::function<void(int fd)> serve) : serve_(std::move(serve)) {
     listener_ = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     sockaddr_in address = {};
@@ -46,7 +46,7 @@ class RawServer {
   int port() const { return port_; }
   int connections() const { return connections_; }
 
-  // Reads up to the empty line that ends a head; "" when the peer is gone.
+  // Reads up to the empty line at the end of a head; returns "" when the peer is gone.
   static std::string ReadHead(int fd) {
     std::string head;
     char c = 0;
@@ -70,7 +70,7 @@ class RawServer {
     }
     return true;
   }
-  // Until the peer closes its side.
+  // Reads until the peer closes its side.
   static void AwaitEnd(int fd) {
     char block[4096];
     while (read(fd, block, sizeof block) > 0) {
@@ -86,7 +86,7 @@ class RawServer {
     close(fd);
     return -1;
   }
-  // Passes bytes on in both directions until one side ends.
+  // Forwards bytes in both directions until one side ends.
   static void Relay(int a, int b) {
     while (Pass(a, b)) {
     }

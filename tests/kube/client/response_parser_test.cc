@@ -17,7 +17,7 @@ struct Parsed {
   bool kept = false;
 };
 
-// Feeds `text` in pieces of `step` bytes, then the end of the connection if `ends`.
+// Parses `text` in pieces of `step` bytes, and then the end of the connection if `ends`.
 Parsed Parse(const std::string& text, size_t step, bool ends = false,
              const ResponseParser::Options& options = {}) {
   Parsed out;

@@ -1,4 +1,4 @@
-// A Transport that answers from a function and remembers what it was asked.
+// A Transport that answers from a function and records the requests.
 #ifndef TESTS_KUBE_CLIENT_SCRIPTED_TRANSPORT_H_
 #define TESTS_KUBE_CLIENT_SCRIPTED_TRANSPORT_H_
 

@@ -1,4 +1,4 @@
-// Both HTTP transports, for tests that hold for either.
+// Both HTTP transports, for tests that hold for each.
 #ifndef TESTS_KUBE_CLIENT_TRANSPORTS_H_
 #define TESTS_KUBE_CLIENT_TRANSPORTS_H_
 
@@ -21,16 +21,16 @@ inline TransportKind& CurrentTransport() {
   return kind;
 }
 
-// First thing in a test case: runs the rest of it once for each transport.
+// Must come first in a test case: the rest runs once for each transport.
 inline void ForEachTransport() {
   CurrentTransport() = GENERATE(TransportKind{"lean", &kube::NewHttpTransport},
                                 TransportKind{"cpprest", &kube::NewCpprestTransport});
 }
 
-// First thing in a test case that holds for the lean transport alone.
+// Must come first in a test case that only holds for the lean transport.
 inline void LeanTransportOnly() { CurrentTransport() = {"lean", &kube::NewHttpTransport}; }
 
-// The transport whose turn it is.
+// Makes the transport that is being tested.
 inline absl::StatusOr<std::shared_ptr<kube::Transport>> MakeTransport(
     const kube::ConnectionConfig& config) {
   return CurrentTransport().make(config);

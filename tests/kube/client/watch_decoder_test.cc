@@ -18,7 +18,7 @@ const std::vector<std::string> kLines = {
     "{\"type\":\"DELETED\",\"object\":{}}",
 };
 
-// Feeds the pieces in order.
+// Decodes the pieces in order.
 std::vector<std::string> LinesOf(const std::vector<std::string>& pieces) {
   WatchDecoder decoder;
   std::vector<std::string> lines;

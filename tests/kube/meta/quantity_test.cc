@@ -58,7 +58,7 @@ TEST_CASE("quantities parse and print as apimachinery's do") {
   }
 }
 
-// Short whole numbers are read in another way than those with a fraction.
+// Short whole numbers are parsed by other code than those with a fraction.
 TEST_CASE("a fraction of zero changes nothing, whatever the number of digits and the suffix") {
   for (const char* suffix : {"",   "n",  "u",  "m",  "k",  "M",   "G",  "T",   "E",   "Ki",
                              "Mi", "Gi", "Ti", "Ei", "e3", "e-3", "E9", "e10", "e-9", "e-12"}) {

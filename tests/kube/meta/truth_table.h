@@ -9,11 +9,11 @@
 
 namespace kube_test {
 
-// The table tests/data/kube/<name>; fails the running test case when it cannot be read.
+// Returns the table tests/data/kube/<name>; fails the running test case when it cannot be read.
 // Tests run in the root of the source tree.
 json::Value LoadTable(const std::string& name);
 
-// `text` parsed; fails the running test case when it is not JSON.
+// Parses `text`; fails the running test case when it is not JSON.
 json::Value Json(const std::string& text);
 
 }  // namespace kube_test

@@ -23,7 +23,7 @@ class MapSource : public ClusterConfigSource {
   int asked = 0;
 };
 
-// Leads to a fake server, with a token that can be replaced.
+// A transport to a fake server, with a token that can be replaced.
 class TokenTransport : public Transport {
  public:
   TokenTransport(std::shared_ptr<Transport> server, std::string& token)
@@ -67,7 +67,7 @@ struct Fixture {
   ClusterSet clusters{Options(), source, clock, nullptr};
 
   Fixture() { source.configs["m1"].server = "https://m1:6443/prefix"; }
-  // An informer of m1 that watches.
+  // Returns an informer of m1 that watches.
   std::shared_ptr<Informer> Watching() {
     const auto informer = (*clusters.Get("m1"))->client().informers().Get(kPods);
     REQUIRE(informer->WaitForSync(base::SteadyTime::InfiniteFuture(), {}).ok());
@@ -113,7 +113,7 @@ TEST_CASE_METHOD(Fixture, "a refresh reconnects only when the configuration has 
   REQUIRE(clusters.Refresh("m1").ok());
   CHECK(clusters.Find("m1") != before);
   CHECK(announced.size() == 2);
-  CHECK(server->watches() == 0);  // The old one's informers have stopped.
+  CHECK(server->watches() == 0);  // The informers of the old connection have stopped.
 }
 
 TEST_CASE_METHOD(Fixture, "a refresh that cannot be done leaves the member as it is") {
@@ -154,7 +154,7 @@ TEST_CASE_METHOD(Fixture,
   std::vector<std::string> called;
   auto subscription = clusters.OnReconnected([&](const std::string& cluster) {
     called.push_back(cluster);
-    // The old informers have stopped, and the new member is the one in use.
+    // The old informers have stopped, and the new connection is used.
     CHECK(server->watches() == 0);
     CHECK(announced.size() == 2);
   });
@@ -175,7 +175,7 @@ TEST_CASE_METHOD(Fixture, "a subscription may outlive the set") {
   auto set = std::make_unique<ClusterSet>(ClusterSet::Options{}, source, clock, nullptr);
   auto subscription = set->OnReconnected([](const std::string&) {});
   set.reset();
-  subscription = {};  // A sanitizer reports it if this touches the set.
+  subscription = {};  // A sanitizer reports this if it uses the destroyed set.
   SUCCEED();
 }
 

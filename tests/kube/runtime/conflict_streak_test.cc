@@ -11,7 +11,7 @@ TEST_CASE("a few conflicts in a row are silent, then they count as a failure") {
   for (int i = 0; i < kube::ConflictStreak::kSilent; ++i) {
     CHECK(absl::IsAborted(streak.Judge("a", conflict)));
   }
-  CHECK(absl::IsAborted(streak.Judge("b", conflict)));  // Each has a count of its own.
+  CHECK(absl::IsAborted(streak.Judge("b", conflict)));  // Each item has its own count.
   const absl::Status failure = streak.Judge("a", conflict);
   CHECK(absl::IsFailedPrecondition(failure));
   CHECK_THAT(std::string(failure.message()), Catch::StartsWith("denied"));

@@ -17,7 +17,7 @@ using tests::Eventually;
 using tests::kPods;
 using tests::Pod;
 
-// Runs a function, and writes down what it was asked for.
+// Runs a function, and records the requests.
 class ScriptedReconciler : public Reconciler {
  public:
   using Script = std::function<absl::StatusOr<Action>(const Request&, const base::StopToken&)>;
@@ -98,7 +98,7 @@ TEST_CASE_METHOD(Fixture, "a reconcile that reads what it has not declared fails
   builder.Named("c").Watches(kPods);
   if (declares) builder.Reads(secrets);
   builder.Build(std::make_unique<ScriptedReconciler>(record, reads));
-  informers.Get(secrets);  // Another controller has it.
+  informers.Get(secrets);  // As if another controller had declared it.
   server->Put(kPods, Pod("a"));
   Start();
   CHECK(Eventually([&] { return Total(declares ? "success" : "error") == 1; }));
@@ -142,7 +142,7 @@ TEST_CASE_METHOD(Fixture, "objects of a watched informer are reconciled, then th
       .Build(std::make_unique<ScriptedReconciler>(record, Succeed));
   Start();
   REQUIRE(AwaitReconciles(1));
-  server->Put(kPods, Pod("a"));  // The generation stays.
+  server->Put(kPods, Pod("a"));  // The generation does not change.
   Object changed = Pod("a");
   changed.Set({"metadata", "generation"}, 2);
   server->Put(kPods, changed);
@@ -425,7 +425,7 @@ TEST_CASE_METHOD(Fixture,
   clock.AwaitWaiters(2);
   clock.Advance(absl::Seconds(20));
   CHECK(Finish().ok());
-  CHECK(Total("error") == 0);  // A cancelled reconcile is no error while stopping.
+  CHECK(Total("error") == 0);  // While stopping, a cancelled reconcile is not an error.
 }
 
 TEST_CASE_METHOD(Fixture, "equal requests never run at once, others do") {

@@ -23,7 +23,7 @@ using tests::Pod;
 
 const Resource kEvents{{"", "v1", "Event"}, "events", true};
 
-// A note about pod "a", whose resourceVersion moves with each note unless a test says otherwise.
+// Makes notes about pod "a", whose resourceVersion changes with each note unless a test sets it.
 class Notes {
  public:
   EventNote Make(const std::string& message) {
@@ -42,7 +42,7 @@ class Notes {
   base::SteadyTime now_;
 };
 
-// What becomes of a note when every write succeeds.
+// Returns what the correlator makes of a note when every write succeeds.
 std::string Outcome(EventCorrelator& correlator, const EventNote& note) {
   const auto decision = correlator.Correlate(note);
   if (!decision.has_value()) return "dropped";
@@ -116,7 +116,7 @@ TEST_CASE("a source that is noisy about one object is limited to a burst of 25")
 TEST_CASE("an event whose first writing failed is written anew, not counted") {
   EventCorrelator correlator;
   Notes notes;
-  REQUIRE(correlator.Correlate(notes.Make("m")).has_value());  // Never Written.
+  REQUIRE(correlator.Correlate(notes.Make("m")).has_value());  // The event is never Written.
   CHECK(Outcome(correlator, notes.Make("m")) == "new: m");
 }
 
@@ -140,7 +140,7 @@ struct Fixture {
   void Record(const Object& about, const std::string& message) {
     sink->Record("src", ObjectReference::Of(about), EventType::kWarning, "Why", message);
   }
-  // All that was recorded has been written afterwards.
+  // Returns the events that the server has afterwards.
   std::vector<Object> Written() {
     sink.reset();
     return server->All(kEvents);

@@ -80,8 +80,8 @@ struct Fixture {
     lease.Set({"spec", "renewTime"}, kube::FormatMicroTime(clock.Now()));
     server->Put(kLeases, lease);
   }
-  // Lets the clock go in steps until `done`, as time does, but no further than `most`: on a busy
-  // machine it would run ahead of the threads.
+  // Advances the clock in steps until `done`, but no further than `most`: on a busy machine it
+  // would run ahead of the threads.
   bool PassTimeUntil(const std::function<bool()>& done,
                      absl::Duration most = absl::InfiniteDuration()) {
     const base::SteadyTime end = clock.SteadyNow() + most;
@@ -108,7 +108,7 @@ TEST_CASE_METHOD(Fixture, "the first contender creates the lease and leads") {
   REQUIRE(Finish().ok());
   CHECK_FALSE(elector->IsLeader());
   CHECK(MasterStatus() == 0);
-  CHECK(Holder() == "me");  // Not released.
+  CHECK(Holder() == "me");  // The lease was not released.
   CHECK(events.lines() == std::vector<std::string>{"Lease LeaderElection me became leader",
                                                    "Lease LeaderElection me stopped leading"});
 }
@@ -116,7 +116,7 @@ TEST_CASE_METHOD(Fixture, "the first contender creates the lease and leads") {
 TEST_CASE_METHOD(Fixture, "the leader renews every retry period, with one request") {
   Start();
   REQUIRE(Eventually([&] { return elected.load(); }));
-  clock.AwaitWaiters(2);  // The renewals and their watchdog.
+  clock.AwaitWaiters(2);  // The waiters are the renewals and their watchdog.
   const absl::Time start = clock.Now();
   clock.Advance(absl::Seconds(2));
   REQUIRE(server->AwaitRequests("PUT", 1));
@@ -131,7 +131,7 @@ TEST_CASE_METHOD(Fixture, "a stand-by waits until the holder has been silent for
   PutLeaseOf("other", 4);
   Start();
   REQUIRE(server->AwaitRequests("GET", 1));
-  // The longest time between two attempts; with it, 15 s of silence are over at the fourth.
+  // The longest time between two attempts; with it, the fourth attempt comes after 15 s of silence.
   int attempts = 1;
   const auto next_attempt = [&] {
     clock.AwaitWaiters(1);
@@ -140,7 +140,7 @@ TEST_CASE_METHOD(Fixture, "a stand-by waits until the holder has been silent for
   };
   REQUIRE(next_attempt());
   REQUIRE(next_attempt());
-  // The holder renews, and the waiting starts anew from when we see it, whatever its clock says.
+  // The holder renews. The waiting starts again when we see that, whatever the holder's clock says.
   PutLeaseOf("other", 4);
   for (int i = 0; i < 4; ++i) REQUIRE(next_attempt());
   CHECK_FALSE(elected);
@@ -212,7 +212,7 @@ TEST_CASE_METHOD(Fixture, "a lease that is deleted is made again by its leader")
   clock.Advance(absl::Seconds(2));
   REQUIRE(Eventually([&] { return Holder() == "me"; }));
   CHECK(elector->IsLeader());
-  // The renewals go on with the new one.
+  // The renewals continue with the new lease.
   clock.AwaitWaiters(2);
   clock.Advance(absl::Seconds(2));
   CHECK(Eventually([&] {
@@ -250,7 +250,7 @@ TEST_CASE_METHOD(Fixture, "an empty identity is made of the host's name and a UU
   CHECK(Holder().size() - separator - 1 == 36);
 }
 
-// A leader and a stand-by, each on the same clock, as on one machine.
+// A leader and a stand-by with the same clock, as on one machine.
 struct Contenders : Fixture {
   base::StopSource stop_standby;
   std::unique_ptr<LeaderElector> standby;
@@ -286,7 +286,7 @@ TEST_CASE_METHOD(Contenders, "steps of the wall clock change neither the leader 
     if (i == 10) clock.StepWall(step);
     if (i == 25) clock.StepWall(-step);
     const std::string before = RenewTime();
-    clock.AwaitWaiters(3);  // The renewals, their watchdog and the stand-by.
+    clock.AwaitWaiters(3);  // The waiters are the renewals, their watchdog and the stand-by.
     clock.Advance(absl::Seconds(2));
     REQUIRE(Eventually([&] { return RenewTime() != before; }));
     REQUIRE(elector->IsLeader());

@@ -16,12 +16,12 @@ using tests::Eventually;
 using Lines = std::vector<std::string>;
 
 struct Script {
-  absl::Status result;        // What Run returns...
-  bool until_stopped = true;  // ...once stopped, or at once.
+  absl::Status result;        // The result of Run.
+  bool until_stopped = true;  // Otherwise Run returns at once.
   std::function<void()> at_end;
 };
 
-// Runnables that note when they start and end.
+// Runnables that record when they start and end.
 class Diary {
  public:
   std::unique_ptr<Runnable> Make(const std::string& name, Script script = {}) {
@@ -186,7 +186,7 @@ TEST_CASE_METHOD(Fixture, "who does not stop within the graceful period is named
     absl::MutexLock lock(&mu);
     release = true;
   }
-  manager.reset();  // Waits for the stubborn one.
+  manager.reset();  // Waits for the stubborn runnable.
 }
 
 TEST_CASE_METHOD(Fixture, "who does not stop is named also when the run ends for a failure") {
@@ -213,7 +213,7 @@ TEST_CASE_METHOD(Fixture, "who does not stop is named also when the run ends for
 }
 
 TEST_CASE_METHOD(Fixture, "workers that wait for a slow server do not cost the lease") {
-  // Two connections to one server, whose writes of Pods are never answered.
+  // Two clients of one server, whose writes of Pods are never answered.
   Client election{server, {.name = "election"}, clock, nullptr};
   options.leader_elect = true;
   Make().UseForElection(election);
@@ -231,7 +231,7 @@ TEST_CASE_METHOD(Fixture, "workers that wait for a slow server do not cost the l
                         "it is never answered");
     });
   }
-  REQUIRE(server->AwaitRequests("PATCH", 20));  // All that the client lets through at once.
+  REQUIRE(server->AwaitRequests("PATCH", 20));  // The client sends so many at a time.
   const auto renewed = [&] {
     return server->Find(leases, {"leases", "the-lease"}).spec()["renewTime"].ToString();
   };
@@ -239,7 +239,8 @@ TEST_CASE_METHOD(Fixture, "workers that wait for a slow server do not cost the l
     const std::string before = renewed();
     absl::Time advance_at = absl::InfinitePast();
     CHECK(Eventually([&] {
-      // Once may be too early: before the election waits for its next turn.
+      // Advance again if the first time was too early, before the election waited for its next
+      // turn.
       if (renewed() == before && absl::Now() >= advance_at) {
         clock.Advance(absl::Seconds(2));
         advance_at = absl::Now() + absl::Seconds(10);
@@ -259,7 +260,7 @@ TEST_CASE_METHOD(Fixture, "election timings that cannot work are refused") {
   CHECK(absl::IsInvalidArgument(manager->Run(stop.get_token())));
 }
 
-// The body of an answer with code 200, else the code or error.
+// Returns the body of an answer with code 200, else the code or the error.
 std::string Fetch(int port, const std::string& path) {
   ConnectionConfig config;
   config.server = absl::StrCat("http://127.0.0.1:", port);
@@ -283,7 +284,7 @@ TEST_CASE_METHOD(Fixture, "health and metrics are served from before leadership 
   for (const int port : {manager->health_port(), manager->metrics_port()}) {
     tests::RawClient client(port);
     client.Send("GET /healthz HTTP/1.1\r\nHost: a\r\nContent-Length: 4000000\r\n\r\n");
-    CHECK(client.ReadResponse().code == 405);  // Before the body has come.
+    CHECK(client.ReadResponse().code == 405);  // The answer comes before the body was sent.
   }
   REQUIRE(server->AwaitRequests("GET", 1));
   CHECK(absl::StrContains(Fetch(manager->metrics_port(), "/metrics"),

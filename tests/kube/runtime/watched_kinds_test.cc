@@ -19,7 +19,7 @@ using tests::Pod;
 
 const Resource kRobots{{"x.io", "v1", "Robot"}, "robots", true};
 
-// Notes the events of all its kinds as "+a", "~a", "-a".
+// Records the events of all its kinds as "+a", "~a", "-a".
 struct Subscriber : KindSubscriber {
   absl::Mutex mu;
   std::string seen ABSL_GUARDED_BY(mu);
@@ -63,7 +63,7 @@ struct Fixture : tests::ManagerFixture {
     manager.reset();
   }
   bool IsWatched(const Resource& r) const { return informers.Find(r) != nullptr; }
-  // Lets time pass until it holds.
+  // Advances the clock until the condition holds.
   bool Later(const std::function<bool()>& holds) {
     return Eventually([&] {
       clock.Advance(absl::Seconds(1));
@@ -97,7 +97,7 @@ TEST_CASE_METHOD(Fixture, "a kind is watched until its last reason has been gone
   by_two.Release(kPods.gvk, "dependency");
   CHECK(kinds.ReasonsFor(kPods.gvk) == std::vector<std::string>{"policy"});
   std::string before;
-  REQUIRE(Later([&] {  // Events of an earlier object have reached both, or one only.
+  REQUIRE(Later([&] {  // The second subscriber no longer gets what the first one gets.
     const std::string earlier = std::exchange(before, absl::StrCat(before, "p"));
     server->Put(kPods, Pod(before.c_str()));
     REQUIRE(Eventually([&] { return absl::StrContains(one.Seen(), "+" + before + " "); }));
@@ -112,8 +112,8 @@ TEST_CASE_METHOD(Fixture, "a kind is watched until its last reason has been gone
 }
 
 TEST_CASE_METHOD(Fixture, "an informer that a look-up started goes with its kind") {
-  REQUIRE(server->AwaitRequests("GET", 1));  // The loops run.
-  informers.Get(kPods);                      // Sooner than this kind was found to be needed.
+  REQUIRE(server->AwaitRequests("GET", 1));  // The loops have started.
+  informers.Get(kPods);                      // Before the kind is needed.
   by_one.Need(kPods.gvk, "policy");
   REQUIRE(Eventually([&] { return one.Seen() == "+a "; }));
   by_one.Release(kPods.gvk, "policy");

@@ -1,4 +1,4 @@
-// Lanes: a member that is slow, or does not answer at all, holds only some of the workers.
+// Lanes: a member that is slow, or does not answer at all, occupies only some of the workers.
 #include <catch2/catch.hpp>
 
 #include <algorithm>
@@ -30,7 +30,7 @@ struct Fixture {
   void Add(const std::string& cluster, int n) {
     for (int i = 0; i < n; ++i) queue.Add(Item(cluster, std::to_string(i)));
   }
-  // The clusters of all items that can be taken now.
+  // Takes all items that can be taken now.
   std::vector<Request> TakeAll() {
     std::vector<Request> taken;
     queue.Add(Item("end", "end"), -1000);
@@ -54,7 +54,7 @@ TEST_CASE_METHOD(Fixture, "items of one lane beyond its share wait, those of oth
   CHECK(queue.size() == 3);
   CHECK_FALSE(queue.Idle());
 
-  // Each that is given back makes room for the next, in the order of adding.
+  // Each item that is done makes room for the next, in the order of adding.
   queue.Done(taken[0]);
   CHECK(TakeAll() == std::vector<Request>{Item("m1", "3")});
   queue.Done(taken[1]);
@@ -70,12 +70,12 @@ TEST_CASE_METHOD(Fixture, "a slow lane gets one at a time until it is quick agai
   for (const Request& request : first) queue.Done(request);
   const std::vector<Request> probe = TakeAll();
   REQUIRE(probe.size() == 1);
-  queue.Done(probe[0]);  // Took no time.
+  queue.Done(probe[0]);  // It took no time.
   CHECK(TakeAll().size() == 2);
 }
 
 TEST_CASE_METHOD(Fixture, "slow lanes together leave workers to the others") {
-  // All turn out to be slow: each held a place for long.
+  // All lanes turn out to be slow, because each keeps a worker for two seconds.
   for (int m = 0; m < 6; ++m) {
     Add("dead" + std::to_string(m), 3);
     const std::vector<Request> taken = TakeAll();
@@ -85,10 +85,10 @@ TEST_CASE_METHOD(Fixture, "slow lanes together leave workers to the others") {
   for (int m = 0; m < 6; ++m) Add("dead" + std::to_string(m), 3);
   Add("m1", 2);
   std::vector<Request> taken = TakeAll();
-  REQUIRE(taken.size() == 8);  // One of each.
+  REQUIRE(taken.size() == 8);  // One item of each slow lane, and two of m1.
   CHECK(std::count_if(taken.begin(), taken.end(),
                       [](const Request& r) { return r.cluster == "m1"; }) == 2);
-  // A place that becomes free goes to another slow lane, so that all have their turn.
+  // A free place goes to another slow lane, so that all have their turn.
   int rounds = 0;
   while (queue.size() > 0 && ++rounds < 100) {
     clock.Advance(absl::Seconds(2));
@@ -107,7 +107,7 @@ TEST_CASE_METHOD(Fixture, "what is held for a second gives its place to others")
   const auto take = [&](int n) {
     for (int i = 0; i < n; ++i) taken.push_back(queue.Get()->request);
   };
-  // A further one comes when time has passed, not before.
+  // A further item can be taken after a second, not before.
   const auto take_later = [&] {
     std::atomic<bool> came = false;
     std::thread waits([&] {
@@ -120,7 +120,7 @@ TEST_CASE_METHOD(Fixture, "what is held for a second gives its place to others")
     clock.Advance(absl::Milliseconds(1));
     waits.join();
   };
-  take(5);  // As many as there are workers.
+  take(5);  // There are so many workers.
   take_later();
   take(4);
   take_later();
@@ -130,7 +130,7 @@ TEST_CASE_METHOD(Fixture, "what is held for a second gives its place to others")
   queue.Done(Item("m1", "0"));
   clock.Advance(absl::Seconds(1));
   for (const Request& request : taken) queue.Done(request);
-  // They are known to be slow now, and hold no place of the workers.
+  // The lanes are known to be slow now, and do not take places of the workers.
   for (int m = 0; m < 12; ++m) Add("dead" + std::to_string(m), 1);
   Add("m2", 3);
   CHECK(TakeAll().size() == 15);
@@ -197,7 +197,7 @@ TEST_CASE_METHOD(Fixture, "what is parked is handed out after the shut-down, too
   CHECK_FALSE(queue.Get().has_value());
 }
 
-// Never comes to an end for clusters called "dead...".
+// Never finishes for clusters called "dead...".
 class Member : public Reconciler {
  public:
   absl::StatusOr<Action> Reconcile(const Request& request, const base::StopToken& stop) override {
@@ -213,7 +213,8 @@ class Member : public Reconciler {
 };
 
 struct DeadMembers : tests::ManagerFixture {
-  // Time stands still from then on, so that what is aborted can end within the graceful limit.
+  // From then on the clock stands still, so that the aborted reconciles can end within the graceful
+  // limit.
   void AbortWhatIsStuck() {
     stop.request_stop();
     REQUIRE(Eventually([&] {

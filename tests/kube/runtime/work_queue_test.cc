@@ -162,7 +162,7 @@ TEST_CASE_METHOD(Fixture, "a shut-down wakes all workers") {
   for (int i = 0; i < 3; ++i) {
     workers.emplace_back([&] { queue.Get(); });
   }
-  clock.AwaitWaiters(1);  // The others wait for no time.
+  clock.AwaitWaiters(1);  // The other workers wait without a deadline.
   queue.ShutDown();
   for (std::thread& worker : workers) worker.join();
   CHECK(queue.Idle());
@@ -177,7 +177,7 @@ TEST_CASE_METHOD(Fixture, "metrics carry client-go's names and follow the queue"
   CHECK(Depth("-100") == 1);
   CHECK(Counter("workqueue_adds_total") == 2);
 
-  queue.Add(Item("b"));  // Raises it.
+  queue.Add(Item("b"));  // Raises its priority.
   CHECK(Depth("0") == 2);
   CHECK(Depth("-100") == 0);
 
@@ -192,7 +192,7 @@ TEST_CASE_METHOD(Fixture, "metrics carry client-go's names and follow the queue"
   queue.Done(Item("a"));
   queue.AddRateLimited(Item("a"));
   CHECK(Counter("workqueue_retries_total") == 1);
-  CHECK(Counter("workqueue_adds_total") == 2);  // Counts once it is due.
+  CHECK(Counter("workqueue_adds_total") == 2);  // The item counts once it is due.
   const std::string text = registry.Expose();
   CHECK(text.find("workqueue_queue_duration_seconds_sum") != std::string::npos);
   CHECK(text.find("workqueue_work_duration_seconds_count{controller=\"q\",name=\"q\"} 1") !=

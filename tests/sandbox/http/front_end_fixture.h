@@ -1,4 +1,5 @@
-// The HTTP side of a server without HTTP: requests go straight to the front end, answers are kept.
+// The HTTP side of a server without HTTP: requests go directly to the front end, and answers are
+// kept.
 #ifndef TESTS_SANDBOX_HTTP_FRONT_END_FIXTURE_H_
 #define TESTS_SANDBOX_HTTP_FRONT_END_FIXTURE_H_
 
@@ -26,7 +27,7 @@ class FakeStream : public base::HttpStream {
   void Abort() override { End(false); }
   void OnClosed(std::function<void()> callback) override { callback_ = std::move(callback); }
 
-  // "ADDED a", "BOOKMARK" and so on, and their objects.
+  // Returns the events as objects with `type` and `object`.
   std::vector<json::Value> Events() const {
     absl::MutexLock lock(&mu_);
     std::vector<json::Value> out;
@@ -84,7 +85,7 @@ struct FakeResponder : base::HttpResponder {
 struct Reply {
   int code = 0;
   base::HttpResponse raw;
-  json::Value body;  // Null when the answer is no JSON.
+  json::Value body;  // Null when the answer is not JSON.
   std::shared_ptr<FakeStream> stream;
 
   std::string Header(const std::string& name) const {

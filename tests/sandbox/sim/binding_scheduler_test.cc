@@ -142,7 +142,8 @@ TEST_CASE_METHOD(Fixture, "clusters that change, taint or leave move bindings") 
   CHECK(Binding()->spec()["clusters"].size() == 3);
   AddCluster("m4");
   Settle();
-  CHECK(Binding()->spec()["clusters"].size() == 3);  // A new cluster alone moves nothing.
+  // A new cluster alone does not change the placement.
+  CHECK(Binding()->spec()["clusters"].size() == 3);
   Patch(api::Clusters(), "", "m4", R"({"spec": {"region": "eu"}})");
   Settle();
   CHECK(Binding()->spec()["clusters"].size() == 4);

@@ -204,13 +204,13 @@ TEST_CASE("a rolling step scales up within the surge, then down what can be spar
   CHECK(step.current == 1);
   CHECK(step.old == std::vector<int64_t>{4});
 
-  state.current = {1, 1, 0, 0};  // Starting: one old one can go all the same.
+  state.current = {1, 1, 0, 0};  // Starting; one old pod can be removed nevertheless.
   step = NextStep(state);
   CHECK(step.current == 1);
   CHECK(step.old == std::vector<int64_t>{3});
 
   state.current = {3, 3, 3, 3};
-  state.old = {SetState{1, 1, 0, 0}, SetState{1, 1, 1, 1}};  // The unavailable one first.
+  state.old = {SetState{1, 1, 0, 0}, SetState{1, 1, 1, 1}};  // The unavailable pod goes first.
   step = NextStep(state);
   CHECK(step.current == 3);
   CHECK(step.old == std::vector<int64_t>{0, 0});

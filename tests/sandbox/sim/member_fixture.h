@@ -22,7 +22,7 @@ struct MemberFixture : SimCluster {
     Settle();
   }
 
-  // Several steps of one second, for what happens one after another.
+  // Advances the clock in steps of one second, for changes that follow one another.
   void AdvanceSeconds(int seconds) {
     for (int i = 0; i < seconds; ++i) Advance(absl::Seconds(1));
   }
@@ -41,7 +41,7 @@ struct MemberFixture : SimCluster {
     return count;
   }
 
-  // A Deployment, StatefulSet or DaemonSet "web" with one container.
+  // Returns a Deployment, StatefulSet or DaemonSet "web" with one container.
   static json::Value Workload(const std::string& kind, int replicas,
                               const std::string& extra = "{}") {
     json::Value object = Json(absl::StrCat(R"({"apiVersion": "apps/v1", "kind": ")", kind, R"(",

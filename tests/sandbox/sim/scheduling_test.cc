@@ -35,7 +35,7 @@ TEST_CASE("Webster's method divides seats by weight") {
       {0, {1, 1}, "", ""},
       {5, {0, 0}, "", ""},
   };
-  // A uid whose hash is odd.
+  // Find a uid whose hash is odd.
   std::string odd = "x";
   while (DivideByWeight(1, {Party{"a", 1}, Party{"b", 1}}, odd)[0].name == "a") odd += "x";
   for (const Case& c : cases) {

@@ -51,7 +51,7 @@ class SimCluster {
   }
   kube::ObjectPtr Create(const char* text) { return Create(Json(text)); }
 
-  // nullptr when it is not there.
+  // Returns nullptr when it is not there.
   kube::ObjectPtr Get(const kube::Resource& r, const std::string& ns, const std::string& name) {
     const auto found = backend.Get(r.gvr(), {ns, name});
     return found.ok() ? *found : nullptr;

@@ -162,7 +162,7 @@ TEST_CASE("the pages of a list show one moment") {
   CHECK(first->objects.size() == 2);
   CHECK(first->remaining == 2);
 
-  // What happens between the pages does not show.
+  // Changes between two pages are not visible in them.
   REQUIRE(backend.Delete(kConfigMaps, {"default", "c"}, {}).ok());
   REQUIRE(backend.Create(kConfigMaps, ConfigMap("cc"), false).ok());
   kube::Object d = ConfigMap("d", "changed");

@@ -1,4 +1,4 @@
-// A server's backend and short ways to talk to it.
+// A server's backend, and functions to send it requests.
 #ifndef TESTS_SANDBOX_WRITE_BACKEND_FIXTURE_H_
 #define TESTS_SANDBOX_WRITE_BACKEND_FIXTURE_H_
 

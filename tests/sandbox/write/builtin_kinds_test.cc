@@ -1,4 +1,4 @@
-// What built-in kinds get from the server, and what it refuses.
+// Fields that the server sets in built-in kinds, and objects that it refuses.
 #include <catch2/catch.hpp>
 
 #include "tests/sandbox/write/backend_fixture.h"

@@ -1,4 +1,4 @@
-// Creation, update and deletion of objects, as every kind has them.
+// Creation, update and deletion, which are the same for every kind.
 #include <catch2/catch.hpp>
 
 #include "tests/sandbox/write/backend_fixture.h"
@@ -118,7 +118,7 @@ TEST_CASE("a write that changes nothing keeps the resourceVersion and notifies n
   int events = 0;
   const int64_t id = backend.Subscribe(kDeployments, [&](const Event&) { ++events; });
   CHECK(events == 1);
-  // Without defaults and resourceVersion, as kubectl replace would send it.
+  // The object has no defaults and no resourceVersion, as kubectl replace sends it.
   const auto same = backend.Update(kDeployments, Deployment("web"), "", false);
   REQUIRE(same.ok());
   CHECK((*same)->resource_version() == (*created)->resource_version());

@@ -162,7 +162,7 @@ TEST_CASE("server-side apply creates, merges, and removes what is no longer said
   const auto created = apply.As("me", kApplied);
   REQUIRE(created.ok());
   CHECK((*created)->generation() == 1);
-  // Somebody else adds a label and an environment variable.
+  // Another client adds a label and an environment variable.
   REQUIRE(Patch(backend, Type::kStrategic,
                 R"({"metadata":{"labels":{"theirs":"x"}},"spec":{"template":{"spec":{"containers":
                    [{"name":"web","env":[{"name":"C","value":"3"}]}]}}}})")

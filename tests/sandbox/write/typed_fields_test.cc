@@ -1,4 +1,4 @@
-// How the server reads built-in kinds: strictly typed JSON.
+// The server reads built-in kinds as strictly typed JSON.
 #include <catch2/catch.hpp>
 
 #include "sandbox/write/typed_fields.h"
