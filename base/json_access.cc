@@ -40,7 +40,7 @@ absl::Status WrongType(Path path, const Value& found, absl::string_view expected
                    " is of the type ", GoType(found), ", expected ", expected));
 }
 
-// The value at `path`, nullptr when absent; an error when something on the way is no object.
+// The value at `path`, nullptr when absent; an error when something on the way is not an object.
 absl::StatusOr<const Value*> Walk(const Value& v, Path path) {
   const Value* at = &v;
   for (size_t i = 0; i < path.size(); ++i) {

@@ -7,7 +7,7 @@
 namespace tls::internal {
 
 // Returns the roots, which are loaded at the first call and never destroyed. Thread-safe. If there
-// is no bundle the store trusts nothing.
+// is not a bundle the store trusts nothing.
 X509_STORE* SystemRoots();
 
 }  // namespace tls::internal

@@ -56,7 +56,7 @@ int Run(const config::Options& options, const base::StopToken& stop) {
     return kNoKubeconfig;
   }
   const absl::Status result = cmd::RunDaemon(options, *connection, stop);
-  // A stop that comes during the start is no failure either.
+  // A stop that comes during the start is not a failure either.
   if (result.ok() || (stop.stop_requested() && absl::IsCancelled(result))) return 0;
   base::LogError("karmada-controller-manager ends", {{"error", result}});
   // Threads that outlived the graceful period must not keep the process.

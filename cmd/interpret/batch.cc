@@ -111,7 +111,7 @@ absl::StatusOr<ExitCode> Batch(const BatchOptions& options, Console& console) {
 
 std::string AnswerLine(Layers& layers, absl::string_view line) {
   if (absl::StripAsciiWhitespace(line).empty()) {
-    return ErrorAnswer(kNoId, "an empty line is no request");
+    return ErrorAnswer(kNoId, "an empty line is not a request");
   }
   const auto request = json::Parse(line);
   if (!request.ok()) return ErrorAnswer(kNoId, request.status().message());

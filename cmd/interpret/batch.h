@@ -15,7 +15,7 @@ void AddBatch(CommandLine& line);
 
 // The answer to one line, as a line without its end: {"id":…,"layer":…,"by":…,"result":…}, or
 // {"id":…,"error":…}. The id is that of the request, as it is written there; null when the request
-// has none or is no JSON object.
+// has none or is not a JSON object.
 std::string AnswerLine(Layers& layers, absl::string_view line);
 
 }  // namespace cmd::interpret

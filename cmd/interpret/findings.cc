@@ -60,7 +60,7 @@ absl::string_view LineOf(absl::string_view text, int line) {
 
 constexpr char kNearEnd[] = "near '<eof>'";
 
-// Line and column behind the last character that is no blank.
+// Line and column behind the last character that is not a blank.
 std::pair<int, int> EndOf(absl::string_view text) {
   const absl::string_view whole = absl::StripTrailingAsciiWhitespace(text);
   const auto line = static_cast<int>(std::count(whole.begin(), whole.end(), '\n')) + 1;

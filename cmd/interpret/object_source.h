@@ -20,9 +20,9 @@ class ObjectSource {
  public:
   ObjectSource(DocumentReader& reader, LiveObjects& live) : reader_(reader), live_(live) {}
 
-  // All objects that the argument means; what is no object in a directory is passed over. Errors
-  // (kNotFound, kInvalidArgument, those of the client) name the argument, and document and line of
-  // what is no object.
+  // All objects that the argument means; what is not an object in a directory is passed over.
+  // Errors (kNotFound, kInvalidArgument, those of the client) name the argument, and document and
+  // line of what is not an object.
   absl::StatusOr<std::vector<Document>> All(const std::string& argument, bool recursive);
   struct Wanted {
     absl::string_view plural;  // How messages call them.
@@ -36,14 +36,14 @@ class ObjectSource {
   // none.
   absl::StatusOr<std::vector<Document>> Customizations(const std::string& argument, bool recursive);
   // The same file by file, past what is wrong: what is not YAML and, unless it is in a directory,
-  // what is no object is `bad`. A file that cannot be read is an error.
+  // what is not an object is `bad`. A file that cannot be read is an error.
   absl::StatusOr<std::vector<absl::StatusOr<ReadText>>> CustomizationFiles(
       const std::string& argument, bool recursive);
   // Exactly one.
   absl::StatusOr<kube::Object> One(const std::string& argument);
   // A list of AggregatedStatusItem: one in each document, one document that is the list, or a
   // binding, whose status.aggregatedStatus it is. They are read as the daemon reads a binding's:
-  // `applied: false` and what is no field of an item are left out. Null for a text without
+  // `applied: false` and what is not a field of an item are left out. Null for a text without
   // documents; kInvalidArgument for wrong types.
   absl::StatusOr<interpreter::AggregatedItems> Items(const std::string& argument);
 

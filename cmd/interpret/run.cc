@@ -61,7 +61,7 @@ absl::Status CheckSurplus(Operation op, const RunOptions& options) {
   if (!options.status.empty() && op != Operation::kAggregateStatus) return takes_no("--status");
   if (options.diff && !ReturnsObject(op)) return takes_no("--diff, for it returns no object");
   if (options.diff && options.format == Format::kJson) {
-    return absl::InvalidArgumentError("--diff prints a diff, which is no JSON: leave one out");
+    return absl::InvalidArgumentError("--diff prints a diff, which is not JSON: leave one out");
   }
   if (!options.observed_context.empty() && options.observed.empty()) {
     return absl::InvalidArgumentError("--observed-context is about --observed, which is not given");

@@ -130,7 +130,7 @@ absl::StatusOr<kube::Object> ObjectIn(Results results) {
                    TableOf(results[0], json::Value::Object(), "the table of an object"));
   if (!table["kind"].AsString().empty()) return kube::Object(std::move(table));
   return Invalid(
-      absl::StrCat("returned a table that is no object, it has no kind: ", Excerpt(table)));
+      absl::StrCat("returned a table that is not an object, it has no kind: ", Excerpt(table)));
 }
 
 absl::StatusOr<json::Value> StatusIn(Results results) {

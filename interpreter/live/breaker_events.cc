@@ -32,8 +32,8 @@ std::string TextFor(const webhook::Hook& hook, const webhook::BreakerChange& cha
 
 }  // namespace
 
-void TellBreaker(kube::Manager& manager, const webhook::Hook& hook,
-                 const webhook::BreakerChange& change) {
+void ReportBreakerChange(kube::Manager& manager, const webhook::Hook& hook,
+                         const webhook::BreakerChange& change) {
   base::LogWarning("a webhook's breaker has moved",
                    {{"hook", hook.uid}, {"open", change.open}, {"reason", change.reason}});
   const kube::ObjectPtr object = ConfigurationOf(manager, hook);

@@ -10,8 +10,8 @@ namespace interpreter::live {
 
 // Writes one event and one log line; without the object in the cache, only the log line. The texts
 // contain the time when the outage began, so that each outage gets its own events.
-void TellBreaker(kube::Manager& manager, const webhook::Hook& hook,
-                 const webhook::BreakerChange& change);
+void ReportBreakerChange(kube::Manager& manager, const webhook::Hook& hook,
+                         const webhook::BreakerChange& change);
 
 }  // namespace interpreter::live
 

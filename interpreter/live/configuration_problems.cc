@@ -7,7 +7,7 @@
 
 namespace interpreter::live {
 
-void ConfigurationProblems::Tell(const std::vector<Finding>& findings) {
+void ConfigurationProblems::Report(const std::vector<Finding>& findings) {
   std::map<Key, std::string> before;
   before.swap(reported_);
   std::set<Key> gone;

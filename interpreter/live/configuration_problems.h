@@ -30,7 +30,7 @@ class ConfigurationProblems {
 
   // Reports these findings; they must cover all objects, including those without problems. Only the
   // leader writes events; an instance that becomes the leader writes those it has not written yet.
-  void Tell(const std::vector<Finding>& findings);
+  void Report(const std::vector<Finding>& findings);
 
  private:
   // Kind and name.

@@ -290,7 +290,7 @@ void LiveInterpreter::Impl::Reload(const base::StopToken& stop) {
     absl::MutexLock lock(&mu_);
     difference.waiting.swap(waiting_);
   }
-  problems_.Tell(findings);
+  problems_.Report(findings);
   // The first load publishes nothing: no loop has asked anything yet.
   if (!first && !difference.empty()) Publish(difference);
 }
@@ -344,7 +344,7 @@ void LiveInterpreter::Impl::BreakerMoved(const webhook::Hook& hook,
                                          const std::set<webhook::KindQuestion>& unanswered) {
   if (change.open) PlanProbes();
   LookAgainAt(unanswered);
-  TellBreaker(manager_, hook, change);
+  ReportBreakerChange(manager_, hook, change);
 }
 
 void LiveInterpreter::Impl::LookAgainAt(const std::set<webhook::KindQuestion>& questions) {

@@ -48,25 +48,25 @@ std::optional<int64_t> Fields::OptionalInt(absl::string_view name) {
   const json::Value& v = Held(name);
   if (v.is_null()) return std::nullopt;
   if (v.is_int() && v.AsInt() == static_cast<int32_t>(v.AsInt())) return v.AsInt();
-  Fail(name, v, v.is_int() ? "32-bit integer" : "integer");
+  Fail(name, v, v.is_int() ? "a 32-bit integer" : "an integer");
   return std::nullopt;
 }
 
 int64_t Fields::Int64(absl::string_view name) {
   const json::Value& v = Held(name);
-  if (!v.is_int() && !v.is_null()) Fail(name, v, "integer");
+  if (!v.is_int() && !v.is_null()) Fail(name, v, "an integer");
   return v.is_int() ? v.AsInt() : 0;
 }
 
 bool Fields::Bool(absl::string_view name) {
   const json::Value& v = Held(name);
-  if (!v.is_bool() && !v.is_null()) Fail(name, v, "boolean");
+  if (!v.is_bool() && !v.is_null()) Fail(name, v, "a boolean");
   return v.AsBool();
 }
 
 absl::string_view Fields::String(absl::string_view name) {
   const json::Value& v = Held(name);
-  if (!v.is_string() && !v.is_null()) Fail(name, v, "string");
+  if (!v.is_string() && !v.is_null()) Fail(name, v, "a string");
   return v.AsString();
 }
 
@@ -74,20 +74,20 @@ absl::string_view Fields::Time(absl::string_view name) {
   const json::Value& v = Held(name);
   if (v.is_null()) return "";
   if (kube::ParseTime(v.AsString()).ok()) return v.AsString();
-  Fail(name, v, "RFC 3339 time");
+  Fail(name, v, "an RFC 3339 time");
   return "";
 }
 
 const json::Value& Fields::Object(absl::string_view name) {
   const json::Value& v = Held(name);
   if (IsObject(v)) return v;
-  Fail(name, v, "object");
+  Fail(name, v, "an object");
   return Null();
 }
 
 absl::Span<const json::Value> Fields::Array(absl::string_view name) {
   const json::Value& v = Held(name);
-  if (!v.is_array() && !v.is_null() && !(v.is_object() && IsShapeless(v))) Fail(name, v, "list");
+  if (!v.is_array() && !v.is_null() && !(v.is_object() && IsShapeless(v))) Fail(name, v, "a list");
   return v.items();
 }
 
@@ -95,7 +95,7 @@ const json::Value& Fields::StringMap(absl::string_view name) {
   const json::Value& map = Object(name);
   for (const json::Member& member : map.members()) {
     if (member.value.is_string() || member.value.is_null()) continue;
-    Fields(map, *this, name, kNoIndex).Fail(member.name(), member.value, "string");
+    Fields(map, *this, name, kNoIndex).Fail(member.name(), member.value, "a string");
     return Null();
   }
   return map;
@@ -104,7 +104,7 @@ const json::Value& Fields::StringMap(absl::string_view name) {
 const json::Value& Fields::StringList(absl::string_view name) {
   for (const json::Value& item : Array(name)) {
     if (item.is_string() || item.is_null()) continue;
-    Fail(name, Held(name), "list of strings");
+    Fail(name, Held(name), "a list of strings");
     return Null();
   }
   return Held(name);
@@ -127,7 +127,7 @@ void Fields::AddError(absl::string_view name, const absl::Status& error) {
 }
 
 void Fields::Fail(absl::string_view name, const json::Value& held, absl::string_view expected) {
-  AddError(name, absl::InvalidArgumentError(absl::StrCat(json::Write(held), " is no ", expected)));
+  AddError(name, absl::InvalidArgumentError(absl::StrCat(json::Write(held), " is not ", expected)));
 }
 
 void SetOrOmit(json::Value& object, absl::string_view name, int64_t value) {

@@ -97,7 +97,7 @@ class Fields {
   }
 
   void CheckIsObject() {
-    if (!IsObject(*object_)) Fail("", *object_, "object");
+    if (!IsObject(*object_)) Fail("", *object_, "an object");
   }
   bool IsObject(const json::Value& v) const {
     return v.is_object() || v.is_null() || (v.is_array() && IsShapeless(v));

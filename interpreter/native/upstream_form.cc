@@ -27,7 +27,7 @@ absl::StatusOr<kube::Object> Rewritten(const Type& type, const kube::Object& obj
 
 // Adds members that upstream's new status always has, even when they are empty: to upstream, an
 // absent list and an empty one differ.
-void AddWhatUpstreamAlwaysMakes(kube::Object& object) {
+void AddFieldsThatUpstreamAlwaysWrites(kube::Object& object) {
   const auto add = [&object](json::Path path, const json::Value& empty) {
     if (object.Get(path).is_null()) object.Set(path, empty);
   };
@@ -41,7 +41,7 @@ void AddWhatUpstreamAlwaysMakes(kube::Object& object) {
 
 absl::StatusOr<bool> HasOtherStatus(const Type& type, const kube::Object& before,
                                     kube::Object after) {
-  AddWhatUpstreamAlwaysMakes(after);
+  AddFieldsThatUpstreamAlwaysWrites(after);
   ASSIGN_OR_RETURN(const json::Value old, EncodeAsGo(type, before.root(), EmptyLists::kKept));
   ASSIGN_OR_RETURN(const json::Value made, EncodeAsGo(type, after.root(), EmptyLists::kKept));
   return old["status"] != made["status"];

@@ -127,7 +127,7 @@ void ReadCaBundle(const json::Value& bundle, const std::string& field, Problems&
   const absl::string_view text = bundle.AsString();
   if (text.empty()) return;
   if (!absl::Base64Unescape(text, &out.ca_pem)) {
-    return problems.Invalid(field, "<ca bundle>", "it is no base64");
+    return problems.Invalid(field, "<ca bundle>", "it is not base64");
   }
   const absl::Status parsed = tls::ClientCredentials::Create({.ca_pem = out.ca_pem}).status();
   if (!parsed.ok()) problems.Invalid(field, "<ca bundle>", parsed.message());

@@ -141,7 +141,7 @@ void HookMonitor::Judge(const Hook& hook, HookState& state, const Asked& asked) 
   auto [change, in_doubt] =
       breaker.Report(asked.ticket, {health, ObjectOf(asked.question), asked.status});
   if (in_doubt) change = breaker.Settle(Check(hook, state));
-  if (change.has_value()) Tell(hook, state, *change);
+  if (change.has_value()) ReportChange(hook, state, *change);
   if (health == Health::kUp) state.NoteAnswered(asked.question);
   if (asked.status.ok() && state.ignored().NoteAnswered(asked.question)) WantProbe();
 }
@@ -228,7 +228,7 @@ void HookMonitor::Healed(const Hook& hook, HookState& state) {
   ReportWaiting(hook, ignored);
 }
 
-void HookMonitor::Tell(const Hook& hook, HookState& state, const BreakerChange& change) {
+void HookMonitor::ReportChange(const Hook& hook, HookState& state, const BreakerChange& change) {
   if (!change.open) Healed(hook, state);
   const std::set<KindQuestion> unanswered =
       change.open ? std::set<KindQuestion>() : state.TakeUnanswered();

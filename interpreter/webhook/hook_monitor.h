@@ -133,7 +133,7 @@ class HookMonitor {
   void Healed(const Hook& hook, HookState& state);
   void WantProbe() const;
   absl::Status Ask(const Hook& hook, const Question& question, const base::StopToken* stop);
-  void Tell(const Hook& hook, HookState& state, const BreakerChange& change);
+  void ReportChange(const Hook& hook, HookState& state, const BreakerChange& change);
   std::vector<Tracked> DueForProbe() const;
   void Count(const CallRecord& record, const absl::Status& status);
   void CountFailure(const Hook& hook, FailureReason reason) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);

@@ -21,7 +21,7 @@ absl::Status WrongType(absl::string_view name, absl::string_view wanted) {
 }
 
 absl::Status CheckMessage(const json::Value& message, absl::string_view kind) {
-  if (!message.is_object()) return Unreadable("the body is no JSON object");
+  if (!message.is_object()) return Unreadable("the body is not a JSON object");
   const absl::string_view version = message["apiVersion"].AsString(api::kConfigApiVersion);
   const absl::string_view given = message["kind"].AsString(kind);
   if (version == api::kConfigApiVersion && given == kind) return absl::OkStatus();
@@ -148,8 +148,8 @@ absl::StatusOr<json::Value> ReadPatch(const json::Value& response) {
   if (operations.ok() && operations->is_array()) return *operations;
   return WithReason(
       absl::InternalError(absl::StrCat(
-          "response.patch is no JSON patch: ",
-          operations.ok() ? "it is no list of operations" : operations.status().message())),
+          "response.patch is not a JSON patch: ",
+          operations.ok() ? "it is not a list of operations" : operations.status().message())),
       FailureReason::kPatch);
 }
 

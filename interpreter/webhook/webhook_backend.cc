@@ -17,7 +17,7 @@ namespace {
 
 // Returns the error with another code in place of kInvalidArgument, which means that the question
 // fails until rule or object change. A hook that can be called may be repaired without either.
-absl::Status AnotherTimePerhaps(const absl::Status& why, const Hook& hook) {
+absl::Status AsRetriable(const absl::Status& why, const Hook& hook) {
   if (!absl::IsInvalidArgument(why) || !hook.unusable.ok()) return why;
   return WithReason(absl::InternalError(why.message()), ReasonOf(why));
 }
@@ -25,7 +25,7 @@ absl::Status AnotherTimePerhaps(const absl::Status& why, const Hook& hook) {
 // Returns the error that callers see. As upstream, the text of every error but that of a patch
 // begins with "Internal error occurred".
 absl::Status Named(const absl::Status& why, const Hook& hook) {
-  const absl::Status error = AnotherTimePerhaps(why, hook);
+  const absl::Status error = AsRetriable(why, hook);
   if (ReasonOf(why) == FailureReason::kPatch) {
     return base::Annotate(error, "webhook \"", hook.uid, "\"");
   }

@@ -11,7 +11,7 @@
 namespace kube {
 namespace {
 
-// What the server alone writes: a difference here is no wish of the caller's.
+// What the server alone writes: a difference here is not a wish of the caller's.
 constexpr absl::string_view kServerOwnedMetadata[] = {
     "creationTimestamp", "deletionGracePeriodSeconds",
     "deletionTimestamp", "generation",

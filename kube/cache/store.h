@@ -58,7 +58,7 @@ class Store {
   // Call it before the list is asked for.
   ListMark BeginList() const;
   // Returns whether a list shows that the server's history is not the one seen so far.
-  // `list_version`: the list's resourceVersion, -1 if it is no number.
+  // `list_version`: the list's resourceVersion, -1 if it is not a number.
   static bool WentBack(const ListMark& mark, int64_t list_version) {
     return list_version >= 0 && list_version < mark.newest;
   }

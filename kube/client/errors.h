@@ -12,7 +12,7 @@ namespace kube {
 
 // The object changed since it was read: the write carried an older resourceVersion or another uid,
 // or somebody else holds the field. Reading again and writing again mends it, so it deserves
-// neither a log line nor an event. An admission webhook that denies with code 409 is no conflict
+// neither a log line nor an event. An admission webhook that denies with code 409 is not a conflict
 // (see IsRefused): repeating the write gets the same answer.
 bool IsConflict(const absl::Status& status);
 

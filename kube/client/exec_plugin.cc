@@ -14,7 +14,7 @@ namespace kube {
 namespace {
 
 absl::Status Malformed(absl::string_view what) {
-  return absl::InvalidArgumentError(absl::StrCat("its output is no ExecCredential: ", what));
+  return absl::InvalidArgumentError(absl::StrCat("its output is not an ExecCredential: ", what));
 }
 
 absl::Status PluginError(const ExecPlugin& plugin, const absl::Status& status) {

@@ -256,7 +256,7 @@ absl::StatusOr<ConnectionConfig> LoadConnectionConfigFrom(const KubeconfigOption
   auto config = LoadFile(path, options.context);
   if (absl::IsNotFound(config.status())) {
     return absl::NotFoundError(absl::StrCat(
-        "no kubeconfig: neither --kubeconfig nor $KUBECONFIG is set, this is no pod, and ", path,
+        "no kubeconfig: neither --kubeconfig nor $KUBECONFIG is set, this is not a pod, and ", path,
         " does not exist"));
   }
   return config;

@@ -78,7 +78,7 @@ std::string WithoutUserInfo(absl::string_view url);
 std::string HostOf(absl::string_view url);
 
 // Returns whether both stand for the same server, reached in the same way, with the same
-// credentials. Every field counts but default_namespace, which is no part of a connection.
+// credentials. Every field counts but default_namespace, which is not a part of a connection.
 bool SameConnection(const ConnectionConfig& a, const ConnectionConfig& b);
 // Returns whether Transport::ReplaceToken(b.token) makes a transport for `a` one for `b`: both
 // authenticate by a token that stands in the configuration, and nothing else is different.

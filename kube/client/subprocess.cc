@@ -60,7 +60,7 @@ std::vector<std::string> Environment(const ProgramOptions& options) {
     const char* equals = std::strchr(*entry, '=');
     if (equals != nullptr) variables[std::string(*entry, equals - *entry)] = equals + 1;
   }
-  // Where we point OpenSSL at is no business of the program.
+  // Where we point OpenSSL at does not concern the program.
   const tls::SystemBundleVariables bundle = tls::OriginalSystemBundleVariables();
   Restore(variables, "SSL_CERT_FILE", bundle.file);
   Restore(variables, "SSL_CERT_DIR", bundle.directory);

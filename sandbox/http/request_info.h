@@ -17,7 +17,7 @@ struct RequestInfo {
   // Written as in audit logs: get, list, watch, create, update, patch, delete, deletecollection.
   std::string verb;
 
-  // "deployments", "deployments/status", or "" when this is no resource.
+  // "deployments", "deployments/status", or "" when this is not a resource.
   std::string ResourceText() const;
 };
 

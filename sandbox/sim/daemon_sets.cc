@@ -19,7 +19,7 @@ std::string NodeOf(const kube::Object& pod) { return pod.spec()["nodeName"].ToSt
 // The label that only matches a pod of the present template.
 std::string RevisionOf(const kube::Object& set) { return TemplateHash(set.spec()["template"]); }
 
-// Only what placement depends on: a heartbeat is no reason to look at every DaemonSet.
+// Only what placement depends on: a heartbeat is not a reason to look at every DaemonSet.
 bool MattersForPlacement(const Event& event) {
   return event.previous == nullptr || event.type == Event::Type::kDeleted ||
          event.previous->labels() != event.object->labels();

@@ -52,7 +52,7 @@ TEST_CASE("the same references in another order are the same") {
   CHECK(api::NamesSameDependencies("[]", {}));
 }
 
-TEST_CASE("other references, or what is no list, are not the same") {
+TEST_CASE("other references, or what is not a list, are not the same") {
   const json::Value list = Json(kConfigAndSecret);
   CHECK_FALSE(api::NamesSameDependencies("[]", list));
   CHECK_FALSE(api::NamesSameDependencies("null", list));

@@ -114,7 +114,7 @@ TEST_CASE("a connection closed after its answer ends with TLS's own goodbye") {
   client.Send("GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
   CHECK(client.ReadResponse().code == 200);
   CHECK(client.EndsNow());
-  CHECK(client.was_told_of_the_end());
+  CHECK(client.saw_close_notify());
 }
 
 TEST_CASE("who does not speak TLS, or says nothing, is cut") {

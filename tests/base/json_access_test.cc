@@ -24,7 +24,7 @@ TEST_CASE("a field of the expected type is found") {
   CHECK((*json::FindObject(Sample(), {"spec"}))->Has("replicas"));
 }
 
-TEST_CASE("an absent field is no error") {
+TEST_CASE("an absent field is not an error") {
   CHECK_FALSE(json::FindInt(Sample(), {"spec", "x"})->has_value());
   CHECK_FALSE(json::FindBool(Sample(), {"x", "y", "z"})->has_value());
   CHECK_FALSE(json::FindString(Sample(), {"x"})->has_value());

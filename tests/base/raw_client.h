@@ -184,7 +184,7 @@ class TlsRawClient : public RawClient {
   // the client's certificate afterwards.)
   bool secure() const { return secure_; }
   // Returns whether the peer announced the end of TLS data instead of just closing the connection.
-  bool was_told_of_the_end() const {
+  bool saw_close_notify() const {
     return ssl_ && (SSL_get_shutdown(ssl_.get()) & SSL_RECEIVED_SHUTDOWN) != 0;
   }
 

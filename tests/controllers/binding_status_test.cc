@@ -107,7 +107,7 @@ TEST_CASE_METHOD(Fixture, "an interpreter's error is never taken for a template 
                                    "AggregateStatus"});
 }
 
-TEST_CASE_METHOD(Fixture, "a template that went meanwhile is no failure") {
+TEST_CASE_METHOD(Fixture, "a template that went meanwhile is not a failure") {
   server->Erase(kDeployments, kWeb);  // The cache may still have it.
   REQUIRE(Reconcile().ok());
   CHECK(recorded->All().empty());

@@ -62,7 +62,7 @@ TEST_CASE_METHOD(Fixture, "a flip in between starts the wait anew") {
   CHECK(Adjusted("False", "True", 29) == "False");
 }
 
-TEST_CASE_METHOD(Fixture, "what is no flip between ready and not ready is reported at once") {
+TEST_CASE_METHOD(Fixture, "what is not a flip between ready and not ready is reported at once") {
   Adjusted("False", "False", 0);
   CHECK(Adjusted("False", "Unknown", 1) == "False");
   Adjusted("True", "True", 2);

@@ -61,7 +61,7 @@ TEST_CASE("Status, versions and managed fields are no change of the specificatio
       before, Parse(R"({"metadata":{"name":"a","labels":{"mine":"y"}}})")));
 }
 
-TEST_CASE("A status written without a subresource is no change of the specification") {
+TEST_CASE("A status written without a subresource is not a change of the specification") {
   const kube::Object before =
       Parse(R"({"metadata":{"name":"a","generation":3},"spec":{"n":1},"status":{"x":1}})");
   const auto changed = [&](const char* after) {
@@ -78,7 +78,7 @@ TEST_CASE("A status written without a subresource is no change of the specificat
   CHECK(changed(R"({"metadata":{"name":"a","generation":4},"spec":{"n":1},"status":{"x":1}})"));
 }
 
-TEST_CASE("A ConfigMap that every API server writes for itself is no template") {
+TEST_CASE("A ConfigMap that every API server writes for itself is not a template") {
   const auto filter = detector::TemplateFilter::Create("", {}).value();
   const auto config_map = [](const char* name) {
     return kube::Object::Make({"", "v1", "ConfigMap"}, {"kube-system", name});

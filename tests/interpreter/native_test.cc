@@ -95,7 +95,7 @@ TEST_CASE("a status of the wrong type is an error that names the cluster") {
       Native().AggregateStatus(deployment, Json(Items({R"({"replicas":"x"})"}))).status();
   CHECK(status.message() ==
         "AggregateStatus of Deployment web by the native interpreter: cluster member1: "
-        "status.replicas: \"x\" is no integer");
+        "status.replicas: \"x\" is not an integer");
 }
 
 TEST_CASE("reflection reports the generations of member and template") {

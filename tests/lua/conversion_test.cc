@@ -73,7 +73,8 @@ TEST_CASE("what is unchanged is shared with the argument") {
   CHECK(json::Write(object["status"]) == "{}");
 }
 
-TEST_CASE("an argument passed on whole is no part of the result's size; repeated parts of it are") {
+TEST_CASE(
+    "an argument passed on whole is not a part of the result's size; repeated parts of it are") {
   const ScriptRunner runner(SmallBudget());
   const size_t most = SmallBudget().budget.result;
   json::Value object = json::Value::Object();

@@ -148,9 +148,8 @@ std::vector<std::string> FakeApiServer::Requests(const std::string& method) cons
 
 size_t FakeApiServer::Calls() const {
   absl::MutexLock lock(&mu_);
-  return std::count_if(requests_.begin(), requests_.end(), [](const std::string& line) {
-    return !absl::StartsWith(line, "WATCH ");
-  });
+  return std::count_if(requests_.begin(), requests_.end(),
+                       [](const std::string& line) { return !absl::StartsWith(line, "WATCH "); });
 }
 
 std::string FakeApiServer::last_body() const {
@@ -229,7 +228,7 @@ void FakeApiServer::Start(const StreamPtr& stream) {
   }
   streams_.push_back(stream);
   for (const FakeObjects::Change& change : objects_.history()) {
-    if (change.version > from) Tell(stream, change);
+    if (change.version > from) SendChange(stream, change);
   }
 }
 
@@ -246,11 +245,11 @@ kube::HttpResponse FakeApiServer::NextFailure(const std::string& method, const R
 
 void FakeApiServer::Publish() {
   for (; published_ < objects_.history().size(); ++published_) {
-    for (const StreamPtr& stream : streams_) Tell(stream, objects_.history()[published_]);
+    for (const StreamPtr& stream : streams_) SendChange(stream, objects_.history()[published_]);
   }
 }
 
-void FakeApiServer::Tell(const StreamPtr& stream, const FakeObjects::Change& change) {
+void FakeApiServer::SendChange(const StreamPtr& stream, const FakeObjects::Change& change) {
   if (stream->path.collection != change.collection) return;
   const bool was = !change.before.empty() && Selects(stream->path, change.before);
   const bool is = !change.after.empty() && Selects(stream->path, change.after);

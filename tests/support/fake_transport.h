@@ -106,7 +106,7 @@ class FakeApiServer : public kube::Transport {
   void Publish() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
   // Each of these only takes note; Deliver makes the callbacks.
-  void Tell(const StreamPtr& stream, const FakeObjects::Change& change);
+  void SendChange(const StreamPtr& stream, const FakeObjects::Change& change);
   void SendEvent(const StreamPtr& stream, const char* type, const kube::Object& object);
   void End(const StreamPtr& stream, const absl::Status& status);
   void Enqueue(const StreamPtr& stream, Call call);

@@ -173,7 +173,7 @@ TEST_CASE_METHOD(Fixture, "a difference is sent as a patch of what differs") {
   CHECK(Writes() == 2);
 }
 
-TEST_CASE_METHOD(Fixture, "a status written in between is no conflict and stays") {
+TEST_CASE_METHOD(Fixture, "a status written in between is not a conflict and stays") {
   REQUIRE(writer.CreateOrUpdate(Template(), {}).ok());
   kube::Object other = Stored();
   other.Set({"status"}, Json(R"({"conditions": [{"type": "Applied"}]})"));

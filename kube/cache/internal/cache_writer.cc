@@ -173,7 +173,7 @@ void CacheWriter::Dispatch() {
     if (change.action) {
       change.action();
     } else {
-      Tell(change);
+      Notify(change);
     }
     change = Change();  // The last reference may free a whole object.
     mu_.Lock();
@@ -196,7 +196,7 @@ void CacheWriter::Replay(int64_t id, HandlerPtr handler, const std::vector<Objec
   last_replayed_ = id;
 }
 
-void CacheWriter::Tell(const Change& change) {
+void CacheWriter::Notify(const Change& change) {
   int64_t id = 0;
   while (const HandlerPtr handler = BeginNext(id)) {
     if (change.before == nullptr) {

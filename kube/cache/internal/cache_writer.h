@@ -81,7 +81,7 @@ class CacheWriter {
   void Note(ObjectPtr before, ObjectPtr after, bool initial) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void Replay(int64_t id, HandlerPtr handler, const std::vector<ObjectPtr>& objects);
   void Dispatch();
-  void Tell(const Change& change);
+  void Notify(const Change& change);
   // Marks the first handler after `id` (or `id` itself) as being called and returns it; nullptr
   // when there is none. Finish ends the call.
   HandlerPtr BeginNext(int64_t& id);

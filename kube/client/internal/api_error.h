@@ -23,7 +23,7 @@ absl::Status ErrorOfStatusObject(const json::Value& status, int http_code);
 bool NamesObject(const absl::Status& error);
 
 // The error of an answer whose code is not 2xx. `what` ("get Deployment default/web") precedes the
-// server's message; a body that is no Status object is quoted up to a line's length.
+// server's message; a body that is not a Status object is quoted up to a line's length.
 absl::Status ErrorOfResponse(const HttpResponse& response, absl::string_view what);
 
 // Seconds of the Retry-After header; 0 when there is none. Dates are not used by API servers and

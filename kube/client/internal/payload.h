@@ -15,7 +15,7 @@ namespace kube {
 // where missing (items of lists).
 Object TakeObject(json::Value root, const Gvk& gvk);
 
-// The body of a successful answer. kInternal: it is no JSON object.
+// The body of a successful answer. kInternal: it is not a JSON object.
 absl::StatusOr<Object> ParseObject(absl::string_view body, const Gvk& gvk);
 absl::StatusOr<ListPage> ParseList(absl::string_view body, const Gvk& gvk);
 

@@ -129,7 +129,7 @@ Object EventCorrelator::NewEvent(const EventNote& note, const std::string& messa
   return event;
 }
 
-// "<object>.<hexadecimal nanoseconds>", never the same twice. An object whose name is no DNS
+// "<object>.<hexadecimal nanoseconds>", never the same twice. An object whose name is not a DNS
 // subdomain (a ClusterRole's may not be) gets a UUID, as client-go's GenerateEventName does.
 std::string EventCorrelator::NewName(const EventNote& note) {
   last_nanos_ = std::max(absl::ToUnixNanos(note.time), last_nanos_ + 1);

@@ -43,7 +43,7 @@ TEST_CASE("Answers come in the order of requests, with their ids") {
       R"({"id":"x","operation":"InterpretStatus","object":{"apiVersion":"v1","kind":"Pod"}})");
   REQUIRE(answers.size() == 3);
   CHECK(json::Write(answers[0]) == R"({"by":"Service","id":7,"layer":"native","result":true})");
-  CHECK(json::Write(answers[1]) == R"({"error":"an empty line is no request","id":null})");
+  CHECK(json::Write(answers[1]) == R"({"error":"an empty line is not a request","id":null})");
   CHECK(json::Write(answers[2]) == R"({"by":"Pod","id":"x","layer":"native","result":null})");
 }
 

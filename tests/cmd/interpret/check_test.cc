@@ -108,7 +108,7 @@ TEST_CASE("Globals that scripts do not have are found, each where it stands") {
   CHECK_THAT(ran.out, Contains("3 errors, 0 warnings"));
 }
 
-TEST_CASE("What scripts may use is no finding, and print is not called to find out") {
+TEST_CASE("What scripts may use is not a finding, and print is not called to find out") {
   const Ran ran = CheckHealth(
       "local function Both(a, b) return a and b end\nfunction InterpretHealth(o)\n"
       "  print(string.upper('x'), math.floor(1.5), next({}), _G ~= nil, unpack({1}))\n"
@@ -117,7 +117,7 @@ TEST_CASE("What scripts may use is no finding, and print is not called to find o
   CHECK(ran.err.empty());
 }
 
-TEST_CASE("Assigning a global is a warning, which is no failure") {
+TEST_CASE("Assigning a global is a warning, which is not a failure") {
   const Ran ran = CheckHealth("function InterpretHealth(o)\n  x = o\n  return x ~= nil\nend");
   CHECK(ran.code == 0);
   CHECK_THAT(ran.out, Contains("12:11: warning:") && Contains("write local x"));
@@ -152,7 +152,7 @@ TEST_CASE("Two customizations that answer the same question are found") {
                                "input, document 1, line 1) already"));
 }
 
-TEST_CASE("What is no customization is an error") {
+TEST_CASE("What is not a customization is an error") {
   const Ran ran = Check(tests::kDeployment);
   CHECK(ran.code == 1);
   CHECK_THAT(ran.out, Contains("not a ResourceInterpreterCustomization, got apps/v1"));
@@ -222,7 +222,7 @@ TEST_CASE("What is not YAML is a finding with its place, and the rest is checked
   CHECK(list->At(0)["column"] == 7);
 }
 
-TEST_CASE("What is no object at all is a finding, too") {
+TEST_CASE("What is not an object at all is a finding, too") {
   const Ran ran = Check("a: 1\n---\nb: 2\n");
   CHECK(ran.code == 1);
   CHECK_THAT(

@@ -62,7 +62,7 @@ TEST_CASE("Directories are searched to the bottom, and manifests in them are no 
   CHECK_THAT(ran.out, Contains("1 case: 1 passed, 0 failed"));
 }
 
-TEST_CASE("A document that is no case fails where it stands") {
+TEST_CASE("A document that is not a case fails where it stands") {
   const Ran ran = RunTool({"test", "-"}, "name: a\noperation: Dance\n---\nname: [\n");
   CHECK(ran.code == 1);
   CHECK_THAT(ran.out, Contains("FAIL standard input:1 not a case") && Contains("Dance"));
@@ -91,7 +91,7 @@ TEST_CASE("A suite for each file") {
                       Contains("<failure message=\"x?\">"));
 }
 
-TEST_CASE("What is no UTF-8, or no character of XML, is replaced in a report") {
+TEST_CASE("What is not UTF-8, or no character of XML, is replaced in a report") {
   const std::string xml = cmd::interpret::JUnitXml(
       {{.file = "a\xff<", .name = "\xc3\xa9", .report = "b\xed\xa0\x80 \xef\xbf\xbf"}});
   CHECK_THAT(xml, Contains("<testsuite name=\"a\xef\xbf\xbd&lt;\"") &&

@@ -87,7 +87,7 @@ inputReplicas: 4
   CHECK(file.cases[2].input.items.is_array());
 }
 
-TEST_CASE("a document that is no case is reported with its line, the others are kept") {
+TEST_CASE("a document that is not a case is reported with its line, the others are kept") {
   struct Example {
     std::string document, message;
   };

@@ -122,7 +122,7 @@ TEST_CASE("an apiVersion that is none leaves no target") {
   CHECK(read.problems[0].field == "spec.target.apiVersion");
 }
 
-TEST_CASE("another kind of object is no customization") {
+TEST_CASE("another kind of object is not a customization") {
   const Customization read = Parse("{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {}}");
   CHECK(Problems(read) == "not a ResourceInterpreterCustomization, got /v1, Kind=Pod");
   CHECK(read.target.empty());

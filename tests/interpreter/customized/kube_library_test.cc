@@ -75,15 +75,15 @@ TEST_CASE("scripts get the requirements of a pod template, or nil") {
 
 TEST_CASE("pod templates with wrong types are errors") {
   const auto [call, error] = GENERATE(table<std::string, std::string>({
-      {"accuratePodRequirements({spec={containers='x'}})", R"(spec.containers: "x" is no list)"},
+      {"accuratePodRequirements({spec={containers='x'}})", R"(spec.containers: "x" is not a list)"},
       {"accuratePodRequirements({spec={nodeSelector='x'}})",
-       R"(spec.nodeSelector: "x" is no object)"},
+       R"(spec.nodeSelector: "x" is not an object)"},
       {"accuratePodRequirements({spec={tolerations={{key=1}}}})",
-       "spec.tolerations[0].key: 1 is no string"},
-      {"accuratePodRequirements({spec='x'})", R"(spec: "x" is no object)"},
-      {"getPodDependencies({spec={volumes='x'}}, 'n')", R"(spec.volumes: "x" is no list)"},
+       "spec.tolerations[0].key: 1 is not a string"},
+      {"accuratePodRequirements({spec='x'})", R"(spec: "x" is not an object)"},
+      {"getPodDependencies({spec={volumes='x'}}, 'n')", R"(spec.volumes: "x" is not a list)"},
       {"getPodDependencies({spec={containers={{env={{valueFrom=1}}}}}}, 'n')",
-       "spec.containers[0].env[0].valueFrom: 1 is no object"},
+       "spec.containers[0].env[0].valueFrom: 1 is not an object"},
   }));
   CHECK_THAT(Call(call), Catch::Matchers::Contains(error));
 }

@@ -151,12 +151,14 @@ TEST_CASE("ReviseReplica gives the object, empty containers and all") {
         R"({"kind":"Widget","spec":{"empty":{},"none":[]}})");
   CHECK(Revised("return nil") ==
         "error: ric/replicaRevision:1: in ReviseReplica: returned nil, not the table of an object");
-  CHECK(Revised("return {}") ==
-        "error: ric/replicaRevision:1: in ReviseReplica: returned a table that is no object, it "
-        "has no kind: {}");
-  CHECK(Revised("return {spec = 1}") ==
-        "error: ric/replicaRevision:1: in ReviseReplica: returned a table that is no object, it "
-        "has no kind: {\"spec\":1}");
+  CHECK(
+      Revised("return {}") ==
+      "error: ric/replicaRevision:1: in ReviseReplica: returned a table that is not an object, it "
+      "has no kind: {}");
+  CHECK(
+      Revised("return {spec = 1}") ==
+      "error: ric/replicaRevision:1: in ReviseReplica: returned a table that is not an object, it "
+      "has no kind: {\"spec\":1}");
   const std::string cut =
       Revised("local t = {} for i = 1, 200 do t[i] = '\u20ac' end return {text = table.concat(t)}");
   CHECK_THAT(cut, Catch::EndsWith("\u20ac..."));

@@ -244,7 +244,7 @@ TEST_CASE("bad responses are refused in upstream's words") {
       {Operation::kRetain, ok + R"(,"patchType":"JSONPatch","patch":"*"})",
        undecodable + "response.patch is not base64"},
       {Operation::kRetain, ok + R"(,"patchType":"JSONPatch","patch":"e30="})",
-       "response.patch is no JSON patch: it is no list of operations", FailureReason::kPatch},
+       "response.patch is not a JSON patch: it is not a list of operations", FailureReason::kPatch},
   };
   for (const Case& c : cases) {
     CAPTURE(c.response);
@@ -256,7 +256,7 @@ TEST_CASE("bad responses are refused in upstream's words") {
       std::string(CodecOf(kContext).Decode(Ask(Operation::kRetain), "no").status().message()),
       Catch::StartsWith("failed to call webhook: the body is not JSON: "));
   CHECK(CodecOf(kContext).Decode(Ask(Operation::kRetain), "[]").status().message() ==
-        "failed to call webhook: the body is no JSON object");
+        "failed to call webhook: the body is not a JSON object");
   for (const char* body : {"no", "[]", "{}", R"({"kind":"Status"})"}) {
     CHECK(ReasonOf(CodecOf(kContext).Decode(Ask(Operation::kRetain), body).status()) ==
           FailureReason::kUnreadable);

@@ -192,7 +192,7 @@ TEST_CASE(
        R"(webhooks[0].clientConfig.service.path: Invalid value: "/a//b": segment[1] may not be empty)",
        false},
       {client("url: 'https://h', caBundle: '***'"),
-       R"(webhooks[0].clientConfig.caBundle: Invalid value: "<ca bundle>": it is no base64)",
+       R"(webhooks[0].clientConfig.caBundle: Invalid value: "<ca bundle>": it is not base64)",
        false},
       {client("url: 'https://h', caBundle: aGVsbG8="),
        R"(webhooks[0].clientConfig.caBundle: Invalid value: "<ca bundle>": certificate authority)",

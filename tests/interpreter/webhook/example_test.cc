@@ -157,7 +157,7 @@ TEST_CASE_METHOD(Example, "a Workload that makes no sense is refused with the ex
              Catch::Contains("an error on the server (") && Catch::Contains("accessor error"));
 }
 
-TEST_CASE("the example refuses what is no question") {
+TEST_CASE("the example refuses what is not a question") {
   const auto code = [](const std::string& method, const std::string& body) {
     base::HttpRequest request;
     request.method = method;

@@ -75,7 +75,7 @@ TEST_CASE_METHOD(Fixture, "a status update sends the difference of the status al
   CHECK_FALSE(server->Find(kPods, key).root().Has("spec"));
 }
 
-TEST_CASE_METHOD(Fixture, "a status that is no subresource is patched on the object, alone") {
+TEST_CASE_METHOD(Fixture, "a status that is not a subresource is patched on the object, alone") {
   server->Put(kPods, Pod("a"));
   Object after = *Before();
   after.Set({"status", "phase"}, "Running");

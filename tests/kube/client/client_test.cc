@@ -147,7 +147,7 @@ TEST_CASE("Errors name verb, object and what the server said") {
         "list deployments.apps in a: said so");
 }
 
-TEST_CASE("An answer that is no object is an error that names the call") {
+TEST_CASE("An answer that is not an object is an error that names the call") {
   for (const char* body : {"", "[]", "{", "null"}) {
     Fixture f([&](const HttpRequest&, int) { return Answer(200, body); });
     CAPTURE(body);

@@ -314,7 +314,7 @@ TEST_CASE("A replaced token is used by the next request, on the same connection"
   CHECK(server.connections() == 1);
 }
 
-TEST_CASE("The subject of a certificate is no name of the server, and hosts know no capitals") {
+TEST_CASE("The subject of a certificate is not a name of the server, and hosts know no capitals") {
   tests::ForEachTransport();
   const auto echo = [](base::HttpRequest, std::shared_ptr<base::HttpResponder> responder) {
     responder->Send({});

@@ -15,7 +15,8 @@ Condition Applied(const char* status, const char* reason) {
   return {"Applied", status, reason, "message", 0};
 }
 
-TEST_CASE("a message longer than the API server takes is cut, which is no change the next time") {
+TEST_CASE(
+    "a message longer than the API server takes is cut, which is not a change the next time") {
   json::Value conditions = json::Value::Array();
   kube::Condition condition = Applied("False", "Failed");
   condition.message = std::string(100'000, 'x');

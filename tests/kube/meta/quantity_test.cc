@@ -105,7 +105,7 @@ TEST_CASE("a printed quantity parses to an equal one") {
   }
 }
 
-TEST_CASE("a binary quantity that is no multiple of 1024 prints in full") {
+TEST_CASE("a binary quantity that is not a multiple of 1024 prints in full") {
   CHECK(Parse("62.5Ki").ToString() == "64000");
   CHECK(Parse("64000").ToString() == "64k");
 }

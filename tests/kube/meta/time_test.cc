@@ -39,7 +39,7 @@ TEST_CASE("any RFC 3339 time parses") {
   }
 }
 
-TEST_CASE("what is no RFC 3339 time is refused") {
+TEST_CASE("what is not an RFC 3339 time is refused") {
   for (const char* text : {"",
                            "now",
                            "2026-01-02",

@@ -153,7 +153,7 @@ TEST_CASE_METHOD(Fixture, "a runnable that fails stops the manager with its erro
 }
 
 TEST_CASE_METHOD(Fixture,
-                 "a runnable that ends in order, or because it was stopped, is no failure") {
+                 "a runnable that ends in order, or because it was stopped, is not a failure") {
   Make();
   manager->Add(diary.Make("short", {.until_stopped = false}));
   manager->Add(diary.Make("long", {.result = absl::CancelledError("stopped")}));
