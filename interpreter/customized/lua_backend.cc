@@ -145,8 +145,9 @@ absl::StatusOr<json::Value> LuaBackend::GetDependencies(const kube::Object& obje
     // An error fails the whole list: without the references of this script, objects that were
     // propagated because of them would be removed from the members.
     if (!rule.script.ok()) {
-      return base::Annotate(rule.script.status(), "customization ", rule.customization,
-                            " takes part in these dependencies and has no usable script");
+      return base::Annotate(
+          rule.script.status(), "customization ", rule.customization,
+          " customizes the dependencies of this kind, but its script cannot be used");
     }
     ASSIGN_OR_RETURN(json::Value list, AnswerOf(rule, call, DependenciesIn));
     lists.push_back(std::move(list));

@@ -23,19 +23,19 @@ kube::ObjectPtr ConfigurationOf(kube::Manager& manager, const webhook::Hook& hoo
 std::string TextFor(const webhook::Hook& hook, const webhook::BreakerChange& change) {
   const std::string since = kube::FormatTime(change.since);
   if (change.open) {
-    return absl::StrCat("calls of webhook ", hook.uid, " are suspended, it fails since ", since,
-                        ": ", change.reason);
+    return absl::StrCat("calls of webhook ", hook.uid, " are suspended, it has failed since ",
+                        since, ": ", change.reason);
   }
   return absl::StrCat("webhook ", hook.uid, " answers again at ", kube::FormatTime(change.at),
-                      ", it failed since ", since);
+                      ", it had failed since ", since);
 }
 
 }  // namespace
 
 void ReportBreakerChange(kube::Manager& manager, const webhook::Hook& hook,
                          const webhook::BreakerChange& change) {
-  base::LogWarning("a webhook's breaker has moved",
-                   {{"hook", hook.uid}, {"open", change.open}, {"reason", change.reason}});
+  base::LogWarning(change.open ? "calls of a webhook are suspended" : "a webhook answers again",
+                   {{"hook", hook.uid}, {"reason", change.reason}});
   const kube::ObjectPtr object = ConfigurationOf(manager, hook);
   if (object == nullptr) return;
   manager.events().Record(

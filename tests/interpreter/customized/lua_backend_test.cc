@@ -287,9 +287,10 @@ TEST_CASE("a script that does not compile fails the dependencies and names its c
       Customize("b", {{"dependencyInterpretation", "=="}})));
   const absl::Status status = backend.GetDependencies(Widget()).status();
   CHECK(absl::IsInvalidArgument(status));
-  CHECK_THAT(std::string(status.message()),
-             Catch::StartsWith("customization b takes part in these dependencies and has no usable "
-                               "script: b/dependencyInterpretation:1: "));
+  CHECK_THAT(
+      std::string(status.message()),
+      Catch::StartsWith("customization b customizes the dependencies of this kind, but its script "
+                        "cannot be used: b/dependencyInterpretation:1: "));
 }
 
 TEST_CASE("a layer that has not been loaded fails every operation instead of having no rule") {

@@ -187,7 +187,7 @@ TEST_CASE_METHOD(Fixture, "a hook that comes back has what it left unanswered lo
   Start();
   Suspend();
   CHECK_THAT(recorded->All().at(0), Catch::StartsWith("Warning WebhookSuspended "));
-  CHECK_THAT(recorded->All().at(0), Catch::Contains("it fails since 2023-11-14T22:13:20Z: "));
+  CHECK_THAT(recorded->All().at(0), Catch::Contains("it has failed since 2023-11-14T22:13:20Z: "));
   CHECK(health == 0);
 
   // No object is asked about any more, but the hook is still probed.
@@ -195,7 +195,7 @@ TEST_CASE_METHOD(Fixture, "a hook that comes back has what it left unanswered lo
   CHECK(EventuallyAfterSettling([&] { return health == 1; }));
   CHECK(other == 0);
   CHECK_THAT(recorded->All().at(1), Catch::StartsWith("Normal WebhookResumed "));
-  CHECK_THAT(recorded->All().at(1), Catch::EndsWith("it failed since 2023-11-14T22:13:20Z"));
+  CHECK_THAT(recorded->All().at(1), Catch::EndsWith("it had failed since 2023-11-14T22:13:20Z"));
   CHECK(Health().value());
 }
 
