@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "api/binding.h"
 #include "api/cluster_affinity.h"
 #include "api/keys.h"
@@ -12,6 +13,7 @@
 #include "base/status.h"
 #include "kube/meta/patch.h"
 #include "kube/meta/selector.h"
+#include "sandbox/sim/event_records.h"
 #include "sandbox/sim/writes.h"
 
 namespace sandbox {
@@ -100,6 +102,21 @@ const char* ReasonOf(Outcome outcome) {
       break;
   }
   return "SchedulerError";
+}
+
+// Returns whether the Scheduled condition says so already.
+bool IsReported(const kube::Object& binding, const Placement& placement) {
+  const json::Value* scheduled =
+      kube::FindCondition(binding.status()["conditions"], api::kBindingScheduled);
+  return scheduled != nullptr && (*scheduled)["reason"].AsString() == ReasonOf(placement.outcome) &&
+         (*scheduled)["message"].AsString() == placement.message;
+}
+
+// As upstream's targetClustersToString: "member1:2, member2:1".
+std::string ToString(const std::vector<api::TargetCluster>& clusters) {
+  return absl::StrJoin(clusters, ", ", [](std::string* out, const api::TargetCluster& target) {
+    absl::StrAppend(out, target.name, ":", target.replicas);
+  });
 }
 
 }  // namespace
@@ -195,6 +212,8 @@ absl::Status BindingScheduler::Schedule(const kube::Object& binding) {
     ASSIGN_OR_RETURN(written, WriteResult(binding, placement));
   }
   RETURN_IF_ERROR(WriteStatusOf(*written, binding.generation(), placement));
+  // A failure that is tried again every second is worth an event only when it is a new one.
+  if (decided || !IsReported(binding, placement)) RecordOutcome(binding, placement);
   if (decided) return absl::OkStatus();
   return absl::UnavailableError(placement.message);  // Tried again.
 }
@@ -235,6 +254,25 @@ absl::Status BindingScheduler::WriteStatusOf(const kube::Object& binding, int64_
     }
   }
   return WriteStatus(backend_, bindings_.gvr(), binding, std::move(status));
+}
+
+// As upstream's recordScheduleResultEventForResourceBinding.
+void BindingScheduler::RecordOutcome(const kube::Object& binding, const Placement& placement) {
+  const bool success = placement.outcome == Outcome::kSuccess;
+  EventRecord record;
+  record.type = success ? "Normal" : "Warning";
+  record.reason = success ? "ScheduleBindingSucceed" : "ScheduleBindingFailed";
+  record.message = placement.message;
+  if (success) absl::StrAppend(&record.message, " Result: {", ToString(placement.clusters), "}");
+  record.component = kSchedulerName;
+  record.about = ReferenceTo(binding);
+  RecordEvent(backend_, record, controller_.Now());
+  record.about = json::Value::Object();
+  for (const char* field : {"apiVersion", "kind", "namespace", "name", "uid"}) {
+    const json::Value& value = binding.spec()["resource"][field];
+    if (!value.AsString().empty()) record.about.Set(field, value);
+  }
+  RecordEvent(backend_, record, controller_.Now());
 }
 
 }  // namespace sandbox

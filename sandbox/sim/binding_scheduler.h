@@ -36,6 +36,8 @@ class BindingScheduler {
                                               const Placement& placement);
   absl::Status WriteStatusOf(const kube::Object& binding, int64_t generation,
                              const Placement& placement);
+  // Writes upstream's events about the outcome on the binding and on its template.
+  void RecordOutcome(const kube::Object& binding, const Placement& placement);
   bool IsTargetDeleted(const kube::Object& binding);
 
   Backend& backend_;

@@ -62,6 +62,11 @@ const kube::Resource& Jobs() {
   return resource;
 }
 
+const kube::Resource& Events() {
+  static const auto& resource = *new kube::Resource{{"", "v1", "Event"}, "events", true};
+  return resource;
+}
+
 const kube::Resource& Definitions() {
   static const auto& resource =
       *new kube::Resource{{"apiextensions.k8s.io", "v1", "CustomResourceDefinition"},

@@ -9,6 +9,9 @@
 namespace sandbox {
 namespace {
 
+using Catch::Matchers::EndsWith;
+using Catch::Matchers::StartsWith;
+
 json::Value Definition(const kube::Resource& r) {
   json::Value crd =
       Json(R"({"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
@@ -59,6 +62,19 @@ struct Fixture : SimCluster {
   std::string Reason() {
     const json::Value* c = kube::FindCondition(Binding()->status()["conditions"], "Scheduled");
     return c == nullptr ? "" : (*c)["reason"].ToString();
+  }
+
+  // "<type> <reason> x<count> on <kind>: <message>" of each event, sorted.
+  std::vector<std::string> Events() {
+    std::vector<std::string> lines;
+    for (const kube::ObjectPtr& event : List(kinds::Events())) {
+      lines.push_back(absl::StrCat(
+          event->Get({"type"}).AsString(), " ", event->Get({"reason"}).AsString(), " x",
+          event->Get({"count"}).AsInt(), " on ", event->Get({"involvedObject", "kind"}).AsString(),
+          ": ", event->Get({"message"}).AsString()));
+    }
+    std::sort(lines.begin(), lines.end());
+    return lines;
   }
 
   std::optional<BindingScheduler> scheduler;
@@ -175,6 +191,28 @@ TEST_CASE_METHOD(Fixture,
   PatchBinding(R"({"spec": {"conflictResolution": "Overwrite"}})");
   CHECK(Targets() == placed);
   CHECK(Binding()->status()["schedulerObservedGeneration"].AsInt() == Binding()->generation());
+}
+
+TEST_CASE_METHOD(Fixture, "the outcome is reported on the binding and on its template") {
+  AddBinding(R"({"clusterAffinity": {"clusterNames": ["m9"]}})");
+  REQUIRE(Events().size() == 2);
+  const std::string message =
+      (*kube::FindCondition(Binding()->status()["conditions"], "Scheduled"))["message"].ToString();
+  CHECK(Events()[0] == "Warning ScheduleBindingFailed x1 on Deployment: " + message);
+  CHECK(Events()[1] == "Warning ScheduleBindingFailed x1 on ResourceBinding: " + message);
+  CHECK(List(kinds::Events())[0]->Get({"source", "component"}).AsString() == "default-scheduler");
+  PatchBinding(R"({"spec": {"placement": {"clusterAffinity": {"clusterNames": ["m1"]}}}})");
+  REQUIRE(Events().size() == 4);
+  CHECK_THAT(Events()[1], EndsWith("on ResourceBinding: Binding has been scheduled successfully. "
+                                   "Result: {m1:4}"));
+}
+
+TEST_CASE_METHOD(Fixture, "a failure that is tried again is reported once") {
+  AddBinding(R"({"spreadConstraints": [{"spreadByField": "cluster", "minGroups": 5}]})");
+  REQUIRE(Reason() == "SchedulerError");
+  for (int i = 0; i < 3; ++i) Advance(absl::Seconds(2));
+  REQUIRE(Events().size() == 2);
+  CHECK_THAT(Events()[0], StartsWith("Warning ScheduleBindingFailed x1 on Deployment: "));
 }
 
 TEST_CASE("what asks for scheduling") {
