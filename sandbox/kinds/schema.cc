@@ -135,10 +135,8 @@ void Schema::CompilePatterns(const json::Value& schema) {
   for (const json::Member& member : schema.members()) {
     if (member.name() == "pattern" && member.value.is_string()) {
       const std::string pattern = member.value.ToString();
-      try {
-        patterns_.emplace(pattern, std::regex(pattern, std::regex::ECMAScript));
-      } catch (const std::regex_error&) {
-        // Go's syntax knows more than ECMAScript; such a pattern is not enforced.
+      if (auto compiled = base::Regex::Compile(pattern); compiled.ok()) {
+        patterns_.emplace(pattern, *std::move(compiled));
       }
       continue;
     }

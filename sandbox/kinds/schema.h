@@ -6,12 +6,12 @@
 
 #include <map>
 #include <memory>
-#include <regex>
 #include <string>
 #include <vector>
 
 #include "absl/strings/string_view.h"
 #include "base/json.h"
+#include "base/regex.h"
 #include "sandbox/kinds/api_errors.h"
 
 namespace sandbox {
@@ -37,7 +37,7 @@ class Schema {
   void CompilePatterns(const json::Value& schema);
 
   json::Value root_;
-  std::map<std::string, std::regex, std::less<>> patterns_;
+  std::map<std::string, base::Regex, std::less<>> patterns_;
 };
 
 // "spec.hard[pods]", "spec.items[0]" as field paths are written.

@@ -3,16 +3,16 @@
 #define SANDBOX_KINDS_SCHEMA_VALIDATION_H_
 
 #include <map>
-#include <regex>
 #include <string>
 
 #include "absl/strings/string_view.h"
 #include "base/json.h"
+#include "base/regex.h"
 #include "sandbox/kinds/api_errors.h"
 
 namespace sandbox {
 
-using PatternMap = std::map<std::string, std::regex, std::less<>>;
+using PatternMap = std::map<std::string, base::Regex, std::less<>>;
 
 class SchemaValidation {
  public:

@@ -54,6 +54,24 @@ TEST_CASE("unknown fields are reported as fieldValidation asks") {
   CHECK(warnings == std::vector<std::string>{"unknown field \"spec.colour\""});
 }
 
+TEST_CASE("patterns are Go's, and hostile ones cost no more than others") {
+  ServerBackend backend(100);
+  kube::Object definition = WidgetDefinition();
+  json::Value& spec = definition.mutable_root()
+                          .Mutable({"spec", "versions"})
+                          .MutableAt(1)
+                          .Mutable({"schema", "openAPIV3Schema", "properties", "spec"});
+  spec.Set({"properties", "note"}, *json::Parse(R"({"type":"string","pattern":"(?i)^(A+)+$"})"));
+  REQUIRE(backend.Create(kDefinitions, definition, false).ok());
+  kube::Object o = Widget("a");
+  o.Set({"spec", "size"}, 1);
+  o.Set({"spec", "note"}, std::string(100000, 'a'));
+  CHECK(backend.Create(kWidgets, o, false).ok());
+  o.Set({"metadata", "name"}, "b");
+  o.Set({"spec", "note"}, std::string(100000, 'a') + "!");
+  CHECK(ErrorOf(backend.Create(kWidgets, o, false).status()).code == 422);
+}
+
 TEST_CASE("what breaks the schema is refused with kube-apiserver's words") {
   ServerBackend backend(100);
   WithWidgets(backend);
