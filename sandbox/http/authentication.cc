@@ -27,7 +27,7 @@ absl::StatusOr<UserIdentity> Authentication::UserOf(const base::HttpRequest& req
     user.groups.emplace_back(kAuthenticated);
     return user;
   }
-  if (!allow_anonymous_) return Unauthorized();
+  if (!allow_anonymous_ && !IsOpenPath(request.path)) return Unauthorized();
   return UserIdentity{"system:anonymous", {"system:unauthenticated"}};
 }
 

@@ -24,8 +24,8 @@ class Authentication {
   Authentication(std::map<std::string, std::string> tokens, bool allow_anonymous)
       : allow_anonymous_(allow_anonymous), tokens_(std::move(tokens)) {}
 
-  // 401 when the request shows nothing valid. A wrong token is refused even where
-  // anonymous requests are welcome.
+  // 401 when the request shows nothing valid. Who shows nothing at all is welcome on open paths,
+  // and everywhere when anonymous requests are allowed; a wrong token is refused there too.
   absl::StatusOr<UserIdentity> UserOf(const base::HttpRequest& request) const;
   // Health checks are open to everybody.
   static bool IsOpenPath(absl::string_view path);

@@ -88,12 +88,12 @@ void FrontEnd::LimitBodies(base::HttpServerOptions& server) {
 }
 
 std::optional<base::HttpResponse> FrontEnd::CheckHead(const base::HttpRequest& head) {
+  const auto user = parts_.authentication.UserOf(head);
   // Who is not known may ask for these, and has nothing to say.
-  if (Authentication::IsOpenPath(head.path)) {
+  if (user.ok() && Authentication::IsOpenPath(head.path)) {
     return ErrorAnswer(ToStatus(
         {405, "MethodNotAllowed", "the server does not allow a body on the requested path", {}}));
   }
-  const auto user = parts_.authentication.UserOf(head);
   if (user.ok()) return std::nullopt;
   base::HttpResponse refusal = ErrorAnswer(user.status());
   const RequestInfo info = ReadRequest(head);
@@ -116,7 +116,6 @@ void FrontEnd::Handle(base::HttpRequest request, std::shared_ptr<base::HttpRespo
 
 absl::Status FrontEnd::Admit(Exchange& exchange) const {
   RETURN_IF_ERROR(parts_.faults.Take(exchange.request));
-  if (Authentication::IsOpenPath(exchange.request.path)) return absl::OkStatus();
   ASSIGN_OR_RETURN(exchange.user, parts_.authentication.UserOf(exchange.request));
   return absl::OkStatus();
 }

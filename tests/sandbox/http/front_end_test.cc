@@ -96,6 +96,8 @@ TEST_CASE("requests that cannot be served get the code a kube-apiserver gives") 
        400},
       {{.method = "PATCH", .target = std::string(kMaps) + "/a", .body = "{}"}, 415},
       {{.target = "/healthz", .headers = {{"authorization", ""}}}, 200},
+      {{.target = "/readyz", .headers = {{"authorization", "Bearer wrong"}}}, 401},
+      {{.target = "/readyz"}, 200},
   };
   for (const Case& c : cases) {
     INFO(c.call.method << " " << c.call.target);
