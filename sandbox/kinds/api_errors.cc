@@ -187,7 +187,12 @@ void FieldErrors::Required(absl::string_view field, absl::string_view detail) {
 
 void FieldErrors::Invalid(absl::string_view field, const json::Value& value,
                           absl::string_view detail) {
-  Add("FieldValueInvalid", field, absl::StrCat("Invalid value: ", Shown(value), ": ", detail));
+  InvalidText(field, Shown(value), detail);
+}
+
+void FieldErrors::InvalidText(absl::string_view field, absl::string_view shown,
+                              absl::string_view detail) {
+  Add("FieldValueInvalid", field, absl::StrCat("Invalid value: ", shown, ": ", detail));
 }
 
 void FieldErrors::TypeInvalid(absl::string_view field, const json::Value& value,

@@ -65,6 +65,8 @@ class FieldErrors {
  public:
   void Required(absl::string_view field, absl::string_view detail = "");
   void Invalid(absl::string_view field, const json::Value& value, absl::string_view detail);
+  // Does what Invalid does for a value that is shown as it stands.
+  void InvalidText(absl::string_view field, absl::string_view shown, absl::string_view detail);
   // Does what Invalid does, with the cause FieldValueTypeInvalid.
   void TypeInvalid(absl::string_view field, const json::Value& value, absl::string_view detail);
   void NotSupported(absl::string_view field, const json::Value& value,

@@ -54,13 +54,9 @@ absl::Status CheckWritePreconditions(const ResourceInfo& info, const kube::Objec
                                  ", UID in object meta: ", current.uid()));
   }
   if (wanted.resource_version().empty() && !info.unconditional_update) {
-    return ToStatus({422, "Invalid",
-                     absl::StrCat(info.name().ToString(), " \"", current.name(),
-                                  "\" is invalid: metadata.resourceVersion: Invalid value: 0x0: "
-                                  "must be specified for an update"),
-                     json::Value::Object({{"name", current.name()},
-                                          {"group", info.resource.gvk.group},
-                                          {"kind", info.resource.plural}})});
+    FieldErrors errors;
+    errors.InvalidText("metadata.resourceVersion", "0x0", "must be specified for an update");
+    return errors.ToStatus(info.name(), current.name());  // The resource, where others name a kind.
   }
   if (!wanted.resource_version().empty() &&
       wanted.resource_version() != current.resource_version()) {

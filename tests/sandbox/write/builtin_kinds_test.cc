@@ -310,7 +310,13 @@ TEST_CASE("leases are created by PUT and demand a resourceVersion afterwards") {
       kube::Object::Make({"coordination.k8s.io", "v1", "Lease"}, {"default", "leader"});
   lease.Set({"spec", "holderIdentity"}, "me");
   REQUIRE(backend.Update(leases, lease, "", false).ok());
-  CHECK(ErrorOf(backend.Update(leases, lease, "", false).status()).code == 422);
+  const ApiError refused = ErrorOf(backend.Update(leases, lease, "", false).status());
+  CHECK(refused.code == 422);
+  CHECK(json::Write(refused.details) ==
+        R"({"causes":[{"field":"metadata.resourceVersion",)"
+        R"("message":"Invalid value: 0x0: must be specified for an update",)"
+        R"("reason":"FieldValueInvalid"}],)"
+        R"("group":"coordination.k8s.io","kind":"leases","name":"leader"})");
 }
 
 TEST_CASE("events of both groups are one and the same") {
