@@ -27,6 +27,7 @@ inline constexpr char kClusterStatusController[] = "cluster-status-controller";
 inline constexpr char kOverrideSource[] = "override-manager";
 inline constexpr char kDependenciesDistributor[] = "dependencies-distributor";
 inline constexpr char kWorkloadRebalancer[] = "workload-rebalancer";
+inline constexpr char kControllerManagerSource[] = "karmada-controller-manager";
 
 namespace reason {
 
@@ -35,7 +36,13 @@ inline constexpr char kInvalidConfiguration[] = "InvalidConfiguration";
 inline constexpr char kWebhookSuspended[] = "WebhookSuspended";
 inline constexpr char kWebhookResumed[] = "WebhookResumed";
 
-// The detector records these on the template.
+// On objects that ask for what this program does not do yet.
+inline constexpr char kNotSupportedYet[] = "NotSupportedYet";
+
+// The detector records these on the policy ...
+inline constexpr char kResourceNotServed[] = "ResourceNotServed";
+inline constexpr char kWaitingForKind[] = "WaitingForKind";
+// ... and these on the template.
 inline constexpr char kApplyPolicySucceed[] = "ApplyPolicySucceed";
 inline constexpr char kApplyPolicyFailed[] = "ApplyPolicyFailed";
 inline constexpr char kGetReplicasSucceed[] = "GetReplicasSucceed";

@@ -10,6 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "base/json.h"
 
 namespace config {
 
@@ -48,8 +49,22 @@ struct KindSupport {
   absl::string_view group;
   absl::string_view version;
   absl::string_view resource;
+  absl::string_view kind;
   State state = State::kHere;
   absl::string_view note = "";
+};
+
+// A field that asks for something which this program does not do yet.
+struct FieldSupport {
+  std::vector<absl::string_view> kinds;  // Of Karmada's API groups.
+  std::vector<absl::string_view> path;   // An item of a list is "[]".
+  absl::string_view value;               // What asks for it; "" stands for any that is not null.
+  absl::string_view note;                // What follows.
+
+  // "spec.propagateDeps: true"
+  std::string Name() const;
+  // "spec.propagateDeps: true has no effect yet: <note>"
+  std::string Sentence() const;
 };
 
 // What a user reads in docs/support.md.
@@ -61,6 +76,10 @@ absl::Span<const ControllerSupport> Controllers();
 absl::Span<const Support> LoopsWithoutSwitch();
 // All resources of Karmada's API groups.
 absl::Span<const KindSupport> Kinds();
+// All fields without effect, sorted by kind.
+const std::vector<FieldSupport>& FieldsWithoutEffect();
+// Returns those that the object has: one of Karmada's API groups, whole.
+std::vector<const FieldSupport*> FieldsWithoutEffectOf(const json::Value& object);
 // All gates, in the order of --help.
 std::vector<Support> GateSupport();
 // All flags, sorted by name.

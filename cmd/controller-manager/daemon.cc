@@ -136,7 +136,7 @@ class Daemon {
     RETURN_IF_ERROR(BuildControllers(context_));
     LogControllers(context_.options);
     manager_.Add(std::make_unique<ClusterLog>(manager_));
-    manager_.Add(std::make_unique<MissingFeatures>(manager_));
+    manager_.Add(std::make_unique<MissingFeatures>(manager_, kinds_));
     RETURN_IF_ERROR(live_.Load(stop));
     return manager_.Run(stop);
   }

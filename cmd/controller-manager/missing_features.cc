@@ -1,17 +1,45 @@
+// How it works. Two kinds of objects ask for what is not there: those of a kind without effect
+// (an OverridePolicy), and those with a field without effect (a policy with spec.failover). Both
+// tables are in config/support.h. The kinds of the second sort are cached anyway; those of the
+// first are watched for this purpose only, once they are served. Handlers pass over what the first
+// list brings, because those objects have been there before and a restart must write nothing; the
+// log counts them. A kind that comes to be served later has no first list in that sense: its
+// objects are new.
 #include "cmd/controller-manager/missing_features.h"
 
+#include <map>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "api/reasons.h"
 #include "api/resources.h"
 #include "base/json.h"
 #include "base/log.h"
 #include "config/support.h"
 #include "kube/cache/cluster_client.h"
+#include "kube/runtime/controller.h"
 
 namespace cmd {
 namespace {
+
+// The kinds that have fields without effect.
+std::vector<const kube::Resource*> KindsWithFields() {
+  return {&api::PropagationPolicies(), &api::ClusterPropagationPolicies(), &api::Clusters()};
+}
+
+kube::Gvk GvkOf(const config::KindSupport& kind) {
+  return {std::string(kind.group), std::string(kind.version), std::string(kind.kind)};
+}
+
+// nullptr when the table has no such kind, or it has an effect.
+const config::KindSupport* WithoutEffect(const kube::Gvk& gvk) {
+  for (const config::KindSupport& kind : config::Kinds()) {
+    if (kind.state == config::State::kNotYet && GvkOf(kind) == gvk) return &kind;
+  }
+  return nullptr;
+}
 
 // False as well when the server does not serve the kind, or does not answer.
 bool HasObjects(kube::Client& client, const config::KindSupport& kind,
@@ -27,12 +55,72 @@ bool HasItems(const kube::Object& object, absl::string_view field) {
   return !object.Get({"spec", field}).empty();
 }
 
+std::string SentencesAbout(const kube::Object& object) {
+  return absl::StrJoin(config::FieldsWithoutEffectOf(object.root()), "; ",
+                       [](std::string* out, const config::FieldSupport* field) {
+                         absl::StrAppend(out, field->Sentence());
+                       });
+}
+
 }  // namespace
 
+MissingFeatures::MissingFeatures(kube::Manager& manager, kube::WatchedKinds& kinds)
+    : manager_(manager),
+      recorder_(manager.events(), api::kControllerManagerSource),
+      subscription_(kinds.Subscribe(*this)) {}
+
 absl::Status MissingFeatures::Run(const base::StopToken& stop) {
+  for (const kube::Resource* resource : KindsWithFields()) {
+    handlers_.emplace_back(manager_.cluster().informers().Get(*resource),
+                           HandlerOf(false, [this](const kube::Object& object) {
+                             const std::string sentences = SentencesAbout(object);
+                             if (!sentences.empty()) Report(object, sentences);
+                           }));
+  }
   WarnOfKinds(stop);
+  for (const kube::Resource* resource : KindsWithFields()) WarnOfFields(*resource, stop);
   WarnOfBindings(stop);
   return absl::OkStatus();
+}
+
+void MissingFeatures::OnDiscovered(const std::set<kube::Gvk>& served) {
+  if (!at_start_.has_value()) at_start_ = served;
+  for (const config::KindSupport& kind : config::Kinds()) {
+    if (kind.state != config::State::kNotYet) continue;
+    const kube::Gvk gvk = GvkOf(kind);
+    // A need that is not served would have discovery asked more often.
+    if (served.contains(gvk) && watched_.insert(gvk).second) {
+      subscription_.Need(gvk, "without effect");
+    } else if (!served.contains(gvk) && watched_.erase(gvk) > 0) {
+      subscription_.Release(gvk, "without effect");
+    }
+  }
+}
+
+kube::EventHandler MissingFeatures::HandlerFor(const kube::Resource& resource) {
+  const config::KindSupport* const kind = WithoutEffect(resource.gvk);
+  if (kind == nullptr) return {};
+  const std::string what = absl::StrCat(kind->kind, " has no effect yet: ", kind->note);
+  const bool is_new = at_start_.has_value() && !at_start_->contains(resource.gvk);
+  return HandlerOf(is_new, [this, what](const kube::Object& object) { Report(object, what); });
+}
+
+kube::EventHandler MissingFeatures::HandlerOf(bool from_start,
+                                              std::function<void(const kube::Object&)> report) {
+  kube::EventHandler handler;
+  handler.on_add = [from_start, report](const kube::ObjectPtr& object, bool initial_list) {
+    if ((from_start || !initial_list) && !object->IsDeleting()) report(*object);
+  };
+  handler.on_update = [report](const kube::ObjectPtr& before, const kube::ObjectPtr& after) {
+    if (kube::GenerationChanged(*before, *after) && !after->IsDeleting()) report(*after);
+  };
+  return handler;
+}
+
+void MissingFeatures::Report(const kube::Object& object, const std::string& what) {
+  recorder_.Warning(kube::ObjectReference::Of(object), api::reason::kNotSupportedYet, what);
+  base::LogWarning("an object asks for what this program does not do yet",
+                   {{"object", object.Describe()}, {"what", what}});
 }
 
 void MissingFeatures::WarnOfKinds(const base::StopToken& stop) {
@@ -47,14 +135,40 @@ void MissingFeatures::WarnOfKinds(const base::StopToken& stop) {
                    {{"kinds", absl::StrJoin(found, ", ")}, {"see", "docs/support.md"}});
 }
 
+bool MissingFeatures::Await(const kube::Resource& resource, const base::StopToken& stop) {
+  const base::SteadyTime deadline =
+      manager_.clock().SteadyNow() + manager_.options().cache_sync_timeout;
+  return manager_.cluster().informers().Get(resource)->WaitForSync(deadline, stop).ok();
+}
+
+void MissingFeatures::WarnOfFields(const kube::Resource& resource, const base::StopToken& stop) {
+  if (!Await(resource, stop)) return;
+  struct Use {
+    int objects = 0;
+    std::string first;
+  };
+  std::map<const config::FieldSupport*, Use> uses;
+  for (const kube::ObjectPtr& object : manager_.cluster().List(resource)) {
+    for (const config::FieldSupport* field : config::FieldsWithoutEffectOf(object->root())) {
+      Use& use = uses[field];
+      if (++use.objects == 1) use.first = object->key().ToString();
+    }
+  }
+  for (const auto& [field, use] : uses) {
+    base::LogWarning("objects ask for what this program does not do yet",
+                     {{"kind", resource.gvk.kind},
+                      {"what", field->Sentence()},
+                      {"objects", use.objects},
+                      {"one of them", use.first}});
+  }
+}
+
 void MissingFeatures::WarnOfBindings(const base::StopToken& stop) {
   int evictions = 0, dependencies = 0;
-  for (const kube::Resource& resource : {api::ResourceBindings(), api::ClusterResourceBindings()}) {
-    const auto informer = manager_.cluster().informers().Get(resource);
-    const base::SteadyTime deadline =
-        manager_.clock().SteadyNow() + manager_.options().cache_sync_timeout;
-    if (!informer->WaitForSync(deadline, stop).ok()) return;
-    for (const kube::ObjectPtr& binding : informer->store().List()) {
+  for (const kube::Resource* resource :
+       {&api::ResourceBindings(), &api::ClusterResourceBindings()}) {
+    if (!Await(*resource, stop)) return;
+    for (const kube::ObjectPtr& binding : manager_.cluster().List(*resource)) {
       evictions += HasItems(*binding, "gracefulEvictionTasks") ? 1 : 0;
       dependencies += HasItems(*binding, "requiredBy") ? 1 : 0;
     }

@@ -114,6 +114,32 @@ TEST_CASE("numbers that stop upstream from working are replaced, with a word") {
   CHECK(Warnings({"--kube-api-burst=100"}).size() == 1);
 }
 
+std::string FieldsIn(const std::string& yaml) {
+  const absl::StatusOr<json::Value> object = json::Parse(yaml);
+  REQUIRE(object.ok());
+  std::vector<std::string> names;
+  for (const config::FieldSupport* field : config::FieldsWithoutEffectOf(*object)) {
+    names.push_back(field->Name());
+  }
+  return absl::StrJoin(names, ", ");
+}
+
+TEST_CASE("the fields of an object that have no effect yet are found") {
+  CHECK(FieldsIn(R"({"kind": "PropagationPolicy", "spec": {"propagateDeps": true}})") ==
+        "spec.propagateDeps: true");
+  CHECK(FieldsIn(R"({"kind": "ClusterPropagationPolicy", "spec": {"preemption": "Always",
+                     "failover": {"application": {}, "cluster": null}}})") ==
+        "spec.preemption: Always, spec.failover.application");
+  CHECK(FieldsIn(R"({"kind": "PropagationPolicy", "spec": {"propagateDeps": false,
+                     "preemption": "Never", "failover": {}, "placement": {}}})") == "");
+  CHECK(FieldsIn(R"({"kind": "Cluster", "spec": {"taints": [{"key": "a", "effect": "NoSchedule"},
+                     {"key": "b", "effect": "NoExecute"}]}})") ==
+        "spec.taints[].effect: NoExecute");
+  CHECK(FieldsIn(R"({"kind": "Cluster", "spec": {"propagateDeps": true}})") == "");
+  CHECK(config::FieldsWithoutEffect().front().Sentence() ==
+        "spec.taints[].effect: NoExecute has no effect yet: nothing is evicted from the cluster");
+}
+
 TEST_CASE("an unknown controller is refused with the list and the one that was meant") {
   const std::string typo = Refusal({"--controllers=*,-bindng"});
   CHECK(absl::StrContains(typo, "there is no controller \"bindng\"; did you mean binding?"));
@@ -179,6 +205,10 @@ std::map<std::string, std::string> Tables() {
   }
   for (const auto& k : config::Kinds()) {
     tables["kinds"] += Row(absl::StrCat(k.resource, ".", k.group), k.state, k.note);
+  }
+  for (const auto& f : config::FieldsWithoutEffect()) {
+    tables["fields"] += absl::StrCat("| `", f.Name(), "` of ", absl::StrJoin(f.kinds, ", "), " | ",
+                                     config::StateText(State::kNotYet), " | ", f.note, " |\n");
   }
   for (const auto& g : config::GateSupport()) {
     tables["gates"] += Row(g.name, g.state, Note(g.state, g.note));

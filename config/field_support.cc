@@ -1,0 +1,88 @@
+// Fields that are accepted and ask for what this program does not do yet.
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
+#include "config/support.h"
+
+namespace config {
+namespace {
+
+using Path = absl::Span<const absl::string_view>;
+
+bool Asks(const json::Value& value, absl::string_view wanted) {
+  if (wanted.empty()) return !value.is_null();
+  return value.is_bool() ? wanted == (value.AsBool() ? "true" : "false")
+                         : value.AsString() == wanted;
+}
+
+bool Has(const json::Value& value, Path path, absl::string_view wanted) {
+  if (path.empty()) return Asks(value, wanted);
+  const Path rest = path.subspan(1);
+  if (path.front() != "[]") return Has(value[path.front()], rest, wanted);
+  const absl::Span<const json::Value> items = value.items();
+  return std::any_of(items.begin(), items.end(),
+                     [&](const json::Value& item) { return Has(item, rest, wanted); });
+}
+
+}  // namespace
+
+std::string FieldSupport::Name() const {
+  const std::string field = absl::StrReplaceAll(absl::StrJoin(path, "."), {{".[]", "[]"}});
+  return value.empty() ? field : absl::StrCat(field, ": ", value);
+}
+
+std::string FieldSupport::Sentence() const {
+  return absl::StrCat(Name(), " has no effect yet: ", note);
+}
+
+const std::vector<FieldSupport>& FieldsWithoutEffect() {
+  static const auto& kCluster = *new std::vector<absl::string_view>{"Cluster"};
+  static const auto& kPolicies =
+      *new std::vector<absl::string_view>{"PropagationPolicy", "ClusterPropagationPolicy"};
+  static const auto& fields = *new std::vector<FieldSupport>{
+      {kCluster,
+       {"spec", "taints", "[]", "effect"},
+       "NoExecute",
+       "nothing is evicted from the cluster"},
+      {kPolicies,
+       {"spec", "propagateDeps"},
+       "true",
+       "the ConfigMaps, Secrets and other objects that a template refers to are not brought to "
+       "its clusters, unless a policy selects them"},
+      {kPolicies,
+       {"spec", "preemption"},
+       "Always",
+       "templates that another policy has claimed stay with it"},
+      {kPolicies,
+       {"spec", "failover", "application"},
+       "",
+       "workloads that stay unhealthy in a cluster are not moved to another one"},
+      {kPolicies,
+       {"spec", "failover", "cluster"},
+       "",
+       "workloads are not moved away from a cluster that fails"},
+      {kPolicies,
+       {"spec", "schedulePriority"},
+       "",
+       "bindings get no priority, so the scheduler takes them in turn"},
+      {kPolicies,
+       {"spec", "placement", "workloadAffinity"},
+       "",
+       "bindings get no affinity groups, so the scheduler places each workload by itself"},
+  };
+  return fields;
+}
+
+std::vector<const FieldSupport*> FieldsWithoutEffectOf(const json::Value& object) {
+  const absl::string_view kind = object["kind"].AsString();
+  std::vector<const FieldSupport*> found;
+  for (const FieldSupport& field : FieldsWithoutEffect()) {
+    if (std::find(field.kinds.begin(), field.kinds.end(), kind) == field.kinds.end()) continue;
+    if (Has(object, field.path, field.value)) found.push_back(&field);
+  }
+  return found;
+}
+
+}  // namespace config

@@ -1,0 +1,76 @@
+// What a policy's events say when what it asks for does not happen, or not yet.
+#include <string>
+
+#include <catch2/catch.hpp>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "tests/behaviour/manifests.h"
+#include "tests/support/control_plane.h"
+
+namespace tests {
+namespace {
+
+using absl::StrContains;
+
+const kube::Gvk kOverride{"policy.karmada.io", "v1alpha1", "OverridePolicy"};
+
+// A policy that brings all objects of a kind to the cluster. `more` are lines of its spec.
+std::string PolicyFor(const std::string& api_version, const std::string& kind,
+                      const std::string& cluster, const std::string& more = "") {
+  return absl::StrCat(R"(
+apiVersion: policy.karmada.io/v1alpha1
+kind: PropagationPolicy
+metadata: {name: p-$NS, namespace: $NS}
+spec:
+  resourceSelectors: [{apiVersion: )",
+                      api_version, ", kind: ", kind, R"(}]
+  placement: {clusterAffinity: {clusterNames: [)",
+                      cluster, "]}}\n", more);
+}
+
+std::string PolicyName(const std::string& ns) { return absl::StrCat("p-", ns); }
+
+}  // namespace
+
+TEST_CASE("What has no effect yet is reported when it comes or changes, and not at a start") {
+  ControlPlane plane;
+  const std::string ns = plane.UniqueNamespace("unsupported");
+  const auto events = [&] { return plane.EventsOn(kPolicy, PolicyName(ns)); };
+  plane.Apply("host", In(ns, kNamespaceYaml));
+  REQUIRE(plane.Eventually([&] { return plane.Exists("member1", kNamespace, {"", ns}); }));
+
+  plane.Apply("host", In(ns, PolicyFor("v1", "ConfigMap", "member1", "  propagateDeps: true\n")));
+  REQUIRE(plane.Eventually([&] {
+    return StrContains(events(),
+                       "Warning NotSupportedYet: spec.propagateDeps: true has no effect yet: the");
+  }));
+  CHECK_FALSE(StrContains(events(), "failover"));
+  CHECK(StrContains(plane.DaemonLog(), absl::StrCat("PropagationPolicy ", ns, "/p-", ns)));
+  plane.Patch("host", kPolicy, {ns, PolicyName(ns)},
+              R"({"spec":{"failover":{"cluster":{"purgeMode":"Directly"}}}})");
+  CHECK(plane.Eventually([&] { return StrContains(events(), "spec.failover.cluster has no"); }));
+
+  plane.Apply("host", In(ns, R"(
+apiVersion: policy.karmada.io/v1alpha1
+kind: OverridePolicy
+metadata: {name: o-$NS, namespace: $NS}
+spec:
+  overrideRules:
+  - overriders: {imageOverrider: [{component: Registry, operator: add, value: r.example.com}]}
+)"));
+  CHECK(plane.Eventually([&] {
+    return StrContains(plane.EventsOn(kOverride, absl::StrCat("o-", ns)),
+                       "NotSupportedYet: OverridePolicy has no effect yet: manifests go to");
+  }));
+
+  plane.StopDaemon();
+  const std::string before = events();
+  plane.StartDaemon();
+  CHECK(plane.Eventually([&] {
+    return StrContains(plane.DaemonLog(), "kind=PropagationPolicy what=\"spec.failover.cluster");
+  }));
+  CHECK(plane.Always([&] { return events() == before; }));
+}
+
+}  // namespace tests
