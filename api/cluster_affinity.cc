@@ -106,4 +106,18 @@ bool ClusterAffinity::Matches(const ClusterView& cluster) const {
                      [&](const ZoneRule& rule) { return rule.Matches(zones); });
 }
 
+std::vector<ClusterAffinity> AffinitiesOf(const json::Value& placement) {
+  std::vector<ClusterAffinity> affinities;
+  for (const json::Value& term : placement["clusterAffinities"].items()) {
+    affinities.push_back(ClusterAffinity::FromJson(term));
+    for (const json::Value& overflow : term["overflowAffinities"].items()) {
+      affinities.push_back(ClusterAffinity::FromJson(overflow));
+    }
+  }
+  if (affinities.empty()) {
+    affinities.push_back(ClusterAffinity::FromJson(placement["clusterAffinity"]));
+  }
+  return affinities;
+}
+
 }  // namespace api

@@ -38,6 +38,11 @@ class ClusterAffinity {
   std::vector<ZoneRule> zones_;
 };
 
+// The affinities of a placement: a cluster that none of them matches is never chosen. They are its
+// clusterAffinity (an empty one when it has none), or all its clusterAffinities, which are tried in
+// order, with what they overflow into.
+std::vector<ClusterAffinity> AffinitiesOf(const json::Value& placement);
+
 }  // namespace api
 
 #endif  // API_CLUSTER_AFFINITY_H_

@@ -1,11 +1,21 @@
 #include "detector/new_kinds.h"
 
 #include <algorithm>
-#include <iterator>
 
 #include "api/cluster.h"
 
 namespace detector {
+namespace {
+
+std::vector<kube::ObjectPtr> Ready(const std::vector<kube::ObjectPtr>& clusters) {
+  std::vector<kube::ObjectPtr> ready;
+  for (const kube::ObjectPtr& cluster : clusters) {
+    if (api::ClusterView(*cluster).IsReady() && !cluster->IsDeleting()) ready.push_back(cluster);
+  }
+  return ready;
+}
+
+}  // namespace
 
 void NewKinds::SetServed(const std::set<kube::Gvk>& served, base::SteadyTime now) {
   for (const kube::Gvk& gvk : served) {
@@ -15,20 +25,28 @@ void NewKinds::SetServed(const std::set<kube::Gvk>& served, base::SteadyTime now
   std::erase_if(waiting_, [&](const auto& entry) { return served.count(entry.first) == 0; });
 }
 
-void NewKinds::SetClusters(const std::vector<kube::ObjectPtr>& clusters, base::SteadyTime now) {
-  for (auto entry = waiting_.begin(); entry != waiting_.end();) {
-    auto& [gvk, wait] = *entry;
-    int listing = 0, missing = 0;
-    for (const kube::ObjectPtr& object : clusters) {
-      const api::ClusterView cluster(*object);
-      if (!cluster.IsReady() || object->IsDeleting()) continue;
-      ++(cluster.HasApi(gvk) ? listing : missing);
-    }
-    if (listing > 0) wait.first_listed = std::min(wait.first_listed, now);
-    const bool done = (listing > 0 && missing == 0) || now >= wait.first_listed + patience_ ||
-                      now >= wait.since + kLongestWait;
-    entry = done ? waiting_.erase(entry) : std::next(entry);
+bool NewKinds::MustWait(const kube::Gvk& gvk, const std::vector<kube::ObjectPtr>& clusters,
+                        base::SteadyTime now) {
+  const auto entry = waiting_.find(gvk);
+  if (entry == waiting_.end()) return false;
+  Wait& wait = entry->second;
+  const std::vector<kube::ObjectPtr> ready = Ready(clusters);
+  const size_t missing = ClustersWithout(gvk, ready).size();
+  const bool listed = missing < ready.size();
+  if (listed) wait.first_listed = std::min(wait.first_listed, now);
+  const bool done = (listed && missing == 0) || now >= wait.first_listed + patience_ ||
+                    now >= wait.since + kLongestWait;
+  if (done) waiting_.erase(entry);
+  return !done;
+}
+
+std::vector<std::string> ClustersWithout(const kube::Gvk& gvk,
+                                         const std::vector<kube::ObjectPtr>& clusters) {
+  std::vector<std::string> names;
+  for (const kube::ObjectPtr& cluster : Ready(clusters)) {
+    if (!api::ClusterView(*cluster).HasApi(gvk)) names.emplace_back(cluster->name());
   }
+  return names;
 }
 
 }  // namespace detector

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <string>
 #include <vector>
 
 #include "absl/time/time.h"
@@ -33,13 +34,13 @@ class NewKinds {
   // The kinds that the control plane serves now. Those of the first call are new, too: they may
   // have been defined while this process was down.
   void SetServed(const std::set<kube::Gvk>& served, base::SteadyTime now);
-  // Takes note of what the given Clusters serve.
-  void SetClusters(const std::vector<kube::ObjectPtr>& clusters, base::SteadyTime now);
 
-  // Returns whether templates of the kind still have to wait. A kind that is done with waiting is
-  // not new any more.
-  bool MustWait(const kube::Gvk& gvk) const { return waiting_.count(gvk) > 0; }
-  bool any() const { return !waiting_.empty(); }
+  // Returns whether templates of the kind may have to wait.
+  bool IsNew(const kube::Gvk& gvk) const { return waiting_.contains(gvk); }
+  // Returns whether templates of the kind still have to wait, for clusters of these: those that
+  // its policies may choose. A kind that is done with waiting is not new any more.
+  bool MustWait(const kube::Gvk& gvk, const std::vector<kube::ObjectPtr>& clusters,
+                base::SteadyTime now);
 
  private:
   struct Wait {
@@ -51,6 +52,10 @@ class NewKinds {
   std::set<kube::Gvk> served_;
   std::map<kube::Gvk, Wait> waiting_;
 };
+
+// Of these clusters, those that are ready and do not list the kind: what its templates wait for.
+std::vector<std::string> ClustersWithout(const kube::Gvk& gvk,
+                                         const std::vector<kube::ObjectPtr>& clusters);
 
 }  // namespace detector
 

@@ -5,6 +5,7 @@
 // of its buckets, and the next reader makes them again.
 #include "detector/policy_index.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -133,6 +134,21 @@ bool PolicyIndex::Matches(const kube::Object& policy, const kube::Object& object
       same ? api::BestMatch(known->selectors, object)
            : api::BestMatch(api::PolicyView(policy).ResourceSelectors(), object);
   return rank != api::SelectorMatch::kNone;
+}
+
+std::vector<kube::ObjectPtr> PolicyIndex::Selecting(const kube::Gvk& gvk) const {
+  const std::string api_version = gvk.ApiVersion();
+  const auto means = [&](const api::ResourceSelector& s) {
+    return s.kind() == gvk.kind && s.api_version() == api_version;
+  };
+  std::vector<kube::ObjectPtr> policies;
+  absl::MutexLock lock(&mu_);
+  for (const auto& [key, entry] : entries_) {
+    if (std::any_of(entry->selectors.begin(), entry->selectors.end(), means)) {
+      policies.push_back(entry->policy);
+    }
+  }
+  return policies;
 }
 
 kube::ObjectPtr PolicyIndex::Find(const kube::ObjectKey& key) const {

@@ -33,6 +33,8 @@ class PolicyIndex {
   kube::ObjectPtr BestFor(absl::string_view ns, const kube::Object& object) const;
   // Returns whether one of the policy's selectors fits the object.
   bool Matches(const kube::Object& policy, const kube::Object& object) const;
+  // The policies that select objects of the kind. It walks over all of them.
+  std::vector<kube::ObjectPtr> Selecting(const kube::Gvk& gvk) const;
   // nullptr when there is no such policy.
   kube::ObjectPtr Find(const kube::ObjectKey& key) const;
   const kube::Informer& informer() const { return *informer_; }

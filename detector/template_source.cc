@@ -1,12 +1,13 @@
 #include "detector/template_source.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "api/binding.h"
+#include "api/cluster_affinity.h"
 #include "api/policy.h"
 #include "api/policy_scope.h"
 #include "api/resources.h"
-#include "base/log.h"
 #include "detector/request_variant.h"
 
 namespace detector {
@@ -20,6 +21,7 @@ kube::Request RequestFor(const kube::Gvk& gvk, const kube::Object& object) {
 
 TemplateSource::TemplateSource(Deps deps, kube::WatchedKinds& kinds)
     : deps_(std::move(deps)),
+      reports_(deps_.manager, deps_.policies, deps_.cluster_policies),
       new_kinds_(deps_.cluster_status_round),
       subscription_(kinds.Subscribe(*this)) {
   kube::InformerSet& informers = deps_.manager.cluster().informers();
@@ -31,6 +33,7 @@ TemplateSource::TemplateSource(Deps deps, kube::WatchedKinds& kinds)
   };
   for (const auto* policies : {&api::PropagationPolicies(), &api::ClusterPropagationPolicies()}) {
     follow(*policies, [this](const kube::Object& policy) { return SelectedBy(policy); });
+    followed_.emplace_back(informers.Get(*policies), ReportHandler());
   }
   for (const auto* bindings : {&api::ResourceBindings(), &api::ClusterResourceBindings()}) {
     follow(*bindings, [this](const kube::Object& binding) { return BoundBy(binding); });
@@ -40,8 +43,10 @@ TemplateSource::TemplateSource(Deps deps, kube::WatchedKinds& kinds)
 std::set<kube::Gvk> TemplateSource::SelectedBy(const kube::Object& policy) const {
   std::set<kube::Gvk> kinds;
   for (const api::ResourceSelector& selector : api::PolicyView(policy).ResourceSelectors()) {
-    const absl::StatusOr<kube::Gvk> gvk = kube::ParseGvk(selector.api_version(), selector.kind());
-    if (gvk.ok() && deps_.filter.AllowsResource(*gvk)) kinds.insert(*gvk);
+    absl::StatusOr<kube::Gvk> gvk = kube::ParseGvk(selector.api_version(), selector.kind());
+    // No server has such an apiVersion.
+    if (!gvk.ok()) gvk = {"", std::string(selector.api_version()), std::string(selector.kind())};
+    if (deps_.filter.AllowsResource(*gvk)) kinds.insert(*std::move(gvk));
   }
   return kinds;
 }
@@ -54,9 +59,58 @@ std::set<kube::Gvk> TemplateSource::BoundBy(const kube::Object& binding) {
   return {gvk};
 }
 
+kube::EventHandler TemplateSource::ReportHandler() {
+  kube::EventHandler handler;
+  handler.on_add = [this](const kube::ObjectPtr& policy, bool initial_list) {
+    reports_.SetSelected(policy->key(), SelectedBy(*policy), initial_list);
+  };
+  handler.on_update = [this](const kube::ObjectPtr&, const kube::ObjectPtr& policy) {
+    reports_.SetSelected(policy->key(), SelectedBy(*policy), /*at_start=*/false);
+  };
+  handler.on_delete = [this](const kube::ObjectPtr& last) {
+    reports_.SetSelected(last->key(), {}, /*at_start=*/false);
+  };
+  return handler;
+}
+
 void TemplateSource::OnDiscovered(const std::set<kube::Gvk>& served) {
   new_kinds_.SetServed(served, deps_.manager.clock().SteadyNow());
-  std::erase_if(known_to_wait_, [&](const kube::Gvk& gvk) { return !served.contains(gvk); });
+  reports_.SetServed(served);
+  for (const kube::Gvk& gvk : served_) {
+    if (served.contains(gvk)) continue;
+    for (const kube::ObjectPtr& policy : Selecting(gvk)) {
+      reports_.SetSelected(policy->key(), SelectedBy(*policy), /*at_start=*/false);
+    }
+  }
+  served_ = served;
+}
+
+std::vector<kube::ObjectPtr> TemplateSource::Selecting(const kube::Gvk& gvk) const {
+  std::vector<kube::ObjectPtr> policies = deps_.policies.Selecting(gvk);
+  for (kube::ObjectPtr& policy : deps_.cluster_policies.Selecting(gvk)) {
+    policies.push_back(std::move(policy));
+  }
+  return policies;
+}
+
+std::vector<kube::ObjectPtr> TemplateSource::ClustersFor(
+    const std::vector<kube::ObjectPtr>& policies) const {
+  std::vector<kube::ObjectPtr> others =
+      deps_.manager.cluster().informers().Get(api::Clusters())->store().List();
+  std::vector<kube::ObjectPtr> clusters;
+  for (const kube::ObjectPtr& policy : policies) {
+    if (others.empty()) break;
+    const std::vector<api::ClusterAffinity> affinities =
+        api::AffinitiesOf(api::PolicyView(*policy).Placement());
+    const auto rest = std::partition(others.begin(), others.end(), [&](const auto& cluster) {
+      return std::none_of(affinities.begin(), affinities.end(), [&](const auto& affinity) {
+        return affinity.Matches(api::ClusterView(*cluster));
+      });
+    });
+    clusters.insert(clusters.end(), rest, others.end());
+    others.erase(rest, others.end());
+  }
+  return clusters;
 }
 
 bool TemplateSource::MayWatch(const kube::Gvk& gvk) {
@@ -64,15 +118,11 @@ bool TemplateSource::MayWatch(const kube::Gvk& gvk) {
     absl::MutexLock lock(&mu_);
     if (bound_.contains(gvk)) return true;
   }
-  if (new_kinds_.any()) {
-    new_kinds_.SetClusters(deps_.manager.cluster().informers().Get(api::Clusters())->store().List(),
-                           deps_.manager.clock().SteadyNow());
-  }
-  if (!new_kinds_.MustWait(gvk)) return true;
-  if (known_to_wait_.insert(gvk).second) {
-    base::LogInfo("templates of a new kind wait for clusters to serve it",
-                  {{"kind", gvk.ToString()}});
-  }
+  if (!new_kinds_.IsNew(gvk)) return true;
+  const std::vector<kube::ObjectPtr> policies = Selecting(gvk);
+  const std::vector<kube::ObjectPtr> clusters = ClustersFor(policies);
+  if (!new_kinds_.MustWait(gvk, clusters, deps_.manager.clock().SteadyNow())) return true;
+  reports_.SetWaiting({gvk, policies, ClustersWithout(gvk, clusters)});
   return false;
 }
 

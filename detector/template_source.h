@@ -8,6 +8,7 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/synchronization/mutex.h"
+#include "detector/kind_reports.h"
 #include "detector/new_kinds.h"
 #include "detector/policy_index.h"
 #include "detector/template_edits.h"
@@ -44,13 +45,19 @@ class TemplateSource : public kube::KindSubscriber {
   bool MayWatch(const kube::Gvk& gvk) override;
 
  private:
+  // The kinds that the policy's selectors name, but for those that are excluded.
   std::set<kube::Gvk> SelectedBy(const kube::Object& policy) const;
+  kube::EventHandler ReportHandler();
+  // The policies that select objects of the kind, and the clusters that these policies may choose.
+  std::vector<kube::ObjectPtr> Selecting(const kube::Gvk& gvk) const;
+  std::vector<kube::ObjectPtr> ClustersFor(const std::vector<kube::ObjectPtr>& policies) const;
   std::set<kube::Gvk> BoundBy(const kube::Object& binding);
   void OnUpdate(kube::Request request, const kube::Object& before, const kube::Object& after);
 
   const Deps deps_;
-  NewKinds new_kinds_;                 // These two belong to the thread that runs the kinds.
-  std::set<kube::Gvk> known_to_wait_;  // Has been logged.
+  KindReports reports_;
+  NewKinds new_kinds_;  // These two belong to the thread that runs the kinds.
+  std::set<kube::Gvk> served_;
   absl::Mutex mu_;
   absl::flat_hash_set<kube::Gvk> bound_ ABSL_GUARDED_BY(mu_);
   kube::WatchedKinds::Subscription subscription_;

@@ -92,6 +92,36 @@ TEST_CASE("all criteria of a cluster affinity must hold") {
   }
 }
 
+TEST_CASE("a placement means what any of its affinities means") {
+  struct Case {
+    const char* placement;
+    std::vector<std::string> want;
+  };
+  const Case cases[] = {
+      {"null", {"m1", "m2", "m3"}},
+      {"{}", {"m1", "m2", "m3"}},
+      {R"({"clusterAffinity": {"clusterNames": ["m1"]}})", {"m1"}},
+      {R"({"clusterAffinities": [{"affinityName": "a", "clusterNames": ["m1"]},
+                                 {"affinityName": "b", "clusterNames": ["m3"]}]})",
+       {"m1", "m3"}},
+      {R"({"clusterAffinities": [{"affinityName": "a", "clusterNames": ["m1"],
+           "overflowAffinities": [{"affinityName": "c", "clusterNames": ["m2"]}]}]})",
+       {"m1", "m2"}},
+  };
+  for (const Case& c : cases) {
+    INFO(c.placement);
+    const std::vector<api::ClusterAffinity> affinities = api::AffinitiesOf(Json(c.placement));
+    std::vector<std::string> meant;
+    for (const char* name : {"m1", "m2", "m3"}) {
+      const kube::Object cluster = kube::Object::Make({"", "v1", "Cluster"}, {"", name});
+      for (const api::ClusterAffinity& affinity : affinities) {
+        if (affinity.Matches(api::ClusterView(cluster))) meant.emplace_back(name);
+      }
+    }
+    CHECK(meant == c.want);
+  }
+}
+
 TEST_CASE("field expressions see provider, region and zones") {
   const char* cluster =
       R"({"metadata": {"name": "m1"}, "spec": {"provider": "aws", "zones": ["z1", "z2"]}})";

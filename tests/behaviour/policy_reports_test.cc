@@ -73,4 +73,33 @@ spec:
   CHECK(plane.Always([&] { return events() == before; }));
 }
 
+TEST_CASE("A policy that names a kind that is not served is told so, until the kind comes") {
+  ControlPlane plane;
+  const std::string ns = plane.UniqueNamespace("misspelt");
+  const auto events = [&] { return plane.EventsOn(kPolicy, PolicyName(ns)); };
+  plane.Apply("host", In(ns, kNamespaceYaml));
+  plane.Apply("host", In(ns, PolicyFor("apps/v1", "Deploymnt", "member1")));
+  CHECK(plane.Eventually([&] {
+    return StrContains(events(),
+                       "Warning ResourceNotServed: spec.resourceSelectors names apps/v1 Deploymnt, "
+                       "which the control plane does not serve; did you mean apps/v1 Deployment?");
+  }));
+  CHECK(StrContains(plane.DaemonLog(), "a policy selects a kind that is not served policy="));
+
+  plane.Patch("host", kPolicy, {ns, PolicyName(ns)}, In(ns, R"({"spec":{"resourceSelectors":[
+                  {"apiVersion":"$NS.example.io/v1","kind":"Robot"}]}})"));
+  REQUIRE(plane.Eventually([&] { return StrContains(events(), "example.io/v1 Robot, which"); }));
+  for (const char* cluster : {"member1", "member2", "host"}) {
+    plane.Apply(cluster, In(ns, Definition("Robot", "robots")));
+  }
+  plane.Apply("host", In(ns, R"(
+apiVersion: $NS.example.io/v1
+kind: Robot
+metadata: {name: one, namespace: $NS}
+)"));
+  CHECK(plane.Eventually([&] {
+    return plane.Exists("member1", {absl::StrCat(ns, ".example.io"), "v1", "Robot"}, {ns, "one"});
+  }));
+}
+
 }  // namespace tests

@@ -32,18 +32,17 @@ struct Fixture {
   // Foo has come to be served at t0.
   Fixture() {
     kinds.SetServed({kDeployment}, t0 - absl::Minutes(1));
-    kinds.SetClusters({}, t0 - absl::Seconds(1));
+    CHECK_FALSE(kinds.MustWait(kDeployment, {}, t0 - absl::Seconds(1)));
     kinds.SetServed({kDeployment, kFoo}, t0);
   }
   bool WaitsAt(absl::Duration after, const std::vector<kube::ObjectPtr>& clusters) {
-    kinds.SetClusters(clusters, t0 + after);
-    return kinds.MustWait(kFoo);
+    return kinds.MustWait(kFoo, clusters, t0 + after);
   }
 };
 
 TEST_CASE_METHOD(Fixture, "a new kind waits until every ready cluster lists it") {
-  CHECK_FALSE(kinds.MustWait(kDeployment));
-  CHECK(kinds.MustWait(kFoo));
+  CHECK_FALSE(kinds.IsNew(kDeployment));
+  CHECK(kinds.IsNew(kFoo));
   CHECK(WaitsAt(absl::Seconds(1), {Cluster("a", false), Cluster("b", false)}));
   CHECK(WaitsAt(absl::Seconds(2), {Cluster("a", true), Cluster("b", false)}));
   CHECK_FALSE(WaitsAt(absl::Seconds(3), {Cluster("a", true), Cluster("b", true)}));
@@ -52,9 +51,9 @@ TEST_CASE_METHOD(Fixture, "a new kind waits until every ready cluster lists it")
 TEST_CASE("a kind that is served at the start waits as well") {
   NewKinds kinds(absl::Seconds(10));
   kinds.SetServed({kFoo}, base::SteadyTime());
-  CHECK(kinds.MustWait(kFoo));
-  kinds.SetClusters({Cluster("a", true)}, base::SteadyTime());
-  CHECK_FALSE(kinds.any());
+  CHECK(kinds.IsNew(kFoo));
+  CHECK_FALSE(kinds.MustWait(kFoo, {Cluster("a", true)}, base::SteadyTime()));
+  CHECK_FALSE(kinds.IsNew(kFoo));
 }
 
 TEST_CASE_METHOD(Fixture, "a cluster that is not ready is not waited for") {
@@ -64,6 +63,7 @@ TEST_CASE_METHOD(Fixture, "a cluster that is not ready is not waited for") {
 
 TEST_CASE_METHOD(Fixture, "the other clusters have two rounds of status after the first") {
   const std::vector<kube::ObjectPtr> one = {Cluster("a", true), Cluster("b", false)};
+  CHECK(detector::ClustersWithout(kFoo, one) == std::vector<std::string>{"b"});
   CHECK(WaitsAt(absl::Seconds(5), one));
   CHECK(WaitsAt(absl::Seconds(24), one));
   CHECK_FALSE(WaitsAt(absl::Seconds(25), one));
@@ -72,28 +72,25 @@ TEST_CASE_METHOD(Fixture, "the other clusters have two rounds of status after th
 TEST_CASE("with short rounds the other clusters have 5 s still") {
   NewKinds kinds(absl::Milliseconds(100));
   kinds.SetServed({kFoo}, base::SteadyTime());
-  kinds.SetClusters({Cluster("a", true), Cluster("b", false)}, base::SteadyTime());
-  kinds.SetClusters({Cluster("a", true), Cluster("b", false)},
-                    base::SteadyTime::At(absl::Seconds(4)));
-  CHECK(kinds.MustWait(kFoo));
-  kinds.SetClusters({Cluster("a", true), Cluster("b", false)},
-                    base::SteadyTime::At(absl::Seconds(5)));
-  CHECK_FALSE(kinds.MustWait(kFoo));
+  const std::vector<kube::ObjectPtr> one = {Cluster("a", true), Cluster("b", false)};
+  CHECK(kinds.MustWait(kFoo, one, base::SteadyTime()));
+  CHECK(kinds.MustWait(kFoo, one, base::SteadyTime::At(absl::Seconds(4))));
+  CHECK_FALSE(kinds.MustWait(kFoo, one, base::SteadyTime::At(absl::Seconds(5))));
 }
 
 TEST_CASE_METHOD(Fixture, "a kind that no cluster comes to serve waits no longer than 30 s") {
   CHECK(WaitsAt(absl::Seconds(29), {Cluster("a", false)}));
   CHECK_FALSE(WaitsAt(absl::Seconds(30), {Cluster("a", false)}));
   kinds.SetServed({kDeployment, kFoo}, t0 + absl::Minutes(1));
-  CHECK_FALSE(kinds.MustWait(kFoo));
+  CHECK_FALSE(kinds.IsNew(kFoo));
 }
 
 TEST_CASE_METHOD(Fixture, "a kind that went and comes again is new again") {
   CHECK_FALSE(WaitsAt(absl::Seconds(1), {Cluster("a", true)}));
   kinds.SetServed({kDeployment}, t0 + absl::Minutes(1));
-  CHECK_FALSE(kinds.any());
+  CHECK_FALSE(kinds.IsNew(kFoo));
   kinds.SetServed({kDeployment, kFoo}, t0 + absl::Minutes(2));
-  CHECK(kinds.MustWait(kFoo));
+  CHECK(kinds.IsNew(kFoo));
 }
 
 }  // namespace

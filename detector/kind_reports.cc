@@ -1,0 +1,81 @@
+#include "detector/kind_reports.h"
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "api/reasons.h"
+#include "base/log.h"
+#include "detector/new_kinds.h"
+
+namespace detector {
+namespace {
+
+// A wait that is over sooner is not worth an event.
+constexpr absl::Duration kShortWait = absl::Seconds(3);
+
+std::string NameOf(const kube::Gvk& gvk) { return absl::StrCat(gvk.ApiVersion(), " ", gvk.kind); }
+
+std::string NotServed(const kube::Gvk& wanted, const std::set<kube::Gvk>& served) {
+  const std::optional<kube::Gvk> meant = NearestKind(wanted, served);
+  if (meant.has_value() && meant->group == wanted.group && meant->kind == wanted.kind) {
+    return absl::StrCat("spec.resourceSelectors names ", NameOf(wanted),
+                        ", but objects are propagated in the version that the control plane "
+                        "prefers; did you mean ",
+                        NameOf(*meant), "?");
+  }
+  return absl::StrCat("spec.resourceSelectors names ", NameOf(wanted),
+                      ", which the control plane does not serve",
+                      meant ? absl::StrCat("; did you mean ", NameOf(*meant), "?") : "");
+}
+
+}  // namespace
+
+KindReports::KindReports(kube::Manager& manager, const PolicyIndex& policies,
+                         const PolicyIndex& cluster_policies)
+    : manager_(manager),
+      policies_(policies),
+      cluster_policies_(cluster_policies),
+      recorder_(manager.events(), api::kDetectorSource) {}
+
+kube::ObjectPtr KindReports::Policy(const kube::ObjectKey& key) const {
+  const kube::ObjectPtr policy = (key.ns.empty() ? cluster_policies_ : policies_).Find(key);
+  return policy == nullptr || policy->IsDeleting() ? nullptr : policy;
+}
+
+void KindReports::SetServed(const std::set<kube::Gvk>& served) {
+  std::erase_if(waiting_, [&](const auto& entry) { return !served.contains(entry.first); });
+  for (const auto& finding : unserved_.SetServed(served, manager_.clock().SteadyNow())) {
+    Report(finding, served);
+  }
+}
+
+void KindReports::Report(const UnservedKinds::Finding& finding, const std::set<kube::Gvk>& served) {
+  const kube::ObjectPtr policy = Policy(finding.policy);
+  if (policy == nullptr) return;
+  const std::string message = NotServed(finding.kind, served);
+  base::LogWarning("a policy selects a kind that is not served",
+                   {{"policy", policy->Describe()}, {"message", message}});
+  if (finding.at_start) return;
+  recorder_.Warning(kube::ObjectReference::Of(*policy), api::reason::kResourceNotServed, message);
+}
+
+void KindReports::SetWaiting(const Wait& wait) {
+  const base::SteadyTime now = manager_.clock().SteadyNow();
+  const auto [entry, is_new] = waiting_.try_emplace(wait.kind, Known{.since = now});
+  Known& known = entry->second;
+  const std::string clusters = absl::StrJoin(wait.clusters, ", ");
+  if (is_new) {
+    base::LogInfo("templates of a new kind wait for clusters to serve it",
+                  {{"kind", wait.kind.ToString()}, {"clusters", clusters}});
+  }
+  if (known.reported || now < known.since + kShortWait) return;
+  known.reported = true;
+  const std::string message = absl::StrCat(
+      "objects of the new kind ", NameOf(wait.kind), " wait, for ",
+      absl::FormatDuration(NewKinds::kLongestWait), " at most, until its clusters serve it",
+      clusters.empty() ? "" : absl::StrCat("; these do not yet: ", clusters));
+  for (const kube::ObjectPtr& policy : wait.policies) {
+    recorder_.Normal(kube::ObjectReference::Of(*policy), api::reason::kWaitingForKind, message);
+  }
+}
+
+}  // namespace detector

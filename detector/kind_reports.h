@@ -1,0 +1,62 @@
+// Reports on policies why objects of a kind are not propagated (yet).
+#ifndef DETECTOR_KIND_REPORTS_H_
+#define DETECTOR_KIND_REPORTS_H_
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "detector/policy_index.h"
+#include "detector/unserved_kinds.h"
+#include "kube/meta/names.h"
+#include "kube/meta/object.h"
+#include "kube/runtime/event_recorder.h"
+#include "kube/runtime/manager.h"
+
+namespace detector {
+
+// SetSelected is thread-safe, the others belong to the thread that runs the kinds. A policy that
+// was there before this process gets lines in the log only: a restart writes no events.
+class KindReports {
+ public:
+  // REQUIRES: all outlive this object.
+  KindReports(kube::Manager& manager, const PolicyIndex& policies,
+              const PolicyIndex& cluster_policies);
+
+  // The policy selects these kinds from now on. An empty set stands for a policy that is gone.
+  void SetSelected(const kube::ObjectKey& policy, const std::set<kube::Gvk>& kinds, bool at_start) {
+    unserved_.SetSelected(policy, kinds, at_start);
+  }
+  // A round of discovery has found these kinds: a policy that names another one gets a warning.
+  void SetServed(const std::set<kube::Gvk>& served);
+  // Templates of the kind wait for clusters to serve it. What lasts gets an event on the policies
+  // that select the kind.
+  struct Wait {
+    kube::Gvk kind;
+    std::vector<kube::ObjectPtr> policies;
+    std::vector<std::string> clusters;  // Those that do not serve the kind.
+  };
+  void SetWaiting(const Wait& wait);
+
+ private:
+  struct Known {
+    base::SteadyTime since;
+    bool reported = false;
+  };
+  // nullptr when it is gone, or about to go.
+  kube::ObjectPtr Policy(const kube::ObjectKey& key) const;
+  void Report(const UnservedKinds::Finding& finding, const std::set<kube::Gvk>& served);
+
+  kube::Manager& manager_;
+  const PolicyIndex& policies_;
+  const PolicyIndex& cluster_policies_;
+  kube::EventRecorder recorder_;
+  UnservedKinds unserved_;
+  std::map<kube::Gvk, Known> waiting_;
+};
+
+}  // namespace detector
+
+#endif  // DETECTOR_KIND_REPORTS_H_

@@ -1,0 +1,84 @@
+#include "detector/unserved_kinds.h"
+
+#include <functional>
+
+#include "absl/strings/match.h"
+#include "base/spelling.h"
+
+namespace detector {
+namespace {
+
+using Filter = std::function<bool(const kube::Gvk&)>;
+
+// Of the kinds that the filter lets through, the one whose `text` is nearest to that of `wanted`.
+std::optional<kube::Gvk> Nearest(const kube::Gvk& wanted, const std::set<kube::Gvk>& served,
+                                 const Filter& filter, std::string (*text)(const kube::Gvk&)) {
+  std::vector<kube::Gvk> kinds;
+  std::vector<std::string> texts;
+  for (const kube::Gvk& gvk : served) {
+    if (!filter(gvk)) continue;
+    kinds.push_back(gvk);
+    texts.push_back(text(gvk));
+  }
+  const std::optional<size_t> nearest = base::NearestName(text(wanted), texts);
+  if (!nearest.has_value()) return std::nullopt;
+  return kinds[*nearest];
+}
+
+std::string KindOf(const kube::Gvk& gvk) { return gvk.kind; }
+std::string ApiVersionOf(const kube::Gvk& gvk) { return gvk.ApiVersion(); }
+
+// The core group's kinds come first among those of one name.
+std::optional<kube::Gvk> OfTheSameName(const kube::Gvk& wanted, const std::set<kube::Gvk>& served) {
+  const auto same = [&](const kube::Gvk& gvk) {
+    return absl::EqualsIgnoreCase(gvk.kind, wanted.kind);
+  };
+  const std::optional<kube::Gvk> nearest = Nearest(wanted, served, same, ApiVersionOf);
+  if (nearest.has_value()) return nearest;
+  for (const kube::Gvk& gvk : served) {
+    if (same(gvk)) return gvk;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+void UnservedKinds::SetSelected(const kube::ObjectKey& policy, const std::set<kube::Gvk>& kinds,
+                                bool at_start) {
+  absl::MutexLock lock(&mu_);
+  for (auto entry = missing_.begin(); entry != missing_.end();) {
+    if (!kinds.contains(entry->first)) entry->second.erase(policy);
+    entry = entry->second.empty() ? missing_.erase(entry) : std::next(entry);
+  }
+  for (const kube::Gvk& gvk : kinds) {
+    if (!served_.contains(gvk)) missing_[gvk].try_emplace(policy, Missing{.at_start = at_start});
+  }
+}
+
+std::vector<UnservedKinds::Finding> UnservedKinds::SetServed(const std::set<kube::Gvk>& served,
+                                                             base::SteadyTime now) {
+  std::vector<Finding> findings;
+  absl::MutexLock lock(&mu_);
+  served_ = served;
+  std::erase_if(missing_, [&](const auto& entry) { return served.contains(entry.first); });
+  for (auto& [gvk, policies] : missing_) {
+    for (auto& [policy, missing] : policies) {
+      const bool first = missing.since == base::SteadyTime::InfiniteFuture();
+      if (first) missing.since = now;
+      if (first || missing.reported || now < missing.since + kPatience) continue;
+      missing.reported = true;
+      findings.push_back({policy, gvk, missing.at_start});
+    }
+  }
+  return findings;
+}
+
+std::optional<kube::Gvk> NearestKind(const kube::Gvk& wanted, const std::set<kube::Gvk>& served) {
+  if (const auto same = OfTheSameName(wanted, served)) return same;
+  const auto same_group = [&](const kube::Gvk& gvk) { return gvk.group == wanted.group; };
+  if (const auto similar = Nearest(wanted, served, same_group, KindOf)) return similar;
+  return Nearest(
+      wanted, served, [](const kube::Gvk&) { return true; }, KindOf);
+}
+
+}  // namespace detector

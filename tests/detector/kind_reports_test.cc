@@ -1,0 +1,83 @@
+// What policies are told about kinds whose objects are not propagated (yet).
+#include "detector/kind_reports.h"
+
+#include <catch2/catch.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tests/support/members_fixture.h"
+
+namespace {
+
+const kube::Gvk kDeployment{"apps", "v1", "Deployment"};
+const kube::Gvk kMisspelt{"apps", "v1", "Deploymnt"};
+const kube::Gvk kScaler{"autoscaling", "v2", "HorizontalPodAutoscaler"};
+
+struct Fixture : tests::MembersFixture {
+  std::optional<detector::PolicyIndex> policies, cluster_policies;
+  std::optional<detector::KindReports> reports;
+  const kube::ObjectKey key{"ns", "p"};
+
+  Fixture() {
+    Sync({api::PropagationPolicies(), api::ClusterPropagationPolicies()});
+    policies.emplace(informers.Get(api::PropagationPolicies()));
+    cluster_policies.emplace(informers.Get(api::ClusterPropagationPolicies()));
+    reports.emplace(Make(), *policies, *cluster_policies);
+    PutCached(api::PropagationPolicies(), kube::Object::Make(api::PropagationPolicies().gvk, key));
+    reports->SetServed({kDeployment, kScaler});
+  }
+  // Two rounds of discovery, some time apart.
+  std::vector<std::string> AfterDiscovery() {
+    reports->SetServed({kDeployment, kScaler});
+    clock.Advance(absl::Seconds(1));
+    reports->SetServed({kDeployment, kScaler});
+    return recorded->All();
+  }
+};
+
+TEST_CASE_METHOD(Fixture, "a policy that names a kind that is not served gets one warning") {
+  reports->SetSelected(key, {kDeployment, kMisspelt}, false);
+  const std::vector<std::string> warning = {
+      "Warning ResourceNotServed PropagationPolicy: spec.resourceSelectors names apps/v1 "
+      "Deploymnt, which the control plane does not serve; did you mean apps/v1 Deployment?"};
+  CHECK(AfterDiscovery() == warning);
+  CHECK(AfterDiscovery() == warning);
+}
+
+TEST_CASE_METHOD(Fixture, "a policy that was there before the process gets no event") {
+  reports->SetSelected(key, {kMisspelt}, true);
+  CHECK(AfterDiscovery().empty());
+}
+
+TEST_CASE_METHOD(Fixture, "a policy that has gone meanwhile gets no event") {
+  reports->SetSelected({"ns", "gone"}, {kMisspelt}, false);
+  CHECK(AfterDiscovery().empty());
+}
+
+TEST_CASE_METHOD(Fixture, "a version that the control plane does not prefer is named") {
+  reports->SetSelected(key, {{"autoscaling", "v1", "HorizontalPodAutoscaler"}}, false);
+  CHECK(AfterDiscovery() ==
+        std::vector<std::string>{
+            "Warning ResourceNotServed PropagationPolicy: spec.resourceSelectors names "
+            "autoscaling/v1 HorizontalPodAutoscaler, but objects are propagated in the version "
+            "that the control plane prefers; did you mean autoscaling/v2 "
+            "HorizontalPodAutoscaler?"});
+}
+
+TEST_CASE_METHOD(Fixture, "a kind that waits for clusters gets one event when that lasts") {
+  const detector::KindReports::Wait wait{kDeployment, {policies->Find(key)}, {"m1", "m2"}};
+  reports->SetWaiting(wait);
+  clock.Advance(absl::Seconds(2));
+  reports->SetWaiting(wait);
+  CHECK(recorded->All().empty());
+  clock.Advance(absl::Seconds(1));
+  reports->SetWaiting(wait);
+  reports->SetWaiting(wait);
+  CHECK(recorded->All() ==
+        std::vector<std::string>{
+            "Normal WaitingForKind PropagationPolicy: objects of the new kind apps/v1 Deployment "
+            "wait, for 30s at most, until its clusters serve it; these do not yet: m1, m2"});
+}
+
+}  // namespace

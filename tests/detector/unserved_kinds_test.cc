@@ -1,0 +1,75 @@
+#include "detector/unserved_kinds.h"
+
+#include <catch2/catch.hpp>
+
+namespace {
+
+using detector::NearestKind;
+using detector::UnservedKinds;
+using Finding = UnservedKinds::Finding;
+
+const kube::Gvk kDeployment{"apps", "v1", "Deployment"};
+const kube::Gvk kMisspelt{"apps", "v1", "Deploymnt"};
+const kube::ObjectKey kPolicy{"ns", "p"}, kOther{"", "q"};
+
+struct Fixture {
+  UnservedKinds kinds;
+  base::SteadyTime now;
+
+  std::vector<Finding> After(absl::Duration time, const std::set<kube::Gvk>& served) {
+    now = now + time;
+    return kinds.SetServed(served, now);
+  }
+};
+
+TEST_CASE_METHOD(Fixture, "a kind that stays missing is reported once for each policy") {
+  kinds.SetSelected(kPolicy, {kDeployment, kMisspelt}, false);
+  kinds.SetSelected(kOther, {kMisspelt}, true);
+  CHECK(After(absl::ZeroDuration(), {kDeployment}).empty());
+  CHECK(After(absl::Milliseconds(500), {kDeployment}).empty());
+  CHECK(After(absl::Milliseconds(600), {kDeployment}) ==
+        std::vector<Finding>{{kOther, kMisspelt, true}, {kPolicy, kMisspelt, false}});
+  kinds.SetSelected(kPolicy, {kDeployment, kMisspelt}, false);
+  CHECK(After(absl::Minutes(1), {kDeployment}).empty());
+}
+
+TEST_CASE_METHOD(Fixture, "a kind that is served a moment later is not reported") {
+  kinds.SetSelected(kPolicy, {kDeployment}, false);
+  CHECK(After(absl::ZeroDuration(), {}).empty());
+  CHECK(After(absl::Seconds(1), {kDeployment}).empty());
+  CHECK(After(absl::Seconds(1), {kDeployment}).empty());
+}
+
+TEST_CASE_METHOD(Fixture, "a policy that is mended or gone is not reported") {
+  After(absl::ZeroDuration(), {kDeployment});
+  kinds.SetSelected(kPolicy, {kMisspelt}, false);
+  kinds.SetSelected(kOther, {kMisspelt}, false);
+  CHECK(After(absl::Seconds(1), {kDeployment}).empty());
+  kinds.SetSelected(kPolicy, {kDeployment}, false);
+  kinds.SetSelected(kOther, {}, false);
+  CHECK(After(absl::Seconds(5), {kDeployment}).empty());
+}
+
+TEST_CASE_METHOD(Fixture, "a kind that goes is reported for the policies that name it then") {
+  After(absl::ZeroDuration(), {kDeployment});
+  kinds.SetSelected(kPolicy, {kDeployment}, false);
+  CHECK(After(absl::Seconds(30), {}).empty());
+  kinds.SetSelected(kPolicy, {kDeployment}, false);
+  CHECK(After(absl::Seconds(1), {}).empty());
+  CHECK(After(absl::Seconds(1), {}) == std::vector<Finding>{{kPolicy, kDeployment, false}});
+}
+
+TEST_CASE("the kind that was meant is found by its name, whatever group and version were given") {
+  const kube::Gvk pod{"", "v1", "Pod"}, role{"rbac.authorization.k8s.io", "v1", "Role"};
+  const kube::Gvk scaler{"autoscaling", "v2", "HorizontalPodAutoscaler"};
+  const std::set<kube::Gvk> served = {kDeployment, pod, role, scaler};
+  CHECK(NearestKind(kMisspelt, served) == kDeployment);
+  CHECK(NearestKind({"", "v1", "deployments"}, served) == kDeployment);
+  CHECK(NearestKind({"", "v1", "Deployment"}, served) == kDeployment);
+  CHECK(NearestKind({"extensions", "v1beta1", "Deployment"}, served) == kDeployment);
+  CHECK(NearestKind({"autoscaling", "v1", "HorizontalPodAutoscaler"}, served) == scaler);
+  CHECK(NearestKind({"", "rbac/v1/x", "Role"}, served) == role);
+  CHECK(NearestKind({"example.io", "v1", "SpaceShip"}, served) == std::nullopt);
+}
+
+}  // namespace
