@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/status.h"
+#include "controllers/clusterstatus/new_definitions.h"
 #include "controllers/clusterstatus/resource_summary.h"
 #include "kube/client/rest_mapper.h"
 #include "kube/meta/quantity.h"
@@ -287,6 +288,7 @@ absl::Status RegisterClusterStatus(const loops::Context& context, int workers) {
   kube::ControllerBuilder builder = context.NewController(api::kClusterStatusController, workers);
   loops::ReadsCredentials(builder)
       .Watches(api::Clusters(), {.when = {.update = IsNewsForStatus}})
+      .Watches(api::Works(), AfterNewDefinitions())
       // A member that does not answer delays only itself.
       .WithLanes([](const kube::Request& request) { return request.key.name; })
       .Build(std::make_unique<ClusterStatusReconciler>(

@@ -102,4 +102,35 @@ metadata: {name: one, namespace: $NS}
   }));
 }
 
+// The other member never serves the kind, and no policy may choose it. Clusters collect their
+// status rarely here, so that only an early look can find the kind in time.
+TEST_CASE("A definition and a policy and an object that come together arrive without a long wait",
+          "[sandbox]") {
+  ControlPlane plane({.daemon_flags = {"--cluster-status-update-frequency=10m"}});
+  const std::string ns = plane.UniqueNamespace("together");
+  REQUIRE(plane.Eventually([&] {
+    const auto member = plane.Get("host", kCluster, {"", "member1"});
+    return member && !member->Get({"status", "apiEnablements"}).empty();
+  }));
+  plane.Apply("host", In(ns, absl::StrCat(kNamespaceYaml, "---\n", Definition("Robot", "robots"),
+                                          "---", PolicyFor("$NS.example.io/v1", "Robot", "member1"),
+                                          R"(---
+apiVersion: policy.karmada.io/v1alpha1
+kind: ClusterPropagationPolicy
+metadata: {name: $NS}
+spec:
+  resourceSelectors:
+  - {apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, name: robots.$NS.example.io}
+  placement: {clusterAffinity: {clusterNames: [member1]}}
+)")));
+  plane.Apply("host", In(ns, R"(
+apiVersion: $NS.example.io/v1
+kind: Robot
+metadata: {name: one, namespace: $NS}
+)"));
+  CHECK(plane.Eventually([&] {
+    return plane.Exists("member1", {absl::StrCat(ns, ".example.io"), "v1", "Robot"}, {ns, "one"});
+  }));
+}
+
 }  // namespace tests

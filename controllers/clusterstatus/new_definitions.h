@@ -1,0 +1,19 @@
+// When to look early at which kinds a member serves.
+#ifndef CONTROLLERS_CLUSTERSTATUS_NEW_DEFINITIONS_H_
+#define CONTROLLERS_CLUSTERSTATUS_NEW_DEFINITIONS_H_
+
+#include "absl/time/time.h"
+#include "kube/meta/object.h"
+#include "kube/runtime/controller.h"
+
+namespace controllers {
+
+// What has a cluster's status collected when a Work has brought a CustomResourceDefinition there:
+// the Work's status has changed. Templates of the new kind are not scheduled to the cluster before
+// its status.apiEnablements lists it, and the next round may be seconds away. (Upstream waits for
+// that round.)
+kube::Enqueue AfterNewDefinitions();
+
+}  // namespace controllers
+
+#endif  // CONTROLLERS_CLUSTERSTATUS_NEW_DEFINITIONS_H_
