@@ -14,6 +14,7 @@
 #include "base/status.h"
 #include "detector/claims.h"
 #include "detector/request_variant.h"
+#include "kube/client/errors.h"
 
 namespace detector {
 namespace {
@@ -22,6 +23,28 @@ using Selectors = std::vector<api::ResourceSelector>;
 
 bool Matches(const Selectors& selectors, const kube::Object& object) {
   return api::BestMatch(selectors, object) != api::SelectorMatch::kNone;
+}
+
+struct Claimed {
+  std::string ns;  // "" stands for all namespaces.
+  kube::LabelSelector labels;
+};
+
+// From the cache while the kind is watched, else from the server.
+absl::StatusOr<std::vector<kube::ObjectPtr>> ClaimedTemplates(kube::ClusterClient& client,
+                                                              const kube::Resource& resource,
+                                                              const Claimed& claimed,
+                                                              const base::StopToken& stop) {
+  const std::shared_ptr<kube::Informer> informer = client.informers().Find(resource);
+  if (informer != nullptr && informer->HasSynced()) {
+    return informer->store().List(claimed.ns, claimed.labels);
+  }
+  ASSIGN_OR_RETURN(kube::ListPage page,
+                   client.raw().ListAll(resource, claimed.ns,
+                                        {.label_selector = claimed.labels.ToString()}, stop));
+  std::vector<kube::ObjectPtr> templates;
+  for (kube::Object& object : page.items) templates.push_back(kube::Share(std::move(object)));
+  return templates;
 }
 
 }  // namespace
@@ -47,12 +70,12 @@ std::vector<kube::ObjectPtr> PolicyReconciler<PolicyScope>::BindingsOf(
     const kube::Object& policy) const {
   const std::string id(policy.Label(PolicyScope::kIdLabel));
   if (id.empty()) return {};
-  kube::InformerSet& informers = deps_.manager.cluster().informers();
+  kube::ClusterClient& client = deps_.manager.cluster();
   std::vector<kube::ObjectPtr> bindings =
-      informers.Get(api::ResourceBindings())->store().ByIndex(PolicyScope::kIdLabel, id);
+      client.ByIndex(api::ResourceBindings(), PolicyScope::kIdLabel, id);
   if (PolicyScope::kNamespaced) return bindings;
   for (kube::ObjectPtr& binding :
-       informers.Get(api::ClusterResourceBindings())->store().ByIndex(PolicyScope::kIdLabel, id)) {
+       client.ByIndex(api::ClusterResourceBindings(), PolicyScope::kIdLabel, id)) {
     bindings.push_back(std::move(binding));
   }
   return bindings;
@@ -80,12 +103,12 @@ absl::Status PolicyReconciler<PolicyScope>::QueueWaiting(const kube::Object& pol
   for (const api::ResourceSelector& selector : selectors) {
     const absl::StatusOr<kube::Gvk> gvk = kube::ParseGvk(selector.api_version(), selector.kind());
     if (!gvk.ok()) continue;
-    const std::vector<kube::Request> waiting = deps_.waiting.Matching(
+    const std::vector<kube::Request> waiting = deps_.memory.waiting.Matching(
         *gvk, PolicyScope::kNamespaced ? policy.ns() : selector.ns(), selector.name());
     if (waiting.empty()) continue;
     const absl::StatusOr<kube::Resource> resource =
         deps_.manager.cluster().mapper().ForKind(*gvk, stop);
-    if (absl::IsNotFound(resource.status())) continue;  // A kind that is not served any more.
+    if (kube::IsNoSuchKind(resource.status())) continue;  // A kind that is not served any more.
     errors.Add(resource.status());
     if (!resource.ok()) continue;
     for (kube::Request item : waiting) {
@@ -108,11 +131,8 @@ absl::StatusOr<kube::Action> PolicyReconciler<PolicyScope>::Finalize(const kube:
   // Templates of kinds that the policy selected at some time before still have its claim. Their own
   // reconciles release them.
   QueueBound(*policy);
-  kube::Object after = *policy;
-  after.RemoveFinalizer(PolicyScope::kFinalizer);
-  const absl::Status removed =
-      deps_.manager.cluster().Update(PolicyScope::Policies(), policy, after, {}, stop).status();
-  if (!removed.ok() && !absl::IsNotFound(removed)) return removed;
+  RETURN_IF_ERROR(deps_.manager.cluster().RemoveFinalizer(PolicyScope::Policies(), policy,
+                                                          PolicyScope::kFinalizer, stop));
   return kube::Action::Done();
 }
 
@@ -121,7 +141,7 @@ absl::Status PolicyReconciler<PolicyScope>::ReleaseTemplates(const kube::Object&
                                                              const base::StopToken& stop) {
   const std::string id(policy.Label(PolicyScope::kIdLabel));
   if (id.empty()) return absl::OkStatus();
-  const kube::LabelSelector claimed = kube::LabelSelector::Equal(PolicyScope::kIdLabel, id);
+  const kube::LabelSelector labels = kube::LabelSelector::Equal(PolicyScope::kIdLabel, id);
   std::set<std::tuple<std::string, std::string, std::string>> seen;
   base::ErrorList errors;
   for (const api::ResourceSelector& s : api::PolicyView(policy).ResourceSelectors()) {
@@ -131,17 +151,13 @@ absl::Status PolicyReconciler<PolicyScope>::ReleaseTemplates(const kube::Object&
     if (!gvk.ok()) continue;
     const absl::StatusOr<kube::Resource> resource =
         deps_.manager.cluster().mapper().ForKind(*gvk, stop);
-    if (absl::IsNotFound(resource.status())) continue;  // No such kind, so no such templates.
+    if (kube::IsNoSuchKind(resource.status())) continue;  // No such kind, so no such templates.
     errors.Add(resource.status());
     if (!resource.ok()) continue;
-    const std::shared_ptr<kube::Informer> informer =
-        deps_.manager.cluster().informers().Get(*resource);
-    if (!informer->HasSynced() && !informer->last_error().ok()) {
-      errors.Add(base::Annotate(informer->last_error(), "listing ", resource->plural));
-      continue;  // It is tried again; other policies do not wait for it.
-    }
-    errors.Add(informer->WaitForSync(deps_.manager.clock().SteadyNow() + absl::Seconds(10), stop));
-    for (const kube::ObjectPtr& object : informer->store().List(ns, claimed)) {
+    const auto claimed = ClaimedTemplates(deps_.manager.cluster(), *resource, {ns, labels}, stop);
+    errors.Add(base::Annotate(claimed.status(), "listing ", resource->plural));
+    if (!claimed.ok()) continue;  // It is tried again; other kinds do not wait for it.
+    for (const kube::ObjectPtr& object : *claimed) {
       errors.Add(Release<PolicyScope>(deps_.manager.cluster(), *resource, object, stop));
     }
   }

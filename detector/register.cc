@@ -13,10 +13,9 @@
 #include "detector/policy_index.h"
 #include "detector/policy_reconciler.h"
 #include "detector/request_variant.h"
-#include "detector/template_edits.h"
+#include "detector/template_memory.h"
 #include "detector/template_reconciler.h"
 #include "detector/template_source.h"
-#include "detector/waiting_set.h"
 #include "kube/runtime/controller.h"
 #include "works/rule_requeue.h"
 
@@ -48,11 +47,11 @@ void BuildPolicyLoop(const loops::Context& context, const Deps& deps, kube::Work
 struct Parts {
   explicit Parts(const loops::Context& context)
       : policies(context.InformerOf(api::PropagationPolicies())),
-        cluster_policies(context.InformerOf(api::ClusterPropagationPolicies())) {}
+        cluster_policies(context.InformerOf(api::ClusterPropagationPolicies())),
+        memory(context.manager.events()) {}
   PolicyIndex policies;
   PolicyIndex cluster_policies;
-  WaitingSet waiting, uncounted;
-  TemplateEdits edits;
+  TemplateMemory memory;
 };
 
 // Has templates looked at whose pods may be counted otherwise now. Lazily activated policies do not
@@ -86,10 +85,9 @@ absl::Status RegisterDetector(const loops::Context& context, int workers) {
       TemplateFilter filter,
       TemplateFilter::Create(flags.skipped_propagating_apis, flags.skipped_propagating_namespaces));
   const auto parts = std::make_shared<Parts>(context);
-  const Deps deps{
-      context.manager,     context.interpreter, parts->policies, parts->cluster_policies,
-      parts->waiting,      parts->uncounted,    parts->edits,    context.rechecks,
-      GatesOf(flags.gates)};
+  const Deps deps{context.manager,         context.interpreter, parts->policies,
+                  parts->cluster_policies, parts->memory,       context.rechecks,
+                  GatesOf(flags.gates)};
   kube::Controller& templates = context.NewController("resource detector", workers)
                                     .WithLimiter(LimiterOf(context))
                                     .Reads(api::PropagationPolicies())
@@ -98,14 +96,14 @@ absl::Status RegisterDetector(const loops::Context& context, int workers) {
                                     .Reads(api::ClusterResourceBindings())
                                     .Build(std::make_unique<TemplateReconciler>(deps));
   RequeueTemplates(context, parts, templates.queue());
-  RequeueUncounted(context.interpreter, parts->uncounted, templates.queue());
+  RequeueUncounted(context.interpreter, parts->memory.uncounted, templates.queue());
   BuildPolicyLoop<api::policy_scope::Namespaced>(context, deps, templates.queue(),
                                                  flags.concurrency.propagation_policy);
   BuildPolicyLoop<api::policy_scope::Cluster>(context, deps, templates.queue(),
                                               flags.concurrency.cluster_propagation_policy);
   auto source = std::make_shared<TemplateSource>(
       TemplateSource::Deps{context.manager, std::move(filter), parts->policies,
-                           parts->cluster_policies, parts->edits, templates.queue(),
+                           parts->cluster_policies, parts->memory, templates.queue(),
                            flags.clusters.status_update_frequency},
       context.kinds);
   templates.Keep(parts);

@@ -19,15 +19,12 @@
 #include "detector/claims.h"
 #include "detector/request_variant.h"
 #include "interpreter/rule_changes.h"
+#include "kube/client/errors.h"
 #include "kube/runtime/events.h"
+#include "kube/runtime/sync_timer.h"
 
 namespace detector {
 namespace {
-
-// Kinds of one name in different groups are different kinds.
-std::string NameOf(const kube::Gvk& gvk, const kube::ObjectKey& key) {
-  return absl::StrCat(gvk.ToString(), " ", key.ToString());
-}
 
 metrics::Labels ResultLabel(bool ok) { return {{"result", ok ? "success" : "error"}}; }
 
@@ -61,8 +58,8 @@ absl::StatusOr<kube::Action> TemplateReconciler::Reconcile(const kube::Request& 
   const absl::StatusOr<kube::ObjectPtr> object =
       resource.ok() ? deps_.manager.cluster().Get(*resource, request.key, stop) : resource.status();
   // A kind that is not served has no templates; when it is served again, each of them is looked at.
-  if (absl::IsNotFound(object.status())) {
-    Forget(request);
+  if (kube::IsNoSuchKind(object.status()) || kube::IsGone(object.status())) {
+    deps_.memory.Forget(request);
     return kube::Action::Done();  // The binding is left to the garbage collector.
   }
   RETURN_IF_ERROR(object.status());
@@ -72,8 +69,8 @@ absl::StatusOr<kube::Action> TemplateReconciler::Reconcile(const kube::Request& 
   // A template that is on its way out follows the policy that has it, and gets no other.
   const bool claimed = !policy.name.empty() || !cluster_policy.name.empty();
   if (!t.object->Label(api::kClaimedByLabel).empty() || (t.object->IsDeleting() && !claimed)) {
-    deps_.waiting.Remove(request);
-    deps_.uncounted.Remove(request);
+    deps_.memory.waiting.Remove(request);
+    deps_.memory.uncounted.Remove(request);
     return kube::Action::Done();
   }
   absl::Status applied;
@@ -87,15 +84,6 @@ absl::StatusOr<kube::Action> TemplateReconciler::Reconcile(const kube::Request& 
   }
   if (!applied.ok()) return applied;
   return kube::Action::Done();
-}
-
-void TemplateReconciler::Forget(const kube::Request& request) {
-  deps_.waiting.Remove(request);
-  deps_.uncounted.Remove(request);
-  deps_.edits.Forget(request);
-  recorder_.Forget(absl::StrCat("count ", NameOf(request.gvk, request.key)));
-  recorder_.Forget(absl::StrCat("apply ", NameOf(request.gvk, request.key)));
-  conflicts_.Forget(NameOf(request.gvk, request.key));
 }
 
 template <class PolicyScope>
@@ -148,7 +136,7 @@ absl::Status TemplateReconciler::MatchAndApply(const Template& t, const base::St
   // A policy created at the same moment may have looked through the waiting set before this
   // template was in it. Policies are indexed before their reconcile is queued, so looking once more
   // here closes the gap.
-  if (deps_.waiting.Add(t.request)) return MatchAndApply(t, stop);
+  if (deps_.memory.waiting.Add(t.request)) return MatchAndApply(t, stop);
   return absl::OkStatus();
 }
 
@@ -182,25 +170,21 @@ absl::Status TemplateReconciler::Apply(const Template& t, const PolicyIndex& pol
 template <class PolicyScope>
 absl::Status TemplateReconciler::ApplyAsSeen(const Template& t, const kube::Object& policy,
                                              const base::StopToken& stop) {
-  const base::SteadyTime start = deps_.manager.clock().SteadyNow();
+  const kube::SyncTimer timer(deps_.manager, "resource_apply_policy_duration_seconds",
+                              "Duration of applying a propagation policy to a resource template.");
   const absl::StatusOr<bool> changed = ClaimAndBind<PolicyScope>(t, policy, stop);
-  const std::string name = NameOf(t.object->gvk(), t.object->key());
-  const absl::Status result = conflicts_.Judge(name, changed.status());
-  if (absl::IsAborted(result) || absl::IsCancelled(result)) return result;
-  metrics::Registry& registry = deps_.manager.registry();
-  registry
+  const std::string name = ApplyingName(t.object->gvk(), t.object->key());
+  const absl::Status result = deps_.memory.conflicts.Judge(name, changed.status());
+  if (kube::IsNoOutcome(result)) return result;
+  timer.Observe(result);
+  deps_.manager.registry()
       .GetCounter("policy_apply_attempts_total",
                   "Number of attempts to apply a propagation policy to a resource template.",
                   ResultLabel(result.ok()))
       .Increment();
-  registry
-      .GetHistogram("resource_apply_policy_duration_seconds",
-                    "Duration of applying a propagation policy to a resource template.",
-                    metrics::ExponentialBuckets(0.001, 2, 12), ResultLabel(result.ok()))
-      .Observe(absl::ToDoubleSeconds(deps_.manager.clock().SteadyNow() - start));
   const std::string words = PolicyScope::Describe(policy.key());
-  recorder_.Outcome(
-      {.what = absl::StrCat("apply ", NameOf(t.object->gvk(), t.object->key())),
+  deps_.memory.outcomes.Outcome(
+      {.what = name,
        .about = {kube::ObjectReference::Of(*t.object)},
        .success = {api::reason::kApplyPolicySucceed, api::message::PolicyApplied(words)},
        .failure = {api::reason::kApplyPolicyFailed, api::message::PolicyNotApplied(words, result)},
@@ -213,7 +197,7 @@ template <class PolicyScope>
 absl::StatusOr<bool> TemplateReconciler::ClaimAndBind(const Template& t, const kube::Object& policy,
                                                       const base::StopToken& stop) {
   RETURN_IF_ERROR(CheckDependentOverrides(policy, stop));
-  deps_.waiting.Remove(t.request);
+  deps_.memory.waiting.Remove(t.request);
   ASSIGN_OR_RETURN(
       const kube::ObjectPtr object,
       Claim<PolicyScope>(deps_.manager.cluster(), t.resource, {t.object, &policy}, stop));
@@ -225,9 +209,10 @@ absl::StatusOr<bool> TemplateReconciler::ClaimAndBind(const Template& t, const k
 }
 
 absl::StatusOr<PodDemand> TemplateReconciler::DemandOf(const Template& t) {
-  deps_.uncounted.Add(t.request);  // Before it is asked: a rule that changes meanwhile finds it.
+  deps_.memory.uncounted.Add(
+      t.request);  // Before it is asked: a rule that changes meanwhile finds it.
   absl::StatusOr<PodDemand> demand = AskForDemand(*t.object);
-  if (demand.ok()) deps_.uncounted.Remove(t.request);
+  if (demand.ok()) deps_.memory.uncounted.Remove(t.request);
   return demand;
 }
 
@@ -260,11 +245,11 @@ absl::StatusOr<PodDemand> TemplateReconciler::AskForDemand(const kube::Object& o
 
 absl::Status TemplateReconciler::Report(const kube::Object& object, const absl::Status& result,
                                         const Question& question) {
-  recorder_.Outcome({.what = absl::StrCat("count ", NameOf(object.gvk(), object.key())),
-                     .about = {kube::ObjectReference::Of(object)},
-                     .success = {question.succeeded, question.success},
-                     .failure = {question.failed, ""}},
-                    result);
+  deps_.memory.outcomes.Outcome({.what = CountingName(object.gvk(), object.key()),
+                                 .about = {kube::ObjectReference::Of(object)},
+                                 .success = {question.succeeded, question.success},
+                                 .failure = {question.failed, ""}},
+                                result);
   return base::Annotate(result, "asking for the pods of ", object.Describe());
 }
 
@@ -282,7 +267,8 @@ absl::StatusOr<bool> TemplateReconciler::WriteBinding(const Template& t, const k
   }
   ASSIGN_OR_RETURN(const kube::Object merged, MergeBinding<PolicyScope>(*existing, built));
   const std::string recorded = api::BindingView(*existing).Resource().resource_version;
-  if (recorded != t.object->resource_version() && !deps_.edits.HasSince(t.request, recorded) &&
+  if (recorded != t.object->resource_version() &&
+      !deps_.memory.edits.HasSince(t.request, recorded) &&
       DifferOnlyInTemplateVersion(merged, *existing)) {
     deps_.rechecks.Publish(*existing);
     return false;
@@ -300,9 +286,9 @@ absl::Status TemplateReconciler::CheckDependentOverrides(const kube::Object& pol
   kube::ClusterClient& client = deps_.manager.cluster();
   for (const std::string& name : api::PolicyView(policy).DependentOverrides()) {
     const kube::ObjectKey key{std::string(policy.ns()), name};
-    client.informers().Get(overrides);  // Until it has synced, the server is asked instead.
+    // From the cache while the kind is watched, else from the server.
     const absl::Status found = client.Get(overrides, key, stop).status();
-    if (absl::IsNotFound(found)) {
+    if (kube::IsGone(found) || kube::IsNoSuchKind(found)) {
       return absl::FailedPreconditionError(
           absl::StrCat("waiting for dependent overrides: ", key.ToString()));
     }

@@ -4,15 +4,11 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "api/reasons.h"
 #include "base/stop_token.h"
 #include "detector/binding_builder.h"
 #include "detector/policy_index.h"
-#include "detector/template_edits.h"
-#include "detector/waiting_set.h"
+#include "detector/template_memory.h"
 #include "interpreter/interpreter.h"
-#include "kube/runtime/conflict_streak.h"
-#include "kube/runtime/event_recorder.h"
 #include "kube/runtime/manager.h"
 #include "kube/runtime/reconciler.h"
 #include "kube/runtime/work_queue.h"
@@ -32,9 +28,7 @@ struct Deps {
   const interpreter::Interpreter& interpreter;
   const PolicyIndex& policies;
   const PolicyIndex& cluster_policies;
-  WaitingSet& waiting;
-  WaitingSet& uncounted;  // Templates whose pods could not be counted the last time.
-  TemplateEdits& edits;
+  TemplateMemory& memory;
   const works::BindingRechecks& rechecks;
   DetectorGates gates;
 };
@@ -52,8 +46,7 @@ kube::Request RecountRequest(const kube::Object& binding, const PolicyIndex& pol
 class TemplateReconciler : public kube::Reconciler {
  public:
   // REQUIRES: everything in `deps` outlives the reconciler.
-  explicit TemplateReconciler(Deps deps)
-      : deps_(deps), recorder_(deps.manager.events(), api::kDetectorSource) {}
+  explicit TemplateReconciler(Deps deps) : deps_(deps) {}
 
   // The request names a template: gvk and key.
   absl::StatusOr<kube::Action> Reconcile(const kube::Request& request,
@@ -66,8 +59,6 @@ class TemplateReconciler : public kube::Reconciler {
     kube::ObjectPtr object;
   };
 
-  // Drops all memory of a template that does not exist (any more).
-  void Forget(const kube::Request& request);
   // Applies the policy that has claimed it.
   template <class PolicyScope>
   absl::Status ApplyClaimed(const Template& t, const PolicyIndex& policies,
@@ -113,10 +104,6 @@ class TemplateReconciler : public kube::Reconciler {
                                        const base::StopToken& stop) const;
 
   const Deps deps_;
-  kube::ConflictStreak conflicts_;
-  // Knows the outcomes "count <template>" (of counting its pods) and "apply <template>" (of
-  // applying its policy).
-  kube::EventRecorder recorder_;
 };
 
 }  // namespace detector

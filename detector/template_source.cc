@@ -153,7 +153,7 @@ void TemplateSource::OnUpdate(kube::Request request, const kube::Object& before,
   if (by_karmada && IsLazilyClaimed(after, deps_.policies, deps_.cluster_policies)) {
     request.variant = kChangedByKarmada;
   }
-  deps_.edits.Add(request, after.resource_version());
+  deps_.memory.edits.Add(request, after.resource_version());
   deps_.queue.Add(request);
 }
 

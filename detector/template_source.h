@@ -11,8 +11,8 @@
 #include "detector/kind_reports.h"
 #include "detector/new_kinds.h"
 #include "detector/policy_index.h"
-#include "detector/template_edits.h"
 #include "detector/template_filter.h"
+#include "detector/template_memory.h"
 #include "kube/runtime/handler_registration.h"
 #include "kube/runtime/manager.h"
 #include "kube/runtime/watched_kinds.h"
@@ -31,7 +31,7 @@ class TemplateSource : public kube::KindSubscriber {
     TemplateFilter filter;
     const PolicyIndex& policies;
     const PolicyIndex& cluster_policies;
-    TemplateEdits& edits;
+    TemplateMemory& memory;
     kube::WorkQueue& queue;
     absl::Duration cluster_status_round;  // How often clusters report which kinds they serve.
   };
@@ -41,7 +41,7 @@ class TemplateSource : public kube::KindSubscriber {
 
   kube::EventHandler HandlerFor(const kube::Resource& resource) override;
   void OnDiscovered(const std::set<kube::Gvk>& served) override;
-  void OnUnwatched(const kube::Gvk& gvk) override { deps_.edits.ForgetKind(gvk); }
+  void OnUnwatched(const kube::Gvk& gvk) override { deps_.memory.ForgetKind(gvk); }
   bool MayWatch(const kube::Gvk& gvk) override;
 
  private:

@@ -29,6 +29,11 @@ void WaitingSet::Remove(const kube::Request& request) {
   if (kind->second.empty()) kinds_.erase(kind);
 }
 
+void WaitingSet::RemoveKind(const kube::Gvk& gvk) {
+  absl::MutexLock lock(&mu_);
+  kinds_.erase(gvk);
+}
+
 std::vector<kube::Request> WaitingSet::Matching(const kube::Gvk& gvk, absl::string_view ns,
                                                 absl::string_view name) const {
   std::vector<kube::Request> requests;

@@ -23,6 +23,8 @@ class WaitingSet {
   // Returns whether the template was not waiting before.
   bool Add(const kube::Request& request);
   void Remove(const kube::Request& request);
+  // Removes all templates of a kind.
+  void RemoveKind(const kube::Gvk& gvk);
 
   // The waiting templates of a kind; an empty `ns` or `name` means any.
   std::vector<kube::Request> Matching(const kube::Gvk& gvk, absl::string_view ns,

@@ -23,8 +23,7 @@ const kube::Gvk kRobot{"example.io", "v1", "Robot"};
 struct Fixture : tests::MembersFixture {
   tests::ScriptedInterpreter scripted;
   kube::WorkQueue templates{{.name = "templates"}, clock};
-  detector::WaitingSet waiting, uncounted;
-  detector::TemplateEdits edits;
+  detector::TemplateMemory memory{*events};
   works::BindingRechecks rechecks;
   std::optional<detector::PolicyIndex> policies, cluster_policies;
   std::optional<detector::PolicyReconciler<Scope>> reconciler;
@@ -40,16 +39,9 @@ struct Fixture : tests::MembersFixture {
           api::ClusterPropagationPolicies()});
     policies.emplace(informers.Get(api::PropagationPolicies()));
     cluster_policies.emplace(informers.Get(api::ClusterPropagationPolicies()));
-    reconciler.emplace(detector::Deps{Make(),
-                                      scripted,
-                                      *policies,
-                                      *cluster_policies,
-                                      waiting,
-                                      uncounted,
-                                      edits,
-                                      rechecks,
-                                      {}},
-                       templates);
+    reconciler.emplace(
+        detector::Deps{Make(), scripted, *policies, *cluster_policies, memory, rechecks, {}},
+        templates);
   }
   // A policy for Robots, ConfigMaps named "settings" and all Deployments.
   void PutPolicy() {
@@ -63,7 +55,7 @@ struct Fixture : tests::MembersFixture {
   }
   void Wait(const kube::Resource& r, const kube::ObjectKey& key) {
     PutCached(r, kube::Object::Make(r.gvk, key));
-    waiting.Add({.key = key, .gvk = r.gvk});
+    memory.waiting.Add({.key = key, .gvk = r.gvk});
   }
   // A binding that the policy claims.
   void PutBinding(const kube::Gvk& gvk, const std::string& name) {
@@ -102,7 +94,7 @@ TEST_CASE_METHOD(Fixture, "a policy adopts the waiting templates that it selects
 
 TEST_CASE_METHOD(Fixture, "a template of an unknown kind keeps no other from a policy") {
   RefuseDiscovery();
-  waiting.Add({.key = {"ns", "r"}, .gvk = kRobot});
+  memory.waiting.Add({.key = {"ns", "r"}, .gvk = kRobot});
   Wait(kDeployments, {"ns", "web"});
   PutPolicy();
   CHECK_FALSE(Reconcile().ok());  // And so tried again.
@@ -131,6 +123,23 @@ TEST_CASE_METHOD(Fixture, "a policy that goes has templates released that it sel
   CHECK(Queued() == std::vector<std::string>{"ConfigMap ns/settings"});
   CHECK_FALSE(
       server->Find(api::PropagationPolicies(), {"ns", "p"}).HasFinalizer(Scope::kFinalizer));
+}
+
+// A kind that is new waits for clusters before it is watched, and may have claims of before.
+TEST_CASE_METHOD(Fixture, "a policy that goes releases templates of a kind that is not watched") {
+  kube::Object service = kube::Object::Make(tests::kServices.gvk, {"ns", "web"});
+  service.SetLabel(api::kPropagationPolicyIdLabel, "p-id");
+  server->Put(tests::kServices, service);
+  PutPolicy();
+  kube::Object policy = server->Find(api::PropagationPolicies(), {"ns", "p"});
+  policy.Set({"spec", "resourceSelectors"}, Json(R"([{"apiVersion": "v1", "kind": "Service"}])"));
+  policy.AddFinalizer(Scope::kFinalizer);
+  policy.Set({"metadata", "deletionTimestamp"}, "2026-01-01T00:00:00Z");
+  PutCached(api::PropagationPolicies(), policy);
+  REQUIRE(Reconcile().ok());
+  const kube::Object released = server->Find(tests::kServices, {"ns", "web"});
+  CHECK(released.Label(api::kPropagationPolicyIdLabel).empty());
+  CHECK(informers.Find(tests::kServices) == nullptr);
 }
 
 }  // namespace

@@ -22,8 +22,7 @@ const kube::ObjectKey kWeb = {"ns", "web"};
 
 struct Fixture : tests::MembersFixture {
   tests::ScriptedInterpreter scripted;
-  detector::WaitingSet waiting, uncounted;
-  detector::TemplateEdits edits;
+  detector::TemplateMemory memory{*events};
   works::BindingRechecks rechecks;
   std::optional<detector::PolicyIndex> policies, cluster_policies;
   std::optional<detector::TemplateReconciler> reconciler;
@@ -47,9 +46,7 @@ struct Fixture : tests::MembersFixture {
                                       scripted,
                                       *policies,
                                       *cluster_policies,
-                                      waiting,
-                                      uncounted,
-                                      edits,
+                                      memory,
                                       rechecks,
                                       {.components = components}});
   }
@@ -135,7 +132,7 @@ TEST_CASE_METHOD(Fixture, "the failure of a template that went is not ended by i
 TEST_CASE_METHOD(Fixture,
                  "a template whose pods could not be determined comes again when a rule changes") {
   kube::WorkQueue queue({.name = "q"}, clock);
-  detector::RequeueUncounted(scripted, uncounted, queue);
+  detector::RequeueUncounted(scripted, memory.uncounted, queue);
   scripted.Enable(Operation::kInterpretReplica);
   scripted.replicas = absl::UnavailableError("hook is down");
   CHECK_FALSE(Reconcile().ok());
@@ -180,7 +177,7 @@ struct RecheckFixture : Fixture {
         .ToString();
   }
   void Edit(const kube::Object& now) {
-    edits.Add({.key = kWeb, .gvk = kDeployments.gvk}, now.resource_version());
+    memory.edits.Add({.key = kWeb, .gvk = kDeployments.gvk}, now.resource_version());
   }
 };
 
@@ -211,7 +208,7 @@ TEST_CASE_METHOD(RecheckFixture, "a template of the version that is recorded is 
 TEST_CASE_METHOD(RecheckFixture, "an edit that comes while its predecessor is worked on is kept") {
   const kube::Object later = NextVersion(web);
   // The informer reports the edit while the pass that read the old template still runs.
-  edits.Add({.key = kWeb, .gvk = kDeployments.gvk}, "1000000");
+  memory.edits.Add({.key = kWeb, .gvk = kDeployments.gvk}, "1000000");
   REQUIRE(Reconcile().ok());
   const kube::Object now = PutCached(kDeployments, later);
   REQUIRE(Reconcile().ok());
@@ -321,20 +318,20 @@ TEST_CASE_METHOD(Fixture, "an override that is there is found though nobody list
 
 TEST_CASE_METHOD(Fixture, "a template of a kind that is not served any more is dropped") {
   const kube::Request gone{.key = {"ns", "r"}, .gvk = {"example.io", "v1", "Robot"}};
-  waiting.Add(gone);
+  memory.waiting.Add(gone);
   CHECK(reconciler->Reconcile(gone, {}).ok());
-  CHECK(waiting.Kinds().empty());
+  CHECK(memory.waiting.Kinds().empty());
 }
 
 TEST_CASE_METHOD(Fixture, "a template that went is not waited for") {
   scripted.Enable(Operation::kInterpretReplica);
   scripted.replicas = absl::UnavailableError("hook is down");
   CHECK_FALSE(Reconcile().ok());
-  CHECK(uncounted.Kinds().size() == 1);
+  CHECK(memory.uncounted.Kinds().size() == 1);
   server->Erase(kDeployments, kWeb);
   REQUIRE(tests::Eventually([&] { return cluster.Find(kDeployments, kWeb) == nullptr; }));
   REQUIRE(Reconcile().ok());
-  CHECK(uncounted.Kinds().empty());
+  CHECK(memory.uncounted.Kinds().empty());
 }
 
 }  // namespace

@@ -1,0 +1,47 @@
+#include "detector/template_memory.h"
+
+#include "absl/strings/str_cat.h"
+#include "api/reasons.h"
+
+namespace detector {
+namespace {
+
+// What the names of all templates of a kind begin with.
+std::string CountingPrefix(const kube::Gvk& gvk) {
+  return absl::StrCat("count ", gvk.ToString(), " ");
+}
+std::string ApplyingPrefix(const kube::Gvk& gvk) {
+  return absl::StrCat("apply ", gvk.ToString(), " ");
+}
+
+}  // namespace
+
+TemplateMemory::TemplateMemory(kube::EventSink& events) : outcomes(events, api::kDetectorSource) {}
+
+void TemplateMemory::Forget(const kube::Request& request) {
+  waiting.Remove(request);
+  uncounted.Remove(request);
+  edits.Forget(request);
+  outcomes.Forget(CountingName(request.gvk, request.key));
+  outcomes.Forget(ApplyingName(request.gvk, request.key));
+  conflicts.Forget(ApplyingName(request.gvk, request.key));
+}
+
+void TemplateMemory::ForgetKind(const kube::Gvk& gvk) {
+  waiting.RemoveKind(gvk);
+  uncounted.RemoveKind(gvk);
+  edits.ForgetKind(gvk);
+  outcomes.ForgetAll(CountingPrefix(gvk));
+  outcomes.ForgetAll(ApplyingPrefix(gvk));
+  conflicts.ForgetAll(ApplyingPrefix(gvk));
+}
+
+std::string CountingName(const kube::Gvk& gvk, const kube::ObjectKey& key) {
+  return absl::StrCat(CountingPrefix(gvk), key.ToString());
+}
+
+std::string ApplyingName(const kube::Gvk& gvk, const kube::ObjectKey& key) {
+  return absl::StrCat(ApplyingPrefix(gvk), key.ToString());
+}
+
+}  // namespace detector
