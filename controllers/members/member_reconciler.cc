@@ -6,6 +6,7 @@
 
 #include "api/cluster.h"
 #include "api/resources.h"
+#include "base/log.h"
 #include "base/status.h"
 
 namespace controllers {
@@ -24,17 +25,33 @@ std::vector<std::string> SecretOf(const kube::Object& cluster) {
 absl::StatusOr<kube::Action> MemberReconciler::Reconcile(const kube::Request& request,
                                                          const base::StopToken&) {
   const std::string& name = request.key.name;
-  if (manager_.cluster().Find(api::Clusters(), request.key) == nullptr) {
+  const kube::ObjectPtr cluster = manager_.cluster().Find(api::Clusters(), request.key);
+  if (cluster == nullptr) {
     objects_.Forget(name);
     members_.Remove(name);
+    absl::MutexLock lock(&mu_);
+    without_secret_.erase(name);
     return kube::Action::Done();
   }
+  ReportMissingSecret(*cluster);
   const absl::Status refreshed = members_.Refresh(name);
   if (!refreshed.ok()) {
     return kube::Terminal(base::Annotate(refreshed, "the connection to cluster ", name,
                                          " cannot follow a change of its configuration"));
   }
   return kube::Action::Done();
+}
+
+void MemberReconciler::ReportMissingSecret(const kube::Object& cluster) {
+  const api::ClusterView view(cluster);
+  const bool missing = view.IsPush() && view.SecretRef().name.empty();
+  absl::MutexLock lock(&mu_);
+  if (!missing) {
+    without_secret_.erase(std::string(cluster.name()));
+  } else if (without_secret_.emplace(cluster.name()).second) {
+    base::LogWarning("a push cluster has no spec.secretRef and is left alone until it has one",
+                     {{"cluster", cluster.name()}});
+  }
 }
 
 absl::Status RegisterMembers(const loops::Context& context, int workers) {

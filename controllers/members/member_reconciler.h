@@ -2,8 +2,13 @@
 #ifndef CONTROLLERS_MEMBERS_MEMBER_RECONCILER_H_
 #define CONTROLLERS_MEMBERS_MEMBER_RECONCILER_H_
 
+#include <set>
+#include <string>
+
+#include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
 #include "base/stop_token.h"
 #include "kube/runtime/cluster_set.h"
 #include "kube/runtime/manager.h"
@@ -14,7 +19,8 @@
 namespace controllers {
 
 // Members are connected by whoever needs them first. From then on this loop applies each change of
-// the configuration, and forgets the members that leave.
+// the configuration, and forgets the members that leave. A push cluster without spec.secretRef is
+// never connected, and no other loop looks at it (as in upstream): the log says so once.
 class MemberReconciler : public kube::Reconciler {
  public:
   // REQUIRES: all outlive the reconciler.
@@ -27,9 +33,13 @@ class MemberReconciler : public kube::Reconciler {
                                          const base::StopToken& stop) override;
 
  private:
+  void ReportMissingSecret(const kube::Object& cluster);
+
   kube::Manager& manager_;
   kube::ClusterSet& members_;
   works::MemberObjects& objects_;
+  absl::Mutex mu_;
+  std::set<std::string> without_secret_ ABSL_GUARDED_BY(mu_);  // Has been reported.
 };
 
 // Builds the loop.

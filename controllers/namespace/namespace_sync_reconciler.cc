@@ -43,6 +43,12 @@ bool NamespaceSyncReconciler::IsSkipped(const kube::Object& ns) const {
          absl::EqualsIgnoreCase(ns.Label(api::kSkipAutoPropagationLabel), "true");
 }
 
+bool NamespaceSyncReconciler::TakesWorks(const kube::Object& cluster) const {
+  if (cluster.IsDeleting()) return false;
+  const kube::ObjectKey ns{"", api::ExecutionNamespace(cluster.name())};
+  return manager_.cluster().Find(api::Namespaces(), ns) != nullptr;
+}
+
 absl::StatusOr<kube::Action> NamespaceSyncReconciler::Reconcile(const kube::Request& request,
                                                                 const base::StopToken& stop) {
   const absl::Status synced = request.cluster.empty() ? SyncNamespace(request.key, stop)
@@ -57,7 +63,7 @@ absl::Status NamespaceSyncReconciler::SyncNamespace(const kube::ObjectKey& key,
   if (ns == nullptr || IsSkipped(*ns)) return absl::OkStatus();
   base::ErrorList errors;
   for (const kube::ObjectPtr& cluster : manager_.cluster().List(api::Clusters())) {
-    if (cluster->IsDeleting()) continue;
+    if (!TakesWorks(*cluster)) continue;
     const absl::Status written = Write(*ns, cluster->name(), stop);
     if (absl::IsCancelled(written)) return written;
     errors.Add(base::Annotate(written, "cluster ", cluster->name()));
@@ -68,7 +74,7 @@ absl::Status NamespaceSyncReconciler::SyncNamespace(const kube::ObjectKey& key,
 absl::Status NamespaceSyncReconciler::SyncCluster(const std::string& cluster,
                                                   const base::StopToken& stop) {
   const kube::ObjectPtr object = manager_.cluster().Find(api::Clusters(), {"", cluster});
-  if (object == nullptr || object->IsDeleting()) return absl::OkStatus();
+  if (object == nullptr || !TakesWorks(*object)) return absl::OkStatus();
   base::ErrorList errors;
   for (const kube::ObjectPtr& ns : manager_.cluster().List(api::Namespaces())) {
     if (IsSkipped(*ns)) continue;
@@ -104,14 +110,21 @@ absl::Status RegisterNamespaceSync(const loops::Context& context, int workers) {
           .Reads(api::Clusters())
           .Reads(api::Works())
           .Build(std::make_unique<NamespaceSyncReconciler>(context.manager, std::move(skipped)));
-  // A new cluster needs every namespace. Clusters of the first list get them with each namespace of
-  // its first list.
+  // A new cluster needs every namespace, as soon as it has its execution namespace. Those of the
+  // first lists get them with each namespace of its first list.
   kube::EventHandler joined;
   joined.on_add = [&queue = controller.queue()](const kube::ObjectPtr& cluster, bool initial) {
     if (!initial) queue.Add({.cluster = std::string(cluster->name())});
   };
+  kube::EventHandler made;
+  made.on_add = [&queue = controller.queue()](const kube::ObjectPtr& ns, bool initial) {
+    absl::StatusOr<std::string> cluster = api::ClusterOfExecutionNamespace(ns->name());
+    if (!initial && cluster.ok()) queue.Add({.cluster = *std::move(cluster)});
+  };
   controller.Keep(std::make_shared<kube::HandlerRegistration>(context.InformerOf(api::Clusters()),
                                                               std::move(joined)));
+  controller.Keep(std::make_shared<kube::HandlerRegistration>(context.InformerOf(api::Namespaces()),
+                                                              std::move(made)));
   return absl::OkStatus();
 }
 

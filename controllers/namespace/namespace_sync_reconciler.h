@@ -25,12 +25,16 @@ class NamespaceSyncReconciler : public kube::Reconciler {
   NamespaceSyncReconciler(kube::Manager& manager, loops::SkippedNamespaces skipped);
 
   // The request's key is a Namespace, which goes into every cluster; or its `cluster` is set, and
-  // every namespace goes into that one.
+  // every namespace goes into that one. A cluster that has no execution namespace yet is left out.
   absl::StatusOr<kube::Action> Reconcile(const kube::Request& request,
                                          const base::StopToken& stop) override;
 
  private:
   bool IsSkipped(const kube::Object& ns) const;
+  // Returns whether Works can be written for the cluster: it stays, and has its execution
+  // namespace. The cluster loop makes that a moment after the cluster has joined, and its coming
+  // queues the cluster.
+  bool TakesWorks(const kube::Object& cluster) const;
   absl::Status SyncNamespace(const kube::ObjectKey& key, const base::StopToken& stop);
   absl::Status SyncCluster(const std::string& cluster, const base::StopToken& stop);
   absl::Status Write(const kube::Object& ns, absl::string_view cluster,

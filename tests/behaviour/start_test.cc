@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "api/keys.h"
+#include "api/names.h"
 #include "kube/client/http_transport.h"
 #include "tests/behaviour/manifests.h"
 #include "tests/support/control_plane.h"
@@ -160,6 +161,34 @@ spec: {syncMode: Pull}
   plane.Delete("host", kCluster, {"", "far"});
   CHECK(Logs(plane, "cluster is leaving cluster=far"));
   CHECK(Logs(plane, "cluster left cluster=far"));
+}
+
+TEST_CASE("A cluster that joins causes no errors in the log", "[sandbox]") {
+  ControlPlane plane;
+  plane.Apply("host", R"(
+apiVersion: v1
+kind: Namespace
+metadata: {name: shop}
+---
+apiVersion: cluster.karmada.io/v1alpha1
+kind: Cluster
+metadata: {name: far}
+spec: {syncMode: Pull}
+---
+apiVersion: cluster.karmada.io/v1alpha1
+kind: Cluster
+metadata: {name: forgotten}
+spec: {syncMode: Push, apiEndpoint: "https://192.0.2.1"}
+)");
+  for (const char* cluster : {"far", "forgotten"}) {
+    const kube::ObjectKey work{api::ExecutionNamespace(cluster),
+                               api::WorkName("Namespace", "shop", "")};
+    CHECK(plane.Eventually([&] { return plane.Exists("host", kWork, work); }));
+  }
+  CHECK(Logs(plane,
+             "a push cluster has no spec.secretRef and is left alone until it has one "
+             "cluster=forgotten"));
+  CHECK_FALSE(absl::StrContains(plane.DaemonLog(), "reconcile failed"));
 }
 
 }  // namespace tests

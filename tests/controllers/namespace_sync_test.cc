@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "absl/strings/match.h"
-#include "tests/support/members_fixture.h"
+#include "tests/support/loops_fixture.h"
 
 namespace {
 
@@ -46,6 +46,8 @@ struct Fixture : tests::MembersFixture {
     Sync({api::Namespaces(), api::Clusters(), api::Works()});
     for (const char* name : {"m1", "m2"}) {
       PutCached(api::Clusters(), kube::Object::Make(api::Clusters().gvk, {"", name}));
+      PutCached(api::Namespaces(),
+                kube::Object::Make(api::Namespaces().gvk, {"", absl::StrCat("karmada-es-", name)}));
     }
   }
   absl::Status Reconcile(const kube::Object& ns) {
@@ -153,6 +155,40 @@ TEST_CASE_METHOD(Fixture, "a cluster that refuses does not keep the namespace fr
   REQUIRE(Works().size() == 1);
   const bool first = Works()[0].ns() == "karmada-es-m1";  // The order of clusters is not defined.
   CHECK(absl::StrContains(failed.message(), first ? "cluster m2" : "cluster m1"));
+}
+
+// The cluster loop makes the execution namespace a moment after the cluster has joined.
+struct JoinFixture : tests::LoopsFixture {
+  JoinFixture() {
+    Make();
+    REQUIRE(controllers::RegisterNamespaceSync(Context(), 1).ok());
+    Sync({api::Namespaces(), api::Clusters(), api::Works()});
+    PutCached(api::Namespaces(), Namespace("shop"));
+    Start();
+  }
+};
+
+TEST_CASE_METHOD(JoinFixture, "a cluster gets namespaces once it has its execution namespace") {
+  const kube::Object es = kube::Object::Make(api::Namespaces().gvk, {"", "karmada-es-m1"});
+  const auto written = [&] { return server->All(api::Works()).size(); };
+  SECTION("which comes after it") {
+    PutCached(api::Clusters(), kube::Object::Make(api::Clusters().gvk, {"", "m1"}));
+    PutCached(api::Namespaces(), Namespace("blog"));
+    PutCached(api::Namespaces(), es);
+  }
+  SECTION("which is seen before it") {
+    PutCached(api::Namespaces(), es);
+    PutCached(api::Namespaces(), Namespace("blog"));
+    PutCached(api::Clusters(), kube::Object::Make(api::Clusters().gvk, {"", "m1"}));
+  }
+  CHECK(tests::Eventually([&] { return written() == 2; }));
+  CHECK_FALSE(absl::StrContains(registry.Expose(), "result=\"error\"} 1"));
+}
+
+TEST_CASE_METHOD(Fixture, "a cluster without execution namespace keeps no other from a namespace") {
+  PutCached(api::Clusters(), kube::Object::Make(api::Clusters().gvk, {"", "joining"}));
+  CHECK(Reconcile(Namespace("shop")).ok());
+  CHECK(Works().size() == 2);
 }
 
 }  // namespace
