@@ -16,7 +16,7 @@
 #include "controllers/members/member_reconciler.h"
 #include "controllers/namespace/namespace_sync_reconciler.h"
 #include "controllers/workload_rebalancer/workload_rebalancer_reconciler.h"
-#include "controllers/workstatus/work_status_reconciler.h"
+#include "controllers/workstatus/register.h"
 #include "detector/register.h"
 
 namespace cmd {

@@ -5,8 +5,10 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "api/condition.h"
 #include "api/keys.h"
 #include "api/names.h"
+#include "api/reasons.h"
 #include "api/work.h"
 #include "base/status.h"
 
@@ -62,13 +64,10 @@ kube::Condition FullyApplied(const std::set<std::string>& expected,
                    std::all_of(items.begin(), items.end(), [&](const auto& item) {
                      return item.applied && expected.count(item.cluster_name) > 0;
                    });
-  kube::Condition condition;
-  condition.type = api::kBindingFullyApplied;
-  condition.status = all ? "True" : "False";
-  condition.reason = all ? "FullyAppliedSuccess" : "FullyAppliedFailed";
-  condition.message = all ? "All works have been successfully applied"
-                          : "Failed to apply all works, see status.aggregatedStatus for details";
-  return condition;
+  return all ? api::ConditionOf(api::kBindingFullyApplied, true, api::reason::kFullyAppliedSuccess,
+                                api::message::kFullyAppliedSuccess)
+             : api::ConditionOf(api::kBindingFullyApplied, false, api::reason::kFullyAppliedFailed,
+                                api::message::kFullyAppliedFailed);
 }
 
 bool IsSettled(const std::set<std::string>& expected,

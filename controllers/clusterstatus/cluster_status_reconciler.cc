@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "api/cluster.h"
+#include "api/condition.h"
 #include "api/keys.h"
 #include "api/reasons.h"
 #include "api/resources.h"
@@ -28,13 +29,8 @@ constexpr absl::Duration kInventoryPoll = absl::Milliseconds(20);
 // A member that does not answer must not keep a worker from the other members for long.
 constexpr absl::Duration kProbeTimeout = absl::Seconds(5);
 
-kube::Condition Ready(const char* status, const char* reason, std::string message) {
-  kube::Condition condition;
-  condition.type = api::kClusterReady;
-  condition.status = status;
-  condition.reason = reason;
-  condition.message = std::move(message);
-  return condition;
+kube::Condition Ready(bool ready, const char* reason, std::string message) {
+  return api::ConditionOf(api::kClusterReady, ready, reason, std::move(message));
 }
 
 json::Value ApiEnablements(const kube::Discovery& discovery) {
@@ -55,18 +51,16 @@ json::Value ApiEnablements(const kube::Discovery& discovery) {
 }
 
 kube::Condition CompleteApis(const absl::StatusOr<kube::Discovery>& discovery, size_t groups) {
-  kube::Condition condition;
-  condition.type = api::kCompleteApiEnablements;
-  const bool empty = !discovery.ok() || groups == 0;
-  const bool partial = !empty && !discovery->failed_groups.empty();
-  condition.status = empty || partial ? "False" : "True";
-  condition.reason = empty     ? api::reason::kEmpty
-                     : partial ? api::reason::kPartial
-                               : api::reason::kComplete;
-  condition.message = empty     ? api::message::kApiEnablementsEmpty
-                      : partial ? api::message::ApiEnablementsPartial(static_cast<int>(groups))
-                                : api::message::kApiEnablementsComplete;
-  return condition;
+  const char* type = api::kCompleteApiEnablements;
+  if (!discovery.ok() || groups == 0) {
+    return api::ConditionOf(type, false, api::reason::kEmpty, api::message::kApiEnablementsEmpty);
+  }
+  if (!discovery->failed_groups.empty()) {
+    return api::ConditionOf(type, false, api::reason::kPartial,
+                            api::message::ApiEnablementsPartial(static_cast<int>(groups)));
+  }
+  return api::ConditionOf(type, true, api::reason::kComplete,
+                          api::message::kApiEnablementsComplete);
 }
 
 void SetStatusCondition(json::Value& status, const kube::Condition& condition, absl::Time now) {
@@ -141,7 +135,7 @@ kube::Condition ClusterStatusReconciler::Probe(const std::string& cluster,
   const absl::StatusOr<std::shared_ptr<kube::MemberCluster>> member =
       refreshed.ok() ? deps_.members.Get(cluster) : refreshed;
   if (!member.ok()) {
-    return Ready("False", api::reason::kStatusCollectionFailed,
+    return Ready(false, api::reason::kStatusCollectionFailed,
                  api::message::ClusterClientFailed(member.status()));
   }
   kube::Client& client = (*member)->client().raw();
@@ -153,12 +147,12 @@ kube::Condition ClusterStatusReconciler::Probe(const std::string& cluster,
     ReportUnreachable(cluster, answer.ok() ? absl::UnavailableError(absl::StrCat(
                                                  "the probe was answered ", answer->code))
                                            : answer.status());
-    return Ready("False", api::reason::kClusterNotReachable, api::message::kClusterNotReachable);
+    return Ready(false, api::reason::kClusterNotReachable, api::message::kClusterNotReachable);
   }
   if (answer->code != 200) {
-    return Ready("False", api::reason::kClusterNotReady, api::message::kClusterNotReady);
+    return Ready(false, api::reason::kClusterNotReady, api::message::kClusterNotReady);
   }
-  return Ready("True", api::reason::kClusterReady, api::message::kClusterReady);
+  return Ready(true, api::reason::kClusterReady, api::message::kClusterReady);
 }
 
 // The condition has upstream's words, which do not say why.

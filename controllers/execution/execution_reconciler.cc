@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "api/cluster.h"
+#include "api/condition.h"
 #include "api/keys.h"
 #include "api/names.h"
 #include "api/reasons.h"
@@ -149,11 +150,11 @@ absl::Status ExecutionReconciler::ApplyManifest(const Target& target, const kube
 }
 
 void ExecutionReconciler::ReportDispatching(const Target& target, bool suspended) {
-  kube::Condition condition;
-  condition.type = api::kWorkDispatching;
-  condition.status = suspended ? "False" : "True";
-  condition.reason = suspended ? api::reason::kSuspendDispatching : api::reason::kDispatching;
-  condition.message = suspended ? api::message::kWorkSuspended : api::message::kWorkDispatching;
+  const kube::Condition condition =
+      suspended ? api::ConditionOf(api::kWorkDispatching, false, api::reason::kSuspendDispatching,
+                                   api::message::kWorkSuspended)
+                : api::ConditionOf(api::kWorkDispatching, true, api::reason::kDispatching,
+                                   api::message::kWorkDispatching);
   // The condition is submitted although it seems to be right already: an earlier one may be on its
   // way still, and the writer sends nothing that is so.
   status_.Submit(*target.work, {{condition}, {}},
@@ -169,13 +170,12 @@ void ExecutionReconciler::ReportDispatching(const Target& target, bool suspended
 
 void ExecutionReconciler::ReportApplied(const Target& target, const absl::Status& result, size_t ok,
                                         size_t total) {
-  kube::Condition condition;
-  condition.type = api::kWorkApplied;
-  condition.status = result.ok() ? "True" : "False";
-  condition.reason = result.ok() ? ReasonOfSuccess(*target.work) : api::reason::kAppliedFailed;
-  condition.message = result.ok() ? api::message::kManifestApplied
-                                  : api::message::ManifestsNotApplied(
-                                        static_cast<int>(ok), static_cast<int>(total), result);
+  const kube::Condition condition =
+      result.ok() ? api::ConditionOf(api::kWorkApplied, true, ReasonOfSuccess(*target.work),
+                                     api::message::kManifestApplied)
+                  : api::ConditionOf(api::kWorkApplied, false, api::reason::kAppliedFailed,
+                                     api::message::ManifestsNotApplied(
+                                         static_cast<int>(ok), static_cast<int>(total), result));
   ReportSync(target, result);
   status_.Submit(*target.work, {{condition}, {}},
                  result.ok() ? works::News::kProgress : works::News::kSettled);
@@ -212,11 +212,9 @@ absl::Status ExecutionReconciler::RemoveManifests(const Target& target, bool pre
   const absl::Status removed =
       preserve ? ReleaseManifests(target, stop) : DeleteManifests(target, stop);
   if (removed.ok() || kube::IsNoOutcome(removed)) return removed;
-  kube::Condition condition;
-  condition.type = api::kWorkApplied;
-  condition.status = "False";
-  condition.reason = api::reason::kAppliedFailed;
-  condition.message = api::message::ManifestsNotRemoved(removed);
+  const kube::Condition condition =
+      api::ConditionOf(api::kWorkApplied, false, api::reason::kAppliedFailed,
+                       api::message::ManifestsNotRemoved(removed));
   ReportSync(target, removed);
   status_.Submit(*target.work, {{condition}, {}}, works::News::kSettled);
   return removed;
@@ -282,9 +280,6 @@ bool WorksChangeTheirCourse(const kube::Object& before, const kube::Object& afte
 
 absl::Status RegisterExecution(const loops::Context& context, int workers) {
   const std::shared_ptr<kube::Informer> works = context.InformerOf(api::Works());
-  auto reconciler =
-      std::make_unique<ExecutionReconciler>(context.manager, context.objects, context.status);
-  ExecutionReconciler& built = *reconciler;
   kube::ControllerBuilder builder = context.NewController(api::kExecutionController, workers);
   kube::Controller& controller =
       loops::ReadsCredentials(builder)
@@ -295,8 +290,10 @@ absl::Status RegisterExecution(const loops::Context& context, int workers) {
                     .map = works::WorksOf(works)})
           // The namespace of a Work stands for its cluster.
           .WithLanes([](const kube::Request& request) { return request.key.ns; })
-          .Build(std::move(reconciler));
-  built.Hold(works::QueueWhenReconnected(context.members, works, controller.queue()));
+          .Build(std::make_unique<ExecutionReconciler>(context.manager, context.objects,
+                                                       context.status));
+  controller.Keep(std::make_shared<kube::ClusterSet::Subscription>(
+      works::QueueWhenReconnected(context.members, works, controller.queue())));
   works::RequeueWorks(context.interpreter,
                       {controller.queue(), works, {interpreter::Operation::kRetain}});
   context.rechecks.Subscribe(api::Works(), controller.queue());

@@ -4,12 +4,10 @@
 #define CONTROLLERS_EXECUTION_EXECUTION_RECONCILER_H_
 
 #include <string>
-#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "base/stop_token.h"
-#include "kube/runtime/cluster_set.h"
 #include "kube/runtime/conflict_streak.h"
 #include "kube/runtime/event_recorder.h"
 #include "kube/runtime/events.h"
@@ -26,9 +24,6 @@ class ExecutionReconciler : public kube::Reconciler {
   // REQUIRES: all outlive the reconciler.
   ExecutionReconciler(kube::Manager& manager, works::MemberObjects& objects,
                       works::WorkStatusWriter& status);
-
-  // Keeps what queues this loop's requests for as long as the loop lives.
-  void Hold(kube::ClusterSet::Subscription reconnected) { reconnected_ = std::move(reconnected); }
 
   // The request's key is a Work. Works of pull clusters are left to their agents; Works of a
   // cluster that is unknown or not ready wait for the cluster's next event, which queues them
@@ -63,7 +58,6 @@ class ExecutionReconciler : public kube::Reconciler {
   kube::Manager& manager_;
   works::MemberObjects& objects_;
   works::WorkStatusWriter& status_;
-  kube::ClusterSet::Subscription reconnected_;
   kube::ConflictStreak conflicts_;  // Manifests, named as the outcomes below.
   kube::EventRecorder
       recorder_;  // Keeps outcomes for Works, and manifests under the prefix of their Work.

@@ -12,7 +12,6 @@
 #include "absl/synchronization/mutex.h"
 #include "base/stop_token.h"
 #include "kube/cache/informer.h"
-#include "kube/runtime/cluster_set.h"
 #include "kube/runtime/manager.h"
 #include "kube/runtime/reconciler.h"
 #include "kube/runtime/work_queue.h"
@@ -26,9 +25,6 @@ class MemberWatches : public kube::Reconciler {
   // REQUIRES: all outlive the reconciler; `queue` takes keys of member objects.
   MemberWatches(kube::Manager& manager, works::MemberObjects& objects, kube::WorkQueue& queue);
 
-  // Keeps what queues this loop's requests for as long as the loop lives.
-  void Hold(kube::ClusterSet::Subscription reconnected) { reconnected_ = std::move(reconnected); }
-
   absl::StatusOr<kube::Action> Reconcile(const kube::Request& request,
                                          const base::StopToken& stop) override;
 
@@ -38,7 +34,6 @@ class MemberWatches : public kube::Reconciler {
   kube::Manager& manager_;
   works::MemberObjects& objects_;
   kube::WorkQueue& queue_;
-  kube::ClusterSet::Subscription reconnected_;
   absl::Mutex mu_;
   // The informer a handler was attached to; a member that reconnects has new ones.
   absl::flat_hash_map<std::pair<std::string, kube::Gvr>, std::weak_ptr<kube::Informer>> attached_

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "api/binding.h"
 #include "api/cluster.h"
+#include "api/condition.h"
 #include "api/keys.h"
 #include "api/names.h"
 #include "api/reasons.h"
@@ -216,12 +217,11 @@ absl::Status WorkStatusReconciler::RecreateManifest(const kube::Request& request
     deps_.rechecks.Publish(work);
     return absl::OkStatus();
   }
-  kube::Condition condition;
-  condition.type = api::kWorkApplied;
-  condition.status = created.ok() ? "True" : "False";
-  condition.reason = created.ok() ? api::reason::kReCreateSuccessful : api::reason::kReCreateFailed;
-  condition.message =
-      created.ok() ? api::message::kManifestApplied : std::string(created.message());
+  const kube::Condition condition =
+      created.ok() ? api::ConditionOf(api::kWorkApplied, true, api::reason::kReCreateSuccessful,
+                                      api::message::kManifestApplied)
+                   : api::ConditionOf(api::kWorkApplied, false, api::reason::kReCreateFailed,
+                                      std::string(created.message()));
   deps_.status.Submit(work, {{condition}, {}},
                       created.ok() ? works::News::kProgress : works::News::kSettled);
   ReportRecreated(manifest, request.cluster, created);

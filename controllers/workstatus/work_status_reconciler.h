@@ -14,7 +14,6 @@
 #include "kube/runtime/events.h"
 #include "kube/runtime/manager.h"
 #include "kube/runtime/reconciler.h"
-#include "loops/context.h"
 #include "works/binding_rechecks.h"
 #include "works/member_objects.h"
 #include "works/work_status_writer.h"
@@ -72,9 +71,6 @@ class WorkStatusReconciler : public kube::Reconciler {
   const WorkStatusDeps deps_;
   kube::EventRecorder recorder_;  // Keeps outcomes by the request for their object.
 };
-
-// Builds the loop, and the one that attaches it to the informers of every kind that Works carry.
-absl::Status RegisterWorkStatus(const loops::Context& context, int workers);
 
 }  // namespace controllers
 

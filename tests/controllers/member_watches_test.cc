@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 #include <string>
 
+#include "controllers/workstatus/register.h"
 #include "controllers/workstatus/work_status_reconciler.h"
 #include "tests/support/loops_fixture.h"
 

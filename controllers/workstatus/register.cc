@@ -1,0 +1,67 @@
+#include "controllers/workstatus/register.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "api/names.h"
+#include "api/reasons.h"
+#include "api/resources.h"
+#include "controllers/workstatus/member_watches.h"
+#include "controllers/workstatus/work_status_reconciler.h"
+#include "kube/runtime/controller.h"
+#include "works/related.h"
+#include "works/rule_requeue.h"
+
+namespace controllers {
+
+absl::Status RegisterWorkStatus(const loops::Context& context, int workers) {
+  const std::shared_ptr<kube::Informer> works = context.InformerOf(api::Works());
+  const auto cluster_itself = [](const kube::Object& cluster) {
+    return std::vector<kube::Request>{
+        {.key = {}, .cluster = std::string(cluster.name()), .variant = kClusterLeft}};
+  };
+  kube::ControllerBuilder by_object = context.NewController("work-status", workers);
+  kube::Controller& objects =
+      loops::ReadsCredentials(by_object)
+          .Reads(api::Works())
+          // While a cluster was not ready, its objects may have been given up. What is missing
+          // there is created by the execution loop, which is asked at the same moment.
+          .Watches(
+              api::Clusters(),
+              {.when = {.add = kube::Never, .update = works::BecameReady, .remove = kube::Never},
+               .map = works::ObjectsOf(works)})
+          .Watches(api::Clusters(), {.when = {.add = kube::Never, .update = kube::NeverUpdate},
+                                     .map = cluster_itself})
+          .WithLanes([](const kube::Request& request) { return request.cluster; })
+          .Build(std::make_unique<WorkStatusReconciler>(
+              WorkStatusDeps{context.manager, context.objects, context.status, context.rechecks,
+                             context.interpreter}));
+  works::RequeueWorks(
+      context.interpreter,
+      {objects.queue(),
+       works,
+       {interpreter::Operation::kInterpretStatus, interpreter::Operation::kInterpretHealth}},
+      [](const kube::Object& work, const kube::Object& manifest) {
+        return kube::Request{.key = manifest.key(),
+                             .gvk = manifest.gvk(),
+                             .cluster = api::ClusterOfExecutionNamespace(work.ns()).value_or("")};
+      });
+
+  kube::ControllerBuilder by_work = context.NewController(api::kWorkStatusController, 2);
+  kube::Controller& controller =
+      loops::ReadsCredentials(by_work)
+          .Watches(api::Works(),
+                   {.when = {.update = kube::GenerationChanged, .remove = kube::Never}})
+          // A cluster that comes back may be ready from the start, with its Works still there.
+          .Watches(api::Clusters(), {.when = {.update = works::BecameReady, .remove = kube::Never},
+                                     .map = works::WorksOf(works)})
+          .WithLanes([](const kube::Request& request) { return request.key.ns; })
+          .Build(
+              std::make_unique<MemberWatches>(context.manager, context.objects, objects.queue()));
+  controller.Keep(std::make_shared<kube::ClusterSet::Subscription>(
+      works::QueueWhenReconnected(context.members, works, controller.queue())));
+  return absl::OkStatus();
+}
+
+}  // namespace controllers
