@@ -14,11 +14,12 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
-#include "base/regex.h"
 #include "base/status.h"
 #include "config/internal/removed_flags.h"
 #include "config/internal/unused_flags.h"
 #include "config/internal/used_flags.h"
+#include "config/skipped_apis.h"
+#include "config/skipped_namespaces.h"
 #include "config/support.h"
 #include "config/usage_error.h"
 #include "config/version.h"
@@ -50,18 +51,8 @@ absl::Status Validate(const Options& o, const CLI::App& app) {
     return absl::InvalidArgumentError("--lua-memory-mib: must be greater than 0");
   }
   RETURN_IF_ERROR(CheckControllers(o.controllers));
-  for (const absl::string_view token : absl::StrSplit(o.skipped_propagating_apis, ';')) {
-    if (std::count(token.begin(), token.end(), '/') > 2) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("--skipped-propagating-apis: \"", token,
-                       "\" is neither group, group/version nor group/version/Kind,Kind"));
-    }
-  }
-  for (const std::string& pattern : o.skipped_propagating_namespaces) {
-    RETURN_IF_ERROR(base::Annotate(base::Regex::Compile(absl::StrCat("^", pattern, "$")).status(),
-                                   "--skipped-propagating-namespaces"));
-  }
-  return absl::OkStatus();
+  RETURN_IF_ERROR(SkippedApis::Parse(o.skipped_propagating_apis).status());
+  return SkippedNamespaces::Create(o.skipped_propagating_namespaces).status();
 }
 
 // Puts `least` in place of a number that is too small and says so.

@@ -1,10 +1,10 @@
 #include "detector/template_filter.h"
 
-#include <utility>
+#include <algorithm>
+#include <iterator>
 
 #include "absl/strings/match.h"
-#include "absl/strings/str_cat.h"
-#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
 #include "api/keys.h"
 #include "api/names.h"
 #include "base/status.h"
@@ -12,15 +12,17 @@
 namespace detector {
 namespace {
 
-// Groups whose objects are Karmada's own, never templates.
-constexpr absl::string_view kOwnGroups[] = {
-    "cluster", "policy", "work", "config", "networking", "autoscaling", "remedy", "apps",
-};
-
-absl::Status BadToken(absl::string_view token) {
-  return absl::InvalidArgumentError(
-      absl::StrCat("--skipped-propagating-apis: \"", token,
-                   "\" is neither group, group/version nor group/version/Kind,Kind"));
+// Returns whether the kind is Karmada's own, or one of the cluster's business: never a template.
+bool IsNeverPropagated(const kube::Gvk& gvk) {
+  static constexpr absl::string_view kOwnGroups[] = {
+      "cluster", "policy", "work", "config", "networking", "autoscaling", "remedy", "apps",
+  };
+  absl::string_view group = gvk.group;
+  if (absl::ConsumeSuffix(&group, api::kGroupSuffix)) {
+    return std::find(std::begin(kOwnGroups), std::end(kOwnGroups), group) != std::end(kOwnGroups);
+  }
+  return gvk.group == "events.k8s.io" || gvk.ApiVersion() == "coordination.k8s.io/v1" ||
+         gvk == kube::Gvk{"", "v1", "Event"};
 }
 
 // The object without what SpecificationChanged ignores.
@@ -67,37 +69,14 @@ json::Value UserSpecification(const kube::Object& o) {
 absl::StatusOr<TemplateFilter> TemplateFilter::Create(
     absl::string_view skipped_apis, const std::vector<std::string>& skipped_namespaces) {
   TemplateFilter filter;
-  for (const absl::string_view group : kOwnGroups) {
-    filter.groups_.insert(absl::StrCat(group, api::kGroupSuffix));
-  }
-  filter.groups_.insert("events.k8s.io");
-  filter.group_versions_.insert("coordination.k8s.io/v1");
-  filter.kinds_.insert({"", "v1", "Event"});
-  for (const absl::string_view token : absl::StrSplit(skipped_apis, ';', absl::SkipWhitespace())) {
-    const std::vector<std::string> parts = absl::StrSplit(token, '/');
-    const bool core = parts.size() == 2 && parts[0] == "v1";
-    if (parts.size() == 1) {
-      filter.groups_.insert(parts[0]);
-    } else if (parts.size() == 2 && !core) {
-      filter.group_versions_.insert(std::string(token));
-    } else if (core || parts.size() == 3) {
-      const std::string group = core ? "" : parts[0];
-      const std::string version = core ? "v1" : parts[1];
-      for (const absl::string_view kind : absl::StrSplit(parts.back(), ',')) {
-        filter.kinds_.insert({group, version, std::string(kind)});
-      }
-    } else {
-      return BadToken(token);
-    }
-  }
+  ASSIGN_OR_RETURN(filter.skipped_apis_, config::SkippedApis::Parse(skipped_apis));
   ASSIGN_OR_RETURN(filter.skipped_namespaces_,
-                   loops::SkippedNamespaces::Create(skipped_namespaces));
+                   config::SkippedNamespaces::Create(skipped_namespaces));
   return filter;
 }
 
 bool TemplateFilter::AllowsResource(const kube::Gvk& gvk) const {
-  return groups_.count(gvk.group) == 0 && group_versions_.count(gvk.ApiVersion()) == 0 &&
-         kinds_.count(gvk) == 0;
+  return !IsNeverPropagated(gvk) && !skipped_apis_.Contains(gvk.group, gvk.version, gvk.kind);
 }
 
 bool TemplateFilter::AllowsObject(const kube::Object& object) const {

@@ -2,24 +2,22 @@
 #ifndef DETECTOR_TEMPLATE_FILTER_H_
 #define DETECTOR_TEMPLATE_FILTER_H_
 
-#include <set>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "config/skipped_apis.h"
+#include "config/skipped_namespaces.h"
 #include "kube/meta/names.h"
 #include "kube/meta/object.h"
-#include "loops/skipped_namespaces.h"
 
 namespace detector {
 
 class TemplateFilter {
  public:
-  // `skipped_apis`: semicolon-separated group, group/version, or group/version/Kind[,Kind]
-  // ("v1/Kind" in the core group), on top of Karmada's own groups, events and leases.
-  // `skipped_namespaces`: Go's regular expressions, each put between ^ and $ as it is (so "a|b"
-  // means "starts with a or ends with b", as upstream). kInvalidArgument names the bad token.
+  // What the flags skip comes on top of Karmada's own groups, events and leases. kInvalidArgument
+  // names the flag and what is wrong with it.
   static absl::StatusOr<TemplateFilter> Create(absl::string_view skipped_apis,
                                                const std::vector<std::string>& skipped_namespaces);
 
@@ -30,10 +28,8 @@ class TemplateFilter {
   bool AllowsObject(const kube::Object& object) const;
 
  private:
-  std::set<std::string> groups_;
-  std::set<std::string> group_versions_;
-  std::set<kube::Gvk> kinds_;
-  loops::SkippedNamespaces skipped_namespaces_;
+  config::SkippedApis skipped_apis_;
+  config::SkippedNamespaces skipped_namespaces_;
 };
 
 // Returns whether an update matters: something other than status, managedFields and

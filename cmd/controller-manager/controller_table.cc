@@ -28,30 +28,38 @@ using binding::RegisterBinding;
 using config::Concurrency;
 using config::Gate;
 using controllers::RegisterBindingStatus;
-using enum Default;
+using enum Switch;
 
 constexpr ControllerEntry kTable[] = {
-    {"binding", kOn, &Concurrency::resource_binding, RegisterBinding<Namespaced>},
-    {"binding", kOn, &Concurrency::cluster_resource_binding, RegisterBinding<Cluster>},
-    {"bindingStatus", kOn, &Concurrency::resource_binding, RegisterBindingStatus<Namespaced>},
-    {"bindingStatus", kOn, &Concurrency::cluster_resource_binding, RegisterBindingStatus<Cluster>},
-    {"cluster", kOn, &Concurrency::cluster, controllers::RegisterCluster},
-    {"clusterStatus", kOn, &Concurrency::cluster, controllers::RegisterClusterStatus},
-    {"execution", kOn, &Concurrency::work, controllers::RegisterExecution},
-    {"namespace", kOn, &Concurrency::namespace_, controllers::RegisterNamespaceSync},
-    {"workStatus", kOn, &Concurrency::work, controllers::RegisterWorkStatus},
-    {"workloadRebalancer", kOn, kOneWorker, controllers::RegisterWorkloadRebalancer},
+    {"binding", kByFlag, &Concurrency::resource_binding, RegisterBinding<Namespaced>},
+    {"binding", kByFlag, &Concurrency::cluster_resource_binding, RegisterBinding<Cluster>},
+    {"bindingStatus", kByFlag, &Concurrency::resource_binding, RegisterBindingStatus<Namespaced>},
+    {"bindingStatus", kByFlag, &Concurrency::cluster_resource_binding,
+     RegisterBindingStatus<Cluster>},
+    {"cluster", kByFlag, &Concurrency::cluster, controllers::RegisterCluster},
+    {"clusterStatus", kByFlag, &Concurrency::cluster, controllers::RegisterClusterStatus},
+    {"execution", kByFlag, &Concurrency::work, controllers::RegisterExecution},
+    {"namespace", kByFlag, &Concurrency::namespace_, controllers::RegisterNamespaceSync},
+    {"workStatus", kByFlag, &Concurrency::work, controllers::RegisterWorkStatus},
+    {"workloadRebalancer", kByFlag, kOneWorker, controllers::RegisterWorkloadRebalancer},
 
-    {"dependencies distributor", kAlways, &Concurrency::resource_binding,
+    {"dependencies distributor", kAlwaysOn, &Concurrency::resource_binding,
      controllers::RegisterDependencies, Gate::kPropagateDeps},
-    {"member clusters", kAlways, &Concurrency::cluster, controllers::RegisterMembers},
-    {"resource detector", kAlways, &Concurrency::resource_template, detector::RegisterDetector},
+    {"member clusters", kAlwaysOn, &Concurrency::cluster, controllers::RegisterMembers},
+    {"resource detector", kAlwaysOn, &Concurrency::resource_template, detector::RegisterDetector},
 };
+
+bool IsOnByDefault(absl::string_view name) {
+  for (const config::ControllerSupport& controller : config::Controllers()) {
+    if (controller.name == name) return controller.on_by_default;
+  }
+  return false;
+}
 
 bool IsWanted(const ControllerEntry& entry, const config::Options& options) {
   if (entry.gate.has_value() && !options.gates.Enabled(*entry.gate)) return false;
-  return entry.by_default == Default::kAlways ||
-         options.ControllerEnabled(entry.name, entry.by_default == Default::kOn);
+  return entry.switched == kAlwaysOn ||
+         options.ControllerEnabled(entry.name, IsOnByDefault(entry.name));
 }
 
 }  // namespace
@@ -61,7 +69,7 @@ absl::Span<const ControllerEntry> ControllerTable() { return kTable; }
 std::vector<std::string> ControllerNames() {
   std::set<std::string> names;
   for (const ControllerEntry& entry : kTable) {
-    if (entry.by_default != Default::kAlways) names.insert(entry.name);
+    if (entry.switched == kByFlag) names.insert(entry.name);
   }
   return {names.begin(), names.end()};
 }

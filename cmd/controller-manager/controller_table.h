@@ -14,19 +14,16 @@
 
 namespace cmd {
 
-// Says whether a controller runs when --controllers does not name it.
-enum class Default {
-  kOn,      // With "*".
-  kOff,     // Only when named.
-  kAlways,  // Not switched by --controllers at all.
-};
+// Says whether --controllers switches a controller. Whether one that it does not name is on is
+// written in config/support.h.
+enum class Switch { kByFlag, kAlwaysOn };
 
 // Stands in the place of a flag, for controllers whose number of workers no flag sets.
 inline constexpr int config::Concurrency::*kOneWorker = nullptr;
 
 struct ControllerEntry {
   const char* name;  // As in --controllers; several lines of one name are switched together.
-  Default by_default;
+  Switch switched;
   int config::Concurrency::*workers;  // The flag that says how many, or kOneWorker.
   absl::Status (*build)(const loops::Context& context, int workers);
   std::optional<config::Gate> gate = std::nullopt;  // Has to be on, too.

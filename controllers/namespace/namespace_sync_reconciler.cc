@@ -34,7 +34,7 @@ works::WorkTemplate NamespaceWork(const kube::Object& ns, absl::string_view clus
 }
 
 NamespaceSyncReconciler::NamespaceSyncReconciler(kube::Manager& manager,
-                                                 loops::SkippedNamespaces skipped)
+                                                 config::SkippedNamespaces skipped)
     : manager_(manager), skipped_(std::move(skipped)), writer_(manager.cluster()) {}
 
 bool NamespaceSyncReconciler::IsSkipped(const kube::Object& ns) const {
@@ -99,8 +99,8 @@ absl::Status NamespaceSyncReconciler::Write(const kube::Object& ns, absl::string
 
 absl::Status RegisterNamespaceSync(const loops::Context& context, int workers) {
   ASSIGN_OR_RETURN(
-      loops::SkippedNamespaces skipped,
-      loops::SkippedNamespaces::Create(context.options.skipped_propagating_namespaces));
+      config::SkippedNamespaces skipped,
+      config::SkippedNamespaces::Create(context.options.skipped_propagating_namespaces));
   kube::Controller& controller =
       context
           .NewController(api::kNamespaceSyncController, workers)

@@ -9,11 +9,11 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "base/stop_token.h"
+#include "config/skipped_namespaces.h"
 #include "kube/runtime/conflict_streak.h"
 #include "kube/runtime/manager.h"
 #include "kube/runtime/reconciler.h"
 #include "loops/context.h"
-#include "loops/skipped_namespaces.h"
 #include "works/work_writer.h"
 
 namespace controllers {
@@ -22,7 +22,7 @@ class NamespaceSyncReconciler : public kube::Reconciler {
  public:
   // `skipped` are never propagated, beside Karmada's own namespaces and `default`. REQUIRES: the
   // manager outlives the reconciler.
-  NamespaceSyncReconciler(kube::Manager& manager, loops::SkippedNamespaces skipped);
+  NamespaceSyncReconciler(kube::Manager& manager, config::SkippedNamespaces skipped);
 
   // The request's key is a Namespace, which goes into every cluster; or its `cluster` is set, and
   // every namespace goes into that one. A cluster that has no execution namespace yet is left out.
@@ -41,7 +41,7 @@ class NamespaceSyncReconciler : public kube::Reconciler {
                      const base::StopToken& stop);
 
   kube::Manager& manager_;
-  const loops::SkippedNamespaces skipped_;
+  const config::SkippedNamespaces skipped_;
   works::WorkWriter writer_;
   kube::ConflictStreak conflicts_;  // Counted by request.
 };

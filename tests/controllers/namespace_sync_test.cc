@@ -42,7 +42,7 @@ TEST_CASE("a namespace that says how to resolve conflicts is heard") {
 struct Fixture : tests::MembersFixture {
   std::optional<controllers::NamespaceSyncReconciler> reconciler;
   Fixture() {
-    reconciler.emplace(Make(), *loops::SkippedNamespaces::Create({"kube-system"}));
+    reconciler.emplace(Make(), *config::SkippedNamespaces::Create({"kube-system"}));
     Sync({api::Namespaces(), api::Clusters(), api::Works()});
     for (const char* name : {"m1", "m2"}) {
       PutCached(api::Clusters(), kube::Object::Make(api::Clusters().gvk, {"", name}));

@@ -19,11 +19,11 @@ TEST_CASE("The controllers that can be switched are those that the support table
   CHECK(ControllerNames() == here);
 }
 
-TEST_CASE("Controllers of one name have the same default") {
-  std::map<std::string, Default> defaults;
+TEST_CASE("Controllers of one name are switched together") {
+  std::map<std::string, Switch> switches;
   for (const ControllerEntry& entry : ControllerTable()) {
     CAPTURE(entry.name);
-    CHECK(defaults.try_emplace(entry.name, entry.by_default).first->second == entry.by_default);
+    CHECK(switches.try_emplace(entry.name, entry.switched).first->second == entry.switched);
   }
 }
 

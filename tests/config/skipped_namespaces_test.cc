@@ -1,9 +1,9 @@
-#include "loops/skipped_namespaces.h"
+#include "config/skipped_namespaces.h"
 
 #include <catch2/catch.hpp>
 #include <string>
 
-namespace loops {
+namespace config {
 namespace {
 
 TEST_CASE("Patterns of skipped namespaces match whole names, each by itself") {
@@ -36,4 +36,4 @@ TEST_CASE("Patterns of skipped namespaces are Go's, anchored as upstream does") 
 }
 
 }  // namespace
-}  // namespace loops
+}  // namespace config

@@ -1,6 +1,6 @@
 // Namespaces that are never propagated: flag --skipped-propagating-namespaces.
-#ifndef LOOPS_SKIPPED_NAMESPACES_H_
-#define LOOPS_SKIPPED_NAMESPACES_H_
+#ifndef CONFIG_SKIPPED_NAMESPACES_H_
+#define CONFIG_SKIPPED_NAMESPACES_H_
 
 #include <string>
 #include <vector>
@@ -9,7 +9,7 @@
 #include "absl/strings/string_view.h"
 #include "base/regex.h"
 
-namespace loops {
+namespace config {
 
 class SkippedNamespaces {
  public:
@@ -23,6 +23,6 @@ class SkippedNamespaces {
   std::vector<base::Regex> patterns_;
 };
 
-}  // namespace loops
+}  // namespace config
 
-#endif  // LOOPS_SKIPPED_NAMESPACES_H_
+#endif  // CONFIG_SKIPPED_NAMESPACES_H_

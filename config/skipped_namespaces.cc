@@ -1,4 +1,4 @@
-#include "loops/skipped_namespaces.h"
+#include "config/skipped_namespaces.h"
 
 #include <algorithm>
 #include <utility>
@@ -6,7 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/status.h"
 
-namespace loops {
+namespace config {
 
 absl::StatusOr<SkippedNamespaces> SkippedNamespaces::Create(
     const std::vector<std::string>& patterns) {
@@ -24,4 +24,4 @@ bool SkippedNamespaces::Contains(absl::string_view ns) const {
                      [ns](const base::Regex& pattern) { return pattern.Finds(ns); });
 }
 
-}  // namespace loops
+}  // namespace config
