@@ -133,7 +133,7 @@ absl::Status ExecutionReconciler::ApplyManifest(const Target& target, const kube
                                                 const base::StopToken& stop) {
   const absl::StatusOr<works::ApplyResult> result = objects_.Apply(target.cluster, manifest, stop);
   const std::string name = FailureName(target.work->key(), manifest);
-  const absl::Status applied = conflicts_.Judge(name, result.status());
+  const absl::Status applied = conflicts_.Judge(name, ConflictIfGone(result.status()));
   const kube::ObjectReference about = works::TemplateOf(manifest);
   if (about.uid.empty()) return applied;
   recorder_.Outcome(
@@ -276,6 +276,10 @@ bool WorksChangeTheirCourse(const kube::Object& before, const kube::Object& afte
   if (works::BecameReady(before, after)) return true;
   if (!after.IsDeleting()) return false;
   return !before.IsDeleting() || works::BecameReady(after, before);
+}
+
+absl::Status ConflictIfGone(const absl::Status& applied) {
+  return kube::IsGone(applied) ? absl::AbortedError(applied.message()) : applied;
 }
 
 absl::Status RegisterExecution(const loops::Context& context, int workers) {

@@ -68,6 +68,11 @@ class ExecutionReconciler : public kube::Reconciler {
 // the attempts to delete what is there.
 bool WorksChangeTheirCourse(const kube::Object& before, const kube::Object& after);
 
+// The error of an apply, where what is not there yet counts as a conflict does: as no outcome for a
+// few tries. An application's namespace reaches the member as a Work of its own, at the same moment
+// as its objects do.
+absl::Status ConflictIfGone(const absl::Status& applied);
+
 // Builds the loop.
 absl::Status RegisterExecution(const loops::Context& context, int workers);
 

@@ -39,8 +39,8 @@ class ConflictStreak {
     }
     const int conflicts = ++conflicts_[what];
     if (conflicts <= kSilent) return result;
-    return absl::FailedPreconditionError(absl::StrCat(
-        result.message(), " (the server has answered with a conflict ", conflicts, " times)"));
+    return absl::FailedPreconditionError(
+        absl::StrCat(result.message(), " (so the server has answered ", conflicts, " times)"));
   }
   // Call it when `what` does not exist any more.
   void Forget(absl::string_view what) {

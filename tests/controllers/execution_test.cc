@@ -5,6 +5,8 @@
 #include <vector>
 
 #include "absl/strings/match.h"
+#include "kube/client/errors.h"
+#include "kube/runtime/conflict_streak.h"
 #include "tests/support/members_fixture.h"
 #include "works/work_writer.h"
 
@@ -395,6 +397,21 @@ TEST_CASE_METHOD(Fixture, "a Work without our finalizer is not touched") {
   PutCached(api::Works(), work);
   REQUIRE(Reconcile().ok());
   CHECK_FALSE(Held().empty());
+}
+
+TEST_CASE("an object whose namespace is not in the member yet is no failure for a few tries") {
+  const kube::Resource namespaces = api::Namespaces();
+  const absl::Status missing = kube::GoneError(namespaces, {"", "ns"});
+  kube::ConflictStreak streak;
+  for (int i = 0; i < kube::ConflictStreak::kSilent; ++i) {
+    CHECK(kube::IsNoOutcome(streak.Judge("w", controllers::ConflictIfGone(missing))));
+  }
+  const absl::Status failed = streak.Judge("w", controllers::ConflictIfGone(missing));
+  CHECK_FALSE(kube::IsNoOutcome(failed));
+  CHECK(absl::StartsWith(failed.message(), "namespaces \"ns\" not found"));
+  const absl::Status unserved = kube::NoSuchKindError({"example.io", "v1", "Foo"});
+  CHECK(controllers::ConflictIfGone(unserved) == unserved);
+  CHECK(controllers::ConflictIfGone(absl::OkStatus()).ok());
 }
 
 }  // namespace
