@@ -50,17 +50,21 @@ json::Value ApiEnablements(const kube::Discovery& discovery) {
   return list;
 }
 
-kube::Condition CompleteApis(const absl::StatusOr<kube::Discovery>& discovery, size_t groups) {
-  const char* type = api::kCompleteApiEnablements;
-  if (!discovery.ok() || groups == 0) {
-    return api::ConditionOf(type, false, api::reason::kEmpty, api::message::kApiEnablementsEmpty);
-  }
-  if (!discovery->failed_groups.empty()) {
-    return api::ConditionOf(type, false, api::reason::kPartial,
-                            api::message::ApiEnablementsPartial(static_cast<int>(groups)));
-  }
-  return api::ConditionOf(type, true, api::reason::kComplete,
-                          api::message::kApiEnablementsComplete);
+using DiscoveryOr = absl::StatusOr<std::shared_ptr<const kube::Discovery>>;
+
+kube::Condition CompleteApis(const DiscoveryOr& discovery, size_t groups) {
+  kube::Condition condition;
+  condition.type = api::kCompleteApiEnablements;
+  const bool empty = !discovery.ok() || groups == 0;
+  const bool partial = !empty && !(*discovery)->failed_groups.empty();
+  condition.status = empty || partial ? "False" : "True";
+  condition.reason = empty     ? api::reason::kEmpty
+                     : partial ? api::reason::kPartial
+                               : api::reason::kComplete;
+  condition.message = empty     ? api::message::kApiEnablementsEmpty
+                      : partial ? api::message::ApiEnablementsPartial(static_cast<int>(groups))
+                                : api::message::kApiEnablementsComplete;
+  return condition;
 }
 
 void SetStatusCondition(json::Value& status, const kube::Condition& condition, absl::Time now) {
@@ -179,9 +183,9 @@ absl::StatusOr<json::Value> ClusterStatusReconciler::Collect(const kube::Object&
     const absl::StatusOr<json::Value> parsed = json::Parse(version->body);
     if (parsed.ok()) status.Set("kubernetesVersion", (*parsed)["gitVersion"]);
   }
-  const absl::StatusOr<kube::Discovery> discovery = kube::Discover(client, stop);
+  const DiscoveryOr discovery = member->client().mapper().Discover(stop);
   if (absl::IsCancelled(discovery.status())) return discovery.status();
-  json::Value enablements = discovery.ok() ? ApiEnablements(*discovery) : json::Value::Array();
+  json::Value enablements = discovery.ok() ? ApiEnablements(**discovery) : json::Value::Array();
   const size_t groups = enablements.size();
   if (discovery.ok()) status.Set("apiEnablements", std::move(enablements));
   SetStatusCondition(status, CompleteApis(discovery, groups), deps_.manager.clock().Now());

@@ -233,7 +233,7 @@ std::unique_ptr<Watch> Client::StartWatch(const Resource& r, absl::string_view n
 }
 
 absl::StatusOr<HttpResponse> Client::GetRaw(const std::string& path, const base::StopToken& stop) {
-  return GetRaw(path, "application/json", HttpRequest().timeout, stop);
+  return GetRaw(HttpRequest{.path = path}, stop);
 }
 
 absl::StatusOr<HttpResponse> Client::GetRaw(const std::string& path, absl::Duration timeout,
@@ -243,10 +243,14 @@ absl::StatusOr<HttpResponse> Client::GetRaw(const std::string& path, absl::Durat
       absl::StrCat("get ", path), Caller::Answers::kOnce, stop);
 }
 
-absl::StatusOr<HttpResponse> Client::GetRaw(const std::string& path, const std::string& accept,
-                                            absl::Duration timeout, const base::StopToken& stop) {
-  return impl_->caller.Call({.method = "GET", .path = path, .accept = accept, .timeout = timeout},
-                            absl::StrCat("get ", path), Caller::Answers::kRaw, stop);
+absl::StatusOr<HttpResponse> Client::GetRaw(const HttpRequest& request,
+                                            const base::StopToken& stop) {
+  return impl_->caller.Call({.method = "GET",
+                             .path = request.path,
+                             .accept = request.accept,
+                             .if_none_match = request.if_none_match,
+                             .timeout = request.timeout},
+                            absl::StrCat("get ", request.path), Caller::Answers::kRaw, stop);
 }
 
 const base::Clock& Client::clock() const { return impl_->caller.clock(); }

@@ -149,9 +149,9 @@ class Client {
   // answer, too.
   absl::StatusOr<HttpResponse> GetRaw(const std::string& path, absl::Duration timeout,
                                       const base::StopToken& stop);
-  // Sends a GET that asks for the media types in `accept`.
-  absl::StatusOr<HttpResponse> GetRaw(const std::string& path, const std::string& accept,
-                                      absl::Duration timeout, const base::StopToken& stop);
+  // Sends a GET as the request says, of which path, accept, if_none_match and timeout count; the
+  // rest is set by the client. An answer may have the code 304 only if if_none_match is set.
+  absl::StatusOr<HttpResponse> GetRaw(const HttpRequest& request, const base::StopToken& stop);
   // Which deadlines are on.
   const base::Clock& clock() const;
 

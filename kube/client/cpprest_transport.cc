@@ -255,6 +255,7 @@ absl::StatusOr<web::http::http_request> CpprestTransport::MakeRequest(
     out.set_request_uri(web::uri(request.path));
     auto& headers = out.headers();
     headers.add("Accept", request.accept);
+    if (!request.if_none_match.empty()) headers.add("If-None-Match", request.if_none_match);
     if (!request.user_agent.empty()) headers.add("User-Agent", request.user_agent);
     if (!credentials.authorization.empty()) {
       headers.add("Authorization", credentials.authorization);

@@ -1,3 +1,9 @@
+// A pass asks for two documents, "/api" and "/apis", in their aggregated form, with the ETag of
+// what an earlier pass has read: what the server answers with 304 is taken from there. A server
+// without aggregated discovery answers with lists of groups and versions, which are then asked for
+// one by one, each time.
+#include "kube/client/internal/discovery_pass.h"
+
 #include <algorithm>
 #include <set>
 #include <string>
@@ -11,7 +17,6 @@
 #include "base/status.h"
 #include "kube/client/internal/api_error.h"
 #include "kube/client/internal/url.h"
-#include "kube/client/rest_mapper.h"
 
 namespace kube {
 namespace {
@@ -32,18 +37,38 @@ std::vector<std::string> StringsOf(const json::Value& list) {
   return strings;
 }
 
+std::string EtagOf(const HttpResponse& answer) {
+  const auto header = answer.headers.find("etag");
+  return header == answer.headers.end() ? "" : header->second;
+}
+
+// Returns whether a failed group is one of those below the root. The core group's versions have no
+// group before them; roots that failed as a whole are not below themselves.
+bool IsBelow(const std::string& root, const std::string& failed_group) {
+  const size_t slash = failed_group.find('/');
+  return root == "/api" ? slash == std::string::npos : slash != std::string::npos && slash > 0;
+}
+
 // One pass over a server. Versions of a group are visited from the preferred one down.
 class Pass {
  public:
-  Pass(Client& client, const base::StopToken& stop)
-      : client_(client), stop_(stop), deadline_(client.clock().SteadyNow() + kPatience) {}
+  Pass(Client& client, const DiscoveryState& before, const base::StopToken& stop)
+      : client_(client),
+        before_(before),
+        stop_(stop),
+        deadline_(client.clock().SteadyNow() + kPatience) {}
 
   // `root` is "/api" or "/apis".
   void Visit(const std::string& root);
-  absl::StatusOr<Discovery> Finish() &&;
+  absl::StatusOr<DiscoveryState> Finish() &&;
 
  private:
-  absl::StatusOr<json::Value> Fetch(const std::string& path, const char* accept);
+  absl::StatusOr<HttpResponse> Ask(HttpRequest request);
+  // The answer has the code 304 only if it says that `before_` still holds.
+  absl::StatusOr<HttpResponse> AskRoot(const std::string& root);
+  absl::Status Read(const std::string& root, const HttpResponse& answer);
+  // Takes over what the earlier pass found below that root.
+  void Keep(const std::string& root);
   void AddAggregated(const json::Value& groups);
   void AddAggregatedVersion(const std::string& group, const json::Value& version);
   void AddLegacyGroup(const json::Value& group);
@@ -52,48 +77,93 @@ class Pass {
   void Fail(const std::string& group, const std::string& version);
 
   Client& client_;
+  const DiscoveryState& before_;
   const base::StopToken& stop_;
   const base::SteadyTime deadline_;
   int legacy_versions_ = 0;
   Discovery result_;
+  std::map<std::string, std::string> etags_;
+  int unchanged_roots_ = 0;
   std::set<std::pair<std::string, std::string>> seen_kinds_;  // Group, kind.
   base::ErrorList errors_;
   bool readable_ = false;  // One root at least gave an answer.
 };
 
-absl::StatusOr<json::Value> Pass::Fetch(const std::string& path, const char* accept) {
-  const absl::Duration left = deadline_ - client_.clock().SteadyNow();
-  if (left <= absl::ZeroDuration()) {
-    return absl::DeadlineExceededError(
-        absl::StrCat("get ", path, ": the server's kinds could not be listed within ",
-                     absl::FormatDuration(kPatience)));
-  }
-  ASSIGN_OR_RETURN(const HttpResponse answer, client_.GetRaw(path, accept, left, stop_));
-  if (answer.code != 200) return ErrorOfResponse(answer, absl::StrCat("get ", path));
+absl::StatusOr<json::Value> BodyOf(const std::string& path, const HttpResponse& answer) {
   auto body = json::Parse(answer.body);
   if (!body.ok()) return absl::InternalError(absl::StrCat("get ", path, ": unreadable answer"));
   return body;
 }
 
+absl::StatusOr<HttpResponse> Pass::Ask(HttpRequest request) {
+  const absl::Duration left = deadline_ - client_.clock().SteadyNow();
+  if (left <= absl::ZeroDuration()) {
+    return absl::DeadlineExceededError(
+        absl::StrCat("get ", request.path, ": the server's kinds could not be listed within ",
+                     absl::FormatDuration(kPatience)));
+  }
+  request.method = "GET";
+  request.timeout = left;
+  ASSIGN_OR_RETURN(HttpResponse answer, client_.GetRaw(request, stop_));
+  const bool unchanged = answer.code == 304 && !request.if_none_match.empty();
+  if (answer.code == 200 || unchanged) return answer;
+  return ErrorOfResponse(answer, absl::StrCat("get ", request.path));
+}
+
+absl::StatusOr<HttpResponse> Pass::AskRoot(const std::string& root) {
+  HttpRequest request{.path = root, .accept = kAggregated};
+  const auto known = before_.etags.find(root);
+  if (before_.found != nullptr && known != before_.etags.end()) {
+    request.if_none_match = known->second;
+  }
+  ASSIGN_OR_RETURN(HttpResponse answer, Ask(request));
+  if (answer.code != 304) return answer;
+  const std::string etag = EtagOf(answer);
+  if (etag.empty() || etag == request.if_none_match) return answer;
+  // What it calls unchanged is something that was never read.
+  request.if_none_match.clear();
+  return Ask(request);
+}
+
 void Pass::Visit(const std::string& root) {
-  const auto body = Fetch(root, kAggregated);
-  if (!body.ok()) {
-    errors_.Add(body.status());
-    // Whoever compares with an earlier pass must not take what is below this root for gone.
-    if (!absl::IsNotFound(body.status())) result_.failed_groups.push_back(root);
+  const auto answer = AskRoot(root);
+  if (answer.ok() && answer->code == 304) {
+    Keep(root);
     return;
   }
+  const absl::Status read = answer.ok() ? Read(root, *answer) : answer.status();
+  if (read.ok()) return;
+  errors_.Add(read);
+  // Whoever compares with an earlier pass must not take what is below this root for gone.
+  if (!absl::IsNotFound(read)) result_.failed_groups.push_back(root);
+}
+
+void Pass::Keep(const std::string& root) {
   readable_ = true;
-  const json::Value& list = *body;
+  ++unchanged_roots_;
+  etags_[root] = before_.etags.at(root);
+  for (const ApiResource& known : before_.found->resources) {
+    if (known.resource.gvk.group.empty() == (root == "/api")) result_.resources.push_back(known);
+  }
+  for (const std::string& failed : before_.found->failed_groups) {
+    if (IsBelow(root, failed)) result_.failed_groups.push_back(failed);
+  }
+}
+
+absl::Status Pass::Read(const std::string& root, const HttpResponse& answer) {
+  ASSIGN_OR_RETURN(const json::Value list, BodyOf(root, answer));
+  readable_ = true;
   if (list["kind"].AsString() == "APIGroupDiscoveryList") {
+    if (const std::string etag = EtagOf(answer); !etag.empty()) etags_[root] = etag;
     AddAggregated(list);
-    return;
+    return absl::OkStatus();
   }
   for (const json::Value& group : list["groups"].items()) AddLegacyGroup(group);
   // "/api" lists the versions of the core group.
   for (const json::Value& version : list["versions"].items()) {
     AddLegacyVersion("", version.ToString());
   }
+  return absl::OkStatus();
 }
 
 void Pass::AddAggregated(const json::Value& groups) {
@@ -139,7 +209,9 @@ void Pass::AddLegacyVersion(const std::string& group, const std::string& version
     result_.failed_groups.push_back("/apis");
     return;
   }
-  const auto list = Fetch(GroupVersionPath(group, version), "application/json");
+  const std::string path = GroupVersionPath(group, version);
+  const auto answer = Ask({.path = path});
+  const auto list = answer.ok() ? BodyOf(path, *answer) : answer.status();
   if (!list.ok()) {
     errors_.Add(list.status());
     Fail(group, version);
@@ -167,12 +239,13 @@ void Pass::Fail(const std::string& group, const std::string& version) {
   result_.failed_groups.push_back(Gvk{group, version, ""}.ApiVersion());
 }
 
-absl::StatusOr<Discovery> Pass::Finish() && {
+absl::StatusOr<DiscoveryState> Pass::Finish() && {
   if (stop_.stop_requested()) return absl::CancelledError("discovery: stopped");
   if (!readable_ || (result_.resources.empty() && !errors_.empty())) {
     return base::Annotate(errors_.Join(), "discovery");
   }
-  return std::move(result_);
+  if (unchanged_roots_ == 2) return before_;
+  return DiscoveryState{std::make_shared<const Discovery>(std::move(result_)), std::move(etags_)};
 }
 
 }  // namespace
@@ -183,11 +256,17 @@ bool ApiResource::HasVerbs(std::initializer_list<absl::string_view> wanted) cons
   });
 }
 
-absl::StatusOr<Discovery> Discover(Client& client, const base::StopToken& stop) {
-  Pass pass(client, stop);
+absl::StatusOr<DiscoveryState> DiscoverSince(Client& client, const DiscoveryState& before,
+                                             const base::StopToken& stop) {
+  Pass pass(client, before, stop);
   pass.Visit("/api");
   pass.Visit("/apis");
   return std::move(pass).Finish();
+}
+
+absl::StatusOr<Discovery> Discover(Client& client, const base::StopToken& stop) {
+  ASSIGN_OR_RETURN(const DiscoveryState state, DiscoverSince(client, DiscoveryState(), stop));
+  return *state.found;
 }
 
 }  // namespace kube

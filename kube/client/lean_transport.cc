@@ -136,6 +136,9 @@ absl::StatusOr<std::string> Server::TextOf(const HttpRequest& request,
                    .headers = headers_,
                    .body = request.body};
   text.headers.emplace_back("Accept", request.accept);
+  if (!request.if_none_match.empty()) {
+    text.headers.emplace_back("If-None-Match", request.if_none_match);
+  }
   if (!request.user_agent.empty()) text.headers.emplace_back("User-Agent", request.user_agent);
   if (!credentials.authorization.empty()) {
     text.headers.emplace_back("Authorization", credentials.authorization);

@@ -1,16 +1,18 @@
 #include "kube/client/rest_mapper.h"
 
+#include <algorithm>
+#include <cstdint>
+#include <numeric>
 #include <set>
+#include <tuple>
 #include <utility>
 
-#include "absl/base/thread_annotations.h"
-#include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
-#include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
 #include "base/clock.h"
 #include "base/status.h"
 #include "kube/client/errors.h"
+#include "kube/client/internal/discovery_pass.h"
 
 namespace kube {
 namespace {
@@ -20,22 +22,76 @@ constexpr absl::Duration kRediscoveryInterval = absl::Seconds(3);
 // A pass of one request per group-version over a slow server.
 constexpr absl::Duration kLongestPass = absl::Minutes(2);
 
+// Finds the resources of a discovery by their kinds.
+class KindIndex {
+ public:
+  KindIndex() = default;
+  explicit KindIndex(std::shared_ptr<const Discovery> discovery)
+      : discovery_(std::move(discovery)), by_kind_(discovery_->resources.size()) {
+    std::iota(by_kind_.begin(), by_kind_.end(), 0);
+    // The first of a kind is the one that counts.
+    std::stable_sort(by_kind_.begin(), by_kind_.end(),
+                     [this](uint32_t a, uint32_t b) { return OrderOf(At(a)) < OrderOf(At(b)); });
+  }
+
+  const std::shared_ptr<const Discovery>& discovery() const { return discovery_; }
+
+  // Returns nullptr when it is not there.
+  const Resource* Find(const Gvk& gvk) const {
+    const auto found = std::lower_bound(
+        by_kind_.begin(), by_kind_.end(), gvk,
+        [this](uint32_t i, const Gvk& wanted) { return OrderOf(At(i)) < OrderOf(wanted); });
+    if (found == by_kind_.end() || At(*found) != gvk) return nullptr;
+    return &discovery_->resources[*found].resource;
+  }
+
+ private:
+  // Kinds differ sooner than groups and versions do.
+  static std::tuple<absl::string_view, absl::string_view, absl::string_view> OrderOf(
+      const Gvk& gvk) {
+    return {gvk.kind, gvk.group, gvk.version};
+  }
+  const Gvk& At(uint32_t i) const { return discovery_->resources[i].resource.gvk; }
+
+  std::shared_ptr<const Discovery> discovery_ = std::make_shared<const Discovery>();
+  std::vector<uint32_t> by_kind_;
+};
+
 }  // namespace
 
-struct RestMapper::Impl {
-  Impl(Client& client, const base::Clock& clock) : client(client), clock(clock) {}
+std::shared_ptr<const Discovery> DiscoveryPool::Share(std::shared_ptr<const Discovery> fresh) {
+  absl::MutexLock lock(&mu_);
+  for (auto known = known_.begin(); known != known_.end();) {
+    const std::shared_ptr<const Discovery> held = known->lock();
+    if (held != nullptr && (held == fresh || *held == *fresh)) return held;
+    known = held == nullptr ? known_.erase(known) : known + 1;
+  }
+  known_.push_back(fresh);
+  return fresh;
+}
 
+struct RestMapper::Impl {
+  Impl(Client& client, const base::Clock& clock, std::shared_ptr<DiscoveryPool> pool)
+      : client(client), clock(clock), pool(std::move(pool)) {}
+
+  std::optional<Resource> Known(const Gvk& gvk) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu);
   absl::StatusOr<Resource> Find(const Gvk& gvk) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu);
   // Returns whether the last pass could not read the kind's group-version, or the root above it.
   bool MayBeMissing(const Gvk& gvk) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu);
-  void Store(const Discovery& discovery) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu);
+  void Store(const std::shared_ptr<const Discovery>& discovery) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu);
+  // One pass; what it finds is kept for the next one.
+  absl::StatusOr<std::shared_ptr<const Discovery>> Discover(const base::StopToken& stop);
   // Runs discovery, or waits for the run of another thread.
   absl::Status Rediscover(const base::StopToken& stop);
 
   Client& client;
   const base::Clock& clock;
+  const std::shared_ptr<DiscoveryPool> pool;  // May be null.
   absl::Mutex mu;
-  absl::flat_hash_map<Gvk, Resource> resources ABSL_GUARDED_BY(mu);
+  DiscoveryState state ABSL_GUARDED_BY(mu);
+  KindIndex served ABSL_GUARDED_BY(mu);
+  // What `served` lacks because its group could not be read.
+  std::map<Gvk, Resource> unread ABSL_GUARDED_BY(mu);
   std::set<std::string> failed_groups ABSL_GUARDED_BY(mu);
   bool running ABSL_GUARDED_BY(mu) = false;
   base::SteadyTime last_run ABSL_GUARDED_BY(mu) = base::SteadyTime::InfinitePast();
@@ -47,9 +103,15 @@ bool RestMapper::Impl::MayBeMissing(const Gvk& gvk) const {
          failed_groups.count(gvk.group.empty() ? "/api" : "/apis") > 0;
 }
 
+std::optional<Resource> RestMapper::Impl::Known(const Gvk& gvk) const {
+  if (const Resource* found = served.Find(gvk); found != nullptr) return *found;
+  const auto found = unread.find(gvk);
+  if (found == unread.end()) return std::nullopt;
+  return found->second;
+}
+
 absl::StatusOr<Resource> RestMapper::Impl::Find(const Gvk& gvk) const {
-  const auto found = resources.find(gvk);
-  if (found != resources.end()) return found->second;
+  if (auto known = Known(gvk); known.has_value()) return *std::move(known);
   if (MayBeMissing(gvk)) {
     return absl::UnavailableError(absl::StrCat("discovery of ", gvk.ApiVersion(),
                                                " is incomplete, kind \"", gvk.kind,
@@ -58,17 +120,34 @@ absl::StatusOr<Resource> RestMapper::Impl::Find(const Gvk& gvk) const {
   return NoSuchKindError(gvk);
 }
 
-void RestMapper::Impl::Store(const Discovery& discovery) {
-  failed_groups = {discovery.failed_groups.begin(), discovery.failed_groups.end()};
-  absl::flat_hash_map<Gvk, Resource> fresh;
-  for (const ApiResource& found : discovery.resources) {
-    fresh.emplace(found.resource.gvk, found.resource);  // The first of a kind stays.
-  }
+void RestMapper::Impl::Store(const std::shared_ptr<const Discovery>& discovery) {
+  if (discovery == served.discovery()) return;
+  const KindIndex before = std::exchange(served, KindIndex(discovery));
+  failed_groups = {discovery->failed_groups.begin(), discovery->failed_groups.end()};
   // What a failed group served before, it probably serves still.
-  for (auto& [gvk, resource] : resources) {
-    if (MayBeMissing(gvk)) fresh.emplace(gvk, std::move(resource));
+  std::erase_if(unread, [&](const auto& kind) ABSL_NO_THREAD_SAFETY_ANALYSIS {
+    return !MayBeMissing(kind.first) || served.Find(kind.first) != nullptr;
+  });
+  if (failed_groups.empty()) return;
+  for (const ApiResource& old : before.discovery()->resources) {
+    const Gvk& gvk = old.resource.gvk;
+    if (MayBeMissing(gvk) && served.Find(gvk) == nullptr) unread.emplace(gvk, old.resource);
   }
-  resources = std::move(fresh);
+}
+
+absl::StatusOr<std::shared_ptr<const Discovery>> RestMapper::Impl::Discover(
+    const base::StopToken& stop) {
+  DiscoveryState before;
+  {
+    absl::MutexLock lock(&mu);
+    before = state;
+  }
+  ASSIGN_OR_RETURN(DiscoveryState after, DiscoverSince(client, before, stop));
+  if (pool != nullptr && after.found != before.found) after.found = pool->Share(after.found);
+  absl::MutexLock lock(&mu);
+  state = std::move(after);
+  Store(state.found);
+  return state.found;
 }
 
 absl::Status RestMapper::Impl::Rediscover(const base::StopToken& stop) {
@@ -88,10 +167,9 @@ absl::Status RestMapper::Impl::Rediscover(const base::StopToken& stop) {
     if (clock.SteadyNow() - last_run < kRediscoveryInterval) return last_error;
     running = true;
   }
-  const auto discovery = Discover(client, stop);
+  const auto discovery = Discover(stop);
   absl::MutexLock lock(&mu);
   running = false;
-  if (discovery.ok()) Store(*discovery);
   // A caller that gave up says nothing about the server.
   if (absl::IsCancelled(discovery.status())) return discovery.status();
   last_run = clock.SteadyNow();
@@ -99,10 +177,15 @@ absl::Status RestMapper::Impl::Rediscover(const base::StopToken& stop) {
   return last_error;
 }
 
-RestMapper::RestMapper(Client& client, const base::Clock& clock)
-    : impl_(std::make_unique<Impl>(client, clock)) {}
+RestMapper::RestMapper(Client& client, const base::Clock& clock,
+                       std::shared_ptr<DiscoveryPool> pool)
+    : impl_(std::make_unique<Impl>(client, clock, std::move(pool))) {}
 
 RestMapper::~RestMapper() = default;
+
+absl::StatusOr<std::shared_ptr<const Discovery>> RestMapper::Discover(const base::StopToken& stop) {
+  return impl_->Discover(stop);
+}
 
 absl::StatusOr<Resource> RestMapper::ForKind(const Gvk& gvk, const base::StopToken& stop) {
   {
@@ -121,19 +204,19 @@ absl::StatusOr<Resource> RestMapper::ForKindNow(const Gvk& gvk, const base::Stop
 
 std::optional<Resource> RestMapper::Known(const Gvk& gvk) const {
   absl::MutexLock lock(&impl_->mu);
-  const auto found = impl_->resources.find(gvk);
-  if (found == impl_->resources.end()) return std::nullopt;
-  return found->second;
+  return impl_->Known(gvk);
 }
 
 void RestMapper::Update(const Discovery& discovery) {
   absl::MutexLock lock(&impl_->mu);
-  impl_->Store(discovery);
+  impl_->Store(std::make_shared<const Discovery>(discovery));
 }
 
 void RestMapper::Reset() {
   absl::MutexLock lock(&impl_->mu);
-  impl_->resources.clear();
+  impl_->state = {};
+  impl_->served = {};
+  impl_->unread.clear();
   impl_->failed_groups.clear();
   impl_->last_run = base::SteadyTime::InfinitePast();
 }

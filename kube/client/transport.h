@@ -20,6 +20,9 @@ struct HttpRequest {
   std::string method;  // "GET"
   std::string path;    // Escaped path with query: "/api/v1/pods?limit=500".
   std::string accept = "application/json";
+  // The ETag of an answer that the caller still has. When it is still that, the server may answer
+  // 304 without a body. "": not asked.
+  std::string if_none_match;
   std::string content_type;
   std::string body;
   absl::Duration timeout = absl::Seconds(32);  // From start to the whole answer.

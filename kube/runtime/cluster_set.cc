@@ -28,13 +28,14 @@ class Member : public MemberCluster {
     const base::Clock& clock;
     metrics::Registry* registry;
     std::shared_ptr<InformerThreads> threads;
+    std::shared_ptr<DiscoveryPool> discoveries;
   };
   explicit Member(Parts parts)
       : name_(parts.options.name),
         transport_(parts.transport),
         config_(std::move(parts.config)),
         raw_(std::move(parts.transport), std::move(parts.options), parts.clock, parts.registry),
-        mapper_(raw_, parts.clock),
+        mapper_(raw_, parts.clock, std::move(parts.discoveries)),
         informers_(raw_, parts.clock, parts.threads),
         unfiltered_(raw_, parts.clock, std::move(parts.threads)),
         client_(raw_, mapper_, informers_) {}
@@ -93,6 +94,7 @@ struct ClusterSet::Impl {
   ClusterConfigSource& source;
   const base::Clock& clock;
   metrics::Registry* const registry;
+  const std::shared_ptr<DiscoveryPool> discoveries = std::make_shared<DiscoveryPool>();
   mutable absl::Mutex mu;
   std::map<std::string, MemberPtr> members ABSL_GUARDED_BY(mu);
   int removals ABSL_GUARDED_BY(mu) = 0;
@@ -123,7 +125,7 @@ struct ClusterSet::Impl {
                          .user_agent = options.user_agent};
     auto member = std::make_shared<Member>(Member::Parts{std::move(transport), std::move(config),
                                                          std::move(client), clock, registry,
-                                                         options.informer_threads});
+                                                         options.informer_threads, discoveries});
     if (options.on_new) options.on_new(*member);
     return member;
   }

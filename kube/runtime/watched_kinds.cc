@@ -134,9 +134,9 @@ void WatchedKinds::Impl::NoteOthers() {
 }
 
 absl::Status WatchedKinds::Impl::Discover(const base::StopToken& stop) {
-  ASSIGN_OR_RETURN(const Discovery discovery, kube::Discover(cluster.raw(), stop));
-  cluster.mapper().Update(discovery);
-  Serve(discovery);
+  ASSIGN_OR_RETURN(const std::shared_ptr<const Discovery> discovery,
+                   cluster.mapper().Discover(stop));
+  Serve(*discovery);
   return absl::OkStatus();
 }
 

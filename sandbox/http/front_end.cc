@@ -1,6 +1,7 @@
 #include "sandbox/http/front_end.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <utility>
 
 #include "absl/strings/match.h"
@@ -66,6 +67,29 @@ absl::StatusOr<base::HttpResponse> OpenApi(const base::HttpRequest& request,
     return JsonOr404(OpenApiV3Document(served, parts[3], parts[4]));
   }
   return PathNotFound();
+}
+
+// The quoted hash of a document, by which a client asks whether it is still the same.
+std::string EtagOf(absl::string_view document) {
+  uint64_t hash = 0xCBF29CE484222325u;  // FNV-1a, of 64 bits.
+  for (const char c : document) {
+    hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001B3u;
+  }
+  return absl::StrCat("\"", absl::Hex(hash, absl::kZeroPad16), "\"");
+}
+
+// As kube-apiserver's ServeHTTPWithETag.
+base::HttpResponse AggregatedDiscovery(const base::HttpRequest& request,
+                                       const ServedResources& served, bool core,
+                                       const AnswerForm& form) {
+  base::HttpResponse answer = AnswerOf(200, AggregatedDocument(served, core, form.version), form);
+  const std::string etag = EtagOf(answer.body);
+  answer.headers = {{"Etag", etag}, {"Vary", "Accept"}, {"Cache-Control", "public"}};
+  if (request.Header("if-none-match") != etag) return answer;
+  answer.code = 304;
+  answer.content_type.clear();
+  answer.body.clear();
+  return answer;
 }
 
 }  // namespace
@@ -193,7 +217,7 @@ absl::StatusOr<base::HttpResponse> FrontEnd::ServeDiscovery(
   if (parts.size() == 1) {
     ASSIGN_OR_RETURN(const AnswerForm form, FormOf(request.Header("accept")));
     if (form.kind == AnswerForm::Kind::kDiscovery) {
-      return AnswerOf(200, AggregatedDocument(served, core, form.version), form);
+      return AggregatedDiscovery(request, served, core, form);
     }
     return AnswerOf(
         200, core ? ApiVersionsDocument(request.Header("host")) : GroupListDocument(served), {});

@@ -10,8 +10,10 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/synchronization/notification.h"
+#include "tests/kube/client/raw_server.h"
 #include "tests/kube/client/test_server.h"
 #include "tests/kube/client/transports.h"
 #include "tests/support/temp_directory.h"
@@ -95,6 +97,38 @@ TEST_CASE("A server URL with a path is a prefix of every request") {
   ConnectionConfig config = server.Config();
   config.server += "/clusters/m1";
   CHECK_THAT(Get(config)->body, Catch::StartsWith("GET /clusters/m1/x "));
+}
+
+TEST_CASE("That nothing changed is an answer without a body, and the connection is kept") {
+  tests::ForEachTransport();
+  for (const char* head :
+       {"HTTP/1.1 304 Not Modified\r\nEtag: \"1\"\r\n\r\n",
+        "HTTP/1.1 304 Not Modified\r\nEtag: \"1\"\r\nContent-Length: 9\r\n\r\n"}) {
+    CAPTURE(head);
+    std::atomic<int> asked = 0;
+    tests::RawServer server([&](int fd) {
+      for (std::string request; !(request = tests::RawServer::ReadHead(fd)).empty();) {
+        // cpprestsdk writes no space before values.
+        if (absl::StrContains(absl::StrReplaceAll(request, {{" ", ""}}), "If-None-Match:\"1\"\r\n"))
+          ++asked;
+        tests::RawServer::WriteAll(fd, head);
+      }
+    });
+    ConnectionConfig config;
+    config.server = absl::StrCat("http://127.0.0.1:", server.port());
+    const auto transport = Connect(config);
+    for (int i = 1; i <= 2; ++i) {
+      const auto answer =
+          transport->Send({.method = "GET", .path = "/apis", .if_none_match = "\"1\""}, {});
+      INFO(answer.status());
+      REQUIRE(answer.ok());
+      CHECK(answer->code == 304);
+      CHECK(answer->body.empty());
+      CHECK(answer->headers.at("etag") == "\"1\"");
+      CHECK(asked == i);
+    }
+    CHECK(server.connections() == 1);
+  }
 }
 
 TEST_CASE("Error codes are answers") {

@@ -112,6 +112,116 @@ TEST_CASE("Aggregated discovery takes two requests and offers both of its versio
                                      Catch::EndsWith(",application/json"));
 }
 
+// A server that gives each document the ETag `etags` has for it, and answers 304 to who names it.
+struct EtagFixture : Fixture {
+  EtagFixture() : Fixture(kAggregated) {}
+  HttpResponse AnswerTo(const HttpRequest& request) {
+    const std::string etag = etags[request.path];
+    if (!etag.empty() && request.if_none_match == etag) {
+      ++unchanged;
+      return {.code = 304, .headers = {{"etag", etag}}};
+    }
+    if (request.if_none_match == confused_by) return {.code = 304, .headers = {{"etag", "other"}}};
+    const auto found = paths.find(request.path);
+    if (found == paths.end()) return Answer(404, "404 page not found");
+    HttpResponse answer = Answer(200, found->second);
+    if (!etag.empty()) answer.headers["etag"] = etag;
+    return answer;
+  }
+  std::map<std::string, std::string> etags = {{"/api", "\"core\""}, {"/apis", "\"groups\""}};
+  std::string confused_by = "nothing";
+  int unchanged = 0;
+  Client asking{std::make_shared<tests::ScriptedTransport>(
+                    [this](const HttpRequest& request, int) { return AnswerTo(request); }),
+                {},
+                clock,
+                nullptr};
+  RestMapper mapper{asking, clock};
+};
+
+TEST_CASE("What a server says is unchanged is not read again") {
+  EtagFixture f;
+  const auto first = f.mapper.Discover({});
+  REQUIRE(first.ok());
+  CHECK(f.unchanged == 0);
+  CHECK(*f.mapper.Discover({}) == *first);  // The very same.
+  CHECK(f.unchanged == 2);
+
+  f.paths["/apis"] = R"({"kind":"APIGroupDiscoveryList","items":[]})";
+  f.etags["/apis"] = "\"fewer\"";
+  const auto second = f.mapper.Discover({});
+  REQUIRE(second.ok());
+  CHECK(f.unchanged == 3);
+  CHECK(Describe(**second) ==
+        std::vector<std::string>{"v1 Pod pods ns preferred", "v1 Node nodes preferred"});
+  CHECK((*second)->failed_groups.empty());
+  CHECK_FALSE(f.mapper.Known({"autoscaling", "v1", "Old"}).has_value());
+
+  f.paths["/api"] = R"({"kind":"APIGroupDiscoveryList","items":[]})";
+  f.etags = {{"/api", "\"none\""}, {"/apis", "\"groups\""}};
+  f.paths["/apis"] = kAggregatedGroups;
+  REQUIRE(f.mapper.Discover({}).ok());
+  const auto last = f.mapper.Discover({});
+  REQUIRE(last.ok());
+  CHECK(Describe(**last).size() == 3);
+  CHECK((*last)->failed_groups == std::vector<std::string>{"metrics.k8s.io/v1beta1"});
+}
+
+TEST_CASE("A look-up that asks the server anew asks with the ETag, too") {
+  EtagFixture f;
+  const Gvk old = {"autoscaling", "v1", "Old"};
+  REQUIRE(f.mapper.ForKindNow(old, {}).ok());
+  f.clock.Advance(absl::Seconds(3));
+  CHECK(f.mapper.ForKindNow(old, {})->plural == "olds");
+  CHECK(f.unchanged == 2);
+  // What another pass has found in the meantime does not stay when the server says otherwise.
+  f.mapper.Update({});
+  f.clock.Advance(absl::Seconds(3));
+  CHECK(f.mapper.ForKindNow(old, {})->plural == "olds");
+  f.mapper.Reset();
+  CHECK(f.mapper.ForKindNow(old, {}).ok());
+  CHECK(f.unchanged == 4);
+}
+
+TEST_CASE("Servers without ETags, and with wrong ones, are read as a whole each time") {
+  EtagFixture f;
+  SECTION("without") { f.etags = {}; }
+  SECTION("lists of groups, with an ETag that says nothing about the groups") { f.paths = kLegacy; }
+  SECTION("a 304 about something that was never read") {
+    f.etags["/apis"] = "\"1\"";
+    REQUIRE(f.mapper.Discover({}).ok());
+    f.confused_by = f.etags["/apis"];
+    f.etags = {{"/apis", "\"2\""}};
+  }
+  for (int i = 0; i < 2; ++i) {
+    const auto found = f.mapper.Discover({});
+    INFO(found.status());
+    REQUIRE(found.ok());
+    CHECK(Describe(**found).size() == 5);
+    f.etags["/apis"].clear();
+  }
+}
+
+TEST_CASE("A 304 that nobody has asked for is a failure of that root, not an empty server") {
+  EtagFixture f;
+  f.confused_by = "";
+  CHECK_FALSE(f.mapper.Discover({}).ok());
+  f.confused_by = "nothing";
+  CHECK(f.mapper.Discover({}).ok());
+}
+
+TEST_CASE("Servers that serve the same share one copy of it") {
+  EtagFixture a, b;
+  const auto pool = std::make_shared<DiscoveryPool>();
+  RestMapper first(a.asking, a.clock, pool), second(b.asking, b.clock, pool);
+  CHECK(*first.Discover({}) == *second.Discover({}));
+  b.paths["/apis"] = R"({"kind":"APIGroupDiscoveryList","items":[]})";
+  b.etags["/apis"] = "\"fewer\"";
+  CHECK(*first.Discover({}) != *second.Discover({}));
+  CHECK(first.Known({"autoscaling", "v1", "Old"}).has_value());
+  CHECK_FALSE(second.Known({"autoscaling", "v1", "Old"}).has_value());
+}
+
 TEST_CASE("Discovery fails only when nothing can be read") {
   Fixture only_groups(Content{{"/apis", kAggregatedGroups}});
   const auto found = Discover(only_groups.client, {});

@@ -35,6 +35,34 @@ TEST_CASE("aggregated discovery lists groups, kinds and subresources") {
   CHECK(Named((*deployments)["subresources"], "subresource", "scale") != nullptr);
 }
 
+TEST_CASE("aggregated discovery is not sent again to whoever has it") {
+  FrontEndFixture f;
+  const std::string accept =
+      "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json";
+  const auto ask = [&](const std::string& path, const std::string& etag) {
+    return f.Send({.target = path, .headers = {{"accept", accept}, {"if-none-match", etag}}});
+  };
+  for (const std::string path : {"/api", "/apis"}) {
+    CAPTURE(path);
+    const std::string etag = f.Get(path, accept).Header("Etag");
+    CHECK_THAT(etag, Catch::StartsWith("\"") && Catch::EndsWith("\""));
+    CHECK(f.Get(path, accept).Header("Etag") == etag);
+    const Reply unchanged = ask(path, etag);
+    CHECK(unchanged.code == 304);
+    CHECK(unchanged.raw.body.empty());
+    CHECK(unchanged.Header("Etag") == etag);
+    CHECK(ask(path, "\"another\"").code == 200);
+  }
+  // The lists of groups have none, as a kube-apiserver's.
+  CHECK(f.Get("/apis").Header("Etag").empty());
+
+  const std::string before = f.Get("/apis", accept).Header("Etag");
+  REQUIRE(
+      f.Post("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", WidgetDefinition()).code ==
+      201);
+  CHECK(ask("/apis", before).code == 200);
+}
+
 TEST_CASE("legacy discovery says the same") {
   FrontEndFixture f;
   CHECK(f.Get("/api").body["versions"] == json::Value::Array({"v1"}));
