@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "absl/container/inlined_vector.h"
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "kube/meta/quantity.h"
+#include "kube/meta/scheduled_resources.h"
 
 namespace interpreter::native {
 
@@ -25,17 +25,6 @@ struct Amount {
 };
 // A handful of resources: a linear search beats any map.
 using Amounts = absl::InlinedVector<Amount, 8>;
-
-bool IsHugePages(absl::string_view name) { return absl::StartsWith(name, "hugepages-"); }
-
-bool IsCounted(absl::string_view name) {
-  if (name == "cpu" || name == "memory" || name == "ephemeral-storage" || name == "pods") {
-    return true;
-  }
-  if (absl::StrContains(name, "kubernetes.io/")) return true;
-  if (absl::StrContains(name, '/')) return !absl::StartsWith(name, "requests.");
-  return IsHugePages(name) || absl::StartsWith(name, "attachable-volumes-");
-}
 
 absl::StatusOr<Quantity> QuantityOf(const json::Value& v) {
   if (v.is_string()) return Quantity::Parse(v.AsString());
@@ -63,14 +52,14 @@ template <class Combine>
 void Fold(Fields& owner, absl::string_view map, const json::Value& except, Amounts& into,
           Combine combine) {
   for (const json::Member& resource : owner.Object(map).members()) {
-    if (!IsCounted(resource.name()) || except.Has(resource.name())) continue;
+    if (!kube::IsScheduledResource(resource.name()) || except.Has(resource.name())) continue;
     const absl::StatusOr<Quantity> quantity = QuantityOf(resource.value);
     if (!quantity.ok()) {
       owner.AddError(absl::StrCat(map, ".", resource.name()), quantity.status());
       return;
     }
     int64_t& held = ValueOf(into, resource);
-    held = combine(held, resource.name() == "cpu" ? quantity->MilliValue() : quantity->Value());
+    held = combine(held, kube::ScheduledAmount(resource.name(), *quantity));
   }
 }
 
@@ -87,14 +76,6 @@ void FoldContainers(Fields& pod_spec, absl::string_view containers, Amounts& int
   });
 }
 
-std::string TextOf(const Amount& amount) {
-  if (amount.name() == "cpu") return Quantity::FromMilli(amount.value).ToString();
-  const bool binary = amount.name() == "memory" || amount.name() == "ephemeral-storage" ||
-                      IsHugePages(amount.name());
-  const auto format = binary ? Quantity::Format::kBinarySI : Quantity::Format::kDecimalSI;
-  return Quantity::FromInt(amount.value, format).ToString();
-}
-
 }  // namespace
 
 json::Value RequestOfPod(Fields& pod_spec) {
@@ -109,7 +90,7 @@ json::Value RequestOfPod(Fields& pod_spec) {
   for (const Amount& amount : amounts) {
     if (amount.value <= 0) continue;
     request.push_back(*amount.source);  // Shares the text of the name.
-    request.back().value = TextOf(amount);
+    request.back().value = kube::ScheduledQuantity(amount.name(), amount.value).ToString();
   }
   if (request.empty()) return nullptr;
   return json::Value::OfMembers(std::move(request));
