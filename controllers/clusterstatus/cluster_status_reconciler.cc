@@ -3,7 +3,6 @@
 #include <map>
 #include <set>
 #include <utility>
-#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "api/cluster.h"
@@ -14,8 +13,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/status.h"
-#include "controllers/clusterstatus/new_definitions.h"
-#include "controllers/clusterstatus/resource_summary.h"
+#include "controllers/clusterstatus/trim.h"
 #include "kube/client/rest_mapper.h"
 #include "kube/meta/quantity.h"
 #include "kube/runtime/controller.h"
@@ -84,6 +82,7 @@ ClusterStatusReconciler::ClusterStatusReconciler(ClusterStatusDeps deps,
                                                  const ClusterStatusOptions& options)
     : deps_(deps),
       options_(options),
+      totals_(deps.inventory),
       threshold_(options.success_threshold, options.failure_threshold) {}
 
 absl::StatusOr<kube::Action> ClusterStatusReconciler::Reconcile(const kube::Request& request,
@@ -129,6 +128,7 @@ absl::StatusOr<kube::Action> ClusterStatusReconciler::Reconcile(const kube::Requ
 
 void ClusterStatusReconciler::Forget(const std::string& cluster) {
   threshold_.Forget(cluster);
+  totals_.Forget(cluster);
   // As upstream's CleanupMetricsForCluster: counters of what was written to the cluster stay.
   deps_.manager.registry().RemoveSeries("member_cluster", cluster, "cluster_");
 }
@@ -176,7 +176,10 @@ absl::StatusOr<json::Value> ClusterStatusReconciler::Collect(const kube::Object&
                                                              const base::StopToken& stop) {
   ASSIGN_OR_RETURN(const std::shared_ptr<kube::MemberCluster> member,
                    deps_.members.Get(std::string(cluster.name())));
-  if (options_.collect_resources) RETURN_IF_ERROR(StartInventory(std::string(cluster.name())));
+  // Nodes and pods are listed while the rest is collected.
+  if (options_.collect_resources) {
+    RETURN_IF_ERROR(totals_.Follow(std::string(cluster.name())).status());
+  }
   kube::Client& client = member->client().raw();
   const absl::StatusOr<kube::HttpResponse> version = client.GetRaw("/version", stop);
   if (version.ok() && version->code == 200) {
@@ -203,19 +206,15 @@ absl::StatusOr<json::Value> ClusterStatusReconciler::Collect(const kube::Object&
 
 absl::Status ClusterStatusReconciler::AddResources(const kube::Object& cluster, json::Value& status,
                                                    const base::StopToken& stop) {
-  const std::string name(cluster.name());
-  ASSIGN_OR_RETURN(const std::shared_ptr<kube::Informer> nodes,
-                   deps_.inventory.InformerFor(name, api::Nodes()));
-  ASSIGN_OR_RETURN(const std::shared_ptr<kube::Informer> pods,
-                   deps_.inventory.InformerFor(name, api::Pods()));
-  RETURN_IF_ERROR(AwaitInventory(*nodes, stop));
-  RETURN_IF_ERROR(AwaitInventory(*pods, stop));
-  const std::vector<kube::ObjectPtr> all_nodes = nodes->store().List();
-  status.Set("nodeSummary", NodeSummary(all_nodes));
+  ASSIGN_OR_RETURN(const InventoryTotals::Followed inventory,
+                   totals_.Follow(std::string(cluster.name())));
+  RETURN_IF_ERROR(AwaitInventory(*inventory.nodes, stop));
+  RETURN_IF_ERROR(AwaitInventory(*inventory.pods, stop));
+  status.Set("nodeSummary", inventory.totals->NodeSummary());
   status.Set("resourceSummary",
-             ResourceSummary(all_nodes, pods->store().List(),
-                             options_.resource_models ? cluster.Get({"spec", "resourceModels"})
-                                                      : json::Value()));
+             inventory.totals->ResourceSummary(options_.resource_models
+                                                   ? cluster.Get({"spec", "resourceModels"})
+                                                   : json::Value()));
   return absl::OkStatus();
 }
 
@@ -228,13 +227,6 @@ absl::Status ClusterStatusReconciler::AwaitInventory(kube::Informer& informer,
     RETURN_IF_ERROR(informer.last_error());
     if (clock.SteadyNow() >= deadline) return absl::DeadlineExceededError("still listing");
     if (!clock.SleepFor(kInventoryPoll, stop)) return absl::CancelledError("stopping");
-  }
-  return absl::OkStatus();
-}
-
-absl::Status ClusterStatusReconciler::StartInventory(const std::string& cluster) {
-  for (const kube::Resource* r : {&api::Nodes(), &api::Pods()}) {
-    RETURN_IF_ERROR(deps_.inventory.InformerFor(cluster, *r).status());
   }
   return absl::OkStatus();
 }

@@ -11,6 +11,7 @@
 #include "absl/time/time.h"
 #include "base/repeated_errors.h"
 #include "base/stop_token.h"
+#include "controllers/clusterstatus/inventory_totals.h"
 #include "controllers/clusterstatus/ready_threshold.h"
 #include "kube/cache/informer.h"
 #include "kube/runtime/cluster_set.h"
@@ -52,14 +53,13 @@ class ClusterStatusReconciler : public kube::Reconciler {
                                       const base::StopToken& stop);
   absl::Status AddResources(const kube::Object& cluster, json::Value& status,
                             const base::StopToken& stop);
-  // Has nodes and pods listed while the rest of the status is collected.
-  absl::Status StartInventory(const std::string& cluster);
   // Until the first list is there; gives up when it has failed.
   absl::Status AwaitInventory(kube::Informer& informer, const base::StopToken& stop);
   void ExportMetrics(const kube::Object& cluster);
 
   const ClusterStatusDeps deps_;
   const ClusterStatusOptions options_;
+  InventoryTotals totals_;
   ReadyThreshold threshold_;
   base::RepeatedErrors unreachable_;
 };

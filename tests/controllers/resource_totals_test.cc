@@ -1,18 +1,38 @@
-#include "controllers/clusterstatus/resource_summary.h"
+#include "controllers/clusterstatus/resource_totals.h"
 
 #include <catch2/catch.hpp>
 #include <string>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "controllers/clusterstatus/trim.h"
 #include "tests/support/members_fixture.h"
 
 namespace {
 
-using controllers::NodeSummary;
-using controllers::ResourceSummary;
 using tests::Json;
 using tests::Parse;
+
+// The summaries of a cluster with these nodes and pods.
+json::Value NodeSummary(const std::vector<kube::ObjectPtr>& nodes) {
+  controllers::ResourceTotals totals;
+  for (const kube::ObjectPtr& node : nodes) totals.PutNode(node);
+  return totals.NodeSummary();
+}
+json::Value ResourceSummary(const std::vector<kube::ObjectPtr>& nodes,
+                            const std::vector<kube::ObjectPtr>& pods, const json::Value& models) {
+  controllers::ResourceTotals totals;
+  for (const kube::ObjectPtr& node : nodes) totals.PutNode(node);
+  for (const kube::ObjectPtr& pod : pods) totals.PutPod(pod);
+  return totals.ResourceSummary(models);
+}
+// A list of requests as it is written: with the basic resources also where they are nothing.
+json::Value Requests(const std::string& some) {
+  json::Value all = Json(R"({"cpu": "0", "memory": "0", "ephemeral-storage": "0", "pods": "0"})");
+  const json::Value given = Json(some);
+  for (const json::Member& m : given.members()) all.Set(m.name(), m.value);
+  return all;
+}
 
 kube::ObjectPtr Node(const std::string& name, const std::string& allocatable,
                      const std::string& ready = "True") {
@@ -24,7 +44,8 @@ kube::ObjectPtr Node(const std::string& name, const std::string& allocatable,
 // `requests`: a container each.
 kube::ObjectPtr Pod(const std::string& node, const std::vector<std::string>& requests,
                     const std::string& phase = "Running", const std::string& more = "{}") {
-  kube::Object pod = kube::Object::Make({"", "v1", "Pod"}, {"ns", "p"});
+  static int made = 0;
+  kube::Object pod = kube::Object::Make({"", "v1", "Pod"}, {"ns", absl::StrCat("p", ++made)});
   json::Value spec = Json(more);
   json::Value containers = json::Value::Array();
   for (const std::string& r : requests) {
@@ -44,12 +65,16 @@ TEST_CASE("nodes are counted, and those that are ready") {
         Json(R"({"totalNum": 3, "readyNum": 1})"));
 }
 
-TEST_CASE("zero counts are left out, as Go leaves them out") {
+TEST_CASE("counts of nodes that are zero are left out, amounts of resources are not") {
   CHECK(NodeSummary({}) == Json("{}"));
   CHECK(NodeSummary({Node("a", "{}", "False")}) == Json(R"({"totalNum": 1})"));
-  CHECK(ResourceSummary({}, {}, json::Value()) == Json("{}"));
-  CHECK(ResourceSummary({Node("a", R"({"cpu": "0", "memory": "1Gi"})")}, {}, json::Value()) ==
-        Json(R"({"allocatable": {"memory": "1Gi"}})"));
+  const json::Value empty = ResourceSummary({}, {}, json::Value());
+  CHECK_FALSE(empty.Has("allocatable"));
+  CHECK(empty["allocating"] == Requests("{}"));
+  CHECK(empty["allocated"] == Requests("{}"));
+  CHECK(ResourceSummary({Node("a", R"({"hugepages-2Mi": "0", "memory": "1Gi"})")}, {},
+                        json::Value())["allocatable"] ==
+        Json(R"({"hugepages-2Mi": "0", "memory": "1Gi"})"));
 }
 
 TEST_CASE("allocatable is the sum over all nodes") {
@@ -57,9 +82,9 @@ TEST_CASE("allocatable is the sum over all nodes") {
       {Node("a", R"({"cpu": "1500m", "memory": "2Gi", "pods": "110", "nvidia.com/gpu": "2"})"),
        Node("b", R"({"cpu": 2, "memory": "1Gi", "pods": "110", "ephemeral-storage": "5Gi"})",
             "False")},
-      {}, json::Value());
-  CHECK(summary == Json(R"({"allocatable": {"cpu": "3500m", "memory": "3Gi", "pods": "220",
-                             "nvidia.com/gpu": "2", "ephemeral-storage": "5Gi"}})"));
+      {}, json::Value())["allocatable"];
+  CHECK(summary == Json(R"({"cpu": "3500m", "memory": "3Gi", "pods": "220",
+                            "nvidia.com/gpu": "2", "ephemeral-storage": "5Gi"})"));
 }
 
 TEST_CASE("pods count where they are: waiting, placed, or no longer") {
@@ -69,8 +94,8 @@ TEST_CASE("pods count where they are: waiting, placed, or no longer") {
        Pod("a", {R"({"cpu": "300m"})"}, "Pending"), Pod("a", {R"({"cpu": "9"})"}, "Succeeded"),
        Pod("b", {R"({"cpu": "9"})"}, "Failed")},
       json::Value());
-  CHECK(summary == Json(R"({"allocating": {"cpu": "100m", "pods": "1"},
-                           "allocated": {"cpu": "500m", "pods": "2"}})"));
+  CHECK(summary["allocating"] == Requests(R"({"cpu": "100m", "pods": "1"})"));
+  CHECK(summary["allocated"] == Requests(R"({"cpu": "500m", "pods": "2"})"));
 }
 
 TEST_CASE("a pod asks for its containers together, or its largest init container, plus overhead") {
@@ -79,27 +104,36 @@ TEST_CASE("a pod asks for its containers together, or its largest init container
         {}, {Pod("a", {R"({"cpu": "1", "memory": "1Gi"})", R"({"cpu": "500m"})"}, "Running", more)},
         json::Value())["allocated"];
   };
-  CHECK(requests("{}") == Json(R"({"cpu": "1500m", "memory": "1Gi", "pods": "1"})"));
+  CHECK(requests("{}") == Requests(R"({"cpu": "1500m", "memory": "1Gi", "pods": "1"})"));
   CHECK(requests(R"({"initContainers": [
       {"resources": {"requests": {"cpu": "1", "memory": "3Gi"}}},
       {"resources": {"requests": {"cpu": "1200m", "memory": "2Gi"}}}]})") ==
-        Json(R"({"cpu": "1500m", "memory": "3Gi", "pods": "1"})"));
+        Requests(R"({"cpu": "1500m", "memory": "3Gi", "pods": "1"})"));
   CHECK(requests(R"({"overhead": {"cpu": "250m", "memory": "64Mi"}})") ==
-        Json(R"({"cpu": "1750m", "memory": "1088Mi", "pods": "1"})"));
+        Requests(R"({"cpu": "1750m", "memory": "1088Mi", "pods": "1"})"));
 }
 
-TEST_CASE("only resources the scheduler knows are summed") {
-  const json::Value summary =
-      ResourceSummary({Node("a", R"({"cpu": "1", "hugepages-2Mi": "4Mi", "example.com/foo": "3",
-                     "attachable-volumes-aws-ebs": "25", "storage": "1Gi", "weird": "1"})")},
-                      {}, json::Value());
-  CHECK(summary == Json(R"({"allocatable": {"cpu": "1", "hugepages-2Mi": "4Mi",
-                             "example.com/foo": "3", "attachable-volumes-aws-ebs": "25"}})"));
+TEST_CASE("of what pods ask for, only resources the scheduler knows are summed") {
+  const std::string all = R"({"cpu": "1", "hugepages-2Mi": "4Mi", "example.com/foo": "3",
+      "requests.example.com/foo": "3", "attachable-volumes-aws-ebs": "25", "storage": "1Gi"})";
+  const json::Value summary = ResourceSummary({Node("a", all)}, {Pod("a", {all})}, json::Value());
+  CHECK(summary["allocatable"] == Json(all));
+  CHECK(summary["allocated"] == Requests(R"({"cpu": "1", "hugepages-2Mi": "4Mi", "pods": "1",
+                                "example.com/foo": "3", "attachable-volumes-aws-ebs": "25"})"));
+}
+
+TEST_CASE("pods' requests count in the amounts and formats of the scheduler") {
+  CHECK(ResourceSummary({},
+                        {Pod("a", {R"({"cpu": "100u", "memory": "1.5"})"}),
+                         Pod("a", {R"({"cpu": "1e3", "memory": "1k"})"})},
+                        json::Value())["allocated"] ==
+        Requests(R"({"cpu": "1000001m", "memory": "1002", "pods": "2"})"));
 }
 
 TEST_CASE("a quantity that is none counts as nothing") {
-  CHECK(ResourceSummary({Node("a", R"({"cpu": "much", "memory": "1Gi"})")}, {}, json::Value()) ==
-        Json(R"({"allocatable": {"memory": "1Gi"}})"));
+  const char amount[] = R"({"cpu": "much", "pods": "1e400", "memory": "1Gi"})";
+  CHECK(ResourceSummary({Node("a", amount)}, {}, json::Value())["allocatable"] ==
+        Json(R"({"memory": "1Gi"})"));
 }
 
 constexpr char kModels[] = R"([

@@ -1,0 +1,55 @@
+// What a member cluster has and what its pods ask for, kept up with each change of a node or pod.
+#ifndef CONTROLLERS_CLUSTERSTATUS_RESOURCE_TOTALS_H_
+#define CONTROLLERS_CLUSTERSTATUS_RESOURCE_TOTALS_H_
+
+#include <memory>
+
+#include "absl/strings/string_view.h"
+#include "base/json.h"
+#include "kube/cache/informer.h"
+#include "kube/meta/names.h"
+#include "kube/meta/object.h"
+
+namespace controllers {
+
+// The sums over the nodes and pods that were put in and not removed since, whatever else was there
+// before: no figure depends on the order or the history of the calls. A change costs as much as the
+// object has containers and resources; a summary costs as much as there are resources, models and
+// nodes whose room has changed since the last one. Thread-safe.
+class ResourceTotals {
+ public:
+  ResourceTotals();
+  ~ResourceTotals();
+  ResourceTotals(const ResourceTotals&) = delete;
+
+  // The object is there in this state; an earlier state of it counts no more.
+  void PutNode(const kube::ObjectPtr& node);
+  void PutPod(const kube::ObjectPtr& pod);
+  void RemoveNode(absl::string_view name);
+  void RemovePod(const kube::ObjectKey& key);
+
+  // status.nodeSummary: {totalNum, readyNum}.
+  json::Value NodeSummary() const;
+
+  // status.resourceSummary:
+  // - allocatable: what all nodes have together, ready or not;
+  // - allocating and allocated: what the pods request that have no node yet, and those that have
+  //   one and have not ended. Of a pod count its containers together, or its largest init container
+  //   where that is more, with its overhead, in the amounts of kube::ScheduledAmount;
+  // - allocatableModelings, when `models` (spec.resourceModels) is a non-empty array: how many
+  //   nodes have room of which grade.
+  // A quantity that is none, or beyond what a double holds, counts as nothing.
+  json::Value ResourceSummary(const json::Value& models);
+
+ private:
+  struct Impl;
+  const std::unique_ptr<Impl> impl_;
+};
+
+// Handlers that keep `totals` up with an informer of nodes and one of pods, and alive.
+kube::EventHandler NodeHandler(std::shared_ptr<ResourceTotals> totals);
+kube::EventHandler PodHandler(std::shared_ptr<ResourceTotals> totals);
+
+}  // namespace controllers
+
+#endif  // CONTROLLERS_CLUSTERSTATUS_RESOURCE_TOTALS_H_
