@@ -30,6 +30,7 @@ BindingStatusReconciler<Scope>::BindingStatusReconciler(kube::Manager& manager,
                                                         const interpreter::Interpreter& interpreter)
     : manager_(manager),
       gate_(manager.clock()),
+      pace_(manager.clock()),
       interpreter_(interpreter),
       template_status_(manager.cluster()),
       recorder_(manager.events(), Scope::kStatusController) {}
@@ -47,6 +48,8 @@ absl::StatusOr<kube::Action> BindingStatusReconciler<Scope>::Reconcile(
   }
   const api::BindingView binding(*object);
   if (binding.PermanentId().empty()) return kube::Action::Done();
+  const absl::Duration pause = pace_.PauseFor(request.key);
+  if (pause > absl::ZeroDuration()) return kube::Action::After(pause);
   const std::vector<kube::ObjectPtr> works =
       manager_.cluster().ByIndex(api::Works(), Scope::kIdLabel, binding.PermanentId());
   ASSIGN_OR_RETURN(const std::vector<api::AggregatedStatusItem> items,
@@ -92,6 +95,7 @@ absl::Status BindingStatusReconciler<Scope>::WriteBinding(
   const absl::StatusOr<kube::ObjectPtr> now =
       manager_.cluster().Update(Scope::Bindings(), object, after, options, stop);
   if (kube::IsGone(now.status())) return absl::OkStatus();
+  if (now.ok() && *now != object) pace_.Written(object->key(), items.size());
   const std::string name = FailurePrefix(object->key());
   const absl::Status written = conflicts_.Judge(name, now.status());
   Report({*object, name}, written,

@@ -16,6 +16,7 @@
 #include "api/binding_scope.h"
 #include "base/stop_token.h"
 #include "controllers/bindingstatus/template_status.h"
+#include "controllers/bindingstatus/write_pace.h"
 #include "interpreter/interpreter.h"
 #include "kube/runtime/conflict_streak.h"
 #include "kube/runtime/event_recorder.h"
@@ -56,6 +57,7 @@ class BindingStatusReconciler : public kube::Reconciler {
 
   kube::Manager& manager_;
   works::ProgressGate gate_;
+  WritePace pace_;
   const interpreter::Interpreter& interpreter_;
   TemplateStatus template_status_;
   kube::ConflictStreak conflicts_;  // Named as the outcomes below.

@@ -1,4 +1,5 @@
-// The status of a template, of kinds with and without a status subresource.
+// The status of a template, of kinds with and without a status subresource, and how often that of a
+// binding over many clusters is written.
 #include "controllers/bindingstatus/binding_status_reconciler.h"
 
 #include <catch2/catch.hpp>
@@ -7,7 +8,10 @@
 #include <vector>
 
 #include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 #include "api/keys.h"
+#include "api/names.h"
+#include "api/work.h"
 #include "tests/support/members_fixture.h"
 #include "tests/support/scripted_interpreter.h"
 
@@ -27,9 +31,8 @@ struct Fixture : tests::MembersFixture {
 
   Fixture() {
     Sync({kDeployments, api::ResourceBindings(), api::Works()});
-    informers.Get(api::Works())->AddIndex(api::kResourceBindingIdLabel, [](const kube::Object&) {
-      return Strings();
-    });
+    informers.Get(api::Works())
+        ->AddIndex(api::kResourceBindingIdLabel, kube::IndexByLabel(api::kResourceBindingIdLabel));
     kube::Object binding = kube::Object::Make(api::ResourceBindings().gvk, kBinding);
     binding.SetLabel(api::kResourceBindingIdLabel, "id");
     binding.Set({"spec", "resource"},
@@ -111,6 +114,92 @@ TEST_CASE_METHOD(Fixture, "a template that went meanwhile is not a failure") {
   server->Erase(kDeployments, kWeb);  // The cache may still have it.
   REQUIRE(Reconcile().ok());
   CHECK(recorded->All().empty());
+}
+
+// A binding over so many clusters, in each of which its object is healthy.
+struct WideFixture : Fixture {
+  static constexpr int kClusters = 100;
+
+  WideFixture() {
+    kube::Object binding = server->Find(api::ResourceBindings(), kBinding);
+    json::Value clusters = json::Value::Array();
+    for (int i = 0; i < kClusters; ++i) {
+      clusters.Append(json::Value::Object({{"name", absl::StrCat("m", i)}}));
+      PutWork(i, 1);
+    }
+    binding.Set({"spec", "clusters"}, clusters);
+    PutCached(api::ResourceBindings(), binding);
+    // The template's status is there, and does not change.
+    kube::Object web = server->Find(kDeployments, kWeb);
+    web.Set({"status"}, *scripted.aggregated);
+    PutCached(kDeployments, web);
+  }
+  void PutWork(int cluster, int64_t replicas) {
+    const std::string name = absl::StrCat("m", cluster);
+    kube::Object work =
+        kube::Object::Make(api::Works().gvk, {api::ExecutionNamespace(name), "web"});
+    work.SetLabel(api::kResourceBindingIdLabel, "id");
+    const kube::Object manifest = kube::Object::Make(kDeployments.gvk, kWeb);
+    work.Set({"spec", "workload", "manifests"}, json::Value::Array({manifest.root()}));
+    work.Set({"status", "conditions"}, Json(R"([{"type": "Applied", "status": "True"}])"));
+    api::ManifestStatus status;
+    status.identifier = api::ManifestIdentifier::Of(manifest, 0);
+    status.status = json::Value::Object({{"replicas", replicas}});
+    status.health = api::kHealthy;
+    work.Set({"status", "manifestStatuses"}, json::Value::Array({status.ToJson()}));
+    PutCached(api::Works(), work);
+  }
+  // The replicas that the binding's status shows, of all clusters together.
+  int64_t Replicas() const {
+    int64_t sum = 0;
+    const kube::Object binding = server->Find(api::ResourceBindings(), kBinding);
+    for (const json::Value& item : binding.status()["aggregatedStatus"].items()) {
+      sum += item.Get({"status", "replicas"}).AsInt();
+    }
+    return sum;
+  }
+  // What a reconcile sent for the binding, and how long it asked to wait.
+  struct Round {
+    size_t bytes = 0;
+    absl::Duration wait;
+  };
+  Round Look() {
+    const size_t before = server->Requests("PATCH").size();
+    const auto action = reconciler->Reconcile({.key = kBinding}, {});
+    REQUIRE(action.ok());
+    const bool wrote = server->Requests("PATCH").size() > before;
+    return {wrote ? server->last_body().size() : 0, action->delay()};
+  }
+};
+
+TEST_CASE_METHOD(WideFixture, "changes in one of many clusters after another cost bytes by time") {
+  const size_t whole = Look().bytes;
+  REQUIRE(whole > 50 * kClusters);
+  size_t bytes = 0;
+  for (int i = 0; i < kClusters; ++i) {
+    PutWork(i, 2);
+    clock.Advance(absl::Milliseconds(100));
+    bytes += Look().bytes;
+  }
+  CHECK(bytes <= 11 * whole);  // Ten seconds have gone by.
+  // What is not written yet comes when the pause is over, whatever happens until then.
+  PutWork(0, 3);
+  const absl::Duration wait = Look().wait;
+  CHECK(wait > absl::ZeroDuration());
+  CHECK(wait <= absl::Seconds(1));
+  clock.Advance(wait);
+  CHECK(Look().bytes > 0);
+  CHECK(Replicas() == 2 * kClusters + 1);
+  clock.Advance(absl::Seconds(1));
+  CHECK(Look().wait == absl::ZeroDuration());
+}
+
+TEST_CASE_METHOD(WideFixture, "a change after a quiet time is written at once") {
+  Look();
+  clock.Advance(absl::Seconds(1));
+  PutWork(3, 2);
+  CHECK(Look().bytes > 0);
+  CHECK(Replicas() == kClusters + 1);
 }
 
 }  // namespace
