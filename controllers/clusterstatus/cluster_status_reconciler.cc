@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/status.h"
+#include "controllers/clusterstatus/new_definitions.h"
 #include "controllers/clusterstatus/trim.h"
 #include "kube/client/rest_mapper.h"
 #include "kube/meta/quantity.h"
@@ -51,18 +52,16 @@ json::Value ApiEnablements(const kube::Discovery& discovery) {
 using DiscoveryOr = absl::StatusOr<std::shared_ptr<const kube::Discovery>>;
 
 kube::Condition CompleteApis(const DiscoveryOr& discovery, size_t groups) {
-  kube::Condition condition;
-  condition.type = api::kCompleteApiEnablements;
-  const bool empty = !discovery.ok() || groups == 0;
-  const bool partial = !empty && !(*discovery)->failed_groups.empty();
-  condition.status = empty || partial ? "False" : "True";
-  condition.reason = empty     ? api::reason::kEmpty
-                     : partial ? api::reason::kPartial
-                               : api::reason::kComplete;
-  condition.message = empty     ? api::message::kApiEnablementsEmpty
-                      : partial ? api::message::ApiEnablementsPartial(static_cast<int>(groups))
-                                : api::message::kApiEnablementsComplete;
-  return condition;
+  const char* type = api::kCompleteApiEnablements;
+  if (!discovery.ok() || groups == 0) {
+    return api::ConditionOf(type, false, api::reason::kEmpty, api::message::kApiEnablementsEmpty);
+  }
+  if (!(*discovery)->failed_groups.empty()) {
+    return api::ConditionOf(type, false, api::reason::kPartial,
+                            api::message::ApiEnablementsPartial(static_cast<int>(groups)));
+  }
+  return api::ConditionOf(type, true, api::reason::kComplete,
+                          api::message::kApiEnablementsComplete);
 }
 
 void SetStatusCondition(json::Value& status, const kube::Condition& condition, absl::Time now) {
