@@ -1,16 +1,15 @@
 // karmada-controller-manager: the controllers of a Karmada control plane.
 #include <malloc.h>
-#include <signal.h>
 #include <unistd.h>
 
 #include <cstdlib>
 #include <iostream>
 #include <string>
-#include <thread>
 
 #include "absl/synchronization/mutex.h"
 #include "base/descriptors.h"
 #include "base/log.h"
+#include "base/stop_signals.h"
 #include "base/stop_token.h"
 #include "base/tls.h"
 #include "cmd/controller-manager/daemon.h"
@@ -25,17 +24,15 @@ namespace {
 constexpr int kFailed = 1;
 constexpr int kNoKubeconfig = 2;
 
-// Turns the first SIGTERM or SIGINT into a stop that ends in time; the second one ends the process.
-// Every other thread has these signals blocked.
-void WatchSignals(sigset_t signals, base::StopSource source) {
-  int signal = 0;
-  sigwait(&signals, &signal);
-  if (source.stop_requested()) return;  // The daemon ended by itself.
-  base::LogInfo("stopping", {{"signal", signal}});
-  cmd::EndProcessAfter(cmd::kStopLimit, kFailed);
-  source.request_stop();
-  sigwait(&signals, &signal);
-  _exit(kFailed);
+// Turns the first signal into a stop that ends in time.
+void WatchSignals(const base::StopSignals& signals, base::StopSource source) {
+  signals.Watch(
+      [source](int signal) mutable {
+        base::LogInfo("stopping", {{"signal", signal}});
+        cmd::EndProcessAfter(cmd::kStopLimit, kFailed);
+        source.request_stop();
+      },
+      kFailed);
 }
 
 void LogStart(const config::Options& options) {
@@ -67,14 +64,7 @@ int Run(const config::Options& options, const base::StopToken& stop) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  // First, so that a stop during the start ends as any other.
-  sigset_t signals;
-  sigemptyset(&signals);
-  sigaddset(&signals, SIGTERM);
-  sigaddset(&signals, SIGINT);
-  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
-  signal(SIGPIPE, SIG_IGN);
-
+  const base::StopSignals signals;  // First, so that a stop during the start ends as any other.
   tls::DisableSystemBundlePerConnection();
   mallopt(M_ARENA_MAX, 2);  // Many mostly idle threads: an arena for each would double the memory.
   // Debian's Abseil looks for lock cycles at every lock unless it is switched off.
@@ -94,7 +84,7 @@ int main(int argc, char** argv) {
   kube::InitializeHttp();
   LogStart(parsed.options);
   base::StopSource source;
-  std::thread(WatchSignals, signals, source).detach();
+  WatchSignals(signals, source);
   const int code = Run(parsed.options, source.get_token());
   kube::FinishHttp();
   return code;

@@ -1,6 +1,4 @@
 // karmada-webhook-example: an interpreter webhook for Workloads.
-#include <signal.h>
-
 #include <CLI/CLI.hpp>
 #include <fstream>
 #include <iostream>
@@ -10,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/log.h"
 #include "base/status.h"
+#include "base/stop_signals.h"
 #include "examples/webhook/server.h"
 
 namespace {
@@ -54,14 +53,13 @@ absl::Status WriteManifests(const Options& options, const example::RunningServer
                     : absl::UnavailableError(absl::StrCat(options.output, ": cannot be written"));
 }
 
-absl::Status Run(const Options& options, const sigset_t& signals) {
+absl::Status Run(const Options& options, const base::StopSignals& signals) {
   ASSIGN_OR_RETURN(const example::RunningServer running, example::StartServer(options.server));
   RETURN_IF_ERROR(WriteManifests(options, running));
   std::cerr << "# Listening on " << running.url << ". kubectl apply the manifests"
             << (options.output.empty() ? " above" : " in " + options.output)
             << " in the Karmada control plane; Ctrl-C ends the server." << std::endl;
-  int signal = 0;
-  sigwait(&signals, &signal);
+  signals.Await();
   return absl::OkStatus();
 }
 
@@ -78,11 +76,7 @@ int main(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : kUsageError;
   }
-  sigset_t signals;
-  sigemptyset(&signals);
-  sigaddset(&signals, SIGTERM);
-  sigaddset(&signals, SIGINT);
-  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  const base::StopSignals signals;
   base::InitLogging("karmada-webhook-example", {});
   const absl::Status result = Run(options, signals);
   if (result.ok()) return 0;
