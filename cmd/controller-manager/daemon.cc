@@ -13,6 +13,7 @@
 #include "cmd/controller-manager/cluster_log.h"
 #include "cmd/controller-manager/controller_table.h"
 #include "cmd/controller-manager/missing_features.h"
+#include "cmd/controller-manager/server_check.h"
 #include "cmd/controller-manager/stop_limit.h"
 #include "config/version.h"
 #include "interpreter/live/live_interpreter.h"
@@ -132,7 +133,6 @@ class Daemon {
   absl::Status Run(const base::StopToken& stop) {
     manager_.UseForElection(election_client_);
     ShowBuild();
-    RETURN_IF_ERROR(CheckServer(stop));
     RETURN_IF_ERROR(BuildControllers(context_));
     LogControllers(context_.options);
     manager_.Add(std::make_unique<ClusterLog>(manager_));
@@ -143,7 +143,6 @@ class Daemon {
 
  private:
   void ShowBuild();
-  absl::Status CheckServer(const base::StopToken& stop);
 
   metrics::Registry registry_;
   kube::Client client_;
@@ -179,14 +178,13 @@ void Daemon::ShowBuild() {
   registry_.GetGauge("karmada_build_info", "What this build is.", labels).Set(1);
 }
 
-absl::Status Daemon::CheckServer(const base::StopToken& stop) {
-  const absl::StatusOr<kube::HttpResponse> version = client_.GetRaw("/version", stop);
-  RETURN_IF_ERROR(base::Annotate(version.status(), "reaching the Karmada API server"));
-  if (version->code != 200) {
-    return absl::UnavailableError(absl::StrCat("the Karmada API server answered GET /version with ",
-                                               version->code, ": ", version->body.substr(0, 300)));
-  }
-  return absl::OkStatus();
+// With a client of its own: nothing that asks again and again is built before.
+absl::Status CheckServerOf(const config::Options& options, const Connection& connection,
+                           const base::StopToken& stop) {
+  kube::Client client(connection.loops, ControlPlaneClient(options, connection.host),
+                      base::RealClock(), nullptr);
+  return CheckServer(client, {connection.host, options.clusters.cache_sync_timeout},
+                     base::RealClock(), stop);
 }
 
 }  // namespace
@@ -203,6 +201,10 @@ absl::StatusOr<Connection> Connect(const config::Options& options) {
 
 absl::Status RunDaemon(const config::Options& options, const Connection& connection,
                        const base::StopToken& stop) {
+  if (const absl::Status usable = CheckServerOf(options, connection, stop); !usable.ok()) {
+    EndProcessAfter(kStopLimit, 1);
+    return usable;
+  }
   auto daemon = std::make_unique<Daemon>(options, connection);
   const absl::Status result = daemon->Run(stop);
   // Also when it ended by itself, having lost its lease for example.

@@ -1,0 +1,104 @@
+#include "cmd/controller-manager/server_check.h"
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
+#include "api/resources.h"
+#include "base/cut_text.h"
+#include "base/json.h"
+#include "base/log.h"
+#include "base/status.h"
+
+namespace cmd {
+namespace {
+
+constexpr absl::Duration kInterval = absl::Seconds(2);
+constexpr int kOk = 200;
+constexpr int kNotFound = 404;
+constexpr size_t kShownBytes = 200;
+
+std::set<std::string> KarmadaApis() {
+  std::set<std::string> versions;
+  for (const kube::Resource& resource :
+       {api::PropagationPolicies(), api::ResourceBindings(), api::Works(), api::Clusters(),
+        api::InterpreterCustomizations(), api::WorkloadRebalancers()}) {
+    versions.insert(resource.gvk.ApiVersion());
+  }
+  return versions;
+}
+
+std::string Shown(const std::string& body) {
+  return base::CutText(absl::StrReplaceAll(body, {{"\r", " "}, {"\n", " "}}), kShownBytes);
+}
+
+// "Kubernetes v1.31.0" of the server's answer.
+absl::StatusOr<std::string> VersionOf(const kube::HttpResponse& answer, const std::string& host) {
+  if (answer.code != kOk && answer.code != kNotFound) {
+    return absl::UnavailableError(absl::StrCat("the Karmada API server ", host,
+                                               " answered GET /version with ", answer.code, ": ",
+                                               Shown(answer.body)));
+  }
+  const auto document = json::Parse(answer.body);
+  const std::string version = document.ok() ? (*document)["gitVersion"].ToString() : "";
+  if (answer.code == kOk && !version.empty()) return version;
+  return absl::InvalidArgumentError(absl::StrCat(
+      host, " is not a Kubernetes API server: it answered GET /version with ", answer.code,
+      " and \"", Shown(answer.body), "\". --kubeconfig has to lead to the Karmada API server"));
+}
+
+// Karmada's API versions that the server does not serve; none when it does not say what it serves.
+std::vector<std::string> MissingApis(kube::Client& client, const base::StopToken& stop) {
+  const auto answer = client.GetRaw("/apis", stop);
+  if (!answer.ok() || answer->code != kOk) return {};
+  const auto document = json::Parse(answer->body);
+  if (!document.ok() || (*document)["kind"].AsString() != "APIGroupList") return {};
+  std::set<std::string> missing = KarmadaApis();
+  for (const json::Value& group : (*document)["groups"].items()) {
+    for (const json::Value& version : group["versions"].items()) {
+      missing.erase(version["groupVersion"].ToString());
+    }
+  }
+  return {missing.begin(), missing.end()};
+}
+
+std::string NoKarmada(const std::string& host, const std::string& version) {
+  return absl::StrCat(host, " is a Kubernetes ", version,
+                      " API server without any of Karmada's APIs (",
+                      absl::StrJoin(KarmadaApis(), ", "),
+                      "): either --kubeconfig leads to another cluster than the Karmada control "
+                      "plane, a member for "
+                      "example, or Karmada's definitions still have to be installed there");
+}
+
+}  // namespace
+
+absl::Status CheckServer(kube::Client& client, const ServerCheck& check, const base::Clock& clock,
+                         const base::StopToken& stop) {
+  const auto answer = client.GetRaw("/version", stop);
+  RETURN_IF_ERROR(base::Annotate(answer.status(), "reaching the Karmada API server"));
+  ASSIGN_OR_RETURN(const std::string version, VersionOf(*answer, check.host));
+  const base::SteadyTime deadline = clock.SteadyNow() + check.patience;
+  bool warned = false;
+  std::vector<std::string> missing = MissingApis(client, stop);
+  while (missing.size() == KarmadaApis().size()) {
+    const std::string what = NoKarmada(check.host, version);
+    if (clock.SteadyNow() >= deadline) return absl::FailedPreconditionError(what);
+    if (!warned) base::LogWarning(what, {{"waiting", absl::FormatDuration(check.patience)}});
+    warned = true;
+    if (!clock.SleepFor(kInterval, stop)) return absl::CancelledError("stopped");
+    missing = MissingApis(client, stop);
+  }
+  if (warned) base::LogInfo("Karmada's APIs are served now");
+  if (!missing.empty()) {
+    base::LogWarning("the API server does not serve all of Karmada's APIs; what needs them waits",
+                     {{"missing", absl::StrJoin(missing, ", ")}});
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace cmd

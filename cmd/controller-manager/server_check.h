@@ -1,0 +1,29 @@
+// Looks at what the kubeconfig leads to before anything is built on it.
+#ifndef CMD_CONTROLLER_MANAGER_SERVER_CHECK_H_
+#define CMD_CONTROLLER_MANAGER_SERVER_CHECK_H_
+
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "base/clock.h"
+#include "base/stop_token.h"
+#include "kube/client/client.h"
+
+namespace cmd {
+
+struct ServerCheck {
+  std::string host;         // Names the server in messages.
+  absl::Duration patience;  // How long Karmada's APIs are waited for.
+};
+
+// OK when `client` talks to a Kubernetes API server with Karmada's API groups. When it serves none
+// of them, one warning says so and they are waited for, as they may be about to be installed;
+// kFailedPrecondition when they do not come. When only some are missing, a warning names them.
+// kInvalidArgument when what answers is no Kubernetes API server.
+absl::Status CheckServer(kube::Client& client, const ServerCheck& check, const base::Clock& clock,
+                         const base::StopToken& stop);
+
+}  // namespace cmd
+
+#endif  // CMD_CONTROLLER_MANAGER_SERVER_CHECK_H_

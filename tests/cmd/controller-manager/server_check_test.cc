@@ -1,0 +1,110 @@
+// What is reported of a kubeconfig that leads to the wrong server.
+#include "cmd/controller-manager/server_check.h"
+
+#include <catch2/catch.hpp>
+#include <deque>
+#include <map>
+#include <memory>
+#include <string>
+#include <thread>
+
+#include "absl/synchronization/mutex.h"
+#include "kube/client/transport.h"
+#include "tests/support/fake_clock.h"
+
+namespace cmd {
+namespace {
+
+using Catch::Matchers::Contains;
+
+constexpr char kVersion[] = R"({"gitVersion": "v1.31.0"})";
+constexpr char kPlain[] = R"({"kind": "APIGroupList", "groups": [
+    {"name": "apps", "versions": [{"groupVersion": "apps/v1"}]}]})";
+constexpr char kKarmada[] = R"({"kind": "APIGroupList", "groups": [
+    {"versions": [{"groupVersion": "apps.karmada.io/v1alpha1"}]},
+    {"versions": [{"groupVersion": "cluster.karmada.io/v1alpha1"}]},
+    {"versions": [{"groupVersion": "config.karmada.io/v1alpha1"}]},
+    {"versions": [{"groupVersion": "policy.karmada.io/v1alpha1"}]},
+    {"versions": [{"groupVersion": "work.karmada.io/v1alpha1"},
+                  {"groupVersion": "work.karmada.io/v1alpha2"}]}]})";
+
+// Answers each path with what was scripted for it, in order; the last answer is repeated.
+class Server : public kube::Transport {
+ public:
+  void Answer(const std::string& path, int code, const std::string& body) {
+    answers_[path].push_back({code, {}, body});
+  }
+  absl::StatusOr<kube::HttpResponse> Send(const kube::HttpRequest& request,
+                                          const base::StopToken&) override {
+    absl::MutexLock lock(&mu_);
+    std::deque<kube::HttpResponse>& answers = answers_.at(request.path);
+    const kube::HttpResponse answer = answers.front();
+    if (answers.size() > 1) answers.pop_front();
+    return answer;
+  }
+  std::unique_ptr<kube::HttpStream> Open(const kube::HttpRequest&, kube::StreamCallbacks) override {
+    return nullptr;
+  }
+
+ private:
+  absl::Mutex mu_;
+  std::map<std::string, std::deque<kube::HttpResponse>> answers_;
+};
+
+struct Fixture {
+  absl::Status Check(absl::Duration patience = absl::ZeroDuration()) {
+    return CheckServer(client, {"10.0.0.1:6443", patience}, clock, {});
+  }
+
+  tests::FakeClock clock;
+  std::shared_ptr<Server> server = std::make_shared<Server>();
+  kube::Client client{server, {.name = "test"}, clock, nullptr};
+};
+
+TEST_CASE_METHOD(Fixture, "a Karmada API server is fine") {
+  server->Answer("/version", 200, kVersion);
+  server->Answer("/apis", 200, kKarmada);
+  CHECK(Check().ok());
+}
+
+TEST_CASE_METHOD(Fixture, "what is no Kubernetes API server is named with what it answered") {
+  SECTION("it has no such page") { server->Answer("/version", 404, "<html>\nno such page"); }
+  SECTION("it has that page for everything") { server->Answer("/version", 200, "<html>\nwelcome"); }
+  const absl::Status refused = Check();
+  CHECK(absl::IsInvalidArgument(refused));
+  CHECK_THAT(std::string(refused.message()),
+             Contains("10.0.0.1:6443 is not a Kubernetes API server") && Contains("\"<html> ") &&
+                 Contains("--kubeconfig has to lead to the Karmada API server"));
+}
+
+TEST_CASE_METHOD(Fixture, "a cluster without Karmada's APIs is named with what is missing") {
+  server->Answer("/version", 200, kVersion);
+  server->Answer("/apis", 200, kPlain);
+  const absl::Status refused = Check();
+  CHECK(absl::IsFailedPrecondition(refused));
+  CHECK_THAT(
+      std::string(refused.message()),
+      Contains("10.0.0.1:6443 is a Kubernetes v1.31.0 API server without any of Karmada's") &&
+          Contains("policy.karmada.io/v1alpha1") && Contains("a member for example"));
+}
+
+TEST_CASE_METHOD(Fixture, "Karmada's APIs are waited for while they are installed") {
+  server->Answer("/version", 200, kVersion);
+  server->Answer("/apis", 200, kPlain);
+  server->Answer("/apis", 200, kKarmada);
+  absl::Status checked = absl::UnknownError("");
+  std::thread checking([&] { checked = Check(absl::Minutes(1)); });
+  clock.AwaitWaiters(1);
+  clock.Advance(absl::Seconds(2));
+  checking.join();
+  CHECK(checked.ok());
+}
+
+TEST_CASE_METHOD(Fixture, "a server that does not say what it serves is taken as it is") {
+  server->Answer("/version", 200, kVersion);
+  server->Answer("/apis", 403, "");
+  CHECK(Check().ok());
+}
+
+}  // namespace
+}  // namespace cmd
