@@ -15,14 +15,13 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "base/status.h"
+#include "config/command_line.h"
 #include "config/internal/removed_flags.h"
 #include "config/internal/unused_flags.h"
 #include "config/internal/used_flags.h"
 #include "config/skipped_apis.h"
 #include "config/skipped_namespaces.h"
 #include "config/support.h"
-#include "config/usage_error.h"
-#include "config/version.h"
 
 namespace config {
 namespace {
@@ -184,28 +183,15 @@ Parsed ParseCommandLine(int argc, const char* const* argv) {
   Options& options = parsed.options;
   CLI::App app("The controllers of a Karmada control plane.", "karmada-controller-manager");
   app.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);  // As in Go.
-  app.set_version_flag("--version", config::Version());
-  app.add_subcommand("version", "Print the version and how it was built.");
-  app.add_subcommand("help", "Print this help message.");
+  AddHelpAndVersion(app);
   internal::AddUsedFlags(app, options);
   internal::AddUnusedFlags(app);
   std::vector<std::string> arguments = NormalizedArguments(argc, argv);
   const absl::Status known = internal::CheckForRemovedFlags(arguments);
   if (!known.ok()) return Refused(known.message());
-  try {
-    app.parse(arguments);
-  } catch (const CLI::CallForHelp&) {
-    return Exit(0, app.help());
-  } catch (const CLI::CallForVersion& e) {
-    return Exit(0, absl::StrCat(e.what(), "\n"));
-  } catch (const CLI::ParseError& e) {
-    return Refused(UsageError(app, e));
-  }
-  if (app.got_subcommand("help")) {
-    app.clear();  // Else it is the sub-command's own help.
-    return Exit(0, app.help());
-  }
-  if (app.got_subcommand("version")) return Exit(0, VersionText());
+  const absl::StatusOr<std::string> answer = ParseWords(app, std::move(arguments));
+  if (!answer.ok()) return Refused(answer.status().message());
+  if (!answer->empty()) return Exit(0, *answer);
   const absl::Status valid = Validate(options, app);
   if (!valid.ok()) return Refused(valid.message());
   options.warnings = internal::UnusedFlagWarnings(app);

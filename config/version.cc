@@ -24,12 +24,12 @@ BuildInfo Build() {
           .platform = kPlatform};
 }
 
-std::string VersionText() {
+std::string VersionText(absl::string_view program) {
   const BuildInfo build = Build();
-  return absl::StrCat("karmada-controller-manager version: version.Info{GitVersion:\"",
-                      build.version, "\", GitCommit:\"", build.commit, "\", GitShortCommit:\"",
-                      build.short_commit, "\", GitTreeState:\"\", BuildDate:\"\", GoVersion:\"\", ",
-                      "Compiler:\"", build.compiler, "\", Platform:\"", build.platform, "\"}\n");
+  return absl::StrCat(program, " version: version.Info{GitVersion:\"", build.version,
+                      "\", GitCommit:\"", build.commit, "\", GitShortCommit:\"", build.short_commit,
+                      "\", GitTreeState:\"\", BuildDate:\"\", GoVersion:\"\", ", "Compiler:\"",
+                      build.compiler, "\", Platform:\"", build.platform, "\"}\n");
 }
 
 }  // namespace config

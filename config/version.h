@@ -4,6 +4,8 @@
 
 #include <string>
 
+#include "absl/strings/string_view.h"
+
 namespace config {
 
 // "v0.1.0"
@@ -19,8 +21,8 @@ struct BuildInfo {
 };
 BuildInfo Build();
 
-// The line that `karmada-controller-manager version` prints, in upstream's form.
-std::string VersionText();
+// The line that `<program> version` prints, in upstream's form.
+std::string VersionText(absl::string_view program);
 
 }  // namespace config
 

@@ -1,14 +1,12 @@
 #include "cmd/interpret/command.h"
 
-#include <sstream>
 #include <utility>
 
 #include <CLI/CLI.hpp>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
-#include "config/usage_error.h"
-#include "config/version.h"
+#include "config/command_line.h"
 
 namespace cmd::interpret {
 namespace {
@@ -48,7 +46,6 @@ CommandLine::CommandLine(const std::string& program)
                                       "shipped customizations and the built-in rules. Needs no "
                                       "cluster.",
                                       program_)) {
-  app_->set_version_flag("--version", config::Version());
   app_->require_subcommand(1);
   app_->footer(absl::StrReplaceAll(kFooter, {{"%prog%", program_}}));
 }
@@ -70,16 +67,15 @@ void CommandLine::OnRun(CLI::App& app, Action action) {
 }
 
 ExitCode CommandLine::Run(int argc, const char* const* argv, Console& console) {
-  try {
-    app_->parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    std::ostringstream out, err;
-    const int code = app_->exit(error, out, err);
-    if (code != 0)
-      return Unusable(
-          absl::StrCat(config::UsageError(*app_, error), "\nRun with --help for more information."),
-          console);
-    console.out << out.str();
+  config::AddHelpAndVersion(*app_);
+  const absl::StatusOr<std::string> answer = config::ParseWords(*app_, argc, argv);
+  if (!answer.ok()) {
+    return Unusable(
+        absl::StrCat(answer.status().message(), "\nRun with --help for more information."),
+        console);
+  }
+  if (!answer->empty()) {
+    console.out << *answer;
     return Written(ExitCode::kFine, console);
   }
   if (on_parsed_) on_parsed_(verbosity_);

@@ -1,13 +1,10 @@
 #include "cmd/sandbox/options.h"
 
-#include <sstream>
-
 #include <CLI/CLI.hpp>
 
 #include "absl/strings/str_cat.h"
+#include "config/command_line.h"
 #include "config/duration.h"
-#include "config/usage_error.h"
-#include "config/version.h"
 
 namespace cmd {
 namespace {
@@ -92,7 +89,6 @@ ParsedCommandLine ParseCommandLine(int argc, const char* const* argv) {
   SandboxOptions& o = parsed.options;
   CLI::App app("A Karmada control plane and member clusters in one process, for trying things out.",
                "karmada-sandbox");
-  app.set_version_flag("--version", config::Version());
   app.require_subcommand(1);
   CLI::App* up = app.add_subcommand("up", "Start the clusters and serve them until Ctrl-C");
   CLI::App* demo = app.add_subcommand(
@@ -104,15 +100,17 @@ ParsedCommandLine ParseCommandLine(int argc, const char* const* argv) {
   AddUp(*up, o);
   AddShared(*demo, o);
   AddDemo(*demo, o);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    std::ostringstream out, err;
-    const int code = app.exit(error, out, err);
-    parsed.exit_code = code == 0 ? 0 : kUsageError;
-    parsed.output = code == 0 ? out.str()
-                              : absl::StrCat("karmada-sandbox: ", config::UsageError(app, error),
-                                             "\nRun with --help for more information.\n");
+  config::AddHelpAndVersion(app);
+  const absl::StatusOr<std::string> answer = config::ParseWords(app, argc, argv);
+  if (!answer.ok()) {
+    parsed.exit_code = kUsageError;
+    parsed.output = absl::StrCat("karmada-sandbox: ", answer.status().message(),
+                                 "\nRun with --help for more information.\n");
+    return parsed;
+  }
+  if (!answer->empty()) {
+    parsed.exit_code = 0;
+    parsed.output = *answer;
     return parsed;
   }
   o.command = demo->parsed()     ? SandboxOptions::Command::kDemo

@@ -9,10 +9,12 @@
 #include "base/log.h"
 #include "base/status.h"
 #include "base/stop_signals.h"
+#include "config/command_line.h"
 #include "examples/webhook/server.h"
 
 namespace {
 
+constexpr char kProgram[] = "karmada-webhook-example";
 constexpr int kUsageError = 2;
 
 struct Options {
@@ -66,20 +68,23 @@ absl::Status Run(const Options& options, const base::StopSignals& signals) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app("An interpreter webhook for Workloads (workload.example.io).",
-               "karmada-webhook-example");
+  CLI::App app("An interpreter webhook for Workloads (workload.example.io).", kProgram);
   Options options;
   options.server.log_requests = true;
   AddOptions(app, options);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : kUsageError;
+  config::AddHelpAndVersion(app);
+  const absl::StatusOr<std::string> answer = config::ParseWords(app, argc, argv);
+  if (!answer.ok()) {
+    std::cerr << kProgram << ": " << answer.status().message()
+              << "\nRun with --help for more information." << std::endl;
+    return kUsageError;
   }
+  std::cout << *answer;
+  if (!answer->empty()) return 0;
   const base::StopSignals signals;
-  base::InitLogging("karmada-webhook-example", {});
+  base::InitLogging(kProgram, {});
   const absl::Status result = Run(options, signals);
   if (result.ok()) return 0;
-  std::cerr << "karmada-webhook-example: " << result.message() << std::endl;
+  std::cerr << kProgram << ": " << result.message() << std::endl;
   return 1;
 }

@@ -224,7 +224,7 @@ TEST_CASE("help and version are printed and end the program well") {
   CHECK_FALSE(absl::StrContains(help.output, "--logtostderr"));
   const Parsed version = Parse({"version"});
   CHECK(version.exit_code == 0);
-  CHECK(version.output == config::VersionText());
+  CHECK(version.output == config::VersionText("karmada-controller-manager"));
   CHECK(absl::StartsWith(version.output, absl::StrCat("karmada-controller-manager version: "
                                                       "version.Info{GitVersion:\"",
                                                       config::Version(), "\"")));
@@ -232,6 +232,8 @@ TEST_CASE("help and version are printed and end the program well") {
   CHECK(Parse({"--version"}).exit_code == 0);
   CHECK(Parse({"help"}).output == help.output);
   CHECK(Parse({"help"}).exit_code == 0);
+  CHECK_FALSE(absl::StartsWith(Parse({"help", "version"}).output, "karmada-controller-manager"));
+  CHECK(Parse({"help", "version"}).output == Parse({"version", "--help"}).output);
 }
 
 TEST_CASE("a controller runs by the first word on it, else by the star") {

@@ -22,13 +22,15 @@ TEST_CASE("a word that means nothing is named, with the one that was probably me
   };
   const std::vector<Case> cases = {
       {{"upp"}, "there is no command \"upp\"; did you mean up?\n"},
-      {{"frobnicate"}, "there is no command \"frobnicate\"; there are up, demo, member\n"},
+      {{"frobnicate"},
+       "there is no command \"frobnicate\"; there are up, demo, member, version, help\n"},
       {{"up", "frobnicate"}, "up takes no argument \"frobnicate\"\n"},
-      {{}, "a command is missing; there are up, demo, member\n"},
+      {{}, "a command is missing; there are up, demo, member, version, help\n"},
       {{"member"}, "a command is missing; there are down, up\n"},
       {{"up", "--port"}, "--port: the value is missing\n"},
       {{"up", "--membres", "3"}, "there is no flag --membres; did you mean --members?\n"},
       {{"up", "--membres=3"}, "there is no flag --membres; did you mean --members?\n"},
+      {{"help", "membre"}, "there is no command \"membre\"; did you mean member?\n"},
       {{"member", "dwn", "member1"}, "there is no command \"dwn\"; did you mean down?\n"},
   };
   for (const Case& c : cases) {
@@ -49,6 +51,17 @@ TEST_CASE("a member is taken down and up by name") {
   CHECK(down.options.directory == "/x");
   CHECK_FALSE(Parse({"member", "up", "member1"}).options.member_down);
   CHECK(Parse({"member", "up"}).exit_code == 2);
+}
+
+TEST_CASE("help and version are commands and flags") {
+  for (const char* help : {"help", "--help", "-h"}) {
+    CHECK(Parse({help}).exit_code == 0);
+    CHECK(Parse({help}).output == Parse({"--help"}).output);
+  }
+  CHECK(Parse({"help", "member", "down"}).output == Parse({"member", "down", "--help"}).output);
+  CHECK(absl::StartsWith(Parse({"version"}).output, "karmada-sandbox version: version.Info{"));
+  CHECK(Parse({"version"}).exit_code == 0);
+  CHECK(absl::StartsWith(Parse({"--version"}).output, "v"));
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "config/usage_error.h"
+#include "config/internal/usage_error.h"
 
 #include <optional>
 #include <utility>
@@ -14,7 +14,7 @@
 #include "absl/strings/strip.h"
 #include "base/spelling.h"
 
-namespace config {
+namespace config::internal {
 namespace {
 
 // The (sub-)command that the words on the command line came to.
@@ -39,22 +39,19 @@ std::vector<std::string> Flags(const CLI::App& app) {
   return names;
 }
 
+std::string Meant(const std::string& word, const std::vector<std::string>& known) {
+  const std::optional<size_t> meant = base::NearestName(word, known);
+  return meant ? absl::StrCat("; did you mean ", known[*meant], "?") : "";
+}
+
 // A sentence about the first word that means nothing; "" when there is none.
 std::string UnknownWord(const CLI::App& app) {
   const std::vector<std::string> unknown = app.remaining(/*recurse=*/true);
   if (unknown.empty()) return "";
   const std::string word = unknown.front().substr(0, unknown.front().find('='));
   const CLI::App& command = Deepest(app);
-  const bool is_flag = absl::StartsWith(word, "-");
-  const std::vector<std::string> known = is_flag ? Flags(command) : Commands(command);
-  if (!is_flag && known.empty()) {
-    return absl::StrCat(command.get_name(), " takes no argument \"", word, "\"");
-  }
-  const std::optional<size_t> meant = base::NearestName(word, known);
-  return absl::StrCat("there is no ", is_flag ? "flag " : "command \"", word, is_flag ? "" : "\"",
-                      meant ? absl::StrCat("; did you mean ", known[*meant], "?") : "",
-                      meant || is_flag ? "" : "; there are ",
-                      meant || is_flag ? "" : absl::StrJoin(known, ", "));
+  if (!absl::StartsWith(word, "-")) return UnknownCommand(command, word);
+  return absl::StrCat("there is no flag ", word, Meant(word, Flags(command)));
 }
 
 std::string WantedBy(const CLI::App& app, const std::string& flag) {
@@ -75,6 +72,14 @@ std::string BadValue(const CLI::App& app, absl::string_view what) {
 
 }  // namespace
 
+std::string UnknownCommand(const CLI::App& app, const std::string& word) {
+  const std::vector<std::string> known = Commands(app);
+  if (known.empty()) return absl::StrCat(app.get_name(), " takes no argument \"", word, "\"");
+  const std::string meant = Meant(word, known);
+  return absl::StrCat("there is no command \"", word, "\"",
+                      meant.empty() ? "; there are " + absl::StrJoin(known, ", ") : meant);
+}
+
 std::string UsageError(const CLI::App& app, const CLI::Error& error) {
   const std::string unknown = UnknownWord(app);
   if (!unknown.empty()) return unknown;
@@ -91,4 +96,4 @@ std::string UsageError(const CLI::App& app, const CLI::Error& error) {
   return what;
 }
 
-}  // namespace config
+}  // namespace config::internal

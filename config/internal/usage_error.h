@@ -1,7 +1,7 @@
 // What is wrong with a command line, in words for whoever typed it. All programs use it, so that
 // they answer a slip alike.
-#ifndef CONFIG_USAGE_ERROR_H_
-#define CONFIG_USAGE_ERROR_H_
+#ifndef CONFIG_INTERNAL_USAGE_ERROR_H_
+#define CONFIG_INTERNAL_USAGE_ERROR_H_
 
 #include <string>
 
@@ -10,12 +10,15 @@ class App;
 class Error;
 }  // namespace CLI
 
-namespace config {
+namespace config::internal {
 
 // Returns a sentence about the error that app.parse() has thrown, without a full stop. A command or
 // flag that does not exist is named first, with the one that was probably meant.
 std::string UsageError(const CLI::App& app, const CLI::Error& error);
 
-}  // namespace config
+// The same about a word that names no command of `app`.
+std::string UnknownCommand(const CLI::App& app, const std::string& word);
 
-#endif  // CONFIG_USAGE_ERROR_H_
+}  // namespace config::internal
+
+#endif  // CONFIG_INTERNAL_USAGE_ERROR_H_

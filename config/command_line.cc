@@ -1,0 +1,63 @@
+#include "config/command_line.h"
+
+#include <utility>
+
+#include <CLI/CLI.hpp>
+
+#include "absl/strings/str_cat.h"
+#include "config/internal/usage_error.h"
+#include "config/version.h"
+
+namespace config {
+namespace {
+
+constexpr char kHelp[] = "help";
+constexpr char kVersion[] = "version";
+
+// The help of the command that the words behind `help` name; without words that of the program.
+absl::StatusOr<std::string> HelpOn(CLI::App& app, const std::vector<std::string>& words) {
+  app.clear();  // Else it is the help on `help` itself.
+  CLI::App* command = &app;
+  std::string before;
+  for (const std::string& word : words) {
+    absl::StrAppend(&before, before.empty() ? "" : " ", command->get_name());
+    const std::vector<CLI::App*> named = command->get_subcommands(
+        [&word](const CLI::App* below) { return below->get_name() == word; });
+    if (named.empty()) return absl::InvalidArgumentError(internal::UnknownCommand(*command, word));
+    command = named.front();
+  }
+  return command->help(before);
+}
+
+}  // namespace
+
+void AddHelpAndVersion(CLI::App& app) {
+  app.set_version_flag("--version", Version());
+  // At most one: the words behind `help` are not run.
+  app.require_subcommand(static_cast<int>(app.get_require_subcommand_min()), 1);
+  app.add_subcommand(kVersion, "Print the version and how it was built.");
+  app.add_subcommand(kHelp, "Print this help message, or that of a command: help COMMAND.")
+      ->allow_extras();  // The names of commands.
+}
+
+absl::StatusOr<std::string> ParseWords(CLI::App& app, int argc, const char* const* argv) {
+  return ParseWords(app, std::vector<std::string>(std::reverse_iterator(argv + argc),
+                                                  std::reverse_iterator(argv + 1)));
+}
+
+absl::StatusOr<std::string> ParseWords(CLI::App& app, std::vector<std::string> reversed) {
+  try {
+    app.parse(std::move(reversed));
+  } catch (const CLI::CallForHelp&) {
+    return app.help();
+  } catch (const CLI::CallForVersion& version) {
+    return absl::StrCat(version.what(), "\n");
+  } catch (const CLI::ParseError& error) {
+    return absl::InvalidArgumentError(internal::UsageError(app, error));
+  }
+  if (app.got_subcommand(kVersion)) return VersionText(app.get_name());
+  if (!app.got_subcommand(kHelp)) return std::string();
+  return HelpOn(app, app.get_subcommand(kHelp)->remaining());
+}
+
+}  // namespace config
