@@ -8,11 +8,8 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <deque>
-#include <fstream>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "absl/time/clock.h"
 
 namespace cmd {
@@ -54,7 +51,9 @@ absl::StatusOr<std::unique_ptr<ChildProcess>> ChildProcess::Start(const Options&
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
 
-  const int log = open(options.log_file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+  const int log =
+      open(options.log_file.c_str(),
+           O_WRONLY | O_CREAT | O_CLOEXEC | (options.keep_log ? O_APPEND : O_TRUNC), 0600);
   if (log < 0) return absl::ErrnoToStatus(errno, absl::StrCat("opening ", options.log_file));
   int report[2];
   if (pipe2(report, O_CLOEXEC) != 0) {
@@ -72,7 +71,7 @@ absl::StatusOr<std::unique_ptr<ChildProcess>> ChildProcess::Start(const Options&
       pid > 0 && read(report[0], &exec_error, sizeof(exec_error)) == sizeof(exec_error);
   close(report[0]);
   if (pid < 0) return absl::ErrnoToStatus(fork_error, "starting a process");
-  if (!failed) return std::unique_ptr<ChildProcess>(new ChildProcess(pid, options));
+  if (!failed) return std::unique_ptr<ChildProcess>(new ChildProcess(pid));
   waitpid(pid, nullptr, 0);
   return absl::ErrnoToStatus(exec_error, absl::StrCat("cannot run ", options.program));
 }
@@ -91,16 +90,6 @@ std::optional<std::string> ChildProcess::Ended() {
   int status = 0;
   if (!ended_.has_value() && waitpid(pid_, &status, WNOHANG) == pid_) ended_ = Describe(status);
   return ended_;
-}
-
-std::string ChildProcess::LogTail(size_t lines) const {
-  std::ifstream in(log_file_);
-  std::deque<std::string> tail;
-  for (std::string line; std::getline(in, line);) {
-    tail.push_back(line);
-    if (tail.size() > lines) tail.pop_front();
-  }
-  return absl::StrJoin(tail, "\n");
 }
 
 }  // namespace cmd

@@ -18,7 +18,8 @@ class ChildProcess {
   struct Options {
     std::string program;  // A path.
     std::vector<std::string> arguments;
-    std::string log_file;  // Gets its output.
+    std::string log_file;   // Gets its output.
+    bool keep_log = false;  // What is in the file stays, and the output follows it.
   };
   // kNotFound or kPermissionDenied when the program cannot be run.
   static absl::StatusOr<std::unique_ptr<ChildProcess>> Start(const Options& options);
@@ -28,20 +29,13 @@ class ChildProcess {
   ChildProcess& operator=(const ChildProcess&) = delete;
 
   pid_t pid() const { return pid_; }
-  const std::string& program() const { return program_; }
-  const std::string& log_file() const { return log_file_; }
   // How it ended ("exited with code 1"); nullopt while it runs.
   std::optional<std::string> Ended();
-  // The last lines of its output.
-  std::string LogTail(size_t lines) const;
 
  private:
-  ChildProcess(pid_t pid, const Options& options)
-      : pid_(pid), program_(options.program), log_file_(options.log_file) {}
+  explicit ChildProcess(pid_t pid) : pid_(pid) {}
 
   const pid_t pid_;
-  const std::string program_;
-  const std::string log_file_;
   std::optional<std::string> ended_;
 };
 

@@ -19,6 +19,8 @@ namespace cmd {
 namespace {
 
 constexpr char kName[] = "control.sock";
+constexpr char kOk[] = "ok: ";
+constexpr char kError[] = "error: ";
 constexpr size_t kMaxLine = 4096;
 constexpr time_t kPatienceSeconds = 10;
 constexpr mode_t kOwnerOnly = 0600;
@@ -116,11 +118,13 @@ void ControlSocket::Serve() {
 
 void ControlSocket::Answer(int connection) const {
   LimitWaits(connection);
-  const absl::Status done = handler_(ReadLine(connection));
-  WriteLine(connection, done.ok() ? "ok" : absl::StrCat("error: ", done.message()));
+  const absl::StatusOr<std::string> done = handler_(ReadLine(connection));
+  WriteLine(connection,
+            done.ok() ? absl::StrCat(kOk, *done) : absl::StrCat(kError, done.status().message()));
 }
 
-absl::Status ControlSocket::Send(const std::string& directory, const std::string& request) {
+absl::StatusOr<std::string> ControlSocket::Send(const std::string& directory,
+                                                const std::string& request) {
   const Descriptor place(OpenDirectory(directory));
   const Descriptor connection(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
   if (connection.fd < 0) return absl::ErrnoToStatus(errno, "making a socket");
@@ -131,10 +135,11 @@ absl::Status ControlSocket::Send(const std::string& directory, const std::string
   }
   LimitWaits(connection.fd);
   if (!WriteLine(connection.fd, request)) return absl::UnavailableError("the sandbox has ended");
-  const std::string answer = ReadLine(connection.fd);
-  if (answer == "ok") return absl::OkStatus();
-  if (answer.empty()) return absl::UnavailableError("the sandbox does not answer");
-  return absl::InvalidArgumentError(absl::StripPrefix(answer, "error: "));
+  const std::string line = ReadLine(connection.fd);
+  if (line.empty()) return absl::UnavailableError("the sandbox does not answer");
+  absl::string_view answer = line;
+  if (absl::ConsumePrefix(&answer, kOk)) return std::string(answer);
+  return absl::InvalidArgumentError(absl::StripPrefix(answer, kError));
 }
 
 }  // namespace cmd

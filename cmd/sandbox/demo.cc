@@ -82,9 +82,8 @@ absl::Status Missing(const std::string& what) { return absl::UnavailableError(wh
 absl::Status Demo::WaitFor(const std::string& what, const Check& check) {
   absl::Status missing = check();
   while (!missing.ok()) {
-    ChildProcess* manager = session_.manager();
-    if (manager != nullptr && manager->Ended().has_value()) {
-      return absl::InternalError(absl::StrCat("karmada-controller-manager ", *manager->Ended()));
+    if (const auto ended = session_.daemon().EndedByItself()) {
+      return absl::InternalError(absl::StrCat("karmada-controller-manager ", *ended));
     }
     if (absl::Now() >= deadline_) {
       return absl::DeadlineExceededError(absl::StrCat(
@@ -261,15 +260,15 @@ absl::Status RunDemo(const SandboxOptions& options, const base::StopToken& stop)
   ASSIGN_OR_RETURN(const std::unique_ptr<Session> session, Session::Open(options));
   Demo demo(*session, start, options.deadline, stop);
   demo.Done(absl::StrCat("a control plane and ", options.fleet.members, " members are up"));
-  RETURN_IF_ERROR(session->StartControllerManager(program));
+  RETURN_IF_ERROR(session->daemon().Start(program));
   const absl::Status walked = Walk(demo, samples);
   if (!walked.ok() && !absl::IsCancelled(walked)) {
     session->directory().Keep();
     return base::Annotate(
         absl::Status(walked.code(),
                      absl::StrCat(walked.message(), "\nThe controller manager's last words (",
-                                  session->manager()->log_file(), "):\n",
-                                  session->manager()->LogTail(kLogLines))),
+                                  session->daemon().log_file(), "):\n",
+                                  session->daemon().LogTail(kLogLines))),
         "demo");
   }
   RETURN_IF_ERROR(walked);

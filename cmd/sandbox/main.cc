@@ -5,8 +5,8 @@
 #include "base/stop_signals.h"
 #include "base/stop_token.h"
 #include "cmd/sandbox/demo.h"
-#include "cmd/sandbox/members.h"
 #include "cmd/sandbox/options.h"
+#include "cmd/sandbox/steering.h"
 #include "cmd/sandbox/up.h"
 
 namespace {
@@ -16,7 +16,9 @@ constexpr int kInterrupted = 130;  // The exit code of a second Ctrl-C, as shell
 
 absl::Status Run(const cmd::SandboxOptions& options, const base::StopToken& stop) {
   using Command = cmd::SandboxOptions::Command;
-  if (options.command == Command::kMember) return cmd::RunMember(options);
+  if (options.command == Command::kMember || options.command == Command::kManager) {
+    return cmd::RunSteering(options);
+  }
   if (options.command == Command::kDemo) return cmd::RunDemo(options, stop);
   return cmd::RunUp(options, stop);
 }

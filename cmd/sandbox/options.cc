@@ -68,18 +68,25 @@ void AddDemo(CLI::App& app, SandboxOptions& o) {
   AddDuration(app, "--deadline", o.deadline, "give up after this time");
 }
 
-void AddMember(CLI::App& app, SandboxOptions& o) {
-  app.require_subcommand(1);
-  const auto add = [&](const std::string& name, const std::string& help, bool down) {
-    CLI::App* command = app.add_subcommand(name, help);
-    command->add_option("NAME", o.member, "the member cluster, such as member1")->required();
+// "down" and "up" below `part`, a part of a running sandbox.
+void AddDownAndUp(CLI::App& part, SandboxOptions& o, const std::string& down_help,
+                  const std::string& up_help) {
+  part.require_subcommand(1);
+  for (const bool down : {true, false}) {
+    CLI::App* command = part.add_subcommand(down ? "down" : "up", down ? down_help : up_help);
     command->add_option("--dir", o.directory,
                         "the directory of the running sandbox (default: where the file of "
                         "KUBECONFIG lies)");
-    command->callback([&o, down] { o.member_down = down; });
-  };
-  add("down", "Let a member refuse every connection; it keeps its objects", true);
-  add("up", "Let it answer again", false);
+    command->callback([&o, down] { o.down = down; });
+  }
+}
+
+void AddMember(CLI::App& app, SandboxOptions& o) {
+  AddDownAndUp(app, o, "Let a member refuse every connection; it keeps its objects",
+               "Let it answer again");
+  for (CLI::App* command : app.get_subcommands(nullptr)) {
+    command->add_option("NAME", o.member, "the member cluster, such as member1")->required();
+  }
 }
 
 }  // namespace
@@ -95,7 +102,10 @@ ParsedCommandLine ParseCommandLine(int argc, const char* const* argv) {
       "demo", "Show a Deployment land in three member clusters; stays up on a terminal");
   CLI::App* member =
       app.add_subcommand("member", "Take a member of a running sandbox down, and up again");
+  CLI::App* manager = app.add_subcommand(
+      "manager", "Take the karmada-controller-manager of a running sandbox down, and up again");
   AddMember(*member, o);
+  AddDownAndUp(*manager, o, "Stop it; the clusters go on", "Start it again");
   AddShared(*up, o);
   AddUp(*up, o);
   AddShared(*demo, o);
@@ -113,9 +123,11 @@ ParsedCommandLine ParseCommandLine(int argc, const char* const* argv) {
     parsed.output = *answer;
     return parsed;
   }
-  o.command = demo->parsed()     ? SandboxOptions::Command::kDemo
-              : member->parsed() ? SandboxOptions::Command::kMember
-                                 : SandboxOptions::Command::kUp;
+  using Command = SandboxOptions::Command;
+  o.command = demo->parsed()      ? Command::kDemo
+              : member->parsed()  ? Command::kMember
+              : manager->parsed() ? Command::kManager
+                                  : Command::kUp;
   return parsed;
 }
 

@@ -11,10 +11,10 @@
 namespace cmd {
 
 struct SandboxOptions {
-  enum class Command { kUp, kDemo, kMember } command = Command::kUp;
+  enum class Command { kUp, kDemo, kMember, kManager } command = Command::kUp;
   sandbox::FleetOptions fleet;
   // Where kubeconfigs and logs go; empty: a fresh private directory that is removed at the end.
-  // member: where a sandbox runs; empty: the directory of KUBECONFIG.
+  // member, manager: where a sandbox runs; empty: the directory of KUBECONFIG.
   std::string directory;
   // Program to run as controller manager; "auto": the one beside this program, if any; "off": none.
   std::string controller_manager = "auto";
@@ -22,9 +22,8 @@ struct SandboxOptions {
   // demo: its manifests; empty: those that came with the program.
   std::string samples;
   absl::Duration deadline = absl::Seconds(60);
-  // member: which one, and whether it goes down or comes up.
-  std::string member;
-  bool member_down = false;
+  std::string member;  // member: which one.
+  bool down = false;   // member, manager: goes down rather than up.
 };
 
 struct ParsedCommandLine {

@@ -11,7 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "base/status.h"
-#include "cmd/sandbox/members.h"
+#include "cmd/sandbox/steering.h"
 
 namespace cmd {
 namespace {
@@ -67,9 +67,11 @@ absl::StatusOr<std::unique_ptr<Session>> Session::Open(const SandboxOptions& opt
   ASSIGN_OR_RETURN(session->fleet_, sandbox::Fleet::Start(options.fleet));
   const std::string& path = session->directory_.path();
   RETURN_IF_ERROR(session->fleet_->WriteKubeconfigs(path));
+  session->daemon_ = std::make_unique<Daemon>(session->ManagerArguments(),
+                                              absl::StrCat(path, "/", kProgram, ".log"));
   ASSIGN_OR_RETURN(session->control_,
                    ControlSocket::Listen(path, [raw = session.get()](const std::string& request) {
-                     return SteerMember(*raw->fleet_, request);
+                     return Steer(*raw->fleet_, *raw->daemon_, request);
                    }));
   return session;
 }
@@ -79,17 +81,8 @@ std::string Session::KubeconfigPath(const std::string& cluster) const {
 }
 
 std::vector<std::string> Session::ManagerArguments() const {
-  return {"--kubeconfig", KubeconfigPath("karmada"), "--leader-elect=false",
-          "--metrics-bind-address=0", "--health-probe-bind-address=0"};
-}
-
-absl::Status Session::StartControllerManager(const std::string& program) {
-  ChildProcess::Options child;
-  child.program = program;
-  child.arguments = ManagerArguments();
-  child.log_file = absl::StrCat(directory_.path(), "/", kProgram, ".log");
-  ASSIGN_OR_RETURN(manager_, ChildProcess::Start(child));
-  return absl::OkStatus();
+  return {"--kubeconfig", KubeconfigPath("karmada"), "--metrics-bind-address=0",
+          "--health-probe-bind-address=0"};
 }
 
 absl::StatusOr<std::string> FindControllerManager(const std::string& wanted) {

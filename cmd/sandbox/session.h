@@ -9,8 +9,8 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "cmd/sandbox/child_process.h"
 #include "cmd/sandbox/control_socket.h"
+#include "cmd/sandbox/daemon.h"
 #include "cmd/sandbox/directory_lock.h"
 #include "cmd/sandbox/options.h"
 #include "sandbox/fleet.h"
@@ -50,10 +50,8 @@ class Session {
 
   // The words with which a controller manager is started on the control plane.
   std::vector<std::string> ManagerArguments() const;
-  // Runs `program` with them.
-  absl::Status StartControllerManager(const std::string& program);
-  // Null until then.
-  ChildProcess* manager() { return manager_.get(); }
+  // The controller manager that is started with them.
+  Daemon& daemon() { return *daemon_; }
 
  private:
   Session(PrivateDirectory directory, DirectoryLock lock)
@@ -62,8 +60,8 @@ class Session {
   PrivateDirectory directory_;
   DirectoryLock lock_;
   std::unique_ptr<sandbox::Fleet> fleet_;
-  std::unique_ptr<ControlSocket> control_;
-  std::unique_ptr<ChildProcess> manager_;  // Goes first.
+  std::unique_ptr<Daemon> daemon_;
+  std::unique_ptr<ControlSocket> control_;  // Steers both, so it goes first.
 };
 
 // The path of the program that --with-controller-manager means: "" when it says off, or auto and

@@ -1,5 +1,7 @@
 #include "cmd/sandbox/up.h"
 
+#include <optional>
+
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
@@ -29,17 +31,18 @@ std::string AsJson(Session& session) {
       {{"controlPlane", Described(session, kControlPlane, fleet.control_plane().url())},
        {"members", members},
        {"directory", session.directory().path()}});
-  if (ChildProcess* manager = session.manager()) {
-    out.Set("controllerManager", json::Value::Object({{"pid", static_cast<int64_t>(manager->pid())},
-                                                      {"log", manager->log_file()}}));
+  const Daemon& daemon = session.daemon();
+  if (daemon.exists()) {
+    out.Set("controllerManager", json::Value::Object({{"pid", static_cast<int64_t>(daemon.pid())},
+                                                      {"log", daemon.log_file()}}));
   }
   return json::Write(out);
 }
 
 std::string ManagerLine(Session& session, const Terminal& terminal) {
-  if (session.manager() != nullptr) {
+  if (session.daemon().exists()) {
     return absl::StrCat("karmada-controller-manager runs beside it; it logs to ",
-                        session.manager()->log_file());
+                        session.daemon().log_file());
   }
   return absl::StrCat(terminal.Yellow("No controller manager runs: nothing propagates until you "
                                       "start one with"),
@@ -72,20 +75,26 @@ std::string Instructions(Session& session, const Terminal& terminal,
     command(absl::StrCat(CommandFor("karmada-sandbox"), " member down ", members.back(),
                          "   # and back again: member up ", members.back()));
   }
+  if (session.daemon().exists()) {
+    command(absl::StrCat(CommandFor("karmada-sandbox"),
+                         " manager down   # the controller manager; and back again: manager up"));
+  }
   absl::StrAppend(&out, "\nCtrl-C ends it.");
   return out;
 }
 
 void ServeUntil(const base::StopToken& stop, Session& session, const Terminal& terminal) {
+  Daemon& daemon = session.daemon();
   bool reported = false;
   while (base::RealClock().SleepFor(kCheck, stop)) {
-    ChildProcess* manager = session.manager();
-    if (reported || manager == nullptr || !manager->Ended().has_value()) continue;
-    reported = true;
-    terminal.Print(terminal.Red(absl::StrCat("karmada-controller-manager ", *manager->Ended(),
-                                             "; see ", manager->log_file())));
-    terminal.Print(absl::StrCat("To start it again:\n  ", manager->program(), " ",
-                                absl::StrJoin(session.ManagerArguments(), " ")));
+    const std::optional<std::string> ended = daemon.EndedByItself();
+    if (ended.has_value() && !reported) {
+      terminal.Print(terminal.Red(
+          absl::StrCat("karmada-controller-manager ", *ended, "; see ", daemon.log_file())));
+      terminal.Print(absl::StrCat("To start it again:\n  ", CommandFor("karmada-sandbox"),
+                                  " manager up --dir ", session.directory().path()));
+    }
+    reported = ended.has_value();
   }
 }
 
@@ -94,7 +103,7 @@ absl::Status RunUp(const SandboxOptions& options, const base::StopToken& stop) {
   ASSIGN_OR_RETURN(const std::string program, FindControllerManager(options.controller_manager));
   const absl::Time start = absl::Now();
   ASSIGN_OR_RETURN(const std::unique_ptr<Session> session, Session::Open(options));
-  if (!program.empty()) RETURN_IF_ERROR(session->StartControllerManager(program));
+  if (!program.empty()) RETURN_IF_ERROR(session->daemon().Start(program));
   if (options.json) {
     terminal.Print(AsJson(*session));
   } else {

@@ -23,13 +23,14 @@ TEST_CASE("a word that means nothing is named, with the one that was probably me
   const std::vector<Case> cases = {
       {{"upp"}, "there is no command \"upp\"; did you mean up?\n"},
       {{"frobnicate"},
-       "there is no command \"frobnicate\"; there are up, demo, member, version, help\n"},
+       "there is no command \"frobnicate\"; there are up, demo, member, manager, version, help\n"},
       {{"up", "frobnicate"}, "up takes no argument \"frobnicate\"\n"},
-      {{}, "a command is missing; there are up, demo, member, version, help\n"},
+      {{}, "a command is missing; there are up, demo, member, manager, version, help\n"},
       {{"member"}, "a command is missing; there are down, up\n"},
       {{"up", "--port"}, "--port: the value is missing\n"},
       {{"up", "--membres", "3"}, "there is no flag --membres; did you mean --members?\n"},
       {{"up", "--membres=3"}, "there is no flag --membres; did you mean --members?\n"},
+      {{"manager"}, "a command is missing; there are down, up\n"},
       {{"help", "membre"}, "there is no command \"membre\"; did you mean member?\n"},
       {{"member", "dwn", "member1"}, "there is no command \"dwn\"; did you mean down?\n"},
   };
@@ -47,10 +48,20 @@ TEST_CASE("a member is taken down and up by name") {
   REQUIRE_FALSE(down.exit_code.has_value());
   CHECK(down.options.command == SandboxOptions::Command::kMember);
   CHECK(down.options.member == "member1");
-  CHECK(down.options.member_down);
+  CHECK(down.options.down);
   CHECK(down.options.directory == "/x");
-  CHECK_FALSE(Parse({"member", "up", "member1"}).options.member_down);
+  CHECK_FALSE(Parse({"member", "up", "member1"}).options.down);
   CHECK(Parse({"member", "up"}).exit_code == 2);
+}
+
+TEST_CASE("the controller manager is taken down and up") {
+  const ParsedCommandLine down = Parse({"manager", "down", "--dir", "/x"});
+  REQUIRE_FALSE(down.exit_code.has_value());
+  CHECK(down.options.command == SandboxOptions::Command::kManager);
+  CHECK(down.options.down);
+  CHECK(down.options.directory == "/x");
+  CHECK_FALSE(Parse({"manager", "up"}).options.down);
+  CHECK(Parse({"manager", "up", "member1"}).exit_code == 2);
 }
 
 TEST_CASE("help and version are commands and flags") {

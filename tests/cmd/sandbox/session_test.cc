@@ -10,9 +10,10 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "cmd/sandbox/members.h"
+#include "cmd/sandbox/steering.h"
 #include "cmd/sandbox/terminal.h"
 #include "cmd/sandbox/up.h"
+#include "tests/support/eventually.h"
 
 namespace cmd {
 namespace {
@@ -32,10 +33,25 @@ struct Fixture {
   }
   absl::Status Steer(bool down, const std::string& member) {
     SandboxOptions steer;
+    steer.command = SandboxOptions::Command::kMember;
     steer.directory = options.directory;
     steer.member = member;
-    steer.member_down = down;
-    return RunMember(steer);
+    steer.down = down;
+    return RunSteering(steer);
+  }
+  absl::Status SteerManager(bool down) {
+    SandboxOptions steer;
+    steer.command = SandboxOptions::Command::kManager;
+    steer.directory = options.directory;
+    steer.down = down;
+    return RunSteering(steer);
+  }
+  // A program that reports that it runs, and does so until it is asked to end.
+  std::string FakeDaemon() const {
+    const std::string path = root + "/daemon";
+    std::ofstream(path) << "#!/bin/sh\necho started\nexec sleep 1000\n";
+    std::filesystem::permissions(path, std::filesystem::perms::owner_all);
+    return path;
   }
 
   SandboxOptions options;
@@ -69,6 +85,39 @@ TEST_CASE_METHOD(Fixture, "a member is taken down and brought back from outside"
   REQUIRE(Steer(false, "member1").ok());
   CHECK((*session)->fleet().member("member1")->port() == port);
   CHECK(Steer(true, "membr2").message() == "there is no member \"membr2\"; did you mean member2?");
+}
+
+TEST_CASE_METHOD(Fixture, "the controller manager is taken down and started again from outside") {
+  const auto session = Session::Open(options);
+  REQUIRE(session.ok());
+  Daemon& daemon = (*session)->daemon();
+  CHECK(SteerManager(true).message() ==
+        "this sandbox was started without a karmada-controller-manager");
+  REQUIRE(daemon.Start(FakeDaemon()).ok());
+  const pid_t first = daemon.pid();
+  CHECK(first != 0);
+  const auto log = [&] { return daemon.LogTail(10); };
+  REQUIRE(tests::Eventually([&] { return log() == "started"; }));
+  REQUIRE(SteerManager(false).ok());  // It runs already.
+  CHECK(daemon.pid() == first);
+  REQUIRE(SteerManager(true).ok());
+  CHECK(daemon.pid() == 0);
+  CHECK_FALSE(daemon.EndedByItself().has_value());
+  REQUIRE(SteerManager(false).ok());
+  CHECK(daemon.pid() != 0);
+  CHECK(daemon.pid() != first);
+  CHECK(tests::Eventually([&] { return log() == "started\nstarted"; }));
+}
+
+TEST_CASE_METHOD(Fixture,
+                 "a controller manager that ended by itself is started again from outside") {
+  const auto session = Session::Open(options);
+  REQUIRE(session.ok());
+  Daemon& daemon = (*session)->daemon();
+  REQUIRE(daemon.Start("/bin/false").ok());
+  REQUIRE(tests::Eventually([&] { return daemon.EndedByItself().has_value(); }));
+  CHECK(*daemon.EndedByItself() == "exited with code 1");
+  CHECK(SteerManager(false).ok());
 }
 
 TEST_CASE_METHOD(Fixture,

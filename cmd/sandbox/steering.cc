@@ -1,0 +1,118 @@
+#include "cmd/sandbox/steering.h"
+
+#include <cstdlib>
+#include <filesystem>
+#include <optional>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "api/cluster.h"
+#include "api/keys.h"
+#include "api/resources.h"
+#include "base/spelling.h"
+#include "base/status.h"
+#include "cmd/sandbox/control_socket.h"
+#include "cmd/sandbox/terminal.h"
+
+namespace cmd {
+namespace {
+
+absl::Status NoSuchMember(sandbox::Fleet& fleet, const std::string& name) {
+  const std::vector<std::string> names = fleet.member_names();
+  const std::optional<size_t> meant = base::NearestName(name, names);
+  return absl::NotFoundError(
+      absl::StrCat("there is no member \"", name, "\"",
+                   meant.has_value() ? absl::StrCat("; did you mean ", names[*meant], "?")
+                                     : absl::StrCat(": there are ", absl::StrJoin(names, ", "))));
+}
+
+absl::StatusOr<std::string> DirectoryOf(const SandboxOptions& options) {
+  if (!options.directory.empty()) return options.directory;
+  const char* kubeconfig = std::getenv("KUBECONFIG");
+  if (kubeconfig != nullptr && *kubeconfig != '\0') {
+    return std::filesystem::absolute(kubeconfig).parent_path().string();
+  }
+  return absl::InvalidArgumentError(
+      "which sandbox? Give its directory with --dir, or set KUBECONFIG to a file in it");
+}
+
+// The defaults of --cluster-failure-threshold and --cluster-success-threshold are 30 s, and a
+// member is asked every 10 s.
+constexpr char kThreshold[] = "30 to 45 seconds";
+
+std::string AfterDown(const std::string& name) {
+  return absl::StrCat(name, " refuses every connection now. Karmada counts it as not ready after ",
+                      kThreshold, " without an answer; kubectl get clusters shows it.");
+}
+
+absl::StatusOr<std::string> AfterUp(sandbox::Fleet& fleet, const std::string& name) {
+  ASSIGN_OR_RETURN(const kube::ObjectPtr cluster,
+                   fleet.control_plane().backend().Get(api::Clusters().gvr(), {"", name}));
+  if (api::ClusterView(*cluster).IsReady()) {
+    return absl::StrCat(name, " answers again. Karmada has not counted it as not ready meanwhile, ",
+                        "and goes on at once.");
+  }
+  return absl::StrCat(name, " answers again. Karmada counts it as ready after ", kThreshold,
+                      " of good answers, and then brings it up to date.");
+}
+
+absl::StatusOr<std::string> SteerMember(sandbox::Fleet& fleet, bool down, const std::string& name) {
+  sandbox::ApiServer* member = fleet.member(name);
+  if (member == nullptr) return NoSuchMember(fleet, name);
+  member->faults().SetPartitioned(down);
+  if (down) return AfterDown(name);
+  return AfterUp(fleet, name);
+}
+
+// When the one that was just started leads.
+std::string Leads(sandbox::Fleet& fleet) {
+  const auto lease =
+      fleet.control_plane().backend().Get({"coordination.k8s.io", "v1", "leases"},
+                                          {api::kSystemNamespace, "karmada-controller-manager"});
+  if (!lease.ok() || (*lease)->spec()["holderIdentity"].AsString().empty())
+    return "It leads at once.";
+  return absl::StrCat("It leads when the lease of the one before has run out, in about ",
+                      (*lease)->spec()["leaseDurationSeconds"].AsInt(), " seconds.");
+}
+
+absl::StatusOr<std::string> SteerManager(sandbox::Fleet& fleet, Daemon& daemon, bool down) {
+  if (down) {
+    RETURN_IF_ERROR(daemon.Down());
+    return std::string(
+        "karmada-controller-manager is down. The API servers and the simulated controllers of the "
+        "clusters go on; what you change meanwhile reaches the members when it is up again.");
+  }
+  if (daemon.pid() != 0) return std::string("karmada-controller-manager runs already.");
+  RETURN_IF_ERROR(daemon.Up());
+  return absl::StrCat("karmada-controller-manager runs again. ", Leads(fleet));
+}
+
+}  // namespace
+
+absl::StatusOr<std::string> Steer(sandbox::Fleet& fleet, Daemon& daemon,
+                                  const std::string& request) {
+  const std::vector<std::string> words = absl::StrSplit(request, ' ');
+  const bool known = words.size() > 1 && (words[1] == "down" || words[1] == "up");
+  if (known && words.size() == 3 && words[0] == "member") {
+    return SteerMember(fleet, words[1] == "down", words[2]);
+  }
+  if (known && words.size() == 2 && words[0] == "manager") {
+    return SteerManager(fleet, daemon, words[1] == "down");
+  }
+  return absl::InvalidArgumentError(absl::StrCat("cannot do \"", request, "\""));
+}
+
+absl::Status RunSteering(const SandboxOptions& options) {
+  ASSIGN_OR_RETURN(const std::string directory, DirectoryOf(options));
+  const bool member = options.command == SandboxOptions::Command::kMember;
+  const std::string request =
+      absl::StrCat(member ? "member " : "manager ", options.down ? "down" : "up", member ? " " : "",
+                   options.member);
+  ASSIGN_OR_RETURN(const std::string answer, ControlSocket::Send(directory, request));
+  Terminal().Print(answer);
+  return absl::OkStatus();
+}
+
+}  // namespace cmd

@@ -1,0 +1,27 @@
+// karmada-sandbox member down NAME, member up NAME, manager down, manager up: takes a part of a
+// running sandbox away and brings it back.
+#ifndef CMD_SANDBOX_STEERING_H_
+#define CMD_SANDBOX_STEERING_H_
+
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "cmd/sandbox/daemon.h"
+#include "cmd/sandbox/options.h"
+#include "sandbox/fleet.h"
+
+namespace cmd {
+
+// Carries out "member down NAME", "member up NAME", "manager down" or "manager up" inside the
+// running sandbox; returns what happens next, for the user. A member that is down refuses
+// connections and keeps its objects.
+absl::StatusOr<std::string> Steer(sandbox::Fleet& fleet, Daemon& daemon,
+                                  const std::string& request);
+
+// Asks the sandbox that runs in --dir, or else where KUBECONFIG lies, to do so.
+absl::Status RunSteering(const SandboxOptions& options);
+
+}  // namespace cmd
+
+#endif  // CMD_SANDBOX_STEERING_H_
