@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "base/status.h"
+#include "cmd/sandbox/customization_admission.h"
 #include "cmd/sandbox/steering.h"
 
 namespace cmd {
@@ -66,6 +67,8 @@ absl::StatusOr<std::unique_ptr<Session>> Session::Open(const SandboxOptions& opt
   std::unique_ptr<Session> session(new Session(std::move(directory), std::move(lock)));
   ASSIGN_OR_RETURN(session->fleet_, sandbox::Fleet::Start(options.fleet));
   const std::string& path = session->directory_.path();
+  sandbox::Backend& karmada = session->fleet_->control_plane().backend();
+  karmada.AddAdmission(CustomizationAdmission(karmada));
   RETURN_IF_ERROR(session->fleet_->WriteKubeconfigs(path));
   session->daemon_ = std::make_unique<Daemon>(session->ManagerArguments(),
                                               absl::StrCat(path, "/", kProgram, ".log"));

@@ -10,6 +10,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "api/resources.h"
 #include "cmd/sandbox/steering.h"
 #include "cmd/sandbox/terminal.h"
 #include "cmd/sandbox/up.h"
@@ -118,6 +119,41 @@ TEST_CASE_METHOD(Fixture,
   REQUIRE(tests::Eventually([&] { return daemon.EndedByItself().has_value(); }));
   CHECK(*daemon.EndedByItself() == "exited with code 1");
   CHECK(SteerManager(false).ok());
+}
+
+// A customization of Deployments.
+kube::Object Customization(const std::string& name, const std::string& field,
+                           const std::string& script) {
+  kube::Object object = kube::Object::Make(api::InterpreterCustomizations().gvk, {"", name});
+  object.Set({"spec", "target", "apiVersion"}, "apps/v1");
+  object.Set({"spec", "target", "kind"}, "Deployment");
+  object.Set({"spec", "customizations", field, "luaScript"}, script);
+  return object;
+}
+
+TEST_CASE_METHOD(Fixture, "customizations are refused as karmada-webhook refuses them") {
+  const auto session = Session::Open(options);
+  REQUIRE(session.ok());
+  sandbox::Backend& karmada = (*session)->fleet().control_plane().backend();
+  const auto apply = [&](const std::string& name, const char* field, const char* script) {
+    const auto created =
+        karmada.Create(api::InterpreterCustomizations().gvr(), Customization(name, field, script));
+    return std::string(created.status().message());
+  };
+  const std::string denied =
+      "admission webhook \"resourceinterpretercustomization.karmada.io\" denied the request: ";
+  CHECK(apply("broken", "retention", "function Retain(") ==
+        denied +
+            "InterpreterOperation(Retain) Lua script error: broken/retention:1: "
+            "<name> or '...' expected near '<eof>'");
+  CHECK(apply("first", "retention", "function Retain(d, o) return d end").empty());
+  CHECK(apply("second", "retention", "function Retain(d, o) return o end") ==
+        denied +
+            "conflicting with InterpreterOperation(Retain) of existing "
+            "ResourceInterpreterCustomization(first)");
+  const char* const dependencies = "function GetDependencies(d) return {} end";
+  CHECK(apply("third", "dependencyInterpretation", dependencies).empty());
+  CHECK(apply("fourth", "dependencyInterpretation", dependencies).empty());
 }
 
 TEST_CASE_METHOD(Fixture,
