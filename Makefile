@@ -117,12 +117,14 @@ format: setup ## Format the C++ sources in place
 	@tests/lint/check_format.sh --fix
 
 .PHONY: install
-install: setup ## Install the programs, the kubectl plugin and CRDs under PREFIX (default /usr/local; DESTDIR is honoured)
+install: setup ## Install the programs, the kubectl plugin, CRDs and the demo under PREFIX (default /usr/local; DESTDIR is honoured)
 	$(call build,release,$(BINARIES))
-	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/karmada/crds
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/karmada/crds \
+	  $(DESTDIR)$(PREFIX)/share/karmada/samples/demo
 	install -m 755 $(BINARIES:%=$(BIN)/%) $(DESTDIR)$(PREFIX)/bin/
 	ln -sf karmada-interpret $(DESTDIR)$(PREFIX)/bin/kubectl-karmada_interpret
 	install -m 644 config/crds/*.yaml $(DESTDIR)$(PREFIX)/share/karmada/crds/
+	install -m 644 config/samples/demo/*.yaml $(DESTDIR)$(PREFIX)/share/karmada/samples/demo/
 
 .PHONY: clean
 clean: ## Remove everything that was built

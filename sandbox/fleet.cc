@@ -114,7 +114,7 @@ class FleetImpl : public Fleet {
     backend.AddAdmission(KarmadaAdmission(base::RealClock()));
     if (options_.with_crds) {
       ASSIGN_OR_RETURN(const std::string directory,
-                       FindManifests({options_.crd_directory, "crds"}));
+                       FindManifests({options_.crd_directory, "crds", "--crds"}));
       RETURN_IF_ERROR(LoadDefinitions(directory, backend));
     }
     for (const char* ns : {api::kSystemNamespace, api::kClusterNamespace}) {

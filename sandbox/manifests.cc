@@ -58,7 +58,10 @@ absl::StatusOr<std::string> FindManifests(const ManifestPlace& place) {
     if (!YamlFilesIn(candidate).empty()) return candidate;
   }
   return absl::NotFoundError(
-      absl::StrCat("there are no *.yaml files in any of ", absl::StrJoin(candidates, ", ")));
+      absl::StrCat("there are no *.yaml files in any of ", absl::StrJoin(candidates, ", "),
+                   "; give ", place.flag, " the directory config/", place.name,
+                   " of the source tree, or install the program with make ",
+                   "install, which puts them into share/karmada/", place.name));
 }
 
 absl::StatusOr<std::vector<kube::Object>> ReadManifests(const std::string& directory) {

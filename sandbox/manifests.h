@@ -17,10 +17,11 @@ struct ManifestPlace {
   std::string wanted;  // A directory; empty: one of the usual places.
   std::string
       name;  // "crds": under share/karmada/ when installed, under config/ in the source tree.
+  std::string flag;  // The flag by which a user names the directory.
 };
 // `wanted`, or the first of these that has *.yaml files: ../share/karmada/<name> beside the
 // directory of the running program; config/<name> of the source tree it was built in, or of the
-// working directory. kNotFound lists where it looked.
+// working directory. kNotFound lists where it looked, and what to do.
 absl::StatusOr<std::string> FindManifests(const ManifestPlace& place);
 
 // Every document of every *.yaml file, in order of file names. Errors name the file.

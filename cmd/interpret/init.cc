@@ -59,6 +59,15 @@ absl::Status CheckKindName(absl::string_view kind) {
       absl::StrCat("\"", kind, "\" is not a kind: those look like \"Deployment\""));
 }
 
+absl::StatusOr<kube::Gvk> KindOf(const std::string& api_version, const std::string& kind) {
+  const bool only_group =
+      absl::StrContains(api_version, '.') && !absl::StrContains(api_version, '/');
+  if (!only_group) return kube::ParseGvk(api_version, kind);
+  return absl::InvalidArgumentError(absl::StrCat("--api-version ", api_version,
+                                                 " is a group without a version: write ",
+                                                 api_version, "/v1, for example"));
+}
+
 absl::StatusOr<std::vector<Operation>> OperationsOf(const InitOptions& options) {
   std::vector<Operation> operations;
   for (const std::string& name : options.operations) {
@@ -114,7 +123,7 @@ absl::StatusOr<kube::Gvk> KindNamed(const std::string& kind, const std::string& 
     if (group == std::string::npos) return kube::ParseGvk(where, name);
     return kube::Gvk{where.substr(group + 1), where.substr(0, group), name};
   }
-  if (!api_version.empty()) return kube::ParseGvk(api_version, name);
+  if (!api_version.empty()) return KindOf(api_version, name);
   std::vector<kube::Gvk> known = KnownKinds();
   known.erase(std::remove_if(known.begin(), known.end(),
                              [&](const kube::Gvk& gvk) { return gvk.kind != name; }),

@@ -63,7 +63,8 @@ absl::StatusOr<Customization> Layers::ParseOne(const Document& document) {
   for (const auto& problem : customization.problems) {
     // The object is of another kind.
     if (problem.field.empty()) {
-      return absl::InvalidArgumentError(absl::StrCat(document.Where(), ": ", problem.ToString()));
+      return absl::InvalidArgumentError(absl::StrCat(document.Where(), ": ", problem.ToString(),
+                                                     "; -f takes customizations only"));
     }
   }
   return customization;

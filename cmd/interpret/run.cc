@@ -78,11 +78,20 @@ absl::Status CheckInputs(Operation op, const RunOptions& options) {
     return desired && observed ? absl::OkStatus() : Needs(op, "--desired and --observed");
   }
   if (desired == observed) {
-    return Needs(op,
-                 desired ? "one of --desired and --observed, not both" : "--desired or --observed");
+    return Needs(op, desired
+                         ? "one of --desired and --observed, not both"
+                         : "an object: --desired FILE, or --observed FILE for one as it is in a "
+                           "member cluster (- is standard input)");
   }
   if (op == Operation::kReviseReplica && !options.replicas) return Needs(op, "--replicas");
   return absl::OkStatus();
+}
+
+absl::Status CheckOperation(const RunOptions& options) {
+  if (!options.operation.empty()) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("what shall be run? Name an operation with --operation (", AllOperationNames(),
+                   ") and an object with --desired or --observed; \"run --help\" has examples"));
 }
 
 absl::StatusOr<Invocation> ReadInputs(const RunOptions& options, ObjectSource& source,
@@ -138,7 +147,22 @@ std::string VerdictText(const Layers::Verdict& verdict, const std::optional<Hook
   return text;
 }
 
+// What to do about an operation that nobody answers; "" when somebody does. (A control plane words
+// the error as the interpreter does, without this.)
+std::string Advice(const Layers& layers, const Invocation& invocation) {
+  const kube::Gvk gvk = invocation.object.gvk();
+  for (const Layers::Verdict& verdict : layers.Explain(gvk, invocation.op, std::nullopt)) {
+    if (verdict.answers()) return "";
+  }
+  return absl::StrCat("  nothing that was given answers ",
+                      interpreter::OperationName(invocation.op), " of ", gvk.kind, " (",
+                      gvk.ApiVersion(),
+                      "), and no built-in rule does: give a customization with -f "
+                      "or a webhook with --webhook\n");
+}
+
 absl::StatusOr<ExitCode> Run(const RunOptions& options, Console& console) {
+  RETURN_IF_ERROR(CheckOperation(options));
   DocumentReader reader(console.in);
   LiveOptions member = options.layers.live;
   if (!options.observed_context.empty()) member.context = options.observed_context;
@@ -159,6 +183,7 @@ absl::StatusOr<ExitCode> Run(const RunOptions& options, Console& console) {
   }
   if (!measured.result.ok()) {
     PrintError(*layers, measured.result.status(), console);
+    console.err << Advice(*layers, invocation);
     return ExitCode::kFailed;
   }
   if (options.diff) {
@@ -173,9 +198,7 @@ absl::StatusOr<ExitCode> Run(const RunOptions& options, Console& console) {
 }
 
 void AddInputs(CLI::App& app, RunOptions& o) {
-  app.add_option("--operation", o.operation, AllOperationNames())
-      ->required()
-      ->type_name("OPERATION");
+  app.add_option("--operation", o.operation, AllOperationNames())->type_name("OPERATION");
   app.add_option("--desired,--desired-file", o.desired, "the template")->type_name("OBJECT");
   app.add_option("--observed,--observed-file", o.observed, "the object in a member cluster")
       ->type_name("OBJECT");

@@ -226,7 +226,7 @@ absl::Status Demo::TemplateReady() {
 
 absl::StatusOr<std::vector<kube::Object>> ReadSamples(std::string directory) {
   if (directory.empty()) {
-    ASSIGN_OR_RETURN(directory, sandbox::FindManifests({"", "samples/demo"}));
+    ASSIGN_OR_RETURN(directory, sandbox::FindManifests({"", "samples/demo", "--samples"}));
   }
   ASSIGN_OR_RETURN(std::vector<kube::Object> objects, sandbox::ReadManifests(directory));
   for (const kube::Object& object : objects) {

@@ -51,6 +51,8 @@ TEST_CASE("A kind is named with its version, or known") {
   CHECK_THAT(std::string(KindNamed("Service", "").status().message()),
              Contains("may be v1 or serving.knative.dev/v1: give it with --api-version"));
   CHECK_FALSE(KindNamed("widgets", "example.io/v1").ok());
+  CHECK(KindNamed("Widget", "example.io").status().message() ==
+        "--api-version example.io is a group without a version: write example.io/v1, for example");
 }
 
 TEST_CASE("list reports the rules, the answering ones apart from those behind them") {

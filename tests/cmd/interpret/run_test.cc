@@ -165,7 +165,8 @@ TEST_CASE("An operation that fails is reported on standard error, with exit code
   CHECK(ran.code == 1);
   CHECK(ran.out.empty());
   CHECK_THAT(ran.err, Contains("default InterpretHealth interpreter for \"example.io/v1, "
-                               "Kind=Widget\" not found"));
+                               "Kind=Widget\" not found") &&
+                          Contains("give a customization with -f or a webhook with --webhook"));
 }
 
 TEST_CASE("An error of a script is shown at its line in the customization's file") {
@@ -213,6 +214,10 @@ TEST_CASE("Inputs that are missing, wrong or too many are reported, with exit co
   };
   CHECK_THAT(error({"--operation", "Retain", "--desired", web}),
              Contains("Retain needs --desired and --observed"));
+  CHECK_THAT(error({}), Contains("Name an operation with --operation (InterpretReplica, ") &&
+                            Contains("an object with --desired or --observed"));
+  CHECK_THAT(error({"--operation", "InterpretHealth"}),
+             Contains("InterpretHealth needs an object: --desired FILE, or --observed FILE"));
   CHECK_THAT(error({"--operation", "ReviseReplica", "--desired", web}), Contains("--replicas"));
   CHECK_THAT(error({"--operation", "InterpretHealth", "--desired", web, "--observed", web}),
              Contains("not both"));
@@ -224,5 +229,6 @@ TEST_CASE("Inputs that are missing, wrong or too many are reported, with exit co
   CHECK_THAT(error({"--operation", "InterpretHealth", "--desired", "nowhere.yaml"}),
              Contains("neither a file that exists nor TYPE/NAME"));
   CHECK_THAT(error({"--operation", "InterpretHealth", "--desired", web, "-f", web}),
-             Contains("not a ResourceInterpreterCustomization, got apps/v1, Kind=Deployment"));
+             Contains("not a ResourceInterpreterCustomization, got apps/v1, Kind=Deployment") &&
+                 Contains("-f takes customizations only"));
 }
