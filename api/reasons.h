@@ -33,6 +33,7 @@ namespace reason {
 
 // Events on the configurations of the resource interpreter have these.
 inline constexpr char kInvalidConfiguration[] = "InvalidConfiguration";
+inline constexpr char kValidConfiguration[] = "ValidConfiguration";
 inline constexpr char kWebhookSuspended[] = "WebhookSuspended";
 inline constexpr char kWebhookResumed[] = "WebhookResumed";
 

@@ -16,7 +16,10 @@ void ConfigurationProblems::Report(const std::vector<Finding>& findings) {
     const Key key{std::string(finding.object->kind()), std::string(finding.object->name())};
     const auto last = before.find(key);
     if (gone.erase(key) > 0 || !finding.problems.empty()) SetGauge(key, finding.problems.size());
-    if (finding.problems.empty()) continue;
+    if (finding.problems.empty()) {
+      if (last != before.end() && !last->second.empty()) ReportRepaired(*finding.object);
+      continue;
+    }
     std::string& reported = reported_[key];
     if (last != before.end()) reported = last->second;
     ReportOne(finding, reported);
@@ -32,6 +35,15 @@ void ConfigurationProblems::ReportOne(const Finding& finding, std::string& repor
                    {{"object", finding.object->Describe()}, {"problems", text}});
   manager_.events().Record(api::kInterpreterSource, kube::ObjectReference::Of(*finding.object),
                            kube::EventType::kWarning, api::reason::kInvalidConfiguration, text);
+}
+
+void ConfigurationProblems::ReportRepaired(const kube::Object& object) {
+  if (!manager_.IsLeader()) return;
+  base::LogInfo("an interpreter configuration has no problems any more",
+                {{"object", object.Describe()}});
+  manager_.events().Record(api::kInterpreterSource, kube::ObjectReference::Of(object),
+                           kube::EventType::kNormal, api::reason::kValidConfiguration,
+                           "The problems that were reported are repaired.");
 }
 
 metrics::Labels ConfigurationProblems::LabelsOf(const Key& key) {

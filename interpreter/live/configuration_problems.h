@@ -1,5 +1,6 @@
-// Reports problems of configuration objects where their authors look: an event on the object and a
-// log line when a problem is new, and a gauge for as long as the object is there.
+// What is wrong with configuration objects, reported where their authors look: an event on the
+// object and a log line when it is new, another event when it has been repaired, and a gauge for as
+// long as the object is there.
 #ifndef INTERPRETER_LIVE_CONFIGURATION_PROBLEMS_H_
 #define INTERPRETER_LIVE_CONFIGURATION_PROBLEMS_H_
 
@@ -37,6 +38,8 @@ class ConfigurationProblems {
   using Key = std::pair<std::string, std::string>;
 
   void ReportOne(const Finding& finding, std::string& reported);
+  // Follows a report of this instance, so that `kubectl describe` does not end with the problem.
+  void ReportRepaired(const kube::Object& object);
   static metrics::Labels LabelsOf(const Key& key);
   void SetGauge(const Key& key, size_t problems);
 

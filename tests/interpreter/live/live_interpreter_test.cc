@@ -156,7 +156,7 @@ TEST_CASE_METHOD(Fixture, "a change that changes no rule touches nothing") {
   CHECK(published == 1);
 }
 
-TEST_CASE_METHOD(Fixture, "what is wrong with a customization is reported on it, once") {
+TEST_CASE_METHOD(Fixture, "what is wrong with a customization is reported on it, and its repair") {
   server->Put(api::InterpreterCustomizations(), Customization("broken", "=="));
   REQUIRE(Load().ok());
   Start();
@@ -169,7 +169,9 @@ TEST_CASE_METHOD(Fixture, "what is wrong with a customization is reported on it,
                           "Customization\",name=\"broken\"} 1"));
   server->Put(api::InterpreterCustomizations(), Customization("broken", "true"));
   REQUIRE(EventuallyAfterSettling([&] { return Health().ok(); }));
-  CHECK(recorded->All().size() == 1);
+  REQUIRE(Eventually([&] { return recorded->All().size() == 2; }));
+  CHECK_THAT(recorded->All().at(1),
+             Catch::StartsWith("Normal ValidConfiguration ResourceInterpreterCustomization: "));
   CHECK(Eventually([&] { return absl::StrContains(registry.Expose(), "name=\"broken\"} 0"); }));
   server->Erase(api::InterpreterCustomizations(), {"", "broken"});
   CHECK(EventuallyAfterSettling(
