@@ -41,7 +41,11 @@ TEST_CASE("What has no effect yet is reported when it comes or changes, and not 
   REQUIRE(plane.Eventually([&] { return plane.Exists("member1", kNamespace, {"", ns}); }));
 
   plane.Apply("host", In(ns, PolicyFor("v1", "ConfigMap", "member1", "  propagateDeps: true\n")));
+  int edits = 0;
   REQUIRE(plane.Eventually([&] {
+    // A policy that came before anybody looked is noticed when it changes.
+    plane.Patch("host", kPolicy, {ns, PolicyName(ns)},
+                absl::StrCat(R"({"spec":{"priority":)", ++edits, "}}"));
     return StrContains(events(),
                        "Warning NotSupportedYet: spec.propagateDeps: true has no effect yet: the");
   }));
@@ -60,6 +64,9 @@ spec:
   - overriders: {imageOverrider: [{component: Registry, operator: add, value: r.example.com}]}
 )"));
   CHECK(plane.Eventually([&] {
+    plane.Patch("host", kOverride, {ns, absl::StrCat("o-", ns)},
+                In(absl::StrCat("n", ++edits), R"({"spec":{"resourceSelectors":[
+                    {"apiVersion":"v1","kind":"ConfigMap","name":"$NS"}]}})"));
     return StrContains(plane.EventsOn(kOverride, absl::StrCat("o-", ns)),
                        "NotSupportedYet: OverridePolicy has no effect yet: manifests go to");
   }));
