@@ -45,7 +45,7 @@ void RetainMap(const kube::Object& observed, absl::string_view map, absl::string
 
 }  // namespace
 
-MemberObjects::MemberObjects(Deps deps) : deps_(deps) {}
+MemberObjects::MemberObjects(Deps deps) : deps_(deps), refusals_(deps.clock) {}
 
 absl::StatusOr<std::shared_ptr<kube::Informer>> MemberObjects::InformerFor(
     const std::string& cluster, const kube::Gvk& gvk, const base::StopToken& stop) {
@@ -161,14 +161,19 @@ absl::StatusOr<ApplyResult> MemberObjects::SendUpdate(const std::string& cluster
   kube::Object comparable = *observed;
   interpreter::Prune(comparable);
   const json::Value patch = kube::DiffMergePatch(comparable.root(), desired.root());
+  const Refusals::Object object{cluster, observed->gvk(), observed->key()};
+  RETURN_IF_ERROR(refusals_.Check(object, patch));
   const kube::Object after(kube::ApplyMergePatch(observed->root(), patch));
 
   ASSIGN_OR_RETURN(const std::shared_ptr<kube::MemberCluster> member, deps_.clusters.Get(cluster));
   ASSIGN_OR_RETURN(const kube::Resource resource, ResourceOf(*member, manifest.gvk(), stop));
   kube::UpdateOptions options;
   options.precondition = kube::UpdateOptions::Precondition::kAlways;
-  ASSIGN_OR_RETURN(const kube::ObjectPtr now,
-                   member->client().Update(resource, observed, after, options, stop));
+  const absl::StatusOr<kube::ObjectPtr> updated =
+      member->client().Update(resource, observed, after, options, stop);
+  refusals_.Note(object, patch, updated.status());
+  RETURN_IF_ERROR(updated.status());
+  const kube::ObjectPtr& now = *updated;
   Record(cluster, *now);
   if (now == observed) return ApplyResult::kNone;
   return now->resource_version() == observed->resource_version() ? ApplyResult::kUnchanged
@@ -213,14 +218,17 @@ bool MemberObjects::NeedsUpdate(const std::string& cluster, const kube::Object& 
 }
 
 void MemberObjects::Forget(const std::string& cluster) {
+  refusals_.Forget([&](const auto& object) { return std::get<0>(object) == cluster; });
   absl::MutexLock lock(&mu_);
   absl::erase_if(versions_, [&](const auto& entry) { return std::get<0>(entry.first) == cluster; });
 }
 
 void MemberObjects::Forget(const std::string& cluster, const kube::Gvk& gvk,
                            const kube::ObjectKey& key) {
+  const VersionKey object{cluster, gvk, key};
+  refusals_.Forget([&](const auto& refused) { return refused == object; });
   absl::MutexLock lock(&mu_);
-  versions_.erase({cluster, gvk, key});
+  versions_.erase(object);
 }
 
 void MemberObjects::Record(const std::string& cluster, const kube::Object& written) {

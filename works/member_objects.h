@@ -22,6 +22,7 @@
 #include "kube/client/rest_mapper.h"
 #include "kube/meta/object.h"
 #include "kube/runtime/cluster_set.h"
+#include "works/refusals.h"
 
 namespace works {
 
@@ -53,7 +54,8 @@ class MemberObjects {
   // Creates an object that somebody deleted in the member. Returns kNone when it is there already.
   absl::StatusOr<ApplyResult> Recreate(const std::string& cluster, const kube::Object& manifest,
                                        const base::StopToken& stop);
-  // Updates `observed`, as Apply does.
+  // Updates `observed`, as Apply does. A change that the member has refused as invalid a moment ago
+  // is not sent again yet, and fails as it did then.
   absl::StatusOr<ApplyResult> Update(const std::string& cluster, const kube::Object& manifest,
                                      const kube::ObjectPtr& observed, const base::StopToken& stop);
   // Deletes the object unless it or its kind is gone, or it is not Karmada's. Does not wait for it
@@ -78,7 +80,7 @@ class MemberObjects {
   void Forget(const std::string& cluster, const kube::Gvk& gvk, const kube::ObjectKey& key);
 
  private:
-  using VersionKey = std::tuple<std::string, kube::Gvk, kube::ObjectKey>;
+  using VersionKey = Refusals::Object;
 
   // Returns the kind as the control plane serves it, else as the member does: a definition that was
   // deleted in the control plane must not keep its objects in members. kNotFound when neither
@@ -100,6 +102,7 @@ class MemberObjects {
              metrics::Labels labels, bool ok);
 
   const Deps deps_;
+  Refusals refusals_;
   mutable absl::Mutex mu_;
   // Describes each object after our last write to it: "gen:<generation>" or "rv:<resourceVersion>".
   absl::flat_hash_map<VersionKey, std::string> versions_ ABSL_GUARDED_BY(mu_);

@@ -1,7 +1,9 @@
 #include "works/member_objects.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <string>
+#include <vector>
 
 #include "absl/strings/match.h"
 #include "tests/support/members_fixture.h"
@@ -261,6 +263,42 @@ TEST_CASE_METHOD(
   CHECK(objects.Recreate("m1", ConfigMap(R"({"k": "other"})"), {}).ok());
   CHECK(Held().Get({"data", "k"}).AsString() == "v");
   CHECK(Count("create_resource_to_cluster", {{"recreate", "true"}}) == 1);
+}
+
+TEST_CASE_METHOD(Fixture, "a change that the member refuses is sent again after growing pauses") {
+  REQUIRE(Apply(ConfigMap()) == ApplyResult::kCreated);
+  const auto sent = [&] {
+    const std::vector<std::string> requests = m1.Requests();
+    return std::count_if(requests.begin(), requests.end(), [](const std::string& request) {
+      return absl::StartsWith(request, "PATCH");
+    });
+  };
+  m1.FailNext("PATCH", 422, "Invalid", 3);
+  const kube::Object changed = ConfigMap(R"({"k": "w"})");
+  const auto refused = [&] { return objects.Apply("m1", changed, {}).status(); };
+  const absl::Status first = refused();
+  CHECK(absl::IsInvalidArgument(first));
+  CHECK(refused() == first);
+  CHECK(sent() == 1);
+  clock.Advance(works::Refusals::kFirstPause);
+  CHECK(absl::IsInvalidArgument(refused()));
+  clock.Advance(works::Refusals::kFirstPause);
+  CHECK(absl::IsInvalidArgument(refused()));
+  CHECK(sent() == 2);
+  clock.Advance(works::Refusals::kFirstPause);
+  CHECK(absl::IsInvalidArgument(refused()));
+  CHECK(sent() == 3);
+  // Another change is worth a try at once, and a success ends it.
+  CHECK(Apply(ConfigMap(R"({"k": "x"})")) == ApplyResult::kUpdated);
+  CHECK(Apply(changed) == ApplyResult::kUpdated);
+}
+
+TEST_CASE_METHOD(Fixture, "a change that is denied for another reason is sent again at once") {
+  REQUIRE(Apply(ConfigMap()) == ApplyResult::kCreated);
+  const kube::Object changed = ConfigMap(R"({"k": "w"})");
+  m1.FailNext("PATCH", 403, "Forbidden");
+  CHECK_FALSE(objects.Apply("m1", changed, {}).ok());
+  CHECK(Apply(changed) == ApplyResult::kUpdated);
 }
 
 }  // namespace
