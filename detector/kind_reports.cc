@@ -1,5 +1,7 @@
 #include "detector/kind_reports.h"
 
+#include <utility>
+
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "api/reasons.h"
@@ -43,19 +45,26 @@ kube::ObjectPtr KindReports::Policy(const kube::ObjectKey& key) const {
 
 void KindReports::SetServed(const std::set<kube::Gvk>& served) {
   std::erase_if(waiting_, [&](const auto& entry) { return !served.contains(entry.first); });
+  std::map<std::pair<kube::Gvk, bool>, std::vector<kube::ObjectPtr>> findings;
   for (const auto& finding : unserved_.SetServed(served, manager_.clock().SteadyNow())) {
-    Report(finding, served);
+    const kube::ObjectPtr policy = Policy(finding.policy);
+    if (policy != nullptr) findings[{finding.kind, finding.at_start}].push_back(policy);
+  }
+  for (const auto& [kind, policies] : findings) {
+    Report(policies, NotServed(kind.first, served), kind.second);
   }
 }
 
-void KindReports::Report(const UnservedKinds::Finding& finding, const std::set<kube::Gvk>& served) {
-  const kube::ObjectPtr policy = Policy(finding.policy);
-  if (policy == nullptr) return;
-  const std::string message = NotServed(finding.kind, served);
-  base::LogWarning("a policy selects a kind that is not served",
-                   {{"policy", policy->Describe()}, {"message", message}});
-  if (finding.at_start) return;
-  recorder_.Warning(kube::ObjectReference::Of(*policy), api::reason::kResourceNotServed, message);
+void KindReports::Report(const std::vector<kube::ObjectPtr>& policies, const std::string& message,
+                         bool at_start) {
+  base::LogWarning("policies select a kind that is not served",
+                   {{"message", message},
+                    {"policies", policies.size()},
+                    {"one of them", policies.front()->Describe()}});
+  if (at_start) return;
+  for (const kube::ObjectPtr& policy : policies) {
+    recorder_.Warning(kube::ObjectReference::Of(*policy), api::reason::kResourceNotServed, message);
+  }
 }
 
 void KindReports::SetWaiting(const Wait& wait) {
@@ -67,7 +76,7 @@ void KindReports::SetWaiting(const Wait& wait) {
     base::LogInfo("templates of a new kind wait for clusters to serve it",
                   {{"kind", wait.kind.ToString()}, {"clusters", clusters}});
   }
-  if (known.reported || now < known.since + kShortWait) return;
+  if (wait.at_start || known.reported || now < known.since + kShortWait) return;
   known.reported = true;
   const std::string message = absl::StrCat(
       "objects of the new kind ", NameOf(wait.kind), " wait, for ",

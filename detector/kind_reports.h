@@ -17,8 +17,8 @@
 
 namespace detector {
 
-// SetSelected is thread-safe, the others belong to the thread that runs the kinds. A policy that
-// was there before this process gets lines in the log only: a restart writes no events.
+// SetSelected is thread-safe, the others belong to the thread that runs the kinds. What was there
+// before this process is only counted in the log: a restart writes no events.
 class KindReports {
  public:
   // REQUIRES: all outlive this object.
@@ -37,6 +37,7 @@ class KindReports {
     kube::Gvk kind;
     std::vector<kube::ObjectPtr> policies;
     std::vector<std::string> clusters;  // Those that do not serve the kind.
+    bool at_start = false;              // The kind was served before this process began.
   };
   void SetWaiting(const Wait& wait);
 
@@ -47,7 +48,9 @@ class KindReports {
   };
   // nullptr when it is gone, or about to go.
   kube::ObjectPtr Policy(const kube::ObjectKey& key) const;
-  void Report(const UnservedKinds::Finding& finding, const std::set<kube::Gvk>& served);
+  // Policies that name the same kind, which is not served.
+  void Report(const std::vector<kube::ObjectPtr>& policies, const std::string& message,
+              bool at_start);
 
   kube::Manager& manager_;
   const PolicyIndex& policies_;

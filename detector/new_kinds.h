@@ -37,6 +37,8 @@ class NewKinds {
 
   // Returns whether templates of the kind may have to wait.
   bool IsNew(const kube::Gvk& gvk) const { return waiting_.contains(gvk); }
+  // Returns whether the kind was served at the first call of SetServed already.
+  bool WasThereAtStart(const kube::Gvk& gvk) const { return at_start_.contains(gvk); }
   // Returns whether templates of the kind still have to wait, for clusters of these: those that
   // its policies may choose. A kind that is done with waiting is not new any more.
   bool MustWait(const kube::Gvk& gvk, const std::vector<kube::ObjectPtr>& clusters,
@@ -49,7 +51,7 @@ class NewKinds {
   };
 
   const absl::Duration patience_;  // With the clusters after the first.
-  std::set<kube::Gvk> served_;
+  std::set<kube::Gvk> served_, at_start_;
   std::map<kube::Gvk, Wait> waiting_;
 };
 

@@ -122,7 +122,8 @@ bool TemplateSource::MayWatch(const kube::Gvk& gvk) {
   const std::vector<kube::ObjectPtr> policies = Selecting(gvk);
   const std::vector<kube::ObjectPtr> clusters = ClustersFor(policies);
   if (!new_kinds_.MustWait(gvk, clusters, deps_.manager.clock().SteadyNow())) return true;
-  reports_.SetWaiting({gvk, policies, ClustersWithout(gvk, clusters)});
+  reports_.SetWaiting(
+      {gvk, policies, ClustersWithout(gvk, clusters), new_kinds_.WasThereAtStart(gvk)});
   return false;
 }
 

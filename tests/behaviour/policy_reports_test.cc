@@ -91,7 +91,7 @@ TEST_CASE("A policy that names a kind that is not served is told so, until the k
                        "Warning ResourceNotServed: spec.resourceSelectors names apps/v1 Deploymnt, "
                        "which the control plane does not serve; did you mean apps/v1 Deployment?");
   }));
-  CHECK(StrContains(plane.DaemonLog(), "a policy selects a kind that is not served policy="));
+  CHECK(StrContains(plane.DaemonLog(), "policies select a kind that is not served message="));
 
   plane.Patch("host", kPolicy, {ns, PolicyName(ns)}, In(ns, R"({"spec":{"resourceSelectors":[
                   {"apiVersion":"$NS.example.io/v1","kind":"Robot"}]}})"));

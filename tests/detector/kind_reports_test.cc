@@ -80,4 +80,12 @@ TEST_CASE_METHOD(Fixture, "a kind that waits for clusters gets one event when th
             "wait, for 30s at most, until its clusters serve it; these do not yet: m1, m2"});
 }
 
+TEST_CASE_METHOD(Fixture, "a kind that was served before the process began gets no event") {
+  const detector::KindReports::Wait wait{kDeployment, {policies->Find(key)}, {"m1"}, true};
+  reports->SetWaiting(wait);
+  clock.Advance(absl::Minutes(1));
+  reports->SetWaiting(wait);
+  CHECK(recorded->All().empty());
+}
+
 }  // namespace

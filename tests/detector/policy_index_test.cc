@@ -109,6 +109,25 @@ TEST_CASE_METHOD(Fixture, "policies of another namespace do not count") {
   CHECK(Best("elsewhere") == "there");
 }
 
+TEST_CASE_METHOD(Fixture, "the policies that select a kind are found, in every namespace") {
+  Put("all", 0);
+  Put("named", 0, kByName, "other");
+  Put("sets", 0, R"({"kind": "StatefulSet"})");
+  const auto selecting = [&](const char* kind) {
+    std::vector<std::string> names;
+    for (const kube::ObjectPtr& policy : index->Selecting({"apps", "v1", kind})) {
+      names.emplace_back(policy->name());
+    }
+    std::sort(names.begin(), names.end());
+    return names;
+  };
+  CHECK(Eventually([&] {
+    return selecting("StatefulSet") == std::vector<std::string>{"sets"} &&
+           selecting("Deployment") == std::vector<std::string>{"all", "named"};
+  }));
+  CHECK(selecting("DaemonSet").empty());
+}
+
 TEST_CASE_METHOD(Fixture, "a policy on its way out or gone is not chosen") {
   Put("next", 0);
   Put("first", 5);
