@@ -5,6 +5,7 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
+#include "kube/cache/internal/failure_log.h"
 #include "kube/cache/internal/reflector.h"
 #include "kube/cache/internal/task_pool.h"
 
@@ -19,15 +20,25 @@ constexpr absl::Duration kTombstoneAge = absl::Minutes(5);
 }  // namespace
 
 struct InformerSet::Impl {
-  Impl(Client& client, const base::Clock& clock, std::shared_ptr<InformerThreads> given,
-       internal::TaskPool& pool)
-      : client(client), clock(clock), threads(std::move(given)), lane(pool) {}
+  // What sets with the same threads share.
+  struct Shared {
+    std::shared_ptr<InformerThreads> threads;
+    internal::FailureLog& failures;
+    internal::TaskPool& pool;
+  };
+  Impl(Client& client, const base::Clock& clock, const Shared& shared)
+      : client(client),
+        clock(clock),
+        threads(shared.threads),
+        failures(shared.failures),
+        lane(shared.pool) {}
 
   using ReflectorPtr = std::shared_ptr<internal::Reflector>;
 
   Client& client;
   const base::Clock& clock;
   const std::shared_ptr<InformerThreads> threads;
+  internal::FailureLog& failures;
   internal::TaskPool::Lane lane;
   mutable absl::Mutex mu;
   InformerOptions default_options ABSL_GUARDED_BY(mu);
@@ -40,7 +51,7 @@ struct InformerSet::Impl {
     const auto own = options.find(r.gvr());
     auto informer = std::make_shared<internal::Reflector>(
         r, own == options.end() ? default_options : own->second,
-        internal::Reflector::Environment{client, clock, lane});
+        internal::Reflector::Environment{client, clock, lane, failures});
     if (stopped) {
       informer->Stop();
       return informer;
@@ -67,15 +78,16 @@ struct InformerSet::Impl {
 };
 
 InformerThreads::InformerThreads(const base::Clock& clock, int max_threads)
-    : pool_(std::make_unique<internal::TaskPool>(clock, max_threads)) {}
+    : failures_(std::make_unique<internal::FailureLog>()),
+      pool_(std::make_unique<internal::TaskPool>(clock, max_threads)) {}
 
 InformerThreads::~InformerThreads() = default;
 
 InformerSet::InformerSet(Client& client, const base::Clock& clock,
                          std::shared_ptr<InformerThreads> threads) {
   if (threads == nullptr) threads = std::make_shared<InformerThreads>(clock, kOwnThreads);
-  internal::TaskPool& pool = *threads->pool_;
-  impl_ = std::make_unique<Impl>(client, clock, std::move(threads), pool);
+  const Impl::Shared shared{threads, *threads->failures_, *threads->pool_};
+  impl_ = std::make_unique<Impl>(client, clock, shared);
 }
 
 InformerSet::~InformerSet() { Stop(); }

@@ -30,8 +30,9 @@
 namespace kube {
 
 namespace internal {
+class FailureLog;
 class TaskPool;
-}
+}  // namespace internal
 
 // Called on the transport's or a writer's thread with no lock of the informer's held; must not
 // block (put a key in a queue, no more). An object replaced by one with another uid is reported as
@@ -90,6 +91,8 @@ class InformerThreads {
 
  private:
   friend class InformerSet;
+  // What fails in them is logged together for each server, whichever sets it belongs to.
+  std::unique_ptr<internal::FailureLog> failures_;
   std::unique_ptr<internal::TaskPool> pool_;
 };
 

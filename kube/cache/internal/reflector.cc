@@ -66,7 +66,8 @@ Reflector::~Reflector() { Stop(); }
 void Reflector::Start() { RunAfter(absl::ZeroDuration(), Step::kList); }
 
 void Reflector::Stop() {
-  stop_.request_stop();
+  // The destructor comes here again, when the environment may be gone.
+  if (stop_.request_stop()) env_.failures.Forget(Self());
   writer_.Stop();
   std::unique_ptr<Watch> watch;  // Its end is waited for without the lock.
   absl::MutexLock lock(&watch_mu_);
@@ -114,6 +115,7 @@ void Reflector::RunAfter(absl::Duration delay, Step step) {
   auto self = shared_from_this();
   env_.lane.RunAt(env_.clock.SteadyNow() + delay, [self, step] {
     if (self->stopped()) return;
+    self->LogFailures();
     if (step == Step::kList) {
       self->ListThenWatch();
     } else {
@@ -294,7 +296,8 @@ void Reflector::Failed(const absl::Status& status) {
     absl::MutexLock lock(&mu_);
     if (std::exchange(last_error_, status) == status) return;
   }
-  base::LogWarning("cache is not up to date, trying again", {{"what", Name()}, {"error", status}});
+  env_.failures.Failed(Self(), status, env_.clock.SteadyNow());
+  if (stopped()) env_.failures.Forget(Self());  // Stop may have done so just before.
 }
 
 void Reflector::Succeeded() {
@@ -303,7 +306,20 @@ void Reflector::Succeeded() {
     if (last_error_.ok()) return;
     last_error_ = absl::OkStatus();
   }
-  base::LogInfo("cache is up to date again", {{"what", Name()}});
+  env_.failures.Succeeded(Self());
+  LogFailures();
+}
+
+void Reflector::LogFailures() {
+  for (const FailureLog::Report& report : env_.failures.TakeDue(env_.clock.SteadyNow())) {
+    if (report.error.ok()) {
+      base::LogInfo("caches are up to date again",
+                    {{"count", report.count}, {"what", report.what}});
+    } else {
+      base::LogWarning("caches are not up to date, trying again",
+                       {{"count", report.count}, {"what", report.what}, {"error", report.error}});
+    }
+  }
 }
 
 }  // namespace kube::internal

@@ -10,6 +10,7 @@
 #include "kube/cache/informer.h"
 #include "kube/cache/internal/backoff.h"
 #include "kube/cache/internal/cache_writer.h"
+#include "kube/cache/internal/failure_log.h"
 #include "kube/cache/internal/own_versions.h"
 #include "kube/cache/internal/task_pool.h"
 #include "kube/client/client.h"
@@ -27,6 +28,7 @@ class Reflector final : public Informer,
     Client& client;
     const base::Clock& clock;
     TaskPool::Lane& lane;
+    FailureLog& failures;
   };
   // REQUIRES: the environment outlives Stop; the object is owned by a shared_ptr.
   Reflector(Resource resource, InformerOptions options, Environment environment);
@@ -68,9 +70,11 @@ class Reflector final : public Informer,
   std::string Name() const;
   bool stopped() const { return stop_.stop_requested(); }
 
-  // Keeps the error and logs it when it differs from the last one.
+  // Keeps the error, and has it logged when it differs from the last one.
   void Failed(const absl::Status& status);
   void Succeeded();
+  void LogFailures();
+  FailureLog::Cache Self() const { return {this, env_.client.name(), resource_}; }
   // Returns whether the watch that has just ended was of use, so that the failures before it count
   // no more.
   bool WatchWasHealthy() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
