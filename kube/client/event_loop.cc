@@ -11,6 +11,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
 #include <map>
 #include <set>
 #include <thread>
@@ -19,7 +22,9 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/container/flat_hash_map.h"
+#include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
+#include "base/log.h"
 
 namespace kube {
 namespace {
@@ -37,7 +42,12 @@ class EpollReactor : public Reactor {
   EpollReactor()
       : epoll_(epoll_create1(EPOLL_CLOEXEC)), wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
     epoll_event event = {.events = EPOLLIN, .data = {.ptr = nullptr}};
-    epoll_ctl(epoll_, EPOLL_CTL_ADD, wake_, &event);
+    const bool made = epoll_ >= 0 && wake_ >= 0;
+    if (made && epoll_ctl(epoll_, EPOLL_CTL_ADD, wake_, &event) == 0) return;
+    // Without it no watch would ever hear anything, and nobody would know.
+    base::LogError("cannot create the event loop for watches, which needs two file descriptors",
+                   {{"error", std::strerror(errno)}});
+    std::abort();
   }
   ~EpollReactor() override {
     sources_.clear();
@@ -69,15 +79,20 @@ class EpollReactor : public Reactor {
     sources_.clear();
   }
 
-  void Watch(const std::shared_ptr<Source>& source, const Interest& interest) override {
+  absl::Status Watch(const std::shared_ptr<Source>& source, const Interest& interest) override {
     Entry& entry = sources_[source.get()];
     entry.source = source;
     const Interest before = std::exchange(entry.interest, interest);
     // A socket that was closed meanwhile has left epoll by itself.
     const bool same = before.fd == interest.fd && before.socket == interest.socket;
-    if (same && before.events == interest.events) return;
+    if (same && before.events == interest.events) return absl::OkStatus();
     epoll_event event = {.events = EpollEvents(interest.events), .data = {.ptr = source.get()}};
-    epoll_ctl(epoll_, same ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, interest.fd, &event);
+    const int operation = same ? EPOLL_CTL_MOD : EPOLL_CTL_ADD;
+    if (epoll_ctl(epoll_, operation, interest.fd, &event) == 0) return absl::OkStatus();
+    entry.interest = Interest();
+    return absl::UnavailableError(
+        absl::StrCat("cannot wait for one more socket: ", std::strerror(errno),
+                     " (limits: open file descriptors, fs.epoll.max_user_watches)"));
   }
 
   void SetTimer(const std::shared_ptr<Source>& source, base::SteadyTime at) override {

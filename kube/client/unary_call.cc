@@ -121,6 +121,10 @@ absl::StatusOr<Addresses> UnaryCall::Resolve() {
     return Addresses{*address};
   }
   const auto lookup = std::make_shared<Lookup>();
+  if (lookup->fd() < 0) {
+    return absl::UnavailableError(absl::StrCat("the host name \"", route.dialled_host(),
+                                               "\" cannot be resolved: ", NoDescriptor()));
+  }
   ResolveInBackground(
       {route.dialled_host(), route.dialled_port(), route.urgent},
       [lookup](absl::StatusOr<Addresses> answer) { lookup->Set(std::move(answer)); });

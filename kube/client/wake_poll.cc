@@ -6,22 +6,32 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
 #include <cstdint>
+#include <cstring>
 
+#include "absl/strings/str_cat.h"
+#include "base/status.h"
 #include "kube/client/internal/event_loop.h"
 
 namespace kube {
 
+std::string NoDescriptor() {
+  return absl::StrCat("no file descriptor for waiting: ", std::strerror(errno));
+}
+
 // An eventfd that this thread keeps from call to call.
 struct WakePoll::Waker {
-  Waker() : fd(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
-  ~Waker() { close(fd); }
-  const int fd;
+  ~Waker() {
+    if (fd >= 0) close(fd);
+  }
+  int fd = -1;  // Stays so while the process has no more descriptors.
   std::atomic<bool> fired = false;
 };
 
 WakePoll::Waker& WakePoll::ThreadWaker() {
   thread_local Waker waker;
+  if (waker.fd < 0) waker.fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   return waker;
 }
 
@@ -35,6 +45,7 @@ WakePoll::WakePoll(const base::StopToken& stop)
     : can_stop_(stop.stop_possible()),
       stop_(stop),
       waker_(ThreadWaker()),
+      unable_(waker_.fd < 0 ? absl::UnavailableError(NoDescriptor()) : absl::OkStatus()),
       callback_(stop, SetWaker{&waker_}) {}
 
 // Members go after this body, so the callback may still fire; what it leaves behind is a wake-up
@@ -47,6 +58,7 @@ WakePoll::~WakePoll() {
 
 absl::Status WakePoll::Await(int fd, short events, base::SteadyTime look_again,
                              base::SteadyTime deadline) {
+  RETURN_IF_ERROR(unable_);  // A stop would not end the wait.
   while (true) {
     if (stop_.stop_requested()) return absl::CancelledError("stopped while waiting for an answer");
     const base::SteadyTime now = SteadyNow();

@@ -1,7 +1,11 @@
 // A stream goes through these phases: its host name is looked up on another thread; the connection
 // is established; the request is written; the answer is read until it ends. Every phase before the
-// answer shares one deadline. Afterwards the stream may be silent for so long: data only notes when
-// it came, and the timer, when it is due, looks whether that is long enough ago.
+// answer shares one deadline, and the head of the answer has one of its own. Afterwards the stream
+// may be silent for so long: data only notes when it came, and the timer, when it is due, looks
+// whether that is long enough ago.
+//
+// All streams share one thread, so each reads some blocks and leaves the turn to others. What is
+// left in the socket wakes the stream again; for what a TLS layer holds it posts a call to itself.
 #include "kube/client/internal/watch_stream.h"
 
 #include <algorithm>
@@ -61,7 +65,11 @@ void WatchStream::Connect(Reactor& reactor, absl::StatusOr<Addresses> addresses)
   parser_ = std::make_unique<ResponseParser>(
       ResponseParser::Options(),
       ResponseParser::Callbacks{
-          .on_head = [this](const HttpResponse& head) { delivery_->Head(head).IgnoreError(); },
+          .on_head =
+              [this](const HttpResponse& head) {
+                has_head_ = true;
+                delivery_->Head(head).IgnoreError();
+              },
           .on_body = [this](absl::string_view bytes) { return delivery_->Data(bytes); }});
   phase_ = Phase::kEstablishing;
   Advance(reactor);
@@ -92,9 +100,9 @@ absl::StatusOr<bool> WatchStream::Write() {
 
 absl::StatusOr<bool> WatchStream::Read(Reactor& reactor) {
   const absl::Span<char> scratch = reactor.scratch();
-  // Until nothing is left: a TLS layer that has found nothing to read gives its buffer of 16 kB
-  // back.
-  for (int blocks = 0; blocks < kBlocksPerTurn || connection_->has_pending(); ++blocks) {
+  // If it can be until nothing is left: a TLS layer that has found nothing to read gives its buffer
+  // of 16 kB back.
+  for (int blocks = 0; blocks < kBlocksPerTurn; ++blocks) {
     const IoResult result = connection_->Read(scratch.data(), scratch.size());
     if (result.state == IoState::kWantRead || result.state == IoState::kWantWrite) return false;
     if (result.state != IoState::kDone) {
@@ -109,7 +117,20 @@ absl::StatusOr<bool> WatchStream::Read(Reactor& reactor) {
     RETURN_IF_ERROR(parser_->Feed(absl::string_view(scratch.data(), result.bytes)));
     if (parser_->done()) return true;
   }
+  if (connection_->has_pending()) ComeBack();
   return false;
+}
+
+// Poll does not announce what waits inside a TLS layer.
+void WatchStream::ComeBack() {
+  const std::shared_ptr<EventLoop> alive = loop_.lock();
+  if (alive == nullptr || std::exchange(comes_back_, true)) return;
+  alive->Post([weak = weak_from_this()](Reactor& reactor) {
+    const std::shared_ptr<WatchStream> self = weak.lock();
+    if (self == nullptr || self->phase_ != Phase::kReading) return;
+    self->comes_back_ = false;
+    self->Advance(reactor);
+  });
 }
 
 absl::StatusOr<bool> WatchStream::DoPhase(Reactor& reactor) {
@@ -132,21 +153,29 @@ void WatchStream::Advance(Reactor& reactor) {
     if (!*over) break;
     if (phase_ == Phase::kReading) return End(reactor, absl::OkStatus());
     phase_ = phase_ == Phase::kEstablishing ? Phase::kWriting : Phase::kReading;
+    if (phase_ == Phase::kReading) phase_deadline_ = last_data_ + longest_silence_;
     reactor.SetTimer(shared_from_this(), NextTimer());
   }
   if (delivery_->closed()) return Cancel(reactor);
-  reactor.Watch(shared_from_this(), connection_->interest());
+  const absl::Status watched = reactor.Watch(shared_from_this(), connection_->interest());
+  if (!watched.ok()) return End(reactor, watched);
   if (phase_ == Phase::kEstablishing) reactor.SetTimer(shared_from_this(), NextTimer());
 }
 
 base::SteadyTime WatchStream::NextTimer() const {
-  if (phase_ == Phase::kReading) return last_data_ + longest_silence_;
+  if (phase_ == Phase::kReading) {
+    return has_head_ ? last_data_ + longest_silence_ : phase_deadline_;
+  }
   const base::SteadyTime look_again =
       connection_ == nullptr ? base::SteadyTime::InfiniteFuture() : connection_->look_again();
   return std::min(look_again, phase_deadline_);
 }
 
 absl::Status WatchStream::TimedOut() const {
+  if (phase_ == Phase::kReading && !has_head_ && parser_->started()) {
+    return absl::UnavailableError(absl::StrCat("the head of the answer has not come whole within ",
+                                               absl::FormatDuration(longest_silence_)));
+  }
   if (phase_ == Phase::kReading || longest_silence_ < kDialTimeout) {
     return absl::UnavailableError(
         absl::StrCat("no data for ", absl::FormatDuration(longest_silence_)));
@@ -165,8 +194,7 @@ void WatchStream::OnReady(Reactor& reactor) { Advance(reactor); }
 
 void WatchStream::OnTimer(Reactor& reactor) {
   const base::SteadyTime now = SteadyNow();
-  const bool late =
-      phase_ == Phase::kReading ? now >= last_data_ + longest_silence_ : now >= phase_deadline_;
+  const bool late = phase_ == Phase::kReading ? now >= NextTimer() : now >= phase_deadline_;
   if (late) return End(reactor, TimedOut());
   if (phase_ == Phase::kEstablishing) return Advance(reactor);  // Perhaps with another address.
   reactor.SetTimer(shared_from_this(), NextTimer());

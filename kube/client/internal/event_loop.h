@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 
+#include "absl/status/status.h"
 #include "absl/types/span.h"
 #include "base/clock.h"
 
@@ -33,7 +34,8 @@ class Reactor {
   };
 
   // The reactor keeps a source until Remove(). Watch() replaces what was waited for before.
-  virtual void Watch(const std::shared_ptr<Source>& source, const Interest& interest) = 0;
+  // kUnavailable when the system cannot wait for one more socket; OnReady() is not called then.
+  virtual absl::Status Watch(const std::shared_ptr<Source>& source, const Interest& interest) = 0;
   // Calls OnTimer() once at `at` (SteadyNow's time), in place of the time before.
   virtual void SetTimer(const std::shared_ptr<Source>& source, base::SteadyTime at) = 0;
   // Is called before the socket is closed. No function of the source is called afterwards.

@@ -2,12 +2,17 @@
 #ifndef KUBE_CLIENT_INTERNAL_WAKE_POLL_H_
 #define KUBE_CLIENT_INTERNAL_WAKE_POLL_H_
 
+#include <string>
+
 #include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "base/clock.h"
 #include "base/stop_token.h"
 
 namespace kube {
+
+// "no file descriptor for waiting: Too many open files", by errno.
+std::string NoDescriptor();
 
 // Wakes this thread when a stop is requested. One at a time for each thread.
 class WakePoll {
@@ -17,7 +22,8 @@ class WakePoll {
   WakePoll(const WakePoll&) = delete;
 
   // Waits until `fd` is ready for `events` (POLLIN, POLLOUT) or `look_again` has come: OK for both;
-  // kDeadlineExceeded, kCancelled. Times are SteadyNow's.
+  // kDeadlineExceeded, kCancelled; kUnavailable when the process has no file descriptor for it.
+  // Times are SteadyNow's.
   absl::Status Await(int fd, short events, base::SteadyTime look_again, base::SteadyTime deadline);
 
  private:
@@ -31,6 +37,7 @@ class WakePoll {
   const bool can_stop_;
   const base::StopToken stop_;
   Waker& waker_;
+  const absl::Status unable_;
   const base::StopCallback<SetWaker> callback_;
 };
 

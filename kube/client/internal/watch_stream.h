@@ -26,8 +26,8 @@ struct StreamRequest {
 // Connects, sends the request and hands the answer over. All functions are for the loop's thread.
 class WatchStream : public Reactor::Source, public std::enable_shared_from_this<WatchStream> {
  public:
-  // `loop` is used to come back from a name lookup. `longest_silence`: how long nothing may come
-  // once the connection is there.
+  // `loop` is used to come back, from a name lookup and for more data. `longest_silence`: how long
+  // nothing may come once the connection is there, and how long the head of the answer may take.
   WatchStream(std::weak_ptr<EventLoop> loop, std::shared_ptr<StreamDelivery> delivery,
               absl::Duration longest_silence);
 
@@ -50,6 +50,7 @@ class WatchStream : public Reactor::Source, public std::enable_shared_from_this<
   absl::StatusOr<bool> Establish();
   absl::StatusOr<bool> Write();
   absl::StatusOr<bool> Read(Reactor& reactor);
+  void ComeBack();
   absl::StatusOr<bool> DoPhase(Reactor& reactor);
   base::SteadyTime NextTimer() const;
   absl::Status TimedOut() const;
@@ -61,7 +62,9 @@ class WatchStream : public Reactor::Source, public std::enable_shared_from_this<
   StreamRequest request_;
   size_t written_ = 0;
   Phase phase_ = Phase::kResolving;
-  base::SteadyTime phase_deadline_;  // Covers everything before the answer.
+  base::SteadyTime phase_deadline_;  // Covers everything before the answer, then its head.
+  bool has_head_ = false;
+  bool comes_back_ = false;  // A call is posted.
   base::SteadyTime last_data_;
   std::unique_ptr<Connection> connection_;
   std::unique_ptr<ResponseParser> parser_;

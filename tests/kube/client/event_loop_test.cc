@@ -1,10 +1,13 @@
 #include "kube/client/internal/event_loop.h"
 
+#include <poll.h>
+
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <memory>
 
 #include "absl/status/status.h"
+#include "absl/strings/match.h"
 #include "absl/synchronization/notification.h"
 #include "absl/time/clock.h"
 #include "kube/client/internal/connection.h"
@@ -23,10 +26,11 @@ class Dialler : public Reactor::Source, public std::enable_shared_from_this<Dial
   void Advance(Reactor& reactor) {
     const absl::StatusOr<bool> established = connection_->Establish();
     if (established.ok() && !*established) {
-      reactor.Watch(shared_from_this(), connection_->interest());
-      return;
+      result_ = reactor.Watch(shared_from_this(), connection_->interest());
+      if (result_.ok()) return;
+    } else {
+      result_ = established.status();
     }
-    result_ = established.status();
     reactor.Remove(this);
     done_.Notify();
   }
@@ -99,6 +103,20 @@ TEST_CASE("The third address is reached after one that refuses late and one that
   loop->Post([dialler](Reactor& reactor) { dialler->Advance(reactor); });
   CHECK(dialler->Await() == absl::OkStatus());
   loop->Post([dialler](Reactor& reactor) { reactor.Remove(dialler.get()); });
+}
+
+TEST_CASE("A socket that cannot be waited for is an error") {
+  absl::Status watched;
+  {
+    const std::shared_ptr<EventLoop> loop = EventLoop::Shared();
+    loop->Post([&](Reactor& reactor) {
+      const auto waiter = std::make_shared<Waiter>();
+      watched = reactor.Watch(waiter, {.fd = -1, .events = POLLIN});
+      reactor.Remove(waiter.get());
+    });
+  }
+  CHECK(absl::IsUnavailable(watched));
+  CHECK(absl::StrContains(watched.message(), "descriptor"));
 }
 
 TEST_CASE("There is one loop for all") { CHECK(EventLoop::Shared() == EventLoop::Shared()); }

@@ -1,8 +1,11 @@
-// Servers that break rules, or do what is allowed but rare. Where cpprestsdk cannot do better, only
-// the lean transport is tested.
+// Servers that break rules, or do what is allowed but rare. Where cpprestsdk cannot do better, the
+// lean transport alone is tested.
+#include <sys/resource.h>
+
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <string>
+#include <thread>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -220,6 +223,48 @@ TEST_CASE("A stream whose head does not end is refused") {
   const auto stream =
       tests::Connect(ConfigOf(server))->Open({.method = "GET", .path = "/"}, end.Callbacks());
   CHECK(absl::IsResourceExhausted(end.Await()));
+}
+
+TEST_CASE("A stream whose head comes by drops ends in time") {
+  tests::LeanTransportOnly();
+  RawServer server([&](int fd) {
+    if (RawServer::ReadHead(fd).empty()) return;
+    RawServer::WriteAll(fd, "HTTP/1.1 200 OK\r\nX: ");
+    // Fast enough for the longest silence, and too slow for the limit of a head.
+    while (RawServer::WriteAll(fd, "x")) absl::SleepFor(absl::Milliseconds(10));
+  });
+  End end;
+  const auto stream = tests::Connect(ConfigOf(server))
+                          ->Open({.method = "GET", .path = "/", .timeout = absl::Milliseconds(500)},
+                                 end.Callbacks());
+  const absl::Status status = end.Await();
+  CHECK(absl::IsUnavailable(status));
+  CHECK(absl::StrContains(status.message(), "the head of the answer has not come whole"));
+}
+
+TEST_CASE("A call without a file descriptor for waiting fails at once, and says so") {
+  tests::LeanTransportOnly();
+  ConnectionConfig config;
+  config.server = "http://localhost:1";  // Nobody listens there.
+  const auto transport = tests::Connect(config);
+  const auto failure = [&] {
+    // A thread of its own, which has made no call before.
+    absl::Status sent;
+    std::thread([&] {
+      sent = transport->Send({.method = "GET", .path = "/"}, {}).status();
+    }).join();
+    return sent;
+  };
+  rlimit before;
+  REQUIRE(getrlimit(RLIMIT_NOFILE, &before) == 0);
+  rlimit none = before;
+  none.rlim_cur = 3;  // Standard input, output and error.
+  REQUIRE(setrlimit(RLIMIT_NOFILE, &none) == 0);
+  const absl::Status without = failure();
+  REQUIRE(setrlimit(RLIMIT_NOFILE, &before) == 0);
+  CHECK(absl::IsUnavailable(without));
+  CHECK(absl::StrContains(without.message(), "no file descriptor"));
+  CHECK_FALSE(absl::StrContains(failure().message(), "no file descriptor"));
 }
 
 TEST_CASE("A callback that throws ends its stream and no other") {

@@ -12,7 +12,9 @@
 #include "absl/synchronization/mutex.h"
 #include "absl/synchronization/notification.h"
 #include "kube/client/http_transport.h"
+#include "kube/client/internal/event_loop.h"
 #include "kube/client/kubeconfig.h"
+#include "tests/interpreter/webhook/tls_server.h"
 #include "tests/kube/client/test_server.h"
 #include "tests/kube/client/transports.h"
 #include "tests/support/eventually.h"
@@ -262,6 +264,47 @@ TEST_CASE("Many streams and calls share the library's thread") {
     CHECK(recorder->Await(2) == std::vector<std::string>{"head 200", "data x"});
   }
   CHECK(transport->Send({.method = "GET", .path = "/"}, {}).ok());
+}
+
+TEST_CASE("A stream with endless data leaves the library's thread to others") {
+  tests::LeanTransportOnly();
+  // TLS records that come by the hundred: one read of the socket, many of the layer above it.
+  const std::string record = "x";
+  constexpr int kRecords = 2000;
+  const auto authority = *tls::CertificateAuthority::Create("test authority");
+  const tests::TlsServer server(
+      *authority->Issue({.common_name = "server", .ip_addresses = {"127.0.0.1"}}),
+      [&](tests::TlsPeer& peer) {
+        peer.ReadRequest();
+        peer.Write(absl::StrCat("HTTP/1.1 200 OK\r\nContent-Length: ", kRecords * record.size(),
+                                "\r\n\r\n"));
+        for (int i = 0; i < kRecords && peer.Write(record);) ++i;
+        peer.AwaitEnd();
+      });
+  ConnectionConfig config;
+  config.server = absl::StrCat("https://127.0.0.1:", server.port());
+  config.ca_pem = authority->cert_pem();
+  const auto transport = *tests::MakeTransport(config);
+
+  int records = 0;  // Of the library's thread.
+  int before_others_turn = 0;
+  absl::Notification over;
+  StreamCallbacks callbacks = {
+      .on_head = [](const HttpResponse&) {},
+      .on_data =
+          [&](absl::string_view) {
+            if (++records == 500) {
+              EventLoop::Shared()->Post([&](Reactor&) { before_others_turn = records; });
+            }
+            absl::SleepFor(absl::Microseconds(100));  // The server is faster.
+          },
+      .on_end = [&](absl::Status) { over.Notify(); },
+  };
+  const auto stream = transport->Open({.method = "GET", .path = "/watch"}, std::move(callbacks));
+  over.WaitForNotification();
+  CHECK(records >= kRecords);
+  CHECK(before_others_turn >= 500);
+  CHECK(before_others_turn < 500 + 50);
 }
 
 }  // namespace kube
