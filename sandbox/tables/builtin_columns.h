@@ -21,7 +21,7 @@ struct BuiltinColumns {
 
   std::string group;
   std::string kind;
-  std::vector<Spec> columns;  // After Name.
+  std::vector<Spec> columns;  // After Name, unless it is one of them.
   RowFunction row = nullptr;  // One cell for each of them.
 };
 

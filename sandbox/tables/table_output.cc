@@ -1,5 +1,6 @@
 #include "sandbox/tables/table_output.h"
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 
@@ -32,22 +33,30 @@ class PlainPrinter : public TablePrinter {
 
 class BuiltinPrinter : public TablePrinter {
  public:
-  explicit BuiltinPrinter(const BuiltinColumns& builtin) : row_(builtin.row) {
-    columns_.push_back(NameColumn());
+  explicit BuiltinPrinter(const BuiltinColumns& builtin)
+      : row_(builtin.row), name_first_(!HasName(builtin)) {
+    if (name_first_) columns_.push_back(NameColumn());
     for (const BuiltinColumns::Spec& spec : builtin.columns) {
       columns_.push_back({spec.name, spec.type, spec.wide ? 1 : 0, "", ""});
     }
   }
   const std::vector<Column>& columns() const override { return columns_; }
   Cells Row(const kube::Object& object, absl::Time now) const override {
-    Cells cells = {object.name()};
+    Cells cells;
+    if (name_first_) cells.emplace_back(object.name());
     for (json::Value& cell : row_(object, now)) cells.push_back(std::move(cell));
     return cells;
   }
 
  private:
+  static bool HasName(const BuiltinColumns& builtin) {
+    return std::any_of(builtin.columns.begin(), builtin.columns.end(),
+                       [](const auto& spec) { return absl::string_view(spec.name) == "Name"; });
+  }
+
   std::vector<Column> columns_;
-  BuiltinColumns::RowFunction row_;
+  const BuiltinColumns::RowFunction row_;
+  const bool name_first_;
 };
 
 // additionalPrinterColumns of a custom resource.

@@ -41,6 +41,18 @@ TEST_CASE("JSON paths find what printer columns ask for") {
   }
 }
 
+TEST_CASE("a table begins with the name, but for events, which end with it") {
+  ResourceInfo info;
+  info.resource = {{"", "v1", "ConfigMap"}, "configmaps", true};
+  CHECK(PrinterOf(info)->columns().front().name == "Name");
+  info.resource = {{"", "v1", "Event"}, "events", true};
+  const auto events = PrinterOf(info);
+  CHECK(events->columns().front().name == "Last Seen");
+  CHECK(events->columns().back().name == "Name");
+  const kube::Object event = kube::Object::Make(info.resource.gvk, {"default", "e"});
+  CHECK(events->Row(event, absl::UnixEpoch()).size() == events->columns().size());
+}
+
 TEST_CASE("ages are written as kubectl writes them") {
   struct Case {
     absl::Duration d;
