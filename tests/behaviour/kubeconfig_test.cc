@@ -11,6 +11,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "sandbox/fleet.h"
 #include "tests/support/child_process.h"
 #include "tests/support/eventually.h"
 #include "tests/support/temp_directory.h"
@@ -33,10 +34,10 @@ struct Ended {
 // Runs the program with this kubeconfig until it ends by itself.
 Ended Run(const std::string& kubeconfig, const TempDirectory& directory) {
   const std::string log = directory.path() + "/log";
-  ChildProcess program(
-      {KM_CONTROLLER_MANAGER, absl::StrCat("--kubeconfig=", kubeconfig), "--leader-elect=false",
-       "--metrics-bind-address=0", "--health-probe-bind-address=0"},
-      log);
+  ChildProcess program({KM_CONTROLLER_MANAGER, absl::StrCat("--kubeconfig=", kubeconfig),
+                        "--leader-elect=false", "--metrics-bind-address=0",
+                        "--health-probe-bind-address=0", "--cluster-cache-sync-timeout=1s"},
+                       log);
   REQUIRE(Eventually([&] { return program.HasEnded(); }));
   const int status = program.Stop();
   REQUIRE(WIFEXITED(status));
@@ -100,6 +101,25 @@ TEST_CASE("An API server that cannot be reached ends the program with 1, and it 
   CHECK_THAT(ended.log, Catch::Contains("reaching the Karmada API server") &&
                             Catch::Contains("https://127.0.0.1:1: cannot connect to 127.0.0.1:1: "
                                             "connection refused"));
+}
+
+TEST_CASE(
+    "A kubeconfig of a cluster without Karmada ends the program with 1, and nothing but that is "
+    "reported",
+    "[sandbox]") {
+  sandbox::FleetOptions options;
+  options.members = 0;
+  options.with_crds = false;
+  const auto fleet = sandbox::Fleet::Start(options);
+  REQUIRE(fleet.ok());
+  const TempDirectory directory;
+  REQUIRE((*fleet)->WriteKubeconfigs(directory.path()).ok());
+  const Ended ended = Run(directory.path() + "/karmada.kubeconfig", directory);
+  INFO(ended.log);
+  CHECK(ended.code == 1);
+  CHECK_THAT(ended.log, Catch::Contains("API server without any of Karmada's APIs") &&
+                            Catch::Contains("either --kubeconfig leads to another cluster") &&
+                            !Catch::Contains("cache is not up to date"));
 }
 
 }  // namespace tests
