@@ -6,13 +6,14 @@
 // The thread only tries to lock, since it holds the table: a waiter cannot leave (and its mutex
 // cannot die) under its hands, and nothing can deadlock. A mutex that somebody holds is tried again
 // a little later: its holder may be a waiter that has looked at its condition and not gone to sleep
-// yet.
+// yet. Any other holder wakes the waiters itself when it unlocks, so the pauses may grow.
 #include "base/internal/alarm.h"
 
 #include <sys/timerfd.h>
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <thread>
@@ -22,7 +23,8 @@
 namespace base::internal {
 namespace {
 
-constexpr absl::Duration kTryAgain = absl::Milliseconds(1);
+constexpr absl::Duration kFirstPause = absl::Milliseconds(1);
+constexpr absl::Duration kLongestPause = absl::Milliseconds(128);
 
 }  // namespace
 
@@ -63,7 +65,7 @@ Alarm::Waiters::iterator Alarm::Enter(absl::Mutex& mu, SteadyTime deadline) {
     std::thread([this] { Run(); }).detach();
   }
   if (deadline < timer_at_) SetTimer(deadline);
-  return waiters_.emplace(deadline, &mu);
+  return waiters_.emplace(deadline, Waiter{&mu, deadline, kFirstPause});
 }
 
 // The timer stays as it is: to wake up once for nothing is cheaper than to set it for each wait.
@@ -93,14 +95,25 @@ void Alarm::Run() {
   }
 }
 
+int64_t Alarm::tries() const {
+  std::lock_guard lock(mu_);
+  return tries_;
+}
+
 // Returns when to look again.
 SteadyTime Alarm::WakeDue(SteadyTime now) ABSL_NO_THREAD_SAFETY_ANALYSIS {
   const auto later = waiters_.upper_bound(now);
   SteadyTime next = later == waiters_.end() ? SteadyTime::InfiniteFuture() : later->first;
   // Those that were woken are still here until they have got their mutex, and are tried again.
   for (auto it = waiters_.begin(); it != later; ++it) {
-    next = std::min(next, now + kTryAgain);
-    if (it->second->TryLock()) it->second->Unlock();
+    Waiter& waiter = it->second;
+    if (waiter.next_try <= now) {
+      ++tries_;
+      if (waiter.mu->TryLock()) waiter.mu->Unlock();
+      waiter.next_try = now + waiter.pause;
+      waiter.pause = std::min(2 * waiter.pause, kLongestPause);
+    }
+    next = std::min(next, waiter.next_try);
   }
   return next;
 }

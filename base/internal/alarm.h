@@ -30,8 +30,16 @@ class Alarm {
   bool AwaitUntil(absl::Mutex& mu, const absl::Condition& condition, SteadyTime deadline)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu);
 
+  // How often a mutex was tried so far.
+  int64_t tries() const;
+
  private:
-  using Waiters = std::multimap<SteadyTime, absl::Mutex*>;
+  struct Waiter {
+    absl::Mutex* mu;
+    SteadyTime next_try;   // When its deadline has come.
+    absl::Duration pause;  // Before the try after that.
+  };
+  using Waiters = std::multimap<SteadyTime, Waiter>;  // By deadline.
 
   Waiters::iterator Enter(absl::Mutex& mu, SteadyTime deadline);
   void Leave(Waiters::iterator waiter);
@@ -40,9 +48,10 @@ class Alarm {
   SteadyTime WakeDue(SteadyTime now);
 
   const int timer_;  // A timerfd.
-  std::mutex mu_;
+  mutable std::mutex mu_;
   Waiters waiters_;                                     // Under mu_.
   SteadyTime timer_at_ = SteadyTime::InfiniteFuture();  // Under mu_: when the timer goes off.
+  int64_t tries_ = 0;                                   // Under mu_.
   bool running_ = false;                                // Under mu_: the thread has been started.
 };
 

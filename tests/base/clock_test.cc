@@ -5,6 +5,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/internal/alarm.h"
 #include "tests/support/fake_clock.h"
 
 namespace {
@@ -156,6 +157,30 @@ TEST_CASE("a stop is heard by every copy of the token and by late listeners") {
   base::StopCallback late(token, [&] { ++heard; });
   CHECK(heard == 2);
   CHECK_FALSE(base::StopToken().stop_possible());
+}
+
+TEST_CASE("a mutex that is held for long is tried less and less often") {
+  static auto* const alarm = new base::internal::Alarm;  // Its thread never ends.
+  absl::Mutex mu;
+  bool waits = false;
+  std::thread waiter([&] {
+    absl::MutexLock lock(&mu);
+    waits = true;
+    bool never = false;
+    alarm->AwaitUntil(mu, absl::Condition(&never),
+                      base::internal::ReadSteadyClock() + absl::Milliseconds(20));
+  });
+  const base::SteadyTime start = base::internal::ReadSteadyClock();
+  absl::Duration held;
+  {
+    absl::MutexLock lock(&mu, absl::Condition(&waits));  // The waiter has let it go.
+    do {
+      absl::SleepFor(absl::Milliseconds(10));
+      held = base::internal::ReadSteadyClock() - start;
+    } while (held < absl::Milliseconds(300));
+  }
+  CHECK(alarm->tries() <= 10 + held / absl::Milliseconds(100));
+  waiter.join();
 }
 
 }  // namespace
