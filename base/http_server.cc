@@ -97,7 +97,7 @@ class AsioServer : public HttpServer {
 
   const HttpServerOptions options_;
   const HttpHandler handler_;
-  internal::ConnectionTable table_;
+  internal::ConnectionTable table_{options_.max_connections};
   std::optional<net::ssl::context> tls_;
   const internal::ConnectionContext context_ = {
       options_, handler_, table_,

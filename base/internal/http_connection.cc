@@ -57,7 +57,7 @@ HttpResponse AnswerTo(const boost::system::error_code& error, const HttpServerOp
 
 bool ConnectionTable::Add(std::shared_ptr<HttpConnection> connection) {
   absl::MutexLock lock(&mu_);
-  if (sealed_) return false;
+  if (sealed_ || open_.size() >= max_) return false;
   const HttpConnection* key = connection.get();
   open_.emplace(key, std::move(connection));
   return true;

@@ -34,13 +34,15 @@ class HttpConnection;
 // The open connections of a server. Thread-safe.
 class ConnectionTable {
  public:
-  // Returns false, and does not add the connection, once the table is sealed.
+  explicit ConnectionTable(size_t max) : max_(max) {}
+  // False, and not added, when the table is full or sealed.
   bool Add(std::shared_ptr<HttpConnection> connection);
   void Remove(const HttpConnection* connection);
   std::vector<std::shared_ptr<HttpConnection>> All() const;
   void Seal();
 
  private:
+  const size_t max_;
   mutable absl::Mutex mu_;
   bool sealed_ ABSL_GUARDED_BY(mu_) = false;
   absl::flat_hash_map<const HttpConnection*, std::shared_ptr<HttpConnection>> open_

@@ -19,6 +19,10 @@
 namespace kube {
 namespace {
 
+// To the health and to the metrics server. Many more than probes and scrapers need, and few enough
+// to cost little memory and leave descriptors for the connections to members.
+constexpr size_t kMaxConnections = 500;
+
 bool IsAddress(const std::string& address) { return !address.empty() && address != "0"; }
 
 absl::StatusOr<std::unique_ptr<base::HttpServer>> Serve(
@@ -30,6 +34,7 @@ absl::StatusOr<std::unique_ptr<base::HttpServer>> Serve(
   options.check_head = [](const base::HttpRequest&) -> std::optional<base::HttpResponse> {
     return base::HttpResponse{405, "text/plain", {}, "requests with a body are not served\n"};
   };
+  options.max_connections = kMaxConnections;
   return base::HttpServer::Start(
       std::move(options),
       [answer = std::move(answer)](base::HttpRequest request,

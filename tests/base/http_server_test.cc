@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <catch2/catch.hpp>
+#include <memory>
 #include <optional>
 #include <thread>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "absl/synchronization/notification.h"
 #include "tests/base/http_fixture.h"
 #include "tests/base/raw_client.h"
+#include "tests/support/eventually.h"
 
 namespace {
 
@@ -237,6 +239,19 @@ TEST_CASE("a request may be refused by its head before its body comes") {
     RawClient client(server->port());
     CHECK(client.Get("/").code == 200);
   }
+}
+
+TEST_CASE("a server with enough connections takes no more until one ends") {
+  HttpServerOptions options;
+  options.max_connections = 2;
+  auto server = StartServer(EchoHandler(), options);
+  RawClient first(server->port());
+  CHECK(first.Get("/").code == 200);
+  auto second = std::make_unique<RawClient>(server->port());
+  CHECK(second->Get("/").code == 200);
+  CHECK(RawClient(server->port()).EndsNow());
+  second.reset();
+  CHECK(tests::Eventually([&] { return RawClient(server->port()).Get("/").code == 200; }));
 }
 
 TEST_CASE("the answer to a body that is too long can be chosen") {
