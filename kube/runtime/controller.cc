@@ -50,7 +50,6 @@ struct Controller::Impl {
 
   void ConnectSources();
   absl::Status AwaitCaches(const base::StopToken& stop);
-  void Work(const WorkQueue::Taken& taken, const base::StopToken& stop);
   void Process(const WorkQueue::Taken& taken, const base::StopToken& stop);
   absl::StatusOr<Action> Reconcile(const Request& request);
   void HandleError(const WorkQueue::Taken& taken, const absl::Status& error, bool stopping);
@@ -88,12 +87,6 @@ absl::Status Controller::Impl::AwaitCaches(const base::StopToken& stop) {
     declared.push_back(informer.get());
   }
   return absl::OkStatus();
-}
-
-void Controller::Impl::Work(const WorkQueue::Taken& taken, const base::StopToken& stop) {
-  // After a stop what is still queued stays undone: the next start finds it again.
-  if (!stop.stop_requested()) Process(taken, stop);
-  queue.Done(taken.request);
 }
 
 void Controller::Impl::Process(const WorkQueue::Taken& taken, const base::StopToken& stop) {
@@ -226,8 +219,11 @@ absl::Status Controller::Run(const base::StopToken& stop) {
   base::StopCallback wake(stop, [this] { impl_->queue.ShutDown(); });
   internal::WorkerThreads(
       internal::WorkerThreads::LimitsFor(impl_->options.workers, impl_->options.lanes),
-      [this] { return impl_->queue.Get(); },
-      [this, &stop](const WorkQueue::Taken& taken) { impl_->Work(taken, stop); })
+      impl_->queue,
+      [this, &stop](const WorkQueue::Taken& taken) {
+        // After a stop what is still queued stays undone: the next start finds it again.
+        if (!stop.stop_requested()) impl_->Process(taken, stop);
+      })
       .Run();
   return absl::OkStatus();
 }

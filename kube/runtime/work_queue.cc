@@ -16,66 +16,27 @@
 #include <cstdint>
 #include <deque>
 #include <set>
-#include <tuple>
 #include <utility>
-#include <vector>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/container/node_hash_map.h"
 #include "absl/synchronization/mutex.h"
+#include "kube/runtime/internal/crew.h"
+#include "kube/runtime/internal/queue_items.h"
 #include "kube/runtime/internal/queue_metrics.h"
 #include "kube/runtime/internal/rate_limiter.h"
 
 namespace kube {
 namespace {
 
-// An item that took longer makes its lane a slow one.
-constexpr absl::Duration kSlow = absl::Seconds(1);
+using internal::ByDueTime;
+using internal::Lane;
+using internal::UrgentItems;
+using Item = internal::QueueItem;
+using Entry = internal::QueueEntry;
+using State = internal::ItemState;
 
-// What an item waits for.
-enum class State { kNothing, kDelayed, kReady, kParked, kBlocked };
-
-struct Lane;
-
-struct Entry {
-  State state = State::kNothing;
-  int priority = kNormalPriority;
-  uint64_t sequence = 0;  // Order of adding; keeps equal priorities fair.
-  base::SteadyTime due;   // From then on the item waits for no time.
-  // Set while a worker holds the item.
-  bool held = false;
-  base::SteadyTime taken;
-  bool quick = false;  // Its lane was not slow then.
-  Lane* lane = nullptr;
-};
-
-using Item = std::pair<const Request, Entry>;
-
-struct ByUrgency {
-  bool operator()(const Item* a, const Item* b) const {
-    return std::make_tuple(-a->second.priority, a->second.sequence) <
-           std::make_tuple(-b->second.priority, b->second.sequence);
-  }
-};
-
-struct ByDueTime {
-  bool operator()(const Item* a, const Item* b) const {
-    return std::tie(a->second.due, a->second.sequence) <
-           std::tie(b->second.due, b->second.sequence);
-  }
-};
-
-using UrgentItems = std::set<Item*, ByUrgency>;
-
-struct Lane {
-  UrgentItems parked;
-  std::vector<base::SteadyTime> taken;  // When each item that is held was, oldest first.
-  bool was_slow = false;                // The last item was.
-
-  bool IsSlow(base::SteadyTime now) const {
-    return was_slow || (!taken.empty() && now - taken.front() >= kSlow);
-  }
-};
+constexpr absl::Duration kSlow = internal::kSlowItem;
 
 }  // namespace
 
@@ -102,6 +63,7 @@ struct WorkQueue::Impl {
   size_t held ABSL_GUARDED_BY(mu) = 0;
   size_t parked ABSL_GUARDED_BY(mu) = 0;
   uint64_t next_sequence ABSL_GUARDED_BY(mu) = 0;
+  internal::Crew crew ABSL_GUARDED_BY(mu);
   bool has_timekeeper ABSL_GUARDED_BY(mu) = false;
   base::SteadyTime timer ABSL_GUARDED_BY(mu);  // What the timekeeper waits for.
   bool shut_down ABSL_GUARDED_BY(mu) = false;
@@ -119,7 +81,9 @@ struct WorkQueue::Impl {
   int SlowHeld(const Lane& but, base::SteadyTime now) const ABSL_SHARED_LOCKS_REQUIRED(mu);
   bool Unpark(Lane& lane, base::SteadyTime now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu);
   void UnparkMostUrgent(base::SteadyTime now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu);
-  void Wait() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu);
+  // Returns whether the worker is not needed.
+  bool Wait(bool may_end) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu);
+  void GiveBack(const Request& request) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu);
 
   base::SteadyTime NextDue() const ABSL_SHARED_LOCKS_REQUIRED(mu) {
     return delayed.empty() ? base::SteadyTime::InfiniteFuture() : (*delayed.begin())->second.due;
@@ -132,13 +96,21 @@ struct WorkQueue::Impl {
     if (ready.empty() || !IsFull()) return NextDue();
     return std::min(NextDue(), quick.front() + kSlow);
   }
-  // What the timekeeper and the other waiting workers look at.
+  base::SteadyTime TimeToWake() const ABSL_SHARED_LOCKS_REQUIRED(mu) {
+    return std::min(NextTime(), crew.look());
+  }
+  // What the timekeeper and the other waiting workers look at. The timekeeper takes only what is
+  // left over: when it goes, another one has to be woken to take its place.
   bool TimekeeperIsWanted() const ABSL_SHARED_LOCKS_REQUIRED(mu) {
-    return shut_down || (!ready.empty() && !IsFull()) || NextTime() < timer;
+    const bool others_suffice = ready.size() <= static_cast<size_t>(crew.waiting());
+    return shut_down || (!others_suffice && !IsFull()) || TimeToWake() < timer;
   }
   bool WorkerIsWanted() const ABSL_SHARED_LOCKS_REQUIRED(mu) {
     return shut_down || (!ready.empty() && !IsFull()) ||
            (!has_timekeeper && NextTime() < base::SteadyTime::InfiniteFuture());
+  }
+  bool EndingWorkerIsWanted() const ABSL_SHARED_LOCKS_REQUIRED(mu) {
+    return crew.lets_go() || WorkerIsWanted();
   }
 };
 
@@ -217,7 +189,7 @@ std::optional<WorkQueue::Taken> WorkQueue::Impl::TakeFirst() {
     entry.held = true;
     entry.taken = now;
     --waiting;
-    ++held;
+    crew.Hold(static_cast<int>(++held));
     return Taken{item.first, entry.priority};
   }
   return std::nullopt;
@@ -289,21 +261,37 @@ void WorkQueue::Impl::UnparkMostUrgent(base::SteadyTime now) {
   Lane* first = nullptr;
   for (auto& [name, lane] : lanes) {
     if (lane.parked.empty() || !HasPlace(lane, now)) continue;
-    if (first == nullptr || ByUrgency()(*lane.parked.begin(), *first->parked.begin())) {
+    if (first == nullptr || internal::ByUrgency()(*lane.parked.begin(), *first->parked.begin())) {
       first = &lane;
     }
   }
   if (first != nullptr) Unpark(*first, now);
 }
 
-void WorkQueue::Impl::Wait() {
-  if (std::exchange(has_timekeeper, true)) {
-    mu.Await(absl::Condition(this, &Impl::WorkerIsWanted));
-    return;
+bool WorkQueue::Impl::Wait(bool may_end) {
+  if (has_timekeeper) {
+    crew.Enter(may_end, clock.SteadyNow());
+    mu.Await(absl::Condition(this, may_end ? &Impl::EndingWorkerIsWanted : &Impl::WorkerIsWanted));
+    return crew.Leave(may_end);
   }
-  timer = NextTime();
+  has_timekeeper = true;
+  timer = TimeToWake();
   clock.AwaitUntil(mu, absl::Condition(this, &Impl::TimekeeperIsWanted), timer);
   has_timekeeper = false;
+  return crew.Look(clock.SteadyNow(), static_cast<int>(held), may_end);
+}
+
+void WorkQueue::Impl::GiveBack(const Request& request) {
+  const auto found = entries.find(request);
+  if (found == entries.end() || !found->second.held) return;
+  Entry& entry = found->second;
+  const base::SteadyTime now = clock.SteadyNow();
+  metrics.Worked(now - entry.taken);
+  LeaveLane(*found, now);
+  entry.held = false;
+  --held;
+  if (entry.state == State::kBlocked) BecomeReady(*found);
+  if (entry.state == State::kNothing) entries.erase(found);
 }
 
 WorkQueue::WorkQueue(Options options, const base::Clock& clock)
@@ -339,28 +327,22 @@ int WorkQueue::Requeues(const Request& item) const {
   return impl_->limiter.Failures(item);
 }
 
-std::optional<WorkQueue::Taken> WorkQueue::Get() {
+std::optional<WorkQueue::Taken> WorkQueue::Get() { return Next(std::nullopt, false).taken; }
+
+WorkQueue::Turn WorkQueue::Next(const std::optional<Request>& done, bool may_end) {
   absl::MutexLock lock(&impl_->mu);
-  for (;;) {
+  if (done.has_value()) impl_->GiveBack(*done);
+  for (bool is_let_go = false;;) {
     impl_->CollectDue();
-    if (std::optional<Taken> taken = impl_->TakeFirst()) return taken;
-    if (impl_->shut_down) return std::nullopt;
-    impl_->Wait();
+    if (std::optional<Taken> taken = impl_->TakeFirst()) return {std::move(taken)};
+    if (impl_->shut_down || is_let_go) return {.is_over = impl_->shut_down};
+    is_let_go = impl_->Wait(may_end);
   }
 }
 
 void WorkQueue::Done(const Request& item) {
   absl::MutexLock lock(&impl_->mu);
-  const auto found = impl_->entries.find(item);
-  if (found == impl_->entries.end() || !found->second.held) return;
-  Entry& entry = found->second;
-  const base::SteadyTime now = impl_->clock.SteadyNow();
-  impl_->metrics.Worked(now - entry.taken);
-  impl_->LeaveLane(*found, now);
-  entry.held = false;
-  --impl_->held;
-  if (entry.state == State::kBlocked) impl_->BecomeReady(*found);
-  if (entry.state == State::kNothing) impl_->entries.erase(found);
+  impl_->GiveBack(item);
 }
 
 void WorkQueue::ShutDown() {

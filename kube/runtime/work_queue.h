@@ -95,6 +95,15 @@ class WorkQueue {
   // Every item from Get must be given back.
   void Done(const Request& item);
 
+  // What a worker does next.
+  struct Turn {
+    std::optional<Taken> taken;
+    bool is_over = false;  // The queue is shut down and drained.
+  };
+  // Done(), when there is something to give back, and Get() in one step. With `may_end` it also
+  // returns, with neither, when for some time more workers have waited than were needed.
+  Turn Next(const std::optional<Request>& done, bool may_end);
+
   // Waiting (not yet due) items are dropped, due ones still handed out.
   void ShutDown();
   size_t size() const;  // Due and delayed items.

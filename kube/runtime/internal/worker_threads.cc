@@ -10,9 +10,9 @@ WorkerThreads::Limits WorkerThreads::LimitsFor(int workers, const LaneOptions& l
   return {workers + 1, workers + lanes.max_held_slow};
 }
 
-WorkerThreads::WorkerThreads(Limits limits, std::function<std::optional<WorkQueue::Taken>()> take,
+WorkerThreads::WorkerThreads(Limits limits, WorkQueue& queue,
                              std::function<void(const WorkQueue::Taken&)> work)
-    : limits_(limits), take_(std::move(take)), work_(std::move(work)) {}
+    : limits_(limits), queue_(queue), work_(std::move(work)) {}
 
 void WorkerThreads::Run() {
   Loop(/*may_end=*/false);
@@ -31,18 +31,43 @@ void WorkerThreads::Run() {
 }
 
 void WorkerThreads::Loop(bool may_end) {
-  while (const std::optional<WorkQueue::Taken> taken = take_()) {
-    {
-      absl::MutexLock lock(&mu_);
-      if (--idle_ == 0 && static_cast<int>(threads_.size()) + 1 < limits_.most) Start();
+  std::optional<Request> done;
+  for (;;) {
+    const WorkQueue::Turn turn = queue_.Next(std::exchange(done, std::nullopt), may_end);
+    if (turn.is_over) return;
+    if (!turn.taken.has_value()) {
+      if (EndsWhileWaiting()) return;
+      continue;
     }
-    work_(*taken);
-    absl::MutexLock lock(&mu_);
-    // Two that wait are enough for whatever comes next.
-    const bool too_many = static_cast<int>(threads_.size()) + 1 > limits_.lasting;
-    if (may_end && too_many && idle_ >= 2) return End();
-    ++idle_;
+    Began();
+    work_(*turn.taken);
+    if (EndsAfterWork(may_end)) return queue_.Done(turn.taken->request);
+    done = turn.taken->request;
   }
+}
+void WorkerThreads::Began() {
+  absl::MutexLock lock(&mu_);
+  if (--idle_ == 0 && static_cast<int>(threads_.size()) + 1 < limits_.most) Start();
+}
+
+bool WorkerThreads::EndsAfterWork(bool may_end) {
+  absl::MutexLock lock(&mu_);
+  // Two that wait are enough for whatever comes next.
+  const bool too_many = static_cast<int>(threads_.size()) + 1 > limits_.lasting;
+  if (may_end && too_many && idle_ >= 2) {
+    End();
+    return true;
+  }
+  ++idle_;
+  return false;
+}
+
+bool WorkerThreads::EndsWhileWaiting() {
+  absl::MutexLock lock(&mu_);
+  if (idle_ < 2) return false;  // Somebody has to wait.
+  --idle_;
+  End();
+  return true;
 }
 
 void WorkerThreads::Start() {

@@ -14,7 +14,8 @@
 namespace kube::internal {
 
 // Starts threads as they are needed: while there may be more, one always waits for the next item.
-// Those beyond `lasting` end when they are not needed any more.
+// Those beyond `lasting` end as soon as they are not needed, the others when they have not been
+// needed for some time (WorkQueue::Next).
 class WorkerThreads {
  public:
   struct Limits {
@@ -24,13 +25,12 @@ class WorkerThreads {
   // Returns the limits for a queue with these lanes and so many workers.
   static Limits LimitsFor(int workers, const LaneOptions& lanes);
 
-  // `take` blocks until there is an item, nullopt: there will be no more. Both are called from many
-  // threads at once.
-  WorkerThreads(Limits limits, std::function<std::optional<WorkQueue::Taken>()> take,
-                std::function<void(const WorkQueue::Taken&)> work);
+  // `work` is called from many threads at once; what it was given is given back to the queue
+  // afterwards. REQUIRES: the queue outlives this object.
+  WorkerThreads(Limits limits, WorkQueue& queue, std::function<void(const WorkQueue::Taken&)> work);
   WorkerThreads(const WorkerThreads&) = delete;
 
-  // Works, on this thread and others, until `take` has ended on all of them. REQUIRES: called once.
+  // Works, on this thread and others, until the queue has ended. REQUIRES: called once.
   void Run();
 
  private:
@@ -38,12 +38,16 @@ class WorkerThreads {
 
   // Takes and works until there is no more; with `may_end`, until the thread is not needed.
   void Loop(bool may_end);
+  void Began();
+  // Returns whether the thread ends instead of waiting for the next item.
+  bool EndsAfterWork(bool may_end);
+  bool EndsWhileWaiting();
   void Start() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Moves the calling thread to those that have ended.
   void End() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
   const Limits limits_;
-  const std::function<std::optional<WorkQueue::Taken>()> take_;
+  WorkQueue& queue_;
   const std::function<void(const WorkQueue::Taken&)> work_;
   absl::Mutex mu_;
   Threads threads_ ABSL_GUARDED_BY(mu_);  // That of Run apart.
