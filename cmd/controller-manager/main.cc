@@ -67,6 +67,7 @@ int main(int argc, char** argv) {
   const base::StopSignals signals;  // First, so that a stop during the start ends as any other.
   tls::DisableSystemBundlePerConnection();
   mallopt(M_ARENA_MAX, 2);  // Many mostly idle threads: an arena for each would double the memory.
+  mallopt(M_TOP_PAD, 256 << 10);  // Else an arena grows by a page, and a system call, at a time.
   // Debian's Abseil looks for lock cycles at every lock unless it is switched off.
   absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
   const config::Parsed parsed = config::ParseCommandLine(argc, argv);

@@ -74,6 +74,12 @@ IoResult SocketLayer::Read(char* buffer, size_t size) {
   return got == 0 ? IoResult{IoState::kEnd} : FailedCall(/*reading=*/true);
 }
 
+bool SocketLayer::IsEmpty() const {
+  char byte = 0;
+  return recv(fd_, &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0 &&
+         (errno == EAGAIN || errno == EWOULDBLOCK);
+}
+
 IoResult SocketLayer::Write(absl::string_view bytes) {
   const ssize_t sent = send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
   if (sent >= 0) return {IoState::kDone, static_cast<size_t>(sent)};

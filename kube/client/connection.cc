@@ -243,6 +243,8 @@ IoResult Connection::Write(absl::string_view bytes) {
 }
 
 bool Connection::IsQuiet() {
+  if (!has_pending() && socket_->IsEmpty()) return true;
+  // Something has come. It may be a session ticket, which is nothing to the caller.
   char byte = 0;
   return Read(&byte, 1).state == IoState::kWantRead;
 }

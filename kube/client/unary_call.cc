@@ -192,8 +192,14 @@ absl::Status UnaryCall::WriteRequest(Connection& connection) {
 
 absl::Status UnaryCall::ReadAnswer(Connection& connection, ResponseParser& parser) {
   char block[kBlock];
-  while (!parser.done()) {
+  // An answer takes its time, so that a read before poll() would nearly always find nothing.
+  for (bool has_more = connection.has_pending(); !parser.done();) {
+    if (!has_more) {
+      RETURN_IF_ERROR(poll_.Await(connection.fd(), connection.wants(),
+                                  base::SteadyTime::InfiniteFuture(), deadline_));
+    }
     const IoResult result = connection.Read(block, sizeof block);
+    has_more = result.state == IoState::kDone && connection.has_pending();
     if (result.state == IoState::kDone) {
       RETURN_IF_ERROR(parser.Feed(absl::string_view(block, result.bytes)));
     } else if (result.state == IoState::kBroken || result.state == IoState::kEnd) {
@@ -203,9 +209,6 @@ absl::Status UnaryCall::ReadAnswer(Connection& connection, ResponseParser& parse
           absl::StrCat(parser.started() ? "the connection broke inside the answer: "
                                         : "the connection broke before an answer came: ",
                        why));
-    } else {
-      RETURN_IF_ERROR(poll_.Await(connection.fd(), connection.wants(),
-                                  base::SteadyTime::InfiniteFuture(), deadline_));
     }
   }
   return absl::OkStatus();

@@ -19,8 +19,6 @@ namespace {
 
 // As Go's client.
 constexpr absl::Duration kDialTimeout = absl::Seconds(30);
-// Blocks of one stream that are read before others have their turn.
-constexpr int kBlocksPerTurn = 16;
 
 }  // namespace
 
@@ -100,9 +98,9 @@ absl::StatusOr<bool> WatchStream::Write() {
 
 absl::StatusOr<bool> WatchStream::Read(Reactor& reactor) {
   const absl::Span<char> scratch = reactor.scratch();
-  // If it can be until nothing is left: a TLS layer that has found nothing to read gives its buffer
-  // of 16 kB back.
-  for (int blocks = 0; blocks < kBlocksPerTurn; ++blocks) {
+  // What is left in the socket makes the loop come back; to look for it each time would cost a call
+  // of recv() for each event, and a buffer of 16 kB that OpenSSL takes and gives back.
+  do {
     const IoResult result = connection_->Read(scratch.data(), scratch.size());
     if (result.state == IoState::kWantRead || result.state == IoState::kWantWrite) return false;
     if (result.state != IoState::kDone) {
@@ -116,8 +114,7 @@ absl::StatusOr<bool> WatchStream::Read(Reactor& reactor) {
     last_data_ = SteadyNow();
     RETURN_IF_ERROR(parser_->Feed(absl::string_view(scratch.data(), result.bytes)));
     if (parser_->done()) return true;
-  }
-  if (connection_->has_pending()) ComeBack();
+  } while (connection_->has_pending());
   return false;
 }
 

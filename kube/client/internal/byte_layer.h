@@ -45,6 +45,8 @@ class SocketLayer : public ByteLayer {
   IoResult Read(char* buffer, size_t size) override;
   IoResult Write(absl::string_view bytes) override;
   int fd() const { return fd_; }
+  // Returns whether there is nothing to read: no bytes, no end, no error.
+  bool IsEmpty() const;
 
  private:
   const int fd_;
