@@ -1,9 +1,9 @@
 // Tasks wait in one table, in the order of their times. A thread that has nothing to do looks for
 // the first task that is due and whose lane may run one. When there is none it goes idle: one idle
 // thread, the timekeeper, waits for the time of the next task; the others wait to be asked, and end
-// when nobody has asked for a minute. A task that comes asks a thread to look unless the timekeeper
-// waits for it or for an earlier one. The timekeeper that takes a task is none any more, so a
-// thread that begins a task asks another one to look if a task is left that nobody waits for;
+// when nobody has asked for ten seconds. A task that comes asks a thread to look unless the
+// timekeeper waits for it or for an earlier one. The timekeeper that takes a task is none any more,
+// so a thread that begins a task asks another one to look if a task is left that nobody waits for;
 // otherwise that task would have to wait for the end of this one.
 #include "kube/cache/internal/task_pool.h"
 
@@ -15,7 +15,7 @@ namespace {
 
 constexpr int kRunningPerLane = 2;
 constexpr absl::Duration kSlow = absl::Seconds(2);
-constexpr absl::Duration kIdleThreadEnds = absl::Minutes(1);
+constexpr absl::Duration kIdleThreadEnds = absl::Seconds(10);
 
 }  // namespace
 

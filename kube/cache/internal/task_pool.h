@@ -16,7 +16,8 @@
 
 namespace kube::internal {
 
-// Threads start on demand, up to `max_threads`, and end after a minute without work. Thread-safe.
+// Threads start on demand, up to `max_threads`, and end after ten seconds without work.
+// Thread-safe.
 class TaskPool {
  public:
   // The tasks of one server. At most two of them run at once; of a lane whose last task took more

@@ -9,12 +9,12 @@
 
 namespace kube::internal {
 
-// Workers come when many items wait, and would stay. At the end of each while of ten seconds those
-// are let go that nothing was done with: as many as wait beyond the largest number of items that
-// were held at once, and one. Not thread-safe.
+// Workers come when many items wait, and would stay. At the end of each while of five seconds those
+// are let go that were not needed: as many as there are beyond the largest number of items that
+// were held at once, and one that waits. Not thread-safe.
 class Crew {
  public:
-  static constexpr absl::Duration kWhile = absl::Seconds(10);
+  static constexpr absl::Duration kWhile = absl::Seconds(5);
 
   int waiting() const { return waiting_; }  // The timekeeper apart.
   bool lets_go() const { return let_go_ > 0; }

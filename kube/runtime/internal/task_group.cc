@@ -1,11 +1,18 @@
 #include "kube/runtime/internal/task_group.h"
 
+#include <pthread.h>
+
 #include <algorithm>
 #include <utility>
 
 #include "base/status.h"
 
 namespace kube::internal {
+namespace {
+
+constexpr size_t kLongestThreadName = 15;  // Linux takes no more.
+
+}  // namespace
 
 TaskGroup::~TaskGroup() {
   RequestStop();
@@ -46,6 +53,8 @@ void TaskGroup::StartTask(Task& task) {
 }
 
 void TaskGroup::Run(Task& task) {
+  // Threads that it starts, such as a controller's workers, inherit the name.
+  pthread_setname_np(pthread_self(), task.runnable->name().substr(0, kLongestThreadName).c_str());
   const absl::Status status = task.runnable->Run(stop_.get_token());
   const bool stopped = absl::IsCancelled(status) && stop_.stop_requested();
   if (!status.ok() && !stopped) on_failure_(base::Annotate(status, task.runnable->name()));
