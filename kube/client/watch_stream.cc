@@ -4,8 +4,9 @@
 // may be silent for so long: data only notes when it came, and the timer, when it is due, looks
 // whether that is long enough ago.
 //
-// All streams share one thread, so each reads some blocks and leaves the turn to others. What is
-// left in the socket wakes the stream again; for what a TLS layer holds it posts a call to itself.
+// All streams share one thread, so each reads a block and leaves the turn to others. What is left in
+// the socket wakes the stream again. What a TLS layer holds is read at once, up to a bound, after
+// which the stream posts a call to itself.
 #include "kube/client/internal/watch_stream.h"
 
 #include <algorithm>
@@ -19,6 +20,8 @@ namespace {
 
 // As Go's client.
 constexpr absl::Duration kDialTimeout = absl::Seconds(30);
+// A TLS layer's blocks that are read before other streams have their turn.
+constexpr int kBlocksPerTurn = 16;
 
 }  // namespace
 
@@ -98,9 +101,13 @@ absl::StatusOr<bool> WatchStream::Write() {
 
 absl::StatusOr<bool> WatchStream::Read(Reactor& reactor) {
   const absl::Span<char> scratch = reactor.scratch();
-  // What is left in the socket makes the loop come back; to look for it each time would cost a call
+  // What is left in the socket makes the loop come back. To look for it each time would cost a call
   // of recv() for each event, and a buffer of 16 kB that OpenSSL takes and gives back.
-  do {
+  for (int blocks = 0; blocks == 0 || connection_->has_pending(); ++blocks) {
+    if (blocks == kBlocksPerTurn) {
+      ComeBack();
+      return false;
+    }
     const IoResult result = connection_->Read(scratch.data(), scratch.size());
     if (result.state == IoState::kWantRead || result.state == IoState::kWantWrite) return false;
     if (result.state != IoState::kDone) {
@@ -114,7 +121,7 @@ absl::StatusOr<bool> WatchStream::Read(Reactor& reactor) {
     last_data_ = SteadyNow();
     RETURN_IF_ERROR(parser_->Feed(absl::string_view(scratch.data(), result.bytes)));
     if (parser_->done()) return true;
-  } while (connection_->has_pending());
+  }
   return false;
 }
 
