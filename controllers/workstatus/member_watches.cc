@@ -1,7 +1,9 @@
 #include "controllers/workstatus/member_watches.h"
 
+#include <algorithm>
 #include <vector>
 
+#include "absl/types/span.h"
 #include "api/cluster.h"
 #include "api/names.h"
 #include "api/resources.h"
@@ -13,8 +15,8 @@
 namespace controllers {
 
 MemberWatches::MemberWatches(kube::Manager& manager, works::MemberObjects& objects,
-                             kube::WorkQueue& queue)
-    : manager_(manager), objects_(objects), queue_(queue) {}
+                             kube::WorkQueue& queue, const works::BindingRechecks& rechecks)
+    : manager_(manager), objects_(objects), queue_(queue), rechecks_(rechecks) {}
 
 absl::StatusOr<kube::Action> MemberWatches::Reconcile(const kube::Request& request,
                                                       const base::StopToken& stop) {
@@ -57,6 +59,75 @@ void MemberWatches::Attach(const std::string& cluster,
         {.key = last->key(), .gvk = gvk, .cluster = cluster, .variant = kMemberObjectDeleted});
   };
   informer->AddHandler(std::move(handler));
+  RecheckMissing(cluster, *informer);
+}
+
+// The execution loop may have seen, or made, an object that was deleted before the handler came: in
+// the seconds after a start, when it is the first to look at a kind. It looks at a kind only once
+// the informer has synced; before that it has missed nothing.
+void MemberWatches::RecheckMissing(const std::string& cluster, const kube::Informer& informer) {
+  if (!informer.HasSynced()) return;
+  const kube::Gvk& gvk = informer.resource().gvk;
+  for (const kube::ObjectPtr& work :
+       manager_.cluster().List(api::Works(), api::ExecutionNamespace(cluster))) {
+    const absl::Span<const json::Value> manifests = api::WorkView(*work).Manifests();
+    const bool missing =
+        std::any_of(manifests.begin(), manifests.end(), [&](const json::Value& raw) {
+          const kube::Object manifest(raw);
+          return manifest.gvk() == gvk && informer.store().Find(manifest.key()) == nullptr;
+        });
+    if (missing && !work->IsDeleting()) rechecks_.Publish(*work);
+  }
+}
+
+absl::Status RegisterWorkStatus(const loops::Context& context, int workers) {
+  const std::shared_ptr<kube::Informer> works = context.InformerOf(api::Works());
+  const auto cluster_itself = [](const kube::Object& cluster) {
+    return std::vector<kube::Request>{
+        {.key = {}, .cluster = std::string(cluster.name()), .variant = kClusterLeft}};
+  };
+  kube::ControllerBuilder by_object = context.NewController("work-status", workers);
+  kube::Controller& objects =
+      loops::ReadsCredentials(by_object)
+          .Reads(api::Works())
+          // While a cluster was not ready, its objects may have been given up. What is missing
+          // there is created by the execution loop, which is asked at the same moment.
+          .Watches(
+              api::Clusters(),
+              {.when = {.add = kube::Never, .update = works::BecameReady, .remove = kube::Never},
+               .map = works::ObjectsOf(works)})
+          .Watches(api::Clusters(), {.when = {.add = kube::Never, .update = kube::NeverUpdate},
+                                     .map = cluster_itself})
+          .WithLanes([](const kube::Request& request) { return request.cluster; })
+          .Build(std::make_unique<WorkStatusReconciler>(
+              WorkStatusDeps{context.manager, context.objects, context.status, context.rechecks,
+                             context.interpreter}));
+  works::RequeueWorks(
+      context.interpreter,
+      {objects.queue(),
+       works,
+       {interpreter::Operation::kInterpretStatus, interpreter::Operation::kInterpretHealth}},
+      [](const kube::Object& work, const kube::Object& manifest) {
+        return kube::Request{.key = manifest.key(),
+                             .gvk = manifest.gvk(),
+                             .cluster = api::ClusterOfExecutionNamespace(work.ns()).value_or("")};
+      });
+
+  auto watches = std::make_unique<MemberWatches>(context.manager, context.objects, objects.queue(),
+                                                 context.rechecks);
+  MemberWatches& built = *watches;
+  kube::ControllerBuilder by_work = context.NewController(api::kWorkStatusController, 2);
+  kube::Controller& controller =
+      loops::ReadsCredentials(by_work)
+          .Watches(api::Works(),
+                   {.when = {.update = kube::GenerationChanged, .remove = kube::Never}})
+          // A cluster that comes back may be ready from the start, with its Works still there.
+          .Watches(api::Clusters(), {.when = {.update = works::BecameReady, .remove = kube::Never},
+                                     .map = works::WorksOf(works)})
+          .WithLanes([](const kube::Request& request) { return request.key.ns; })
+          .Build(std::move(watches));
+  built.Hold(works::QueueWhenReconnected(context.members, works, controller.queue()));
+  return absl::OkStatus();
 }
 
 }  // namespace controllers

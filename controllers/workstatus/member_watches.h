@@ -15,6 +15,7 @@
 #include "kube/runtime/manager.h"
 #include "kube/runtime/reconciler.h"
 #include "kube/runtime/work_queue.h"
+#include "works/binding_rechecks.h"
 #include "works/member_objects.h"
 
 namespace controllers {
@@ -22,18 +23,24 @@ namespace controllers {
 // Reconciles Works: all it does is to make sure that their kinds are watched in their cluster.
 class MemberWatches : public kube::Reconciler {
  public:
-  // REQUIRES: all outlive the reconciler; `queue` takes keys of member objects.
-  MemberWatches(kube::Manager& manager, works::MemberObjects& objects, kube::WorkQueue& queue);
+  // REQUIRES: all outlive the reconciler; `queue` takes keys of member objects, `rechecks` those of
+  // Works that the execution loop is to look at.
+  MemberWatches(kube::Manager& manager, works::MemberObjects& objects, kube::WorkQueue& queue,
+                const works::BindingRechecks& rechecks);
 
   absl::StatusOr<kube::Action> Reconcile(const kube::Request& request,
                                          const base::StopToken& stop) override;
 
  private:
   void Attach(const std::string& cluster, const std::shared_ptr<kube::Informer>& informer);
+  // What was deleted before the handler came gives no news.
+  void RecheckMissing(const std::string& cluster, const kube::Informer& informer);
 
   kube::Manager& manager_;
   works::MemberObjects& objects_;
   kube::WorkQueue& queue_;
+  const works::BindingRechecks& rechecks_;
+  kube::ClusterSet::Subscription reconnected_;
   absl::Mutex mu_;
   // The informer a handler was attached to; a member that reconnects has new ones.
   absl::flat_hash_map<std::pair<std::string, kube::Gvr>, std::weak_ptr<kube::Informer>> attached_

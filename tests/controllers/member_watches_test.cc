@@ -16,10 +16,13 @@ using tests::Parse;
 struct Fixture : tests::MembersFixture {
   tests::FakeApiServer& m1 = member("m1");
   kube::WorkQueue queue{{.name = "objects"}, clock};
+  kube::WorkQueue executions{{.name = "executions"}, clock};
+  works::BindingRechecks rechecks;
   std::optional<controllers::MemberWatches> watches;
 
   Fixture() {
-    watches.emplace(Make(), objects, queue);
+    rechecks.Subscribe(api::Works(), executions);
+    watches.emplace(Make(), objects, queue, rechecks);
     Sync({api::Works(), api::Clusters()});
     PutCluster("Push", "True");
     kube::Object work = kube::Object::Make(api::Works().gvk, {"karmada-es-m1", "w"});
@@ -64,6 +67,26 @@ TEST_CASE_METHOD(Fixture,
   CHECK(Next() == "m1/ConfigMap ns/a");
   m1.Erase(kConfigMaps, {"ns", "a"});
   CHECK(Next() == "m1/ConfigMap ns/a");
+}
+
+TEST_CASE_METHOD(Fixture, "an object that was deleted before its kind was watched is made again") {
+  // The execution loop is there first.
+  m1.Put(kConfigMaps, ConfigMap("a"));
+  const auto seen = objects.Find("m1", ConfigMap("a"), {});
+  REQUIRE(seen.ok());
+  REQUIRE(*seen != nullptr);
+  SECTION("deleted") {
+    REQUIRE(m1.AwaitWatches(1));
+    m1.Erase(kConfigMaps, {"ns", "a"});
+    REQUIRE(Eventually([&] { return *objects.Find("m1", ConfigMap("a"), {}) == nullptr; }));
+    REQUIRE(Reconcile().ok());
+    CHECK(executions.size() == 1);
+  }
+  SECTION("still there") {
+    REQUIRE(Reconcile().ok());
+    CHECK(executions.size() == 0);
+    CHECK(Next() == "m1/ConfigMap ns/a");
+  }
 }
 
 TEST_CASE_METHOD(Fixture, "objects that are not Karmada's are not looked at") {
