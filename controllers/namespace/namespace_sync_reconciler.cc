@@ -110,11 +110,12 @@ absl::Status RegisterNamespaceSync(const loops::Context& context, int workers) {
           .Reads(api::Clusters())
           .Reads(api::Works())
           .Build(std::make_unique<NamespaceSyncReconciler>(context.manager, std::move(skipped)));
-  // A new cluster needs every namespace, as soon as it has its execution namespace. Those of the
-  // first lists get them with each namespace of its first list.
+  // A new cluster needs every namespace. Clusters of the first list, and those that join while
+  // another replica leads, get them with each namespace of the first list.
   kube::EventHandler joined;
-  joined.on_add = [&queue = controller.queue()](const kube::ObjectPtr& cluster, bool initial) {
-    if (!initial) queue.Add({.cluster = std::string(cluster->name())});
+  joined.on_add = [&queue = controller.queue(), &manager = context.manager](
+                      const kube::ObjectPtr& cluster, bool initial) {
+    if (!initial && manager.IsLeader()) queue.Add({.cluster = std::string(cluster->name())});
   };
   kube::EventHandler made;
   made.on_add = [&queue = controller.queue()](const kube::ObjectPtr& ns, bool initial) {

@@ -331,6 +331,9 @@ bool LiveInterpreter::Impl::Touches(const Difference& difference, const kube::Gv
 }
 
 void LiveInterpreter::Impl::Publish(const Difference& difference) {
+  // The loops of a stand-by look at everything when they start, with the rules there are by then;
+  // until then their queues stay empty.
+  if (!manager_.IsLeader()) return;
   base::LogInfo("the interpreter's rules have changed", {{"scripts", difference.scripts.size()},
                                                          {"hooks", difference.hooks.size()},
                                                          {"waiting", difference.waiting.size()},

@@ -81,8 +81,12 @@ struct Fixture : tests::ManagerFixture {
     for (int i = 0; i < 5; ++i) CHECK_FALSE(Health(absl::StrCat("w", i)).ok());
     CHECK_THAT(std::string(Health().status().message()), Catch::Contains("calls are suspended"));
   }
-  // Advances the clock until the condition holds, because changes are loaded some time after they
-  // came.
+  // What changes while nobody leads is published to nobody.
+  void Lead() {
+    Start();
+    REQUIRE(Eventually([&] { return manager->IsLeader(); }));
+  }
+  // Changes are loaded a little after they came: once the clock has moved.
   bool EventuallyAfterSettling(const std::function<bool()>& condition) {
     return Eventually([&] {
       clock.Advance(absl::Seconds(1));
@@ -129,7 +133,7 @@ TEST_CASE_METHOD(Fixture, "a changed customization answers anew and reports what
     if (change(kWidget, Operation::kRetain)) ++other;
     if (change({"apps", "v1", "Deployment"}, Operation::kInterpretHealth)) ++other;
   });
-  Start();
+  Lead();
   server->Put(api::InterpreterCustomizations(), Customization("widgets", "true"));
   REQUIRE(EventuallyAfterSettling([&] { return health == 1; }));
   CHECK(Health().value() == true);
@@ -140,13 +144,35 @@ TEST_CASE_METHOD(Fixture, "a changed customization answers anew and reports what
   CHECK(other == 0);
 }
 
+TEST_CASE_METHOD(Fixture, "a stand-by follows changes and has nothing looked at because of them") {
+  options.leader_elect = true;
+  options.lease_duration = absl::Hours(10);
+  const kube::Resource leases{{"coordination.k8s.io", "v1", "Lease"}, "leases", true};
+  kube::Object lease = kube::Object::Make(leases.gvk, {"leases", "the-lease"});
+  lease.Set({"spec"}, tests::Json(R"({"holderIdentity": "other", "leaseDurationSeconds": 36000,
+                                      "renewTime": "2026-01-01T00:00:00.000000Z"})"));
+  server->Put(leases, lease);
+  server->Put(api::InterpreterCustomizations(), Customization("widgets", "false"));
+  REQUIRE(Load().ok());
+  std::atomic<int> published = 0;
+  interpreter().rule_changes().Subscribe([&](const interpreter::RuleChange&) { ++published; });
+  Start();
+  for (const bool healthy : {true, false}) {
+    server->Put(api::InterpreterCustomizations(),
+                Customization("widgets", healthy ? "true" : "false"));
+    REQUIRE(EventuallyAfterSettling([&] { return Health().value() == healthy; }));
+  }
+  CHECK(published == 0);
+  CHECK_FALSE(manager->IsLeader());
+}
+
 TEST_CASE_METHOD(Fixture, "a change that changes no rule touches nothing") {
   kube::Object widgets = Customization("widgets", "true");
   server->Put(api::InterpreterCustomizations(), widgets);
   REQUIRE(Load().ok());
   std::atomic<int> published = 0;
   interpreter().rule_changes().Subscribe([&](const interpreter::RuleChange&) { ++published; });
-  Start();
+  Lead();
   widgets.SetLabel("team", "a");
   server->Put(api::InterpreterCustomizations(), widgets);
   server->Put(api::InterpreterCustomizations(), Customization("another", "false"));
@@ -159,7 +185,7 @@ TEST_CASE_METHOD(Fixture, "a change that changes no rule touches nothing") {
 TEST_CASE_METHOD(Fixture, "what is wrong with a customization is reported on it, and its repair") {
   server->Put(api::InterpreterCustomizations(), Customization("broken", "=="));
   REQUIRE(Load().ok());
-  Start();
+  Lead();
   REQUIRE(EventuallyAfterSettling([&] { return !recorded->All().empty(); }));
   CHECK_THAT(recorded->All().at(0),
              Catch::StartsWith("Warning InvalidConfiguration ResourceInterpreterCustomization: "
@@ -186,7 +212,7 @@ TEST_CASE_METHOD(Fixture, "a hook that comes back has what it left unanswered lo
     if (change(kWidget, Operation::kInterpretHealth)) ++health;
     if (change(kWidget, Operation::kRetain)) ++other;
   });
-  Start();
+  Lead();
   Suspend();
   CHECK_THAT(recorded->All().at(0), Catch::StartsWith("Warning WebhookSuspended "));
   CHECK_THAT(recorded->All().at(0), Catch::Contains("it has failed since 2023-11-14T22:13:20Z: "));
@@ -204,7 +230,7 @@ TEST_CASE_METHOD(Fixture, "a hook that comes back has what it left unanswered lo
 TEST_CASE_METHOD(Fixture, "each outage of a hook is reported in words of its own") {
   server->Put(api::InterpreterWebhookConfigurations(), Asking("widgets", "InterpretHealth"));
   REQUIRE(Load().ok());
-  Start();
+  Lead();
   for (const size_t told : {2, 4}) {
     hooks.Set(tests::Failing(absl::UnavailableError("connection refused")));
     Suspend();
@@ -218,7 +244,7 @@ TEST_CASE_METHOD(Fixture, "each outage of a hook is reported in words of its own
 TEST_CASE_METHOD(Fixture, "a daemon whose hook is down stops at once, also while it is probed") {
   server->Put(api::InterpreterWebhookConfigurations(), Asking("widgets", "InterpretHealth"));
   REQUIRE(Load().ok());
-  Start();
+  Lead();
   Suspend();
   std::atomic<bool> probed = false;
   hooks.Set([&](const kube::HttpRequest&) -> absl::StatusOr<kube::HttpResponse> {
@@ -238,7 +264,7 @@ TEST_CASE_METHOD(Fixture, "a renamed customization answers by its new name, and 
   REQUIRE(Load().ok());
   std::atomic<int> published = 0;
   interpreter().rule_changes().Subscribe([&](const interpreter::RuleChange&) { ++published; });
-  Start();
+  Lead();
   server->Put(api::InterpreterCustomizations(), Customization("renamed", "true"));
   // Until now the old one comes first, which is reported on the new one.
   REQUIRE(EventuallyAfterSettling([&] { return recorded->All().size() == 1; }));
@@ -291,7 +317,7 @@ TEST_CASE_METHOD(Fixture,
   server->Put(api::Services(), service);
   server->Put(api::InterpreterWebhookConfigurations(), Asking("widgets", "InterpretHealth"));
   REQUIRE(Load().ok());
-  Start();
+  Lead();
   CHECK(Health().ok());
   CHECK(AskedForServices(*server) == 0);
 
@@ -322,8 +348,8 @@ TEST_CASE_METHOD(Fixture, "a changed timeout has only what waits looked at again
   interpreter().rule_changes().Subscribe([&](const interpreter::RuleChange& change) {
     if (change(kWidget, Operation::kInterpretHealth)) ++health;
   });
-  Start();
-  CHECK_FALSE(Health().ok());  // One failure does not suspend the hook.
+  Lead();
+  CHECK_FALSE(Health().ok());  // One failure: nothing is suspended.
   server->Put(api::InterpreterWebhookConfigurations(), With(hasty, "timeoutSeconds", 3));
   // The object's question was waiting.
   CHECK(EventuallyAfterSettling([&] { return health == 1; }));
