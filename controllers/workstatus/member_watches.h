@@ -40,7 +40,6 @@ class MemberWatches : public kube::Reconciler {
   works::MemberObjects& objects_;
   kube::WorkQueue& queue_;
   const works::BindingRechecks& rechecks_;
-  kube::ClusterSet::Subscription reconnected_;
   absl::Mutex mu_;
   // The informer a handler was attached to; a member that reconnects has new ones.
   absl::flat_hash_map<std::pair<std::string, kube::Gvr>, std::weak_ptr<kube::Informer>> attached_

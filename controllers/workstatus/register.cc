@@ -57,8 +57,8 @@ absl::Status RegisterWorkStatus(const loops::Context& context, int workers) {
           .Watches(api::Clusters(), {.when = {.update = works::BecameReady, .remove = kube::Never},
                                      .map = works::WorksOf(works)})
           .WithLanes([](const kube::Request& request) { return request.key.ns; })
-          .Build(
-              std::make_unique<MemberWatches>(context.manager, context.objects, objects.queue()));
+          .Build(std::make_unique<MemberWatches>(context.manager, context.objects, objects.queue(),
+                                                 context.rechecks));
   controller.Keep(std::make_shared<kube::ClusterSet::Subscription>(
       works::QueueWhenReconnected(context.members, works, controller.queue())));
   return absl::OkStatus();
