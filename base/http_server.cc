@@ -82,7 +82,9 @@ class AsioServer : public HttpServer {
   void Serve(internal::Socket socket) {
     auto connection = tls_ ? internal::NewTlsConnection(context_, std::move(socket), *tls_)
                            : internal::NewPlainConnection(context_, std::move(socket));
-    if (table_.Add(connection)) connection->Start();
+    std::shared_ptr<internal::HttpConnection> oldest;
+    if (table_.Add(connection, &oldest)) connection->Start();
+    if (oldest != nullptr) oldest->Cut();
   }
 
   void Sweep() {

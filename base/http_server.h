@@ -82,8 +82,8 @@ struct HttpServerOptions {
       "127.0.0.1:0";  // host:port; port 0 picks a free one; ":8080" is every address.
   std::optional<tls::ServerOptions> tls;
   int threads = 1;
-  size_t max_connections = SIZE_MAX;  // Those that come when there are so many are closed.
-  HttpHeadCheck check_head;  // Optional.
+  size_t max_connections = SIZE_MAX;  // When there are so many, the oldest makes room for another.
+  HttpHeadCheck check_head;           // Optional.
   size_t max_body_bytes = 4 << 20;
   // The response to a longer body.
   HttpResponse body_too_long = {413, "text/plain", {}, "request body too large\n"};

@@ -55,23 +55,36 @@ HttpResponse AnswerTo(const boost::system::error_code& error, const HttpServerOp
 
 }  // namespace
 
-bool ConnectionTable::Add(std::shared_ptr<HttpConnection> connection) {
+bool ConnectionTable::Add(std::shared_ptr<HttpConnection> connection,
+                          std::shared_ptr<HttpConnection>* removed) {
   absl::MutexLock lock(&mu_);
-  if (sealed_ || open_.size() >= max_) return false;
-  const HttpConnection* key = connection.get();
-  open_.emplace(key, std::move(connection));
+  if (sealed_) return false;
+  if (open_.size() >= max_) {
+    *removed = std::move(open_.begin()->second);
+    open_.erase(open_.begin());
+    places_.erase(removed->get());
+  }
+  places_[connection.get()] = ++added_;
+  open_.emplace(added_, std::move(connection));
   return true;
 }
 
 void ConnectionTable::Remove(const HttpConnection* connection) {
+  std::shared_ptr<HttpConnection> last;  // Perhaps the last reference: let go without the lock.
   absl::MutexLock lock(&mu_);
-  open_.erase(connection);
+  const auto place = places_.find(connection);
+  if (place == places_.end()) return;
+  const auto open = open_.find(place->second);
+  last = std::move(open->second);
+  open_.erase(open);
+  places_.erase(place);
 }
 
 std::vector<std::shared_ptr<HttpConnection>> ConnectionTable::All() const {
-  absl::MutexLock lock(&mu_);
   std::vector<std::shared_ptr<HttpConnection>> all;
-  for (const auto& [key, connection] : open_) all.push_back(connection);
+  absl::MutexLock lock(&mu_);
+  all.reserve(open_.size());
+  for (const auto& [place, connection] : open_) all.push_back(connection);
   return all;
 }
 

@@ -11,7 +11,9 @@
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/http/parser.hpp>
 #include <boost/beast/http/string_body.hpp>
+#include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -34,9 +36,11 @@ class HttpConnection;
 // The open connections of a server. Thread-safe.
 class ConnectionTable {
  public:
+  // REQUIRES: max > 0.
   explicit ConnectionTable(size_t max) : max_(max) {}
-  // False, and not added, when the table is full or sealed.
-  bool Add(std::shared_ptr<HttpConnection> connection);
+  // False, and not added, once the table is sealed. `removed` receives the oldest connection when
+  // the table was full: whoever opens connections and keeps them must not keep others out.
+  bool Add(std::shared_ptr<HttpConnection> connection, std::shared_ptr<HttpConnection>* removed);
   void Remove(const HttpConnection* connection);
   std::vector<std::shared_ptr<HttpConnection>> All() const;
   void Seal();
@@ -45,8 +49,9 @@ class ConnectionTable {
   const size_t max_;
   mutable absl::Mutex mu_;
   bool sealed_ ABSL_GUARDED_BY(mu_) = false;
-  absl::flat_hash_map<const HttpConnection*, std::shared_ptr<HttpConnection>> open_
-      ABSL_GUARDED_BY(mu_);
+  int64_t added_ ABSL_GUARDED_BY(mu_) = 0;
+  std::map<int64_t, std::shared_ptr<HttpConnection>> open_ ABSL_GUARDED_BY(mu_);  // Oldest first.
+  absl::flat_hash_map<const HttpConnection*, int64_t> places_ ABSL_GUARDED_BY(mu_);
 };
 
 // What all connections of a server share. It must outlive them.
