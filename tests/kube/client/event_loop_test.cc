@@ -1,10 +1,16 @@
 #include "kube/client/internal/event_loop.h"
 
 #include <poll.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <memory>
+#include <string>
+#include <thread>
 
 #include "absl/status/status.h"
 #include "absl/strings/match.h"
@@ -12,6 +18,7 @@
 #include "absl/time/clock.h"
 #include "kube/client/internal/connection.h"
 #include "kube/client/internal/resolver.h"
+#include "kube/client/internal/wake_poll.h"
 #include "tests/kube/client/raw_server.h"
 
 namespace kube {
@@ -117,6 +124,49 @@ TEST_CASE("A socket that cannot be waited for is an error") {
   }
   CHECK(absl::IsUnavailable(watched));
   CHECK(absl::StrContains(watched.message(), "descriptor"));
+}
+
+TEST_CASE("A process without file descriptors for the loop ends, and says why") {
+  int output[2];
+  REQUIRE(pipe(output) == 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    signal(SIGABRT, SIG_DFL);  // Not for the test framework to report.
+    dup2(output[1], STDERR_FILENO);
+    const rlimit none = {.rlim_cur = 3, .rlim_max = 3};  // Standard input, output and error.
+    setrlimit(RLIMIT_NOFILE, &none);
+    EventLoop::Shared();
+    _exit(0);
+  }
+  close(output[1]);
+  std::string said;
+  char block[4096];
+  for (ssize_t got = 0; (got = read(output[0], block, sizeof block)) > 0;) said.append(block, got);
+  close(output[0]);
+  int status = 0;
+  REQUIRE(waitpid(child, &status, 0) == child);
+  CHECK(WIFSIGNALED(status));
+  CHECK_THAT(said, Catch::Contains("file descriptors") && Catch::Contains("Too many open files"));
+}
+
+TEST_CASE("A wait that no stop could end fails at once") {
+  rlimit before;
+  REQUIRE(getrlimit(RLIMIT_NOFILE, &before) == 0);
+  const rlimit none = {.rlim_cur = 3, .rlim_max = before.rlim_max};
+  absl::Status without, with;
+  // A thread of its own, which has waited for nothing before.
+  std::thread([&] {
+    setrlimit(RLIMIT_NOFILE, &none);
+    const auto wait = [] {
+      return WakePoll({}).Await(-1, POLLIN, base::SteadyTime::InfiniteFuture(), SteadyNow());
+    };
+    without = wait();
+    setrlimit(RLIMIT_NOFILE, &before);
+    with = wait();
+  }).join();
+  CHECK(absl::IsUnavailable(without));
+  CHECK(absl::StrContains(without.message(), "no file descriptor for waiting"));
+  CHECK(absl::IsDeadlineExceeded(with));
 }
 
 TEST_CASE("There is one loop for all") { CHECK(EventLoop::Shared() == EventLoop::Shared()); }
