@@ -30,6 +30,7 @@
 
 namespace json {
 
+class Fields;
 class Member;
 template <class T>
 class Sequence;
@@ -211,6 +212,9 @@ struct ParseOptions {
   // Where a member is left out while reading, at no cost; "*" stands for every element of an array.
   // Empty: nothing is. The names must outlive the call.
   Path dropped;
+  // What is built of the document (base/json_fields.h); all the same it is read to its end, and
+  // refused if it is malformed. nullptr: everything.
+  const Fields* kept = nullptr;
 };
 
 // Parses one document. Errors (kInvalidArgument) give the byte offset. A repeated member name keeps

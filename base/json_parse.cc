@@ -19,6 +19,7 @@
 #include "base/internal/json_nodes.h"
 #include "base/internal/json_pool.h"
 #include "base/json.h"
+#include "base/json_fields.h"
 
 // Plain stretches of strings are copied 16 bytes at a time.
 #if defined(__SSE2__)
@@ -78,7 +79,9 @@ Value NameOf(absl::string_view name) {
 class Handler {
  public:
   explicit Handler(const ParseOptions& options)
-      : max_depth_(static_cast<size_t>(options.max_depth)), dropped_(options.dropped) {
+      : max_depth_(static_cast<size_t>(options.max_depth)),
+        dropped_(options.dropped),
+        kept_(WantedOf(options.kept)) {
     constexpr size_t kUsual = 64;  // More than most objects have open at once.
     elements_.reserve(kUsual);
     starts_.reserve(kUsual / 4);
@@ -101,7 +104,7 @@ class Handler {
     if (inside_dropped_ > 0) return true;
     const absl::string_view name(text, size);
     Match(name);
-    if (IsDropped()) return true;  // The value that follows is not kept.
+    if (IsLeftOut()) return true;  // The value that follows is not kept.
     elements_.emplace_back(NameOf(name), Value());
     return true;
   }
@@ -132,8 +135,8 @@ class Handler {
  private:
   bool Add(Value v) {
     if (inside_dropped_ > 0) return true;
-    if (IsDropped()) {
-      --matched_;
+    if (IsLeftOut()) {
+      if (IsDropped()) --matched_;
       return true;
     }
     if (starts_.empty() || starts_.back().is_array) {
@@ -154,11 +157,12 @@ class Handler {
       error_ = absl::StrCat("nested deeper than ", max_depth_);
       return false;
     }
-    if (inside_dropped_ > 0 || IsDropped()) {
+    if (inside_dropped_ > 0 || IsLeftOut()) {
       ++inside_dropped_;
       return true;
     }
-    starts_.push_back({elements_.size(), array});
+    const Fields* kept = starts_.empty() ? kept_ : starts_.back().next;
+    starts_.push_back({elements_.size(), array, kept, nullptr, false});
     if (array) Match("*");
     return true;
   }
@@ -169,15 +173,27 @@ class Handler {
   // The end of a container inside the dropped value, or of that value itself.
   bool LeaveDropped() {
     if (inside_dropped_ == 0) return false;
-    if (--inside_dropped_ == 0) --matched_;
+    if (--inside_dropped_ == 0 && IsDropped()) --matched_;
     return true;
   }
   // Notes the step taken inside the innermost open container.
   void Match(absl::string_view step) {
+    Open& open = starts_.back();
+    if (open.kept != nullptr) {
+      const Fields* wanted = open.kept->Find(step);
+      open.next = WantedOf(wanted);
+      open.leaves_out = wanted == nullptr;
+    }
     const size_t level = starts_.size() - 1;
     if (matched_ > level) matched_ = level;
     if (matched_ == level && level < dropped_.size() && dropped_[level] == step) ++matched_;
   }
+  // nullptr stands for everything.
+  static const Fields* WantedOf(const Fields* fields) {
+    return fields == nullptr || fields->wants_all() ? nullptr : fields;
+  }
+  // Returns whether the value that comes is not wanted.
+  bool IsLeftOut() const { return IsDropped() || (!starts_.empty() && starts_.back().leaves_out); }
   bool IsDropped() const { return !dropped_.empty() && matched_ == dropped_.size(); }
   bool AddNumber(absl::string_view text) {
     int64_t whole = 0;
@@ -194,13 +210,17 @@ class Handler {
 
   const size_t max_depth_;
   const Path dropped_;
+  const Fields* const kept_;   // Of the document.
   size_t matched_ = 0;         // Leading steps of dropped_ that lead to where the reader is.
-  size_t inside_dropped_ = 0;  // Containers open inside the dropped value, itself included.
+  size_t inside_dropped_ = 0;  // Containers open inside what is left out, itself included.
   // What is open, outermost first, and the elements so far of all of that: the values of an array
   // have no name; the last member of an object has no value yet while that is being read.
   struct Open {
     size_t elements;  // That precede it.
     bool is_array;
+    const Fields* kept;  // Of this container.
+    const Fields* next;  // Of the value that comes, and whether that is left out.
+    bool leaves_out;
   };
   std::vector<Open> starts_;
   std::vector<Member> elements_;

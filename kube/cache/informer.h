@@ -45,7 +45,11 @@ struct EventHandler {
 
 struct InformerOptions {
   std::string label_selector;
-  // Trims an object before it is stored (metadata.managedFields is always dropped). Optional.
+  // Which fields of each object are read and stored (ListOptions::fields); of what
+  // Informer::Written puts in, more may be there until the next event. Empty: all but
+  // metadata.managedFields.
+  std::vector<std::string> fields;
+  // Trims an object before it is stored. Optional.
   std::function<void(Object&)> transform;
 };
 

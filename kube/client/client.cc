@@ -118,7 +118,7 @@ absl::StatusOr<ListPage> Client::List(const Resource& r, absl::string_view ns,
   ASSIGN_OR_RETURN(const HttpResponse answer,
                    impl_->caller.Call({.method = "GET", .path = ListPath(r, ns, options)}, what,
                                       Caller::Answers::kErrors, stop));
-  auto page = ParseList(answer.body, r.gvk);
+  auto page = ParseList(answer.body, r.gvk, options.fields);
   if (!page.ok()) return base::Annotate(page.status(), what);
   return page;
 }
@@ -226,8 +226,9 @@ std::unique_ptr<Watch> Client::StartWatch(const Resource& r, absl::string_view n
   HttpRequest request{.method = "GET", .path = absl::StrCat(CollectionPath(r, ns), query.text())};
   request.timeout = kWatchSilence;
   request.user_agent = impl_->caller.options().user_agent;
-  auto watch =
-      std::make_unique<ClientWatch>(impl_->caller, r.gvk, Describe("watch", r, ns), handler);
+  auto watch = std::make_unique<ClientWatch>(
+      impl_->caller, ClientWatch::Subject{r.gvk, Describe("watch", r, ns), options.fields},
+      handler);
   watch->Start(request, longest);
   return watch;
 }

@@ -50,6 +50,9 @@ struct ListOptions {
   int64_t limit = 500;  // Page size.
   std::string continue_token;
   std::string resource_version;  // "" most recent, "0" any.
+  // Which fields of each item are read, as json::Fields takes them, besides those that tell objects
+  // apart (apiVersion, kind; name, namespace, uid and resourceVersion). Empty: all.
+  std::vector<std::string> fields;
 };
 
 struct ListPage {
@@ -94,6 +97,7 @@ struct WatchOptions {
   // The server is asked for this and up to as much again, at random (as client-go does), so that
   // the watches of one process do not all end at the same moment.
   absl::Duration server_timeout = absl::Minutes(5);
+  std::vector<std::string> fields;  // As in ListOptions; of an error's Status all are read.
 };
 
 // A running watch. Destroying it ends it; no call of the handler comes afterwards.

@@ -29,8 +29,12 @@ WatchHandler::EventType TypeOf(WatchEvent::Type type) {
 
 }  // namespace
 
-ClientWatch::ClientWatch(Caller& caller, Gvk gvk, std::string what, WatchHandler& handler)
-    : caller_(caller), gvk_(std::move(gvk)), what_(std::move(what)), handler_(handler) {}
+ClientWatch::ClientWatch(Caller& caller, const Subject& subject, WatchHandler& handler)
+    : caller_(caller),
+      gvk_(subject.gvk),
+      what_(subject.what),
+      wanted_(WantedFields(subject.fields, "object", {"type"})),
+      handler_(handler) {}
 
 void ClientWatch::Start(const HttpRequest& request, absl::Duration longest) {
   end_at_ = caller_.clock().SteadyNow() + 2 * longest;
@@ -67,7 +71,7 @@ void ClientWatch::OnErrorData(absl::string_view bytes) {
 absl::Status ClientWatch::OnLine(absl::string_view line) {
   const absl::string_view version = VersionOfStateEvent(line);
   if (!version.empty() && handler_.OnKnownState(version)) return absl::OkStatus();
-  auto event = ParseWatchEvent(line);
+  auto event = ParseWatchEvent(line, wanted_.has_value() ? &*wanted_ : nullptr);
   if (!event.ok()) return base::Annotate(event.status(), "malformed watch event");
   if (event->type == WatchEvent::Type::kError) return ErrorOfStatusObject(event->object, 500);
   handler_.OnEvent(TypeOf(event->type), TakeObject(std::move(event->object), gvk_));

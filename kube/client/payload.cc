@@ -1,6 +1,7 @@
 #include "kube/client/internal/payload.h"
 
 #include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
@@ -13,9 +14,12 @@ namespace {
 constexpr absl::string_view kManagedFields[] = {"metadata", "managedFields"};
 constexpr absl::string_view kManagedFieldsOfItems[] = {"items", "*", "metadata", "managedFields"};
 
-absl::StatusOr<json::Value> ParseBody(absl::string_view body, json::Path managed_fields) {
-  json::ParseOptions options;
-  options.dropped = managed_fields;
+// What makes an object one that caches can hold.
+constexpr absl::string_view kOfEveryObject[] = {"apiVersion",    "kind",
+                                                "metadata.name", "metadata.namespace",
+                                                "metadata.uid",  "metadata.resourceVersion"};
+
+absl::StatusOr<json::Value> ParseBody(absl::string_view body, const json::ParseOptions& options) {
   auto root = json::Parse(body, options);
   if (!root.ok()) {
     return absl::InternalError(absl::StrCat("unreadable answer: ", root.status().message()));
@@ -38,12 +42,28 @@ Object TakeObject(json::Value root, const Gvk& gvk) {
 }
 
 absl::StatusOr<Object> ParseObject(absl::string_view body, const Gvk& gvk) {
-  ASSIGN_OR_RETURN(json::Value root, ParseBody(body, kManagedFields));
+  ASSIGN_OR_RETURN(json::Value root, ParseBody(body, {.dropped = kManagedFields}));
   return TakeObject(std::move(root), gvk);
 }
 
-absl::StatusOr<ListPage> ParseList(absl::string_view body, const Gvk& gvk) {
-  ASSIGN_OR_RETURN(json::Value root, ParseBody(body, kManagedFieldsOfItems));
+std::optional<json::Fields> WantedFields(absl::Span<const std::string> fields,
+                                         absl::string_view prefix,
+                                         absl::Span<const std::string> around) {
+  if (fields.empty()) return std::nullopt;
+  std::vector<std::string> paths(around.begin(), around.end());
+  for (const absl::string_view name : kOfEveryObject)
+    paths.push_back(absl::StrCat(prefix, ".", name));
+  for (const std::string& name : fields) paths.push_back(absl::StrCat(prefix, ".", name));
+  return json::Fields(paths);
+}
+
+absl::StatusOr<ListPage> ParseList(absl::string_view body, const Gvk& gvk,
+                                   absl::Span<const std::string> fields) {
+  const std::optional<json::Fields> wanted =
+      WantedFields(fields, "items.*", {"apiVersion", "kind", "metadata"});
+  ASSIGN_OR_RETURN(json::Value root,
+                   ParseBody(body, {.dropped = kManagedFieldsOfItems,
+                                    .kept = wanted.has_value() ? &*wanted : nullptr}));
   ListPage page;
   page.resource_version = root.Get({"metadata", "resourceVersion"}).ToString();
   page.continue_token = root.Get({"metadata", "continue"}).ToString();

@@ -64,15 +64,15 @@ absl::Status WatchDecoder::Finish() const {
   return absl::UnavailableError("the watch ended inside an event");
 }
 
-absl::StatusOr<WatchEvent> ParseWatchEvent(absl::string_view line) {
-  json::ParseOptions options;
-  options.dropped = kManagedFields;
-  ASSIGN_OR_RETURN(json::Value event, json::Parse(line, options));
+absl::StatusOr<WatchEvent> ParseWatchEvent(absl::string_view line, const json::Fields* wanted) {
+  ASSIGN_OR_RETURN(json::Value event,
+                   json::Parse(line, {.dropped = kManagedFields, .kept = wanted}));
   const auto type = TypeNamed(event["type"].AsString());
   if (!type.has_value()) {
     return absl::InvalidArgumentError(
         absl::StrCat("unknown watch event type \"", event["type"].AsString(), "\""));
   }
+  if (*type == WatchEvent::Type::kError && wanted != nullptr) return ParseWatchEvent(line);
   json::Value& object = event.Mutable("object");
   if (!object.is_object()) {
     return absl::InvalidArgumentError("a watch event carries no object");

@@ -156,7 +156,7 @@ absl::Status Reflector::ListPages() {
     // The watch may have seen versions of which no object is left.
     listing.mark.newest = std::max(listing.mark.newest, NumberOf(version_));
   }
-  ListOptions options{.label_selector = options_.label_selector};
+  ListOptions options{.label_selector = options_.label_selector, .fields = options_.fields};
   do {
     absl::StatusOr<ListPage> page = env_.client.List(resource_, "", options, stop_.get_token());
     if (absl::IsResourceExhausted(page.status()) && options.limit > 1) {
@@ -186,7 +186,7 @@ absl::Status Reflector::ListPages() {
 }
 
 void Reflector::StartWatch() {
-  WatchOptions options{.label_selector = options_.label_selector};
+  WatchOptions options{.label_selector = options_.label_selector, .fields = options_.fields};
   {
     absl::MutexLock lock(&mu_);
     options.resource_version = version_;

@@ -3,12 +3,15 @@
 #define KUBE_CLIENT_INTERNAL_CLIENT_WATCH_H_
 
 #include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "base/clock.h"
+#include "base/json_fields.h"
 #include "kube/client/client.h"
 #include "kube/client/internal/caller.h"
 #include "kube/client/internal/watch_decoder.h"
@@ -20,8 +23,12 @@ namespace kube {
 // Destroying it ends the watch. REQUIRES: caller and handler outlive it.
 class ClientWatch : public Watch {
  public:
-  // `what` precedes the message of every error.
-  ClientWatch(Caller& caller, Gvk gvk, std::string what, WatchHandler& handler);
+  struct Subject {
+    Gvk gvk;
+    std::string what;                 // Precedes the message of every error.
+    std::vector<std::string> fields;  // As in WatchOptions.
+  };
+  ClientWatch(Caller& caller, const Subject& subject, WatchHandler& handler);
   // Once. The server is expected to end its answer after `longest`; one that goes on talking for
   // twice that time is left.
   void Start(const HttpRequest& request, absl::Duration longest);
@@ -38,6 +45,7 @@ class ClientWatch : public Watch {
   Caller& caller_;
   const Gvk gvk_;
   const std::string what_;
+  const std::optional<json::Fields> wanted_;
   WatchHandler& handler_;
   HttpResponse error_answer_;  // Its code is 0 while the server does what was asked.
   base::SteadyTime end_at_ = base::SteadyTime::InfiniteFuture();

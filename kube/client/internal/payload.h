@@ -2,9 +2,14 @@
 #ifndef KUBE_CLIENT_INTERNAL_PAYLOAD_H_
 #define KUBE_CLIENT_INTERNAL_PAYLOAD_H_
 
+#include <optional>
+#include <string>
+
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "absl/types/span.h"
 #include "base/json.h"
+#include "base/json_fields.h"
 #include "kube/client/client.h"
 #include "kube/meta/names.h"
 #include "kube/meta/object.h"
@@ -17,7 +22,15 @@ Object TakeObject(json::Value root, const Gvk& gvk);
 
 // The body of a successful answer. kInternal: it is not a JSON object.
 absl::StatusOr<Object> ParseObject(absl::string_view body, const Gvk& gvk);
-absl::StatusOr<ListPage> ParseList(absl::string_view body, const Gvk& gvk);
+// `fields` as in ListOptions.
+absl::StatusOr<ListPage> ParseList(absl::string_view body, const Gvk& gvk,
+                                   absl::Span<const std::string> fields);
+
+// The fields of ListOptions and those that every object needs, below `prefix` ("object"); of what
+// surrounds that nothing but `around`. Empty when all are wanted.
+std::optional<json::Fields> WantedFields(absl::Span<const std::string> fields,
+                                         absl::string_view prefix,
+                                         absl::Span<const std::string> around);
 
 }  // namespace kube
 

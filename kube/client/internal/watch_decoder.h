@@ -17,6 +17,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "base/json.h"
+#include "base/json_fields.h"
 
 namespace kube {
 
@@ -50,8 +51,10 @@ struct WatchEvent {
   Type type;
   json::Value object;  // A v1 Status for kError.
 };
-// kInvalidArgument when the text is not {"type": <known>, "object": {...}}.
-absl::StatusOr<WatchEvent> ParseWatchEvent(absl::string_view line);
+// kInvalidArgument when the text is not {"type": <known>, "object": {...}}. `wanted` says what is
+// read of it ("object.metadata"); nullptr: everything. Of errors everything is.
+absl::StatusOr<WatchEvent> ParseWatchEvent(absl::string_view line,
+                                           const json::Fields* wanted = nullptr);
 
 // The resourceVersion of an ADDED or MODIFIED event, found without reading the rest of the text:
 // enough to recognise a state that is known already. Empty when the event is of another type, or

@@ -312,6 +312,21 @@ TEST_CASE_METHOD(Fixture, "a label selector holds for lists, watches and writes"
   CHECK(informer->store().size() == 1);
 }
 
+TEST_CASE_METHOD(Fixture, "only the wanted fields are stored") {
+  informers.SetDefaultOptions({.fields = {"spec.node"}});
+  Object pod = Pod("a");
+  pod.Set({"spec"}, json::Value::Object({{"node", "n"}, {"image", "i"}}));
+  server->Put(kPods, pod);
+  const auto informer = Synced();
+  REQUIRE(server->AwaitWatches(1));
+  pod.Set({"metadata", "name"}, "b");
+  server->Put(kPods, pod);
+  REQUIRE(tests::Eventually([&] { return informer->store().size() == 2; }));
+  for (const ObjectPtr& held : informer->store().List()) {
+    CHECK(held->spec() == json::Value::Object({{"node", "n"}}));
+  }
+}
+
 TEST_CASE_METHOD(Fixture, "objects are trimmed before they are stored") {
   informers.SetDefaultOptions({.transform = [](Object& o) { o.Erase({"spec"}); }});
   Object pod = Pod("a");
