@@ -105,6 +105,7 @@ class Handler {
     const absl::string_view name(text, size);
     Match(name);
     if (IsLeftOut()) return true;  // The value that follows is not kept.
+    if (name == "uid") starts_.back().has_uid = true;
     elements_.emplace_back(NameOf(name), Value());
     return true;
   }
@@ -115,8 +116,10 @@ class Handler {
     const size_t start = starts_.back().elements;
     absl::Span<Member> members = absl::MakeSpan(elements_).subspan(start);
     members = members.first(Builder::Sort(members));
+    // Documents and what has a uid (the metadata of something) are hardly ever equal.
+    const bool may_repeat = starts_.size() > 1 && !starts_.back().has_uid;
     Leave();
-    Value object = MayRepeat(members) ? PooledObject(members) : Builder::SortedObject(members);
+    Value object = may_repeat ? PooledObject(members) : Builder::SortedObject(members);
     elements_.erase(elements_.begin() + static_cast<std::ptrdiff_t>(start), elements_.end());
     return Add(std::move(object));
   }
@@ -146,11 +149,6 @@ class Handler {
     }
     return true;
   }
-  // Documents and what has a uid (the metadata of something) are hardly ever equal.
-  bool MayRepeat(absl::Span<const Member> members) const {
-    return !starts_.empty() && std::none_of(members.begin(), members.end(),
-                                            [](const Member& m) { return m.name() == "uid"; });
-  }
   size_t Depth() const { return starts_.size() + inside_dropped_; }
   bool Enter(bool array) {
     if (Depth() == max_depth_) {
@@ -162,7 +160,7 @@ class Handler {
       return true;
     }
     const Fields* kept = starts_.empty() ? kept_ : starts_.back().next;
-    starts_.push_back({elements_.size(), array, kept, nullptr, false});
+    starts_.push_back({elements_.size(), array, kept});
     if (array) Match("*");
     return true;
   }
@@ -218,9 +216,10 @@ class Handler {
   struct Open {
     size_t elements;  // That precede it.
     bool is_array;
-    const Fields* kept;  // Of this container.
-    const Fields* next;  // Of the value that comes, and whether that is left out.
-    bool leaves_out;
+    const Fields* kept;            // Of this container.
+    const Fields* next = nullptr;  // Of the value that comes, and whether that is left out.
+    bool leaves_out = false;
+    bool has_uid = false;
   };
   std::vector<Open> starts_;
   std::vector<Member> elements_;
