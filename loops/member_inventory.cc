@@ -6,9 +6,10 @@
 
 namespace loops {
 
-void MemberInventory::Trim(const kube::Resource& resource, TrimFn trim) {
+void MemberInventory::Reads(const kube::Resource& resource,
+                            const std::vector<std::string>& fields) {
   absl::MutexLock lock(&mu_);
-  trims_[resource.gvr()].push_back(std::move(trim));
+  fields_[resource.gvr()].insert(fields.begin(), fields.end());
 }
 
 absl::StatusOr<std::shared_ptr<kube::Informer>> MemberInventory::InformerFor(
@@ -22,9 +23,9 @@ absl::StatusOr<std::shared_ptr<kube::Informer>> MemberInventory::InformerFor(
 
 kube::InformerOptions MemberInventory::OptionsFor(const kube::Resource& resource) const {
   absl::MutexLock lock(&mu_);
-  const auto found = trims_.find(resource.gvr());
-  if (found == trims_.end() || found->second.size() > 1) return {};
-  return {.label_selector = "", .transform = found->second.front()};
+  const auto found = fields_.find(resource.gvr());
+  if (found == fields_.end()) return {};
+  return {.fields = {found->second.begin(), found->second.end()}};
 }
 
 }  // namespace loops

@@ -4,14 +4,14 @@
 // karmada.io/managed). A loop that reads anything else asks here. There is one informer for each
 // member and kind, shared by all loops; it ends with the connection to the member.
 //
-//   context.inventory.Trim(api::Pods(), TrimPod);                        // In Register.
+//   context.inventory.Reads(api::Pods(), {"spec.nodeName"});             // In Register.
 //   ASSIGN_OR_RETURN(auto pods, inventory.InformerFor(cluster, api::Pods()));  // In Reconcile.
 #ifndef LOOPS_MEMBER_INVENTORY_H_
 #define LOOPS_MEMBER_INVENTORY_H_
 
-#include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -28,17 +28,14 @@ namespace loops {
 // Thread-safe.
 class MemberInventory {
  public:
-  // Takes from an object what nobody reads.
-  using TrimFn = std::function<void(kube::Object&)>;
-
   // REQUIRES: the set outlives this.
   explicit MemberInventory(kube::ClusterSet& members) : members_(members) {}
 
-  // Members have a hundred times as many objects as Karmada puts there, so a loop says what it
-  // reads of them. Objects of a kind that one loop trims are stored so; a kind for which several
-  // loops have said something is stored whole. Call it before the manager runs, once for each loop
-  // and kind.
-  void Trim(const kube::Resource& resource, TrimFn trim);
+  // Members have a hundred times as many objects as Karmada puts there, so a loop names the fields
+  // that it reads of them (kube::ListOptions::fields). What all loops together have named is read
+  // and stored of a kind; of one for which none has named anything, everything is. Call it before
+  // the manager runs.
+  void Reads(const kube::Resource& resource, const std::vector<std::string>& fields);
 
   // The informer of all objects of the kind in the member, made and started if need be: it has to
   // sync before absence means anything. After ClusterSet::OnReconnected it is another one.
@@ -50,7 +47,7 @@ class MemberInventory {
 
   kube::ClusterSet& members_;
   mutable absl::Mutex mu_;
-  std::map<kube::Gvr, std::vector<TrimFn>> trims_ ABSL_GUARDED_BY(mu_);
+  std::map<kube::Gvr, std::set<std::string>> fields_ ABSL_GUARDED_BY(mu_);
 };
 
 }  // namespace loops

@@ -272,8 +272,10 @@ absl::Status RegisterClusterStatus(const loops::Context& context, int workers) {
       .resource_models =
           context.options.gates.Enabled(config::Gate::kCustomizedClusterResourceModeling),
   };
-  context.inventory.Trim(api::Nodes(), TrimNode);
-  context.inventory.Trim(api::Pods(), TrimPod);
+  context.inventory.Reads(api::Nodes(), {"status.allocatable", "status.conditions"});
+  context.inventory.Reads(api::Pods(),
+                          {"spec.nodeName", "spec.containers.*.resources",
+                           "spec.initContainers.*.resources", "spec.overhead", "status.phase"});
   kube::ControllerBuilder builder = context.NewController(api::kClusterStatusController, workers);
   loops::ReadsCredentials(builder)
       .Watches(api::Clusters(), {.when = {.update = IsNewsForStatus}})

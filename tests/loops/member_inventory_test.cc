@@ -11,9 +11,6 @@ namespace {
 
 using tests::kPods;
 
-void DropSpec(kube::Object& object) { object.Set({"spec"}, json::Value()); }
-void DropStatus(kube::Object& object) { object.Set({"status"}, json::Value()); }
-
 struct Fixture : tests::MembersFixture {
   tests::FakeApiServer& m1 = member("m1");
   loops::MemberInventory inventory{members};
@@ -44,13 +41,13 @@ TEST_CASE_METHOD(Fixture,
   CHECK(ours->store().size() == 0);
 }
 
-TEST_CASE_METHOD(Fixture, "one loop's trim is applied, of several loops none is") {
-  inventory.Trim(kPods, DropSpec);
+TEST_CASE_METHOD(Fixture, "what the loops together have named is stored, and no more") {
+  inventory.Reads(kPods, {"status.phase"});
   const bool second = GENERATE(false, true);
-  if (second) inventory.Trim(kPods, DropStatus);
+  if (second) inventory.Reads(kPods, {"spec.nodeName", "status.phase"});
   const kube::ObjectPtr pod = Pods()->store().List().at(0);
-  CHECK(pod->spec().is_null() == !second);
-  CHECK(pod->status()["phase"].AsString() == "Running");
+  CHECK(pod->spec()["nodeName"].AsString() == (second ? "n1" : ""));
+  CHECK(pod->status() == json::Value::Object({{"phase", "Running"}}));
 }
 
 TEST_CASE_METHOD(Fixture, "what is known of a member ends with it") {
