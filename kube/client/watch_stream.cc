@@ -5,8 +5,8 @@
 // whether that is long enough ago.
 //
 // All streams share one thread, so each reads a block and leaves the turn to others. What is left
-// in the socket wakes the stream again. What a TLS layer holds is read at once, up to a bound, after
-// which the stream posts a call to itself.
+// in the socket wakes the stream again. What a TLS layer holds is read at once, up to a bound; then
+// the stream posts a call to itself.
 #include "kube/client/internal/watch_stream.h"
 
 #include <algorithm>
