@@ -358,3 +358,45 @@ TEST_CASE_METHOD(Fixture, "a changed Service has what waits for the hooks behind
   backend.ServiceChanged({"ns", "svc"});
   CHECK(changes.size() == 1);
 }
+
+// A hook that has never answered has no other probes than the questions that wait for it.
+struct TakenFixture : Fixture {
+  TakenFixture() {
+    Hook hook = WorkloadHook();
+    hook.client.server = "";
+    hook.client.service = interpreter::webhook::ServiceReference{.ns = "ns", .name = "svc"};
+    backend.Replace(SetOf({hook}));
+    Open();
+    backend.ServiceChanged({"ns", "svc"});
+    REQUIRE(changes.back() == "c/w waits 1");
+    hooks.Set(kHealthy);
+  }
+  // Probes when it is time to; returns whether the hook's calls are suspended afterwards.
+  bool ProbeLeavesItOpen() {
+    clock.Advance(absl::Seconds(60));
+    backend.Probe({});
+    return changes.back() != "c/w closed Workload InterpretHealth";
+  }
+};
+
+TEST_CASE_METHOD(TakenFixture, "a question that is refused after a changed Service is the probe") {
+  // What waited is looked at again; the pause is not over yet.
+  REQUIRE(absl::StrContains(Ask("o1").message(), "calls are suspended"));
+  CHECK_FALSE(ProbeLeavesItOpen());
+  CHECK(Ask("o1").ok());
+}
+
+TEST_CASE_METHOD(TakenFixture,
+                 "a probe with nothing to ask keeps no later question from the hook") {
+  CHECK(ProbeLeavesItOpen());  // The objects that waited were deleted, for example.
+  SECTION("which becomes the probe itself when the pause is over") {
+    clock.Advance(absl::Seconds(60));
+    CHECK(Ask("new").ok());
+    CHECK(changes.back() == "c/w closed");
+  }
+  SECTION("which is asked by the next probe when it came during the pause") {
+    REQUIRE(absl::StrContains(Ask("new").message(), "calls are suspended"));
+    CHECK_FALSE(ProbeLeavesItOpen());
+    CHECK(Ask("new").ok());
+  }
+}
