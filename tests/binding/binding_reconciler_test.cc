@@ -4,7 +4,9 @@
 #include <optional>
 #include <string>
 
+#include "absl/strings/match.h"
 #include "api/binding_scope.h"
+#include "kube/client/errors.h"
 #include "tests/support/members_fixture.h"
 
 namespace {
@@ -80,6 +82,82 @@ TEST_CASE_METHOD(Fixture, "a binding stays as long as its Works cannot be listed
   server->FailNext("GET", 403, "Forbidden");
   CHECK_FALSE(reconciler->Reconcile({.key = kKey}, {}).ok());
   CHECK_FALSE(IsFinalized());
+}
+
+// A template that goes to three clusters.
+struct SpreadFixture : tests::MembersFixture {
+  std::optional<binding::BindingReconciler<Scope>> reconciler;
+
+  SpreadFixture() {
+    informers.Get(api::Works())->AddIndex(Scope::kIdLabel, kube::IndexByLabel(Scope::kIdLabel));
+    Sync({api::Works(), api::ResourceBindings()});
+    reconciler.emplace(Make(), *chain);
+    PutTemplate("first");
+    PutCached(api::ResourceBindings(), tests::Parse(R"({
+        "apiVersion": "work.karmada.io/v1alpha2", "kind": "ResourceBinding",
+        "metadata": {"name": "app-configmap", "namespace": "ns",
+                     "labels": {"resourcebinding.karmada.io/permanent-id": "mine"}},
+        "spec": {"resource": {"apiVersion": "v1", "kind": "ConfigMap", "namespace": "ns",
+                              "name": "app"},
+                 "clusters": [{"name": "m1"}, {"name": "m2"}, {"name": "m3"}]}})"));
+  }
+  void PutTemplate(const std::string& value) {
+    kube::Object object = kube::Object::Make(tests::kConfigMaps.gvk, {"ns", "app"});
+    object.Set({"data", "k"}, value);
+    server->Put(tests::kConfigMaps, object);
+  }
+  absl::Status Reconcile() {
+    return reconciler->Reconcile({.key = {"ns", "app-configmap"}}, {}).status();
+  }
+  // Returns how many clusters have a Work with this value.
+  int WorksWith(const std::string& value) const {
+    int count = 0;
+    for (const kube::Object& work : server->All(api::Works())) {
+      const json::Value& manifest = work.Get({"spec", "workload", "manifests"}).At(0);
+      count += manifest["data"]["k"].AsString() == value;
+    }
+    return count;
+  }
+};
+
+TEST_CASE_METHOD(SpreadFixture,
+                 "a conflict in one cluster keeps no Work from the clusters behind") {
+  SECTION("when it is made") {
+    server->FailNext("POST", 409, "Conflict");
+    const absl::Status failed = Reconcile();
+    CHECK(kube::IsConflict(failed));
+    CHECK(WorksWith("first") == 2);
+    REQUIRE(Reconcile().ok());
+    CHECK(WorksWith("first") == 3);
+  }
+  SECTION("when it is changed") {
+    REQUIRE(Reconcile().ok());
+    PutTemplate("second");
+    server->FailNext("PATCH", 409, "Conflict");
+    CHECK(kube::IsConflict(Reconcile()));
+    CHECK(WorksWith("second") == 2);
+    REQUIRE(Reconcile().ok());
+    CHECK(WorksWith("second") == 3);
+  }
+}
+
+TEST_CASE_METHOD(SpreadFixture,
+                 "a Work that keeps its overrides is reported on binding and template") {
+  REQUIRE(Reconcile().ok());
+  REQUIRE(WorksWith("first") == 3);
+  kube::Object work = server->All(api::Works()).front();
+  work.SetAnnotation(api::kAppliedOverridesAnnotation, R"([{"policyName":"o"}])");
+  PutCached(api::Works(), work);
+  PutTemplate("second");
+  const size_t before = recorded->All().size();
+  REQUIRE(Reconcile().ok());
+  CHECK(WorksWith("second") == 2);
+  const auto events = recorded->All();
+  REQUIRE(events.size() >= before + 2);
+  CHECK(absl::StartsWith(
+      events[before], "Warning OverriddenWorkKept ResourceBinding: The work of cluster m1 keeps"));
+  CHECK(absl::StartsWith(events[before + 1],
+                         "Warning OverriddenWorkKept ConfigMap: The work of cluster m1 keeps"));
 }
 
 }  // namespace

@@ -399,6 +399,23 @@ TEST_CASE_METHOD(Fixture, "a Work without our finalizer is not touched") {
   CHECK_FALSE(Held().empty());
 }
 
+TEST_CASE_METHOD(Fixture, "a conflict over one manifest does not keep back those behind it") {
+  kube::Object work = works::NewWork(Template());
+  json::Value manifests = work.Get({"spec", "workload", "manifests"});
+  kube::Object other(manifests.At(0));
+  other.Set({"metadata", "name"}, "other");
+  manifests.Append(other.root());
+  work.Set({"spec", "workload", "manifests"}, manifests);
+  PutCached(api::Works(), work);
+  m1.FailNext("POST", 409, "Conflict");
+  CHECK(kube::IsConflict(Reconcile()));
+  CHECK(Held().empty());
+  CHECK_FALSE(m1.Find(kConfigMaps, {"ns", "other"}).empty());
+  CHECK(recorded->All().size() == 1);  // Of the other manifest alone.
+  REQUIRE(Reconcile().ok());
+  CHECK_FALSE(Held().empty());
+}
+
 TEST_CASE("an object whose namespace is not in the member yet is no failure for a few tries") {
   const kube::Resource namespaces = api::Namespaces();
   const absl::Status missing = kube::GoneError(namespaces, {"", "ns"});

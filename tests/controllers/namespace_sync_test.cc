@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "absl/strings/match.h"
+#include "kube/client/errors.h"
 #include "tests/support/loops_fixture.h"
 
 namespace {
@@ -155,6 +156,24 @@ TEST_CASE_METHOD(Fixture, "a cluster that refuses does not keep the namespace fr
   REQUIRE(Works().size() == 1);
   const bool first = Works()[0].ns() == "karmada-es-m1";  // The order of clusters is not defined.
   CHECK(absl::StrContains(failed.message(), first ? "cluster m2" : "cluster m1"));
+}
+
+TEST_CASE_METHOD(Fixture,
+                 "a conflict in one cluster does not keep a namespace from those behind it") {
+  server->FailNext("POST", 409, "Conflict");
+  CHECK(kube::IsConflict(Reconcile(Namespace("shop"))));
+  CHECK(Works().size() == 1);
+  REQUIRE(Reconcile(Namespace("shop")).ok());
+  CHECK(Works().size() == 2);
+}
+
+TEST_CASE_METHOD(Fixture, "a conflict over one namespace keeps no other from a new cluster") {
+  for (const char* name : {"shop", "mail"}) PutCached(api::Namespaces(), Namespace(name));
+  server->FailNext("POST", 409, "Conflict");
+  CHECK(kube::IsConflict(reconciler->Reconcile({.cluster = "m2"}, {}).status()));
+  CHECK(Works().size() == 1);
+  REQUIRE(reconciler->Reconcile({.cluster = "m2"}, {}).ok());
+  CHECK(Works().size() == 2);
 }
 
 // The cluster loop makes the execution namespace a moment after the cluster has joined.
