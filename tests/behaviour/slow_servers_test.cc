@@ -1,12 +1,15 @@
 // Servers that answer late or not at all hold up only what depends on them. On simulated servers
 // only.
+#include <algorithm>
 #include <string>
+#include <vector>
 
 #include <catch2/catch.hpp>
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
 #include "api/cluster.h"
+#include "base/clock.h"
 #include "sandbox/fleet.h"
 #include "tests/behaviour/manifests.h"
 #include "tests/support/control_plane.h"
@@ -16,6 +19,12 @@ namespace {
 
 // More than the workers that write to members.
 constexpr int kApps = 15;
+
+// A latency with dead members may be so many times that of the same run without them, and this
+// much more. The machine may be busier at one time than at another; what the tests look for takes
+// longer than that.
+constexpr int kFactor = 5;
+constexpr absl::Duration kFloor = absl::Seconds(6);
 
 void ApplyMany(ControlPlane& plane, const std::string& ns, const std::string& value) {
   for (int i = 0; i < kApps; ++i) {
@@ -38,10 +47,19 @@ bool HasMany(ControlPlane& plane, const std::string& member, const std::string& 
   return true;
 }
 
+// Ends the latency of a member, also of requests that wait already, for which the end of the daemon
+// would wait.
+void Answer(ControlPlane& plane, const std::string& member) {
+  sandbox::Faults& faults = plane.fleet()->member(member)->faults();
+  faults.SetLatency(absl::ZeroDuration());
+  faults.SetPartitioned(true);
+  faults.SetPartitioned(false);
+}
+
 }  // namespace
 
 TEST_CASE("A member that does not answer delays nobody else", "[sandbox]") {
-  constexpr int kMembers = 4;
+  constexpr int kMembers = 20;
   ControlPlane plane({.members = kMembers});
   const std::string ns = plane.UniqueNamespace("slow");
   plane.Apply("host", In(ns, kNamespaceYaml));
@@ -53,24 +71,36 @@ spec:
   resourceSelectors: [{apiVersion: v1, kind: ConfigMap, labelSelector: {matchLabels: {many: "yes"}}}]
   placement: {}
 )"));
-  ApplyMany(plane, ns, "first");
-  for (int m = 1; m <= kMembers; ++m) {
-    REQUIRE(
-        plane.Eventually([&] { return HasMany(plane, absl::StrCat("member", m), ns, "first"); }));
-  }
+  int round = 0;
+  // Edits all templates; returns how long it takes until half of the other members have them all.
+  const auto median = [&] {
+    const std::string value = absl::StrCat("v", ++round);
+    std::vector<absl::Duration> latencies;
+    const base::SteadyTime began = base::RealClock().SteadyNow();
+    ApplyMany(plane, ns, value);
+    for (int m = 2; m <= kMembers; ++m) {
+      const std::string member = absl::StrCat("member", m);
+      REQUIRE(plane.Eventually([&] { return HasMany(plane, member, ns, value); }));
+      latencies.push_back(base::RealClock().SteadyNow() - began);
+    }
+    std::nth_element(latencies.begin(), latencies.begin() + latencies.size() / 2, latencies.end());
+    return latencies[latencies.size() / 2];
+  };
+  const auto slowest_of_three = [&] { return std::max({median(), median(), median()}); };
+  median();  // The first one makes objects and connections.
+  const absl::Duration before = slowest_of_three();
 
-  // There are five workers, each of which would wait for its answer until the client gives up.
+  // There are five workers, each of which would wait for its answer for half a minute, until the
+  // client gives up.
   plane.fleet()->member("member1")->faults().SetLatency(absl::Minutes(10));
-  ApplyMany(plane, ns, "second");
-  for (int m = 2; m <= kMembers; ++m) {
-    CHECK(plane.Eventually([&] { return HasMany(plane, absl::StrCat("member", m), ns, "second"); },
-                           absl::Seconds(25)));
-  }
-  plane.fleet()->member("member1")->faults().SetLatency(absl::ZeroDuration());
+  const absl::Duration after = slowest_of_three();
+  INFO("before " << before << ", after " << after);
+  CHECK(after < kFactor * before + kFloor);
+  Answer(plane, "member1");
 }
 
 TEST_CASE("Many members that do not answer delay the status of nobody else", "[sandbox]") {
-  constexpr int kMembers = 20, kDead = 16;
+  constexpr int kMembers = 30, kDead = 26;
   ControlPlane plane(
       {.members = kMembers,
        .daemon_flags = {"--cluster-status-update-frequency=1s", "--cluster-failure-threshold=0s",
@@ -84,46 +114,49 @@ TEST_CASE("Many members that do not answer delay the status of nobody else", "[s
     const auto cluster = plane.Get("host", kCluster, {"", member(m)});
     return cluster ? cluster->Get({"status", "nodeSummary", "totalNum"}).AsInt() : 0;
   };
-  const auto have_nodes = [&](int64_t wanted, absl::Duration within) {
-    return plane.Eventually(
-        [&] {
-          for (int m = kDead + 1; m <= kMembers; ++m) {
-            if (nodes(m) != wanted) return false;
-          }
-          return true;
-        },
-        within);
+  const auto have_nodes = [&](int64_t wanted) {
+    return plane.Eventually([&] {
+      for (int m = kDead + 1; m <= kMembers; ++m) {
+        if (nodes(m) != wanted) return false;
+      }
+      return true;
+    });
   };
   REQUIRE(plane.Eventually([&] { return nodes(kMembers) > 0; }));
-  const int64_t before = nodes(kMembers);
-  REQUIRE(have_nodes(before, absl::Minutes(1)));
-  const auto add_node = [&](const std::string& name) {
+  int64_t there = nodes(kMembers);
+  REQUIRE(have_nodes(there));
+  // Adds a node to each living member; returns how long it takes until their status has it.
+  const auto latency = [&] {
+    const base::SteadyTime began = base::RealClock().SteadyNow();
     for (int m = kDead + 1; m <= kMembers; ++m) {
       plane.Apply(member(m),
-                  absl::StrCat("{apiVersion: v1, kind: Node, metadata: {name: ", name, "}}"));
+                  absl::StrCat("{apiVersion: v1, kind: Node, metadata: {name: new-", there, "}}"));
     }
+    REQUIRE(have_nodes(++there));
+    return base::RealClock().SteadyNow() - began;
   };
+  const absl::Duration before = latency();
   for (int m = 1; m <= kDead; ++m) {
     plane.fleet()->member(member(m))->faults().SetLatency(absl::Minutes(10));
   }
   // Immediately, before any member is known to be slow. A probe without an answer takes five
-  // seconds, and there are five workers.
-  add_node("first");
-  CHECK(have_nodes(before + 1, absl::Seconds(12)));
+  // seconds, and there are five workers: a round over the dead members would take 26 s.
+  const absl::Duration first = latency();
+  INFO("before " << before << ", first " << first);
+  CHECK(first < kFactor * before + kFloor);
   REQUIRE(plane.Eventually([&] {
     for (int m = 1; m <= kDead; ++m) {
       if (is_ready(m)) return false;
     }
     return true;
   }));
-  add_node("second");
-  CHECK(have_nodes(before + 2, absl::Seconds(12)));
+  const absl::Duration second = latency();
+  INFO("second " << second);
+  CHECK(second < kFactor * before + kFloor);
   // A member that comes back is not queued behind the dead ones.
   plane.fleet()->member("member1")->faults().SetLatency(absl::ZeroDuration());
   CHECK(plane.Eventually([&] { return is_ready(1); }, absl::Minutes(1)));
-  for (int m = 1; m <= kDead; ++m) {
-    plane.fleet()->member(member(m))->faults().SetLatency(absl::ZeroDuration());
-  }
+  for (int m = 1; m <= kDead; ++m) Answer(plane, member(m));
 }
 
 TEST_CASE("A control plane that answers late does not cost the lease", "[sandbox]") {
