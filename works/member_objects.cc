@@ -74,8 +74,10 @@ bool MemberObjects::IsKindGone(const std::string& cluster, const kube::Gvk& gvk,
 absl::StatusOr<kube::ObjectPtr> MemberObjects::Find(const std::string& cluster,
                                                     const kube::Object& manifest,
                                                     const base::StopToken& stop) {
-  ASSIGN_OR_RETURN(const std::shared_ptr<kube::Informer> informer,
-                   InformerFor(cluster, manifest.gvk(), stop));
+  // Held during the wait: the cluster may leave meanwhile.
+  ASSIGN_OR_RETURN(const std::shared_ptr<kube::MemberCluster> member, deps_.clusters.Get(cluster));
+  ASSIGN_OR_RETURN(const kube::Resource resource, ResourceOf(*member, manifest.gvk(), stop));
+  const std::shared_ptr<kube::Informer> informer = member->client().informers().Get(resource);
   if (!informer->HasSynced()) {
     // An informer that already failed will not sync soon: fail at once, so that the queue backs off
     // instead of a worker waiting.

@@ -58,6 +58,7 @@ Reflector::Reflector(Resource resource, InformerOptions options, Environment env
     : resource_(std::move(resource)),
       options_(std::move(options)),
       selector_(ParseOrNothing(options_.label_selector)),
+      server_(environment.client.name()),
       env_(environment),
       backoff_(kFirstDelay, kLongestDelay) {}
 
@@ -288,7 +289,7 @@ ObjectPtr Reflector::Prepare(Object object) const {
 }
 
 std::string Reflector::Name() const {
-  return absl::StrCat(resource_.gvr().ToString(), " of ", env_.client.name());
+  return absl::StrCat(resource_.gvr().ToString(), " of ", server_);
 }
 
 void Reflector::Failed(const absl::Status& status) {

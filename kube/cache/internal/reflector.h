@@ -30,7 +30,8 @@ class Reflector final : public Informer,
     TaskPool::Lane& lane;
     FailureLog& failures;
   };
-  // REQUIRES: the environment outlives Stop; the object is owned by a shared_ptr.
+  // REQUIRES: the clock outlives the object, the rest of the environment outlives Stop; the object
+  // is owned by a shared_ptr.
   Reflector(Resource resource, InformerOptions options, Environment environment);
   ~Reflector() override;
 
@@ -74,7 +75,7 @@ class Reflector final : public Informer,
   void Failed(const absl::Status& status);
   void Succeeded();
   void LogFailures();
-  FailureLog::Cache Self() const { return {this, env_.client.name(), resource_}; }
+  FailureLog::Cache Self() const { return {this, server_, resource_}; }
   // Returns whether the watch that has just ended was of use, so that the failures before it count
   // no more.
   bool WatchWasHealthy() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
@@ -82,6 +83,8 @@ class Reflector final : public Informer,
   const Resource resource_;
   const InformerOptions options_;
   const LabelSelector selector_;
+  // The client's name; whoever still waits after Stop must not ask the client for it.
+  const std::string server_;
   const Environment env_;
   CacheWriter writer_;
   base::StopSource stop_;

@@ -191,5 +191,16 @@ TEST_CASE_METHOD(Fixture, "a removed member's informers stop, what they hold sta
   CHECK(held->client().Find(kPods, {"ns", "a"}) != nullptr);
 }
 
+TEST_CASE_METHOD(Fixture,
+                 "who waits for an informer of a member that has gone gets a whole error") {
+  const std::string name = "a-cluster-whose-name-does-not-fit-into-a-short-string";
+  source.configs[name].server = "https://m2:6443";
+  server->Block("GET");
+  const auto informer = (*clusters.Get(name))->client().informers().Get(kPods);
+  clusters.Remove(name);  // The last one who has the member.
+  const absl::Status waited = informer->WaitForSync(base::SteadyTime::InfiniteFuture(), {});
+  CHECK(waited == absl::CancelledError("waiting for v1/pods of " + name + ": stopped"));
+}
+
 }  // namespace
 }  // namespace kube
