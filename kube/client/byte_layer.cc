@@ -9,6 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <utility>
@@ -40,12 +41,16 @@ int BioResult(BIO* bio, const IoResult& result, size_t* count) {
 }
 
 int ReadBelow(BIO* bio, char* buffer, size_t size, size_t* count) {
-  return BioResult(bio, static_cast<ByteLayer*>(BIO_get_data(bio))->Read(buffer, size), count);
+  auto* below = static_cast<TlsLayer::Below*>(BIO_get_data(bio));
+  if (below->left == 0) return BioResult(bio, {IoState::kBroken}, count);
+  const IoResult result = below->layer->Read(buffer, std::min(size, below->left));
+  below->left -= result.bytes;
+  return BioResult(bio, result, count);
 }
 
 int WriteBelow(BIO* bio, const char* bytes, size_t size, size_t* count) {
-  auto* below = static_cast<ByteLayer*>(BIO_get_data(bio));
-  return BioResult(bio, below->Write(absl::string_view(bytes, size)), count);
+  auto* below = static_cast<TlsLayer::Below*>(BIO_get_data(bio));
+  return BioResult(bio, below->layer->Write(absl::string_view(bytes, size)), count);
 }
 
 long ControlBelow(BIO* bio, int command, long, void*) {  // NOLINT: OpenSSL's types.
@@ -87,9 +92,9 @@ IoResult SocketLayer::Write(absl::string_view bytes) {
 }
 
 TlsLayer::TlsLayer(ssl_st* ssl, std::unique_ptr<ByteLayer> below)
-    : below_(std::move(below)), ssl_(ssl) {
+    : below_{std::move(below)}, ssl_(ssl) {
   BIO* bio = BIO_new(LayerMethod());
-  BIO_set_data(bio, below_.get());
+  BIO_set_data(bio, &below_);
   BIO_set_init(bio, 1);
   SSL_set_bio(ssl_, bio, bio);
   SSL_set_connect_state(ssl_);
@@ -117,24 +122,30 @@ std::string TlsLayer::Reason(int ssl_error, unsigned long code) const {  // NOLI
   return reason == nullptr ? "TLS error" : reason;
 }
 
+void TlsLayer::BeginCall() {
+  ERR_clear_error();
+  below_.left = kMostPerCall;
+}
+
 IoResult TlsLayer::Failed(int result) {
   const int error = SSL_get_error(ssl_, result);
   if (error == SSL_ERROR_WANT_READ) return {IoState::kWantRead};
   if (error == SSL_ERROR_WANT_WRITE) return {IoState::kWantWrite};
   if (error == SSL_ERROR_ZERO_RETURN) return {IoState::kEnd};
   IoResult broken{.state = IoState::kBroken, .error = Reason(error, ERR_get_error())};
+  if (below_.left == 0) broken.error = "the server sends TLS messages without end";
   ERR_clear_error();
   return broken;
 }
 
 IoResult TlsLayer::Handshake() {
-  ERR_clear_error();
+  BeginCall();
   const int result = SSL_do_handshake(ssl_);
   return result == 1 ? IoResult{IoState::kDone} : Failed(result);
 }
 
 IoResult TlsLayer::Read(char* buffer, size_t size) {
-  ERR_clear_error();
+  BeginCall();
   size_t got = 0;
   const int result = SSL_read_ex(ssl_, buffer, size, &got);
   if (result == 1) return {IoState::kDone, got};
@@ -153,12 +164,14 @@ void TlsLayer::ReleaseBuffers() {
 }
 
 IoResult TlsLayer::Write(absl::string_view bytes) {
-  ERR_clear_error();
+  BeginCall();
   size_t sent = 0;
   const int result = SSL_write_ex(ssl_, bytes.data(), bytes.size(), &sent);
   return result == 1 ? IoResult{IoState::kDone, sent} : Failed(result);
 }
 
-bool TlsLayer::has_pending() const { return SSL_has_pending(ssl_) != 0 || below_->has_pending(); }
+bool TlsLayer::has_pending() const {
+  return SSL_has_pending(ssl_) != 0 || below_.layer->has_pending();
+}
 
 }  // namespace kube

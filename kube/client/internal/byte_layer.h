@@ -53,8 +53,20 @@ class SocketLayer : public ByteLayer {
 };
 
 // TLS over `below`. Use after Handshake() has said kDone.
+//
+// OpenSSL handles messages that carry no data (session tickets, key updates) by itself and reads on
+// within the same call, for as long as the peer sends more of them. A call that has read
+// kMostPerCall bytes from below and not come to an end gives up: kBroken.
 class TlsLayer : public ByteLayer {
  public:
+  // A record has 16 kB, a handshake 100 kB at most, a ticket some hundred bytes.
+  static constexpr size_t kMostPerCall = 256 << 10;
+  // The lower side of the layer.
+  struct Below {
+    std::unique_ptr<ByteLayer> layer;
+    size_t left = kMostPerCall;  // How many bytes the present call may still read.
+  };
+
   // Takes over `ssl`, a client's.
   TlsLayer(ssl_st* ssl, std::unique_ptr<ByteLayer> below);
   ~TlsLayer() override;
@@ -65,11 +77,12 @@ class TlsLayer : public ByteLayer {
   bool has_pending() const override;
 
  private:
+  void BeginCall();
   IoResult Failed(int result);
   void ReleaseBuffers();
   std::string Reason(int ssl_error, unsigned long code) const;  // NOLINT: OpenSSL's type.
 
-  const std::unique_ptr<ByteLayer> below_;
+  Below below_;
   ssl_st* const ssl_;
 };
 
