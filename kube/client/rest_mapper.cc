@@ -88,6 +88,8 @@ struct RestMapper::Impl {
   const base::Clock& clock;
   const std::shared_ptr<DiscoveryPool> pool;  // May be null.
   absl::Mutex mu;
+  int64_t begun ABSL_GUARDED_BY(mu) = 0;   // Passes so far; each has its number from here.
+  int64_t stored ABSL_GUARDED_BY(mu) = 0;  // The pass that `state` is of.
   DiscoveryState state ABSL_GUARDED_BY(mu);
   KindIndex served ABSL_GUARDED_BY(mu);
   // What `served` lacks because its group could not be read.
@@ -138,13 +140,18 @@ void RestMapper::Impl::Store(const std::shared_ptr<const Discovery>& discovery) 
 absl::StatusOr<std::shared_ptr<const Discovery>> RestMapper::Impl::Discover(
     const base::StopToken& stop) {
   DiscoveryState before;
+  int64_t number = 0;
   {
     absl::MutexLock lock(&mu);
     before = state;
+    number = ++begun;
   }
   ASSIGN_OR_RETURN(DiscoveryState after, DiscoverSince(client, before, stop));
   if (pool != nullptr && after.found != before.found) after.found = pool->Share(after.found);
   absl::MutexLock lock(&mu);
+  // What a pass that began later has found is newer, though it came sooner.
+  if (number < stored) return state.found != nullptr ? state.found : after.found;
+  stored = number;
   state = std::move(after);
   Store(state.found);
   return state.found;
@@ -214,6 +221,7 @@ void RestMapper::Update(const Discovery& discovery) {
 
 void RestMapper::Reset() {
   absl::MutexLock lock(&impl_->mu);
+  impl_->stored = ++impl_->begun;  // A pass that is under way is of the time before.
   impl_->state = {};
   impl_->served = {};
   impl_->unread.clear();

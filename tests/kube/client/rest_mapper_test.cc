@@ -1,6 +1,7 @@
 #include "kube/client/rest_mapper.h"
 
 #include <algorithm>
+#include <atomic>
 #include <catch2/catch.hpp>
 #include <map>
 #include <memory>
@@ -10,6 +11,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/synchronization/notification.h"
 #include "kube/client/errors.h"
 #include "tests/kube/client/scripted_transport.h"
 #include "tests/support/fake_clock.h"
@@ -346,6 +348,34 @@ TEST_CASE("Reset forgets everything and looks again at once") {
   mapper.Reset();
   REQUIRE(mapper.ForKind({"", "v1", "Pod"}, {}).ok());
   CHECK(f.transport->requests().size() == 4);
+}
+
+TEST_CASE("A pass that began earlier and ends later does not undo what a newer one has found") {
+  // The first answer about groups is that of a server without them, and is slow on its way.
+  absl::Notification begun;
+  absl::Notification newer_is_done;
+  std::atomic<int> answers = 0;
+  const auto transport = std::make_shared<tests::ScriptedTransport>(
+      [&](const HttpRequest& request, int) -> absl::StatusOr<HttpResponse> {
+        if (request.path != "/apis") return Answer(200, kAggregatedCore);
+        if (answers++ > 0) return Answer(200, kAggregatedGroups);
+        begun.Notify();
+        newer_is_done.WaitForNotification();
+        return Answer(200, R"({"kind":"APIGroupDiscoveryList","items":[]})");
+      });
+  tests::FakeClock clock;
+  Client client(transport, {}, clock, nullptr);
+  RestMapper mapper(client, clock);
+  std::thread older([&] {
+    const auto discovery = mapper.Discover({});
+    CHECK(discovery.ok());
+  });
+  begun.WaitForNotification();
+  const Gvk kind = {"autoscaling", "v2", "HPA"};
+  CHECK(mapper.ForKind(kind, {}).ok());
+  newer_is_done.Notify();
+  older.join();
+  CHECK(mapper.ForKind(kind, {}).ok());
 }
 
 TEST_CASE("Many threads that miss a kind share one discovery") {
