@@ -25,7 +25,8 @@ using boost::system::error_code;
 // Timeouts are enforced by a periodic look at all connections, which is cheaper than a timer for
 // each.
 std::chrono::nanoseconds SweepPeriod(const HttpServerOptions& options) {
-  const absl::Duration shortest = std::min(options.request_timeout, options.idle_timeout);
+  const absl::Duration shortest =
+      std::min({options.request_timeout, options.idle_timeout, options.first_request_timeout});
   return absl::ToChronoNanoseconds(
       std::clamp(shortest / 4, absl::Milliseconds(5), absl::Seconds(1)));
 }

@@ -82,8 +82,10 @@ struct HttpServerOptions {
       "127.0.0.1:0";  // host:port; port 0 picks a free one; ":8080" is every address.
   std::optional<tls::ServerOptions> tls;
   int threads = 1;
-  size_t max_connections = SIZE_MAX;  // When there are so many, the oldest makes room for another.
-  HttpHeadCheck check_head;           // Optional.
+  // When there are so many, the one that has waited longest for its peer's next request makes room
+  // for another; when all of them are being answered, the one where that takes longest.
+  size_t max_connections = SIZE_MAX;
+  HttpHeadCheck check_head;  // Optional.
   size_t max_body_bytes = 4 << 20;
   // The response to a longer body.
   HttpResponse body_too_long = {413, "text/plain", {}, "request body too large\n"};
@@ -92,6 +94,9 @@ struct HttpServerOptions {
   // From the first byte to the complete request.
   absl::Duration request_timeout = absl::Seconds(30);
   absl::Duration idle_timeout = absl::Seconds(120);  // Between two requests on one connection.
+  // From the start of a connection to the first byte of its first request; idle_timeout if that is
+  // shorter.
+  absl::Duration first_request_timeout = absl::InfiniteDuration();
 };
 
 class HttpServer {

@@ -55,42 +55,58 @@ HttpResponse AnswerTo(const boost::system::error_code& error, const HttpServerOp
 
 }  // namespace
 
-bool ConnectionTable::Add(std::shared_ptr<HttpConnection> connection,
-                          std::shared_ptr<HttpConnection>* removed) {
-  absl::MutexLock lock(&mu_);
-  if (sealed_) return false;
-  if (open_.size() >= max_) {
-    *removed = std::move(open_.begin()->second);
-    open_.erase(open_.begin());
-    places_.erase(removed->get());
+bool ConnectionTable::Add(std::shared_ptr<HttpConnection> connection) {
+  std::shared_ptr<HttpConnection> replaced;
+  {
+    absl::MutexLock lock(&mu_);
+    if (sealed_) return false;
+    if (open_.size() >= max_) replaced = TakeLongestWaiting();
+    const HttpConnection* key = connection.get();
+    open_.emplace(key, std::move(connection));
   }
-  places_[connection.get()] = ++added_;
-  open_.emplace(added_, std::move(connection));
+  if (replaced != nullptr) replaced->Cut();
   return true;
+}
+
+std::shared_ptr<HttpConnection> ConnectionTable::TakeLongestWaiting() {
+  const auto longest =
+      std::min_element(open_.begin(), open_.end(),
+                       [](const auto& a, const auto& b) { return *a.second < *b.second; });
+  return std::move(open_.extract(longest).mapped());
 }
 
 void ConnectionTable::Remove(const HttpConnection* connection) {
   std::shared_ptr<HttpConnection> last;  // Perhaps the last reference: let go without the lock.
   absl::MutexLock lock(&mu_);
-  const auto place = places_.find(connection);
-  if (place == places_.end()) return;
-  const auto open = open_.find(place->second);
-  last = std::move(open->second);
-  open_.erase(open);
-  places_.erase(place);
+  const auto open = open_.find(connection);
+  if (open != open_.end()) last = std::move(open_.extract(open).mapped());
 }
 
 std::vector<std::shared_ptr<HttpConnection>> ConnectionTable::All() const {
   std::vector<std::shared_ptr<HttpConnection>> all;
   absl::MutexLock lock(&mu_);
   all.reserve(open_.size());
-  for (const auto& [place, connection] : open_) all.push_back(connection);
+  for (const auto& [key, connection] : open_) all.push_back(connection);
   return all;
 }
 
 void ConnectionTable::Seal() {
   absl::MutexLock lock(&mu_);
   sealed_ = true;
+}
+
+HttpConnection::HttpConnection(const ConnectionContext& context)
+    : context_(context), turn_began_nanos_(SteadyNanos()) {}
+
+bool operator<(const HttpConnection& a, const HttpConnection& b) {
+  const bool a_answers = a.answering_;
+  const bool b_answers = b.answering_;
+  return a_answers == b_answers ? a.turn_began_nanos_ < b.turn_began_nanos_ : b_answers;
+}
+
+void HttpConnection::BeginTurn(bool answering) {
+  answering_ = answering;
+  turn_began_nanos_ = SteadyNanos();
 }
 
 void HttpConnection::Cut() {
@@ -109,16 +125,16 @@ void HttpConnection::LimitRequestTime() { SetDeadline(context_.options.request_t
 
 void HttpConnection::OnReady() {
   peer_ = Peer();
-  NextRequest();
+  NextRequest(std::min(context_.options.first_request_timeout, context_.options.idle_timeout));
 }
 
-void HttpConnection::NextRequest() {
+void HttpConnection::NextRequest(absl::Duration timeout) {
   request_.reset();
   parser_.emplace();
   parser_->header_limit(static_cast<uint32_t>(context_.options.max_header_bytes));
   parser_->body_limit(context_.options.max_body_bytes);
   continued_ = false;
-  SetDeadline(context_.options.idle_timeout);
+  SetDeadline(timeout);
   if (buffer_.size() == 0) return peer_ended_ ? Linger() : ReadMore();
   LimitRequestTime();
   Parse();
@@ -219,6 +235,7 @@ void HttpConnection::Dispatch() {
   exchange_ = std::make_shared<Exchange>(
       Exchange::Options{rules, context_.options.max_stream_backlog_bytes, context_.threads}, *this);
   deadline_nanos_ = INT64_MAX;  // There is no limit while the handler works.
+  BeginTurn(/*answering=*/true);
   HttpRequest request = *std::exchange(request_, std::nullopt);
   request.body = std::move(parser_->get().body());
   parser_.reset();
@@ -309,8 +326,9 @@ void HttpConnection::EndExchange() {
   const bool keep_alive = exchange_->keep_alive();
   std::exchange(exchange_, nullptr)->Detach();
   if (closed_) return;
+  BeginTurn(/*answering=*/false);
   if (!keep_alive) return Linger();
-  NextRequest();
+  NextRequest(context_.options.idle_timeout);
 }
 
 // Waits for the peer to close: closing at once while the peer still sends would reset the

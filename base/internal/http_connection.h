@@ -11,9 +11,7 @@
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/http/parser.hpp>
 #include <boost/beast/http/string_body.hpp>
-#include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -38,20 +36,23 @@ class ConnectionTable {
  public:
   // REQUIRES: max > 0.
   explicit ConnectionTable(size_t max) : max_(max) {}
-  // False, and not added, once the table is sealed. `removed` receives the oldest connection when
-  // the table was full: whoever opens connections and keeps them must not keep others out.
-  bool Add(std::shared_ptr<HttpConnection> connection, std::shared_ptr<HttpConnection>* removed);
+  // False, and not added, once the table is sealed. In a full table the connection takes the place
+  // of the one that waits longest, which is cut: whoever opens connections and keeps them must not
+  // keep others out.
+  bool Add(std::shared_ptr<HttpConnection> connection);
   void Remove(const HttpConnection* connection);
   std::vector<std::shared_ptr<HttpConnection>> All() const;
   void Seal();
 
  private:
+  // REQUIRES: the table is not empty.
+  std::shared_ptr<HttpConnection> TakeLongestWaiting() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+
   const size_t max_;
   mutable absl::Mutex mu_;
   bool sealed_ ABSL_GUARDED_BY(mu_) = false;
-  int64_t added_ ABSL_GUARDED_BY(mu_) = 0;
-  std::map<int64_t, std::shared_ptr<HttpConnection>> open_ ABSL_GUARDED_BY(mu_);  // Oldest first.
-  absl::flat_hash_map<const HttpConnection*, int64_t> places_ ABSL_GUARDED_BY(mu_);
+  absl::flat_hash_map<const HttpConnection*, std::shared_ptr<HttpConnection>> open_
+      ABSL_GUARDED_BY(mu_);
 };
 
 // What all connections of a server share. It must outlive them.
@@ -73,10 +74,14 @@ class HttpConnection : public OutputListener, public std::enable_shared_from_thi
   void Cut();
   // Returns whether the peer is too late with its request, or with reading an answer. Thread-safe.
   bool IsOverdue() const;
+  // The order in which connections make room for others: first those that wait for their peer's
+  // next request, then those that answer one; among these, the one that has done so longest.
+  // Thread-safe.
+  friend bool operator<(const HttpConnection& a, const HttpConnection& b);
 
  protected:
   using ErrorCode = boost::system::error_code;
-  explicit HttpConnection(const ConnectionContext& context) : context_(context) {}
+  explicit HttpConnection(const ConnectionContext& context);
 
   // The functions of the transport. Read and Write must end in OnRead and OnWritten.
   virtual void Post(std::function<void()> work) = 0;
@@ -96,8 +101,9 @@ class HttpConnection : public OutputListener, public std::enable_shared_from_thi
   using Parser = boost::beast::http::request_parser<boost::beast::http::string_body>;
 
   void Wake() override;
+  void BeginTurn(bool answering);
   void SetDeadline(absl::Duration from_now);
-  void NextRequest();
+  void NextRequest(absl::Duration timeout);
   void ReadMore();
   void OnEnd();
   void Parse();
@@ -118,6 +124,8 @@ class HttpConnection : public OutputListener, public std::enable_shared_from_thi
 
   const ConnectionContext& context_;
   std::atomic<int64_t> deadline_nanos_{INT64_MAX};  // By the steady clock.
+  std::atomic<bool> answering_ = false;             // Else it waits for a request.
+  std::atomic<int64_t> turn_began_nanos_ = 0;       // When it began to do so.
   tls::PeerIdentity peer_;
   std::vector<char> incoming_;          // The buffer of the pending read.
   boost::beast::flat_buffer buffer_;    // Bytes that were read and not parsed yet.

@@ -22,6 +22,8 @@ namespace {
 // To the health and to the metrics server. Many more than probes and scrapers need, and few enough
 // to cost little memory and leave descriptors for the connections to members.
 constexpr size_t kMaxConnections = 500;
+// A probe or a scraper connects when it has something to ask.
+constexpr absl::Duration kFirstRequestTimeout = absl::Seconds(10);
 
 bool IsAddress(const std::string& address) { return !address.empty() && address != "0"; }
 
@@ -35,6 +37,7 @@ absl::StatusOr<std::unique_ptr<base::HttpServer>> Serve(
     return base::HttpResponse{405, "text/plain", {}, "requests with a body are not served\n"};
   };
   options.max_connections = kMaxConnections;
+  options.first_request_timeout = kFirstRequestTimeout;
   return base::HttpServer::Start(
       std::move(options),
       [answer = std::move(answer)](base::HttpRequest request,

@@ -241,18 +241,60 @@ TEST_CASE("a request may be refused by its head before its body comes") {
   }
 }
 
-TEST_CASE("a server with enough connections closes the oldest for another one") {
+TEST_CASE("in a full server a new connection takes the place of the one that waits longest") {
+  HttpServerOptions options;
+  options.max_connections = 3;
+  auto server = StartServer(EchoHandler(), options);
+  RawClient silent(server->port());
+  RawClient slow(server->port());
+  slow.Send("GET / HTTP/1.1\r\n");
+  RawClient served(server->port());
+  CHECK(served.Get("/").code == 200);  // So the other two have been accepted, and earlier.
+  RawClient first_newcomer(server->port());
+  CHECK(first_newcomer.Get("/").code == 200);
+  RawClient second_newcomer(server->port());
+  CHECK(second_newcomer.Get("/").code == 200);
+  CHECK(silent.EndsNow());
+  CHECK(slow.EndsNow());
+  CHECK(served.Get("/").code == 200);
+}
+
+TEST_CASE("in a full server that answers on all connections the longest answer makes room") {
   HttpServerOptions options;
   options.max_connections = 2;
-  auto server = StartServer(EchoHandler(), options);
+  absl::Mutex mu;
+  std::vector<std::shared_ptr<base::HttpResponder>> kept;
+  auto server = StartServer(
+      [&](base::HttpRequest, std::shared_ptr<base::HttpResponder> responder) {
+        absl::MutexLock lock(&mu);
+        kept.push_back(std::move(responder));
+      },
+      options);
+  const auto await = [&](size_t count) {
+    const auto come = [&] { return kept.size() == count; };
+    absl::MutexLock lock(&mu);
+    return mu.AwaitWithTimeout(absl::Condition(&come), absl::Minutes(1));
+  };
   RawClient first(server->port());
-  CHECK(first.Get("/").code == 200);
+  first.Send("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
+  REQUIRE(await(1));
   RawClient second(server->port());
-  CHECK(second.Get("/").code == 200);
+  second.Send("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
+  REQUIRE(await(2));
   RawClient third(server->port());
-  CHECK(third.Get("/").code == 200);
+  third.Send("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
+  REQUIRE(await(3));
   CHECK(first.EndsNow());
-  CHECK(second.Get("/").code == 200);
+  for (const auto& responder : kept) responder->Send({200, "text/plain", {}, "ok"});
+  CHECK(second.ReadResponse().body == "ok");
+  CHECK(third.ReadResponse().body == "ok");
+}
+
+TEST_CASE("a connection that never asks anything has a limit of its own") {
+  HttpServerOptions options;
+  options.first_request_timeout = absl::Milliseconds(10);
+  auto server = StartServer(EchoHandler(), options);
+  CHECK(RawClient(server->port()).EndsNow());
 }
 
 TEST_CASE("the answer to a body that is too long can be chosen") {
