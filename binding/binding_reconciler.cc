@@ -31,6 +31,16 @@ absl::Status DeleteWork(kube::ClusterClient& client, const kube::Object& work,
   return client.Delete(api::Works(), work.key(), options, stop);
 }
 
+// Returns every cluster that spec or status names.
+std::set<std::string> NamedClusters(const api::BindingView& binding) {
+  std::set<std::string> clusters = binding.ExpectedClusters();
+  clusters.merge(binding.ClustersPurgedAtOnce());
+  for (api::AggregatedStatusItem& item : binding.AggregatedItems()) {
+    clusters.insert(std::move(item.cluster_name));
+  }
+  return clusters;
+}
+
 }  // namespace
 
 template <class Scope>
@@ -84,7 +94,7 @@ std::vector<kube::ObjectPtr> BindingReconciler<Scope>::WorksOf(
 }
 
 template <class Scope>
-absl::StatusOr<std::vector<kube::Object>> BindingReconciler<Scope>::LiveWorksOf(
+absl::StatusOr<std::vector<kube::ObjectPtr>> BindingReconciler<Scope>::ListWorksOf(
     const api::BindingView& binding, const base::StopToken& stop) {
   const std::string id(binding.PermanentId());
   kube::ListOptions options;
@@ -93,14 +103,47 @@ absl::StatusOr<std::vector<kube::Object>> BindingReconciler<Scope>::LiveWorksOf(
   if (!id.empty()) options.label_selector = absl::StrCat(Scope::kIdLabel, "=", id);
   ASSIGN_OR_RETURN(kube::ListPage page,
                    manager_.cluster().raw().ListAll(api::Works(), "", options, stop));
-  if (!id.empty()) return std::move(page.items);
   const auto naming = Scope::NamingAnnotations(binding.object().key());
-  std::erase_if(page.items, [&](const kube::Object& work) {
-    return !std::all_of(naming.begin(), naming.end(), [&](const auto& entry) {
+  std::vector<kube::ObjectPtr> works;
+  for (kube::Object& work : page.items) {
+    const bool is_named = std::all_of(naming.begin(), naming.end(), [&](const auto& entry) {
       return work.Annotation(entry.first) == entry.second;
     });
-  });
-  return std::move(page.items);
+    if (!id.empty() || is_named) works.push_back(kube::Share(std::move(work)));
+  }
+  return works;
+}
+
+template <class Scope>
+bool BindingReconciler<Scope>::CacheFollowsWorks() const {
+  const std::shared_ptr<kube::Informer> informer =
+      manager_.cluster().informers().Find(api::Works());
+  return informer != nullptr && informer->HasSynced() && informer->last_error().ok();
+}
+
+// A Work that was created a moment ago, or whose creation was not answered, need not be in the
+// cache yet, and once the binding is gone nobody would delete it. Its name follows from the
+// template and its namespace from the cluster, so a GET finds it: a list by label has the server
+// read all Works.
+template <class Scope>
+absl::StatusOr<std::vector<kube::ObjectPtr>> BindingReconciler<Scope>::AllWorksOf(
+    const api::BindingView& binding, const base::StopToken& stop) {
+  if (binding.PermanentId().empty() || !CacheFollowsWorks()) return ListWorksOf(binding, stop);
+  std::vector<kube::ObjectPtr> works = WorksOf(binding);
+  std::set<kube::ObjectKey> known;
+  for (const kube::ObjectPtr& work : works) known.insert(work->key());
+  const api::ObjectReference object = binding.Resource();
+  const std::string name = api::WorkName(object.kind, object.name, object.ns);
+  for (const std::string& cluster : NamedClusters(binding)) {
+    const kube::ObjectKey key = {api::ExecutionNamespace(cluster), name};
+    if (known.count(key) > 0) continue;
+    absl::StatusOr<kube::Object> work = manager_.cluster().raw().Get(api::Works(), key, stop);
+    if (kube::IsGone(work.status())) continue;
+    RETURN_IF_ERROR(work.status());
+    if (work->Label(Scope::kIdLabel) != binding.PermanentId()) continue;
+    works.push_back(kube::Share(*std::move(work)));
+  }
+  return works;
 }
 
 template <class Scope>
@@ -108,12 +151,10 @@ absl::StatusOr<kube::Action> BindingReconciler<Scope>::Finalize(const kube::Obje
                                                                 const base::StopToken& stop) {
   if (!object->HasFinalizer(Scope::kFinalizer)) return kube::Action::Done();
   base::ErrorList errors;
-  // The cache alone does not do: it need not have a Work yet whose creation was not answered, and
-  // once the binding is gone nobody would delete that Work.
-  ASSIGN_OR_RETURN(const std::vector<kube::Object> works,
-                   LiveWorksOf(api::BindingView(*object), stop));
-  for (const kube::Object& work : works) {
-    errors.Add(DeleteWork(manager_.cluster(), work, stop));
+  ASSIGN_OR_RETURN(const std::vector<kube::ObjectPtr> works,
+                   AllWorksOf(api::BindingView(*object), stop));
+  for (const kube::ObjectPtr& work : works) {
+    errors.Add(DeleteWork(manager_.cluster(), *work, stop));
   }
   RETURN_IF_ERROR(errors.Join());
   RETURN_IF_ERROR(

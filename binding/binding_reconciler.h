@@ -35,9 +35,14 @@ class BindingReconciler : public kube::Reconciler {
   absl::StatusOr<kube::Action> Finalize(const kube::ObjectPtr& binding,
                                         const base::StopToken& stop);
   std::vector<kube::ObjectPtr> WorksOf(const api::BindingView& binding) const;
-  // Asks the server for the binding's Works: the cache need not have all of them yet.
-  absl::StatusOr<std::vector<kube::Object>> LiveWorksOf(const api::BindingView& binding,
-                                                        const base::StopToken& stop);
+  // Asks the server for the binding's Works, which reads all Works for that.
+  absl::StatusOr<std::vector<kube::ObjectPtr>> ListWorksOf(const api::BindingView& binding,
+                                                           const base::StopToken& stop);
+  // Returns whether the cache of Works is complete but for the last moments.
+  bool CacheFollowsWorks() const;
+  // Returns the binding's Works, also those that the cache does not show yet.
+  absl::StatusOr<std::vector<kube::ObjectPtr>> AllWorksOf(const api::BindingView& binding,
+                                                          const base::StopToken& stop);
   absl::Status DeleteOrphans(const api::BindingView& binding, const base::StopToken& stop);
   bool IsPurging(const api::BindingView& binding) const;
   absl::Status EnsureWorks(const api::BindingView& binding, const kube::Object& object,

@@ -1,12 +1,13 @@
 #include "binding/binding_reconciler.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <optional>
 #include <string>
 
 #include "absl/strings/match.h"
 #include "api/binding_scope.h"
-#include "kube/client/errors.h"
+#include "api/names.h"
 #include "tests/support/members_fixture.h"
 
 namespace {
@@ -14,11 +15,16 @@ namespace {
 using Scope = api::scope::Namespaced;
 
 const kube::ObjectKey kKey = {"ns", "web-deployment"};
-const kube::ObjectKey kWork = {"karmada-es-m1", "web-1"};
+const std::string kWorkName = api::WorkName("Deployment", "web", "ns");
+const kube::ObjectKey kWork = {"karmada-es-m1", kWorkName};
 
 // A binding that is being deleted, and a Work that is not in the cache.
 struct Fixture : tests::MembersFixture {
   std::optional<binding::BindingReconciler<Scope>> reconciler;
+  json::Value spec = tests::Json(R"({
+      "resource": {"apiVersion": "apps/v1", "kind": "Deployment", "namespace": "ns", "name": "web"},
+      "clusters": [{"name": "m1"}]})");
+  json::Value status = json::Value::Object();
 
   Fixture() {
     kube::InformerSet& caches = informers;
@@ -32,21 +38,34 @@ struct Fixture : tests::MembersFixture {
     object.AddFinalizer(Scope::kFinalizer);
     // Keeps the object, so that the test can look at it.
     object.AddFinalizer("example.com/observer");
+    object.Set({"spec"}, spec);
+    object.Set({"status"}, status);
     object.Set({"metadata", "deletionTimestamp"}, "2024-01-01T00:00:00Z");
     PutCached(api::ResourceBindings(), object);
+  }
+  kube::Object WorkOf(const kube::ObjectKey& key, const std::string& id,
+                      const std::string& binding = kKey.name) {
+    kube::Object work = kube::Object::Make(api::Works().gvk, key);
+    work.SetLabel(Scope::kIdLabel, id);
+    for (const auto& [name, value] : Scope::NamingAnnotations({kKey.ns, binding})) {
+      work.SetAnnotation(name, value);
+    }
+    return work;
   }
   // Stops the watches, so that the cache does not see the Work.
   void PutUnseenWork(const kube::ObjectKey& key, const std::string& id,
                      const std::string& binding = kKey.name) {
     server->Block("WATCH");
     server->EndWatches(absl::OkStatus());
-    kube::Object work = kube::Object::Make(api::Works().gvk, key);
-    work.SetLabel(Scope::kIdLabel, id);
-    for (const auto& [name, value] : Scope::NamingAnnotations({kKey.ns, binding})) {
-      work.SetAnnotation(name, value);
-    }
-    server->Put(api::Works(), work);
+    server->Put(api::Works(), WorkOf(key, id, binding));
     REQUIRE(cluster.Find(api::Works(), key) == nullptr);
+  }
+  // Returns how many requests so far have listed Works.
+  int64_t Lists() const {
+    const auto requests = server->Requests("GET");
+    return std::count_if(requests.begin(), requests.end(), [](const std::string& request) {
+      return absl::StrContains(request, "/works") && !absl::StrContains(request, "/works/");
+    });
   }
   void Reconcile() {
     REQUIRE(reconciler->Reconcile({.key = kKey}, {}).ok());
@@ -61,9 +80,53 @@ TEST_CASE_METHOD(Fixture, "a Work that the cache does not show yet goes with its
   PutDeletedBinding("mine");
   PutUnseenWork(kWork, "mine");
   PutUnseenWork({"karmada-es-m1", "other"}, "theirs");
+  const int64_t lists = Lists();
   Reconcile();
   CHECK(server->Find(api::Works(), kWork).empty());
   CHECK_FALSE(server->Find(api::Works(), {"karmada-es-m1", "other"}).empty());
+  CHECK(IsFinalized());
+  CHECK(Lists() == lists);
+}
+
+TEST_CASE_METHOD(Fixture, "unseen Works go in all clusters that the deleted binding names") {
+  spec.Set("gracefulEvictionTasks", tests::Json(R"([{"fromCluster": "m2"},
+      {"fromCluster": "m3", "purgeMode": "Directly"}])"));
+  spec.Set("requiredBy", tests::Json(R"([{"namespace": "ns", "name": "a",
+                                          "clusters": [{"name": "m4"}]}])"));
+  status.Set("aggregatedStatus", tests::Json(R"([{"clusterName": "m5"}])"));
+  PutDeletedBinding("mine");
+  for (const char* cluster : {"m1", "m2", "m3", "m4", "m5"}) {
+    PutUnseenWork({api::ExecutionNamespace(cluster), kWorkName}, "mine");
+  }
+  // A Work of that name may be of another binding.
+  PutUnseenWork({"karmada-es-m6", kWorkName}, "theirs");
+  Reconcile();
+  CHECK(server->All(api::Works()).size() == 1);
+  CHECK(IsFinalized());
+}
+
+TEST_CASE_METHOD(Fixture, "Works that the cache shows go with their binding without being read") {
+  PutCached(api::Works(), WorkOf(kWork, "mine"));
+  PutCached(api::Works(), WorkOf({"karmada-es-m2", kWorkName}, "mine"));
+  PutDeletedBinding("mine");
+  const size_t reads = server->Requests("GET").size();
+  Reconcile();
+  CHECK(server->All(api::Works()).empty());
+  CHECK(IsFinalized());
+  CHECK(server->Requests("GET").size() == reads);
+}
+
+TEST_CASE_METHOD(Fixture,
+                 "while the cache of Works is cut off, the server is asked for all of them") {
+  PutDeletedBinding("mine");
+  server->Block("WATCH");
+  server->EndWatches(absl::UnavailableError("the connection broke"));
+  const auto informer = informers.Get(api::Works());
+  REQUIRE(tests::Eventually([&] { return !informer->last_error().ok(); }));
+  const kube::ObjectKey elsewhere = {"karmada-es-m9", kWorkName};
+  PutUnseenWork(elsewhere, "mine");
+  Reconcile();
+  CHECK(server->Find(api::Works(), elsewhere).empty());
   CHECK(IsFinalized());
 }
 
@@ -77,7 +140,7 @@ TEST_CASE_METHOD(Fixture, "a binding that has lost its id finds its Works by its
   CHECK(IsFinalized());
 }
 
-TEST_CASE_METHOD(Fixture, "a binding stays as long as its Works cannot be listed") {
+TEST_CASE_METHOD(Fixture, "a binding stays as long as its Works cannot be read") {
   PutDeletedBinding("mine");
   server->FailNext("GET", 403, "Forbidden");
   CHECK_FALSE(reconciler->Reconcile({.key = kKey}, {}).ok());
