@@ -1,3 +1,14 @@
+// A controller goes through three steps. Prepare adds a handler to each watched informer, so that
+// what the informer holds is queued first. Run then waits, with one deadline for all of them, until
+// every informer that is watched or read has synced; when one has not, Run fails, which ends the
+// manager. From then on the workers take requests until a stop shuts the queue down. Requests that
+// are still queued at that moment are dropped, because the next start lists all objects again.
+//
+// A turn of a worker calls Reconcile inside a ReadScope and turns exceptions into errors. The
+// outcome decides what the queue does: it forgets the back-off of the request, or adds the request
+// again after a fixed time or after its back-off. The queue guarantees that two workers never hold
+// equal requests, so nothing here is locked during a turn. Between turns only the back-offs and the
+// log of repeated errors are remembered, and both may be lost.
 #include "kube/runtime/controller.h"
 
 #include <algorithm>

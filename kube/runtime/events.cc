@@ -1,3 +1,13 @@
+// Record puts a note into a queue and returns; when too many wait, the note is only counted as
+// dropped. One thread takes the notes in order, asks the correlator what becomes of each, and
+// writes it by a patch or a create. A patch of an Event that has expired becomes a create. While
+// the server cannot be reached, refuses the credentials or is too slow, the same event is tried
+// again every ten seconds, twelve times in all, and the others wait; any other failure drops the
+// event with a line in the log.
+//
+// The destructor first ends the pauses between attempts, gives the thread two seconds for what
+// still waits, and then drops the rest and cuts off the call under way. mu_ guards the queue and is
+// not held during a write; the correlator belongs to the thread.
 #include "kube/runtime/events.h"
 
 #include <deque>

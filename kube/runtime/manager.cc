@@ -1,3 +1,15 @@
+// Run starts the parts in this order: the servers, the group `always`, and then the election, or
+// the group `leaders` at once when there is no election. The election's thread calls BecomeLeader
+// when it has the lease, and that starts `leaders`. AwaitStop waits for the caller's stop or for
+// the first failure of any runnable. StopAll then ends `leaders`, `election` and `always`, one
+// after the other and with the same two deadlines for all: after two thirds of the graceful period
+// abort_token stops, which cuts off the calls under way, and at its end whoever still runs is named
+// in the error. The servers go last.
+//
+// A lost lease is a failure of the group `election`. Its callback stops abort_token before it
+// reports the failure, since another process may act from then on. A manager leads at most once:
+// after the loss Run returns. mu guards the flags, the first failure and the servers, and it is not
+// held while a group starts or stops.
 #include "kube/runtime/manager.h"
 
 #include <optional>

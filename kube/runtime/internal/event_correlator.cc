@@ -1,3 +1,13 @@
+// An event passes four rules in this order. It is dropped when the event of the same source, object
+// and reason that passed this rule last had the same type, message and version of the object, and
+// came less than ten minutes earlier. It is dropped when the object's token bucket for this source
+// is empty. From the tenth different message of otherwise equal events on, each less than ten
+// minutes after the one before, all messages count as one event and get a prefix. An event that is
+// equal to one that was written becomes a patch of its count; any other is created.
+//
+// Only Written makes an event known as written, so that an event whose write failed is followed by
+// a create. Each of the four tables keeps the entries that were used last. An event whose entry was
+// dropped, or that comes after a restart, counts as new.
 #include "kube/runtime/internal/event_correlator.h"
 
 #include <algorithm>

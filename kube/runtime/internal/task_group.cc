@@ -1,3 +1,10 @@
+// A task is added, prepared, running and ended, in this order. Start prepares all tasks before the
+// first one runs; a task that is added later is prepared and started at once. After RequestStop
+// nothing is started any more. A task that returns an error, other than a cancellation after the
+// stop, reports it on its own thread before it counts as ended.
+//
+// Threads that have ended are joined by AwaitEnd or by the destructor, which destroys the tasks
+// only after the last thread has ended. mu_ guards the list and is not held while a task runs.
 #include "kube/runtime/internal/task_group.h"
 
 #include <pthread.h>

@@ -1,3 +1,10 @@
+// Run's own thread is the first worker and stays to the end. A worker that takes an item while
+// nobody else waits starts another one, up to the most that are allowed, so that one always waits.
+// Others end on two occasions: after their work, when there are more than `lasting` threads and two
+// already wait; and when the queue lets a waiting one go because it was not needed for long, if
+// another one waits. A thread that ends moves itself to ended_, and whoever starts the next one, or
+// Run at its end, joins it. mu_ guards the lists and the count, and is held neither in the queue
+// nor during work.
 #include "kube/runtime/internal/worker_threads.h"
 
 #include <algorithm>
