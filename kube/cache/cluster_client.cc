@@ -1,3 +1,11 @@
+// A write takes these steps: the difference between the two objects becomes a merge patch, without
+// what the server owns and without the parts that this write may not change; an empty patch is not
+// sent; the precondition is added where it is asked for; the patch is sent; and the answer is put
+// into the informer's store, so that the next read sees it before the watch reports it.
+//
+// A conflict means that the cache may be behind. The object is then read from the server and put
+// into the store, or taken out of it, so that the next try starts from the present state even when
+// the watch is dead. Nothing is locked here: the store decides which of two states is newer.
 #include "kube/cache/cluster_client.h"
 
 #include <utility>

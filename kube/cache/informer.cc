@@ -1,3 +1,11 @@
+// The set makes an informer at the first Get and starts it at once; Remove and Stop end informers,
+// and an informer that is asked for after Stop is made in the stopped state. mu guards the table
+// alone. Running informers are stopped without it, because they wait for handlers, which may use
+// the set.
+//
+// All informers of sets that share InformerThreads run as tasks of one pool, each set in a lane of
+// its own, which Stop ends after the informers. One task of the lane, started with the first
+// informer, comes back every five minutes and ages the tombstones of all stores.
 #include "kube/cache/informer.h"
 
 #include <map>

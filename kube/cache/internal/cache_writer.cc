@@ -1,3 +1,15 @@
+// The queue holds changes, and actions of our own that must happen between changes: the replay for
+// a new handler, whose snapshot is taken under the same lock that determines its place in the
+// queue, and the end of the first list, which counts only once its handlers have run. An object
+// that another of the same name has replaced is reported as a deletion and an addition.
+//
+// A list is applied object by object. EndList deletes what the list did not contain, except what is
+// newer than the list, which has come in the meantime. When the server went back to an earlier
+// state, versions say nothing, and everything that was not listed goes.
+//
+// RemoveHandler and Stop wait for a call that is under way (called_, dispatcher_). When a handler
+// calls them itself, on the thread that dispatches, they return without waiting. Stop drops the
+// changes that have not been reported.
 #include "kube/cache/internal/cache_writer.h"
 
 #include <utility>
