@@ -1,3 +1,9 @@
+// Each request is one call of the Caller, which paces and repeats it; only ListAll makes several.
+// It asks for everything at once unless the options limit a page. An answer that is too large is
+// asked for again in pages of half the size, down to single objects. When the server has forgotten
+// the version of a list half-way, the list starts from the beginning, once; a second time is an
+// error. A watch is not paced: the server ends it after a time that is chosen at random, and 180 s
+// without any data count as broken.
 #include "kube/client/client.h"
 
 #include <algorithm>

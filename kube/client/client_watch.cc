@@ -1,3 +1,9 @@
+// The head of the answer decides: after a 200 the bytes are events, one a line; after any other
+// code they are collected as an error, up to a bound of size and time. A line whose version the
+// handler knows already is not parsed. A watch ends once (ended_): with the server's clean end,
+// with an ERROR event, with a malformed line, with a broken connection, and, as if the server had
+// ended it, when it has gone on for twice its time. All functions but Start are callbacks of the
+// stream, which makes them one at a time, so that nothing is locked.
 #include "kube/client/internal/client_watch.h"
 
 #include <utility>

@@ -1,3 +1,12 @@
+// A connection is in use, idle or closed. Take first waits for one of the places for connections in
+// use. It then takes the connection that became idle last; one on which something has arrived in
+// the meantime is closed, and the next one is tried. Give frees the place in any case, and makes
+// the connection idle unless it is null.
+//
+// The first connection that becomes idle puts a Sweeper on the event loop. The sweeper closes what
+// has been idle for 30 s and comes back when the next connection is due; it ends when none is idle,
+// or the pool is gone, and the next Give starts another one. mu_ guards the count and the idle
+// connections, which are in the order of their times. Connections are closed without the lock.
 #include "kube/client/internal/connection_pool.h"
 
 #include <algorithm>

@@ -1,3 +1,13 @@
+// Start gives the library the request and a stream into which it writes the body. From then on the
+// library calls OnData for each block, and completes two tasks on its pool: that of the head, which
+// leads to OnHead, and that of the body, which leads to OnEnd. The first exception of any of them
+// leads to OnEnd as well (Fail). Each continuation holds a reference, so an exchange lives until
+// the library has let go of it, and live_exchanges counts them for the end of the process.
+//
+// A unary exchange collects the answer under its mutex while the caller waits; a caller that gives
+// up posts a cancellation and leaves. A stream has a timer on the pool. Data only notes when it
+// came; when the timer is due, it ends the stream if that is long enough ago, and is set again
+// otherwise.
 #include "kube/client/internal/cpprest_exchange.h"
 
 #include <openssl/crypto.h>

@@ -1,3 +1,9 @@
+// Send takes credentials, sends, and after a 401 rejects them and sends once more if the source
+// then has others. A request that met a kept connection which the server had closed is sent again.
+// Open starts a stream on the library's pool at once when fresh credentials are at hand; otherwise
+// an errand gets them first, and closing the stream ends that wait. Connections are made in lanes,
+// one for calls and one for streams. A change of the certificate replaces both lanes under mu_;
+// what is under way keeps the old ones.
 #include <cpprest/http_client.h>
 #include <openssl/ssl.h>
 #include <openssl/x509_vfy.h>

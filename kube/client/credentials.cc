@@ -1,3 +1,14 @@
+// Credentials are fresh until fresh_until_: for ever when the configuration holds them, for ten
+// seconds when a file does, and until the plugin's expiry. When they are not fresh, one caller
+// loads with mu_ released (refreshing_) while the others wait and then look again. Whatever is
+// unchanged keeps its object: the whole snapshot, or at least the TLS context of an unchanged
+// certificate.
+//
+// When files that were read once cannot be read again, the old credentials stay for ten more
+// seconds. Any other failure is handed to all callers for two seconds; then the next one tries. A
+// caller that is stopped or out of time leaves no trace. A 401 (Reject) and another token
+// (ReplaceToken) end the freshness, but 401s do not run a plugin more often than every five
+// seconds.
 #include "kube/client/internal/credentials.h"
 
 #include <algorithm>

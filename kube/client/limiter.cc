@@ -1,3 +1,13 @@
+// ConcurrencyLimiter. A call waits until fewer than limit_ calls are under way. A good answer
+// raises the limit by 1/limit_, but only if all places were taken. An overloaded server halves it,
+// and an answer that is slow, absolutely and against the best one seen, takes a fifth of it. One
+// overload is seen by many calls: what was sent before the last decrease, or ends soon after it,
+// does not decrease the limit again. The best latency seen grows a little with each good answer.
+//
+// TokenBucket. A caller takes its token at once, even one that does not exist yet (tokens_ is
+// negative then), and sleeps without the lock until it would exist. A caller whose token would come
+// after its deadline takes none. A caller that is stopped in its sleep does not give its token
+// back.
 #include "kube/client/internal/limiter.h"
 
 #include <algorithm>

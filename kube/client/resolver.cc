@@ -1,3 +1,8 @@
+// Equal questions (of the same host and urgency) that are open at the same time are asked once: the
+// first one runs an errand, which calls getaddrinfo on another thread, and further ones only add
+// themselves to the waiting ones. The answer closes the question under the lock and is then given
+// to all of them, in the order in which they came and without the lock. Answers are not kept: the
+// system does that. A caller that gives up is not removed; its callback has to bear that.
 #include "kube/client/internal/resolver.h"
 
 #include <arpa/inet.h>

@@ -1,3 +1,12 @@
+// A look-up that finds nothing runs a discovery pass (Rediscover). One thread runs it with mu
+// released while the others wait for its end and then look again; within three seconds after a pass
+// no look-up runs another, and each returns the error of that pass. A pass that its own caller has
+// cancelled does not count.
+//
+// A pass replaces what is known. Groups that it could not read keep the kinds that they served
+// before (`unread`), and a kind that is not known there gives kUnavailable instead of kNotFound,
+// since it may be served. The state of a pass holds ETags, by which the next one reads only what
+// has changed; it may be lost at any moment (Reset), and then everything is read.
 #include "kube/client/rest_mapper.h"
 
 #include <algorithm>

@@ -1,3 +1,16 @@
+// A call makes attempts, each in these steps: it takes a place in the pool, with a kept connection
+// if there is one; otherwise it resolves the host name and establishes a connection; it writes the
+// request; it reads the answer; it gives the place back, with the connection when the answer was
+// whole and the server keeps it open. Only the lookup of the name runs on another thread. The
+// caller's thread does the rest and waits in WakePoll for the socket, the deadline or the stop. All
+// steps share the deadline of the call, and establishing a connection has a limit of its own
+// besides.
+//
+// An attempt is repeated only when a kept connection broke before anything of the answer came, and
+// never when a write had been sent whole, because the server may have carried it out. Errors of
+// connecting and writing are marked as NotProcessed, so that the caller may send the request again.
+// The answer is read even after the writing failed: a server may answer before it has read
+// everything.
 #include "kube/client/internal/unary_call.h"
 
 #include <poll.h>
