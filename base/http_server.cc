@@ -1,3 +1,11 @@
+// All threads run one io_context. Each connection has a strand of its own, and so have the listener
+// and the sweep, so that the functions of one connection never run at the same time. A connection
+// enters the table before it starts; when the table is full, another one is cut for it.
+//
+// Stop takes these steps: it seals the table, so that no further connection starts; closes the
+// listener; ends the sweep; cuts all connections; and waits for the threads, which end when nothing
+// is left to do. Callbacks that are posted from then on run on the thread that posts them (Retire),
+// and those that were posted too late for the last thread are run here.
 #include "base/http_server.h"
 
 #include <algorithm>

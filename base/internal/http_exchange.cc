@@ -1,3 +1,13 @@
+// The answer to one request is waiting, streaming, finished or aborted. Send finishes it in one
+// step; StartStream makes it streaming, Write adds to it, and Close finishes it. It is aborted by
+// Abort, by a peer that reads so slowly that the backlog grows too large, and by a handler that
+// drops its last handle too early. The handler's calls and the connection's Take meet in outbox_,
+// under mu_, from any thread.
+//
+// The connection is woken once until it takes again (awake_), except when the answer is aborted or
+// a stream ends: it has to learn of that at once. Detach separates the exchange from the
+// connection: the handler's calls have no effect any more, and the callback of OnClosed is run,
+// without the lock.
 #include "base/internal/http_exchange.h"
 
 #include <utility>

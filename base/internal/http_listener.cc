@@ -1,3 +1,8 @@
+// Open binds the first of the address's endpoints that can be bound; a port that is taken is
+// reported instead of trying the next one. Accept starts a chain on the listener's strand: each
+// accepted connection is configured and handed over, and the next one is waited for. A failure to
+// accept, such as a lack of file descriptors, is logged and tried again after 100 ms. Close, posted
+// to the strand, ends the chain.
 #include "base/internal/http_listener.h"
 
 #include <fcntl.h>
