@@ -1,3 +1,14 @@
+// Apply looks for the object in the member's informer, once that has synced. An object that is not
+// there is created; when the member says that it exists all the same, it is read from the server
+// and updated. An update refuses an object that is not Karmada's, unless the manifest says that it
+// is to be overwritten; it then takes over what the member owns (labels and annotations of others,
+// and what the interpreter retains), and sends the difference with the version that was seen, so
+// that it meets a conflict rather than undo another change. What the member has refused as invalid
+// waits in refusals_ before it is sent again.
+//
+// versions_ holds what each object was after our last write, so that our own writes are not taken
+// for drift. It may be lost at any moment: NeedsUpdate then says yes, and the update finds no
+// difference.
 #include "works/member_objects.h"
 
 #include <string>

@@ -1,3 +1,14 @@
+// Each Work with unwritten changes has one entry in pending_, into which later changes are folded.
+// Submit queues the Work's key, after 100 ms for settled news and after two seconds for progress. A
+// pass writes at once when any news of the entry is settled; otherwise the gate may tell it to come
+// again later. To write, the entry is taken out and applied to the status that the cache holds, and
+// statuses of manifests that the Work has no more are dropped. When the write fails, the entry is
+// put back below what came in the meantime; the queue's back-off repeats it, without a further
+// hold.
+//
+// An entry belongs to one incarnation of a Work and is dropped with it. mu_ guards pending_ and is
+// not held during a write; the queue gives a Work to one worker at a time. What is pending at the
+// end of the process is lost: the loops look at every Work and every object again when they start.
 #include "works/work_status_writer.h"
 
 #include <algorithm>

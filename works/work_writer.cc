@@ -1,3 +1,9 @@
+// A Work that does not exist is created whole. One that exists gets the new spec, and the labels
+// and annotations of the new state besides those it has, in one patch of what differs; one that is
+// being deleted is an error, so that the pass is repeated until it is gone. When upstream has
+// applied overrides to the manifest, the manifest stays as it is, and the result says so if the
+// template has changed since. The finished manifest lists the names of its own labels and
+// annotations, by which the member's additions are distinguished from what the template has lost.
 #include "works/work_writer.h"
 
 #include <algorithm>
