@@ -1,3 +1,12 @@
+// A kind waits from the first round of discovery that contains it. The wait ends when somebody asks
+// (MustWait) and one of three things is true: all ready clusters list the kind, and there is one;
+// some cluster has listed it for two rounds of the clusters' status, 5 s at least; or 30 s have
+// passed. As long as no ready cluster has listed it, only the last of these can be true. A kind
+// that is done with waiting is as any other, and waits again only after a round of discovery did
+// not contain it.
+//
+// Nothing is known of earlier processes: all kinds of the first round wait, most of them until the
+// first question, because the clusters list them.
 #include "detector/new_kinds.h"
 
 #include <algorithm>

@@ -1,3 +1,13 @@
+// A pass over a policy writes nothing to templates that stay: it only queues them, and their own
+// passes claim, update and release. It queues the templates of the bindings that carry the policy's
+// claim, which includes those that it does not select any more, and the waiting templates that it
+// selects.
+//
+// A policy that is being deleted is let go in three steps: the claim is taken from the templates of
+// the kinds that it selects now; the templates of its bindings are queued, because those of kinds
+// that it selected earlier have its claim as well; and its finalizer is removed. A failure of the
+// first step keeps the finalizer, and the pass is repeated with back-off. Kinds that cannot be read
+// do not hold up the others. Nothing is remembered between passes.
 #include "detector/policy_reconciler.h"
 
 #include <set>

@@ -1,3 +1,15 @@
+// A pass over a template takes these steps. It reads the template; one that is gone is forgotten,
+// and its binding is left to the garbage collector. It determines the policy: the one whose claim
+// the template has, else the best one that matches. A claim of a policy that is gone, or does not
+// match any more, is taken away, which brings the template back. A template that no policy matches
+// waits in a set until a policy or the template changes. Then the pass checks the overrides that
+// the policy waits for, writes the claim, asks the interpreter for the pods, and creates or updates
+// the binding. A lazy policy ends the pass after the claim when Karmada itself has caused it.
+//
+// A step that fails ends the pass, and the next one starts from the first step; what has been
+// written is then there already. Two gaps are closed by a second look: policies are searched once
+// more after the template has entered the waiting set, and a policy that changed during the pass
+// makes it fail with kAborted. All memory is in TemplateMemory, any part of which may be lost.
 #include "detector/template_reconciler.h"
 
 #include <algorithm>

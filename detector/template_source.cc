@@ -1,3 +1,14 @@
+// Policies and bindings determine the kinds that are needed: their informers' handlers pass each
+// new reason, and the end of each, to the subscription. The thread of WatchedKinds reports every
+// round of discovery (OnDiscovered), asks about each needed kind that is not watched yet (MayWatch,
+// again every half a second while the answer is no), and takes the handler of a kind that it begins
+// to watch. A kind to which a binding refers is watched at once, and so is one that is not new;
+// NewKinds decides about the others, from the clusters that the kind's policies may choose.
+//
+// The handlers of templates put requests into the queue. An update that changes the specification
+// is recorded as an edit before its request is queued, so that the pass which the request leads to
+// finds the edit. new_kinds_ and served_ belong to the thread of WatchedKinds, bound_ is under mu_.
+// After a restart all of this is found again in the policies, the bindings and the first round.
 #include "detector/template_source.h"
 
 #include <algorithm>
