@@ -1,3 +1,15 @@
+// A pass takes these steps. It deletes the Works of clusters that are neither targets nor being
+// evicted gracefully. While Works that must go first are still there, it ends, and looks again
+// every five seconds. It reads the template; without one the binding will be collected, so nothing
+// is done. For each target it has the manifest made (the interpreter sets the cluster's share of
+// replicas) and creates or patches the Work; a cluster that fails does not hold up the others. The
+// joint outcome is reported on the binding and on the template.
+//
+// A binding that is being deleted loses its finalizer after its Works have been deleted; that they
+// vanish is not awaited. The server is asked for Works that the cache may lack, such as one whose
+// creation was not answered: nobody else would delete them. Passes come from changes of the binding
+// and of rules, and from rechecks. Only the outcomes reported last and the conflicts in a row are
+// remembered, and both may be lost.
 #include "binding/binding_reconciler.h"
 
 #include <algorithm>
