@@ -1,3 +1,14 @@
+// A pass waits first: for the end of the pause that the last write demands (WritePace), and, while
+// the Works are on their way to an outcome, for as long as the gate says. It then aggregates the
+// status of all Works, writes it and the condition FullyApplied to the binding, and has the
+// interpreter sum it up into the status of the template. A failure of the binding's write ends the
+// pass before the template; each failure is repeated with back-off. A template that is gone is
+// passed over.
+//
+// Passes come from changes of the Works, 100 ms later so that several become one, from a new
+// version of the template, from rules and from rechecks. held_, under mu_, has since when unwritten
+// news has waited. It, the pauses and the reported outcomes may be lost; that moves the next write
+// a little.
 #include "controllers/bindingstatus/binding_status_reconciler.h"
 
 #include <memory>

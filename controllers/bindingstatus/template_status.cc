@@ -1,3 +1,9 @@
+// A kind is taken to have the status subresource until the server says that it has none: the write
+// is not found although the object is there. From then on the status is written on the object. When
+// the server accepts such a write and the object's version stays the same, it has ignored the
+// status: the kind has got the subresource since, which is tried, or it keeps no status at all,
+// which is a terminal error. What was learned is kept by kind under mu_; after its loss the first
+// write of such a kind takes two more calls.
 #include "controllers/bindingstatus/template_status.h"
 
 #include <utility>

@@ -1,3 +1,13 @@
+// A cluster that joins gets its execution namespace, then the taints that its Ready condition asks
+// for, then the finalizer, which lets the cluster-status loop begin. Each step is passed over when
+// it has been done, and a failure repeats the pass with back-off.
+//
+// A cluster that is unjoined goes through four steps. The Works of a pull cluster that is not ready
+// lose their finalizers, since its agent will not finish them. The execution namespace is deleted,
+// and with it the Works, whose objects in the member the execution loop removes. Once the namespace
+// is gone, no binding may name the cluster any more. Then the finalizer is removed. A pass ends
+// where it has to wait; the end of the namespace brings the cluster back, and so does a look every
+// ten seconds. Nothing is remembered between passes.
 #include "controllers/cluster/cluster_reconciler.h"
 
 #include <memory>

@@ -1,3 +1,11 @@
+// One thread looks at all pull clusters once in each monitor period. A cluster gives a sign of life
+// when its Ready condition differs from that of the last look, or its Lease was renewed. Without
+// one for the grace period (another one as long as it has never reported) its Ready condition
+// becomes Unknown; the agent ends that by its next report. A write that fails is repeated by the
+// next look.
+//
+// The times of the signs belong to the thread and are not stored: after a restart the grace period
+// begins anew, except for a cluster that has never reported, whose creation counts.
 #include "controllers/cluster/pull_cluster_monitor.h"
 
 #include <utility>

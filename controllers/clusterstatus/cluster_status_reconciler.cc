@@ -1,3 +1,15 @@
+// A round for a cluster takes these steps: the connection follows the Cluster and its Secret; the
+// probe asks /readyz, and /healthz where there is none; the threshold holds a flip of the Ready
+// condition back until it has lasted; a cluster that is ready in both views is asked for its
+// version and its kinds, and its nodes and pods are summed up; one patch writes what differs. The
+// next round is due after update_frequency, sooner when the Cluster's spec changes or definitions
+// reach it.
+//
+// A failed probe changes the Ready condition alone. A part that cannot be collected stays as it
+// was, and the condition CompleteAPIEnablements says so of kinds; the cluster is reported as ready
+// all the same. A write that fails is repeated with back-off. A cluster waits for the finalizer of
+// the cluster loop before its first round. The age of a flip and the totals are remembered; after a
+// restart the first observation counts as it is, and the totals come with the first list.
 #include "controllers/clusterstatus/cluster_status_reconciler.h"
 
 #include <map>

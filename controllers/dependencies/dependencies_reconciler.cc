@@ -1,3 +1,12 @@
+// A pass over a binding that propagates dependencies first brings the clusters of the bindings that
+// upstream has attached to it up to date. It then asks the interpreter what the template needs, and
+// writes the answer into an annotation of the binding when it differs from what is there. An error
+// of the interpreter leaves the annotation as it is and is repeated with back-off; a kind without
+// such a rule has no annotation.
+//
+// A binding that stops propagating, or is being deleted, is released if it has upstream's
+// finalizer: its entry is taken from each attached binding, and only when that has succeeded for
+// all of them the finalizer is removed. Nothing but the reported outcomes is remembered.
 #include "controllers/dependencies/dependencies_reconciler.h"
 
 #include <memory>

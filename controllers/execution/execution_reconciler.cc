@@ -1,3 +1,14 @@
+// A pass over a Work ends early for a cluster that is unknown or pulls its Works. A suspended Work
+// gets the condition Dispatching=False; one whose cluster is not ready waits for the cluster's next
+// event. Otherwise every manifest is applied, and one that fails does not hold up the others. The
+// joint outcome becomes the condition Applied, through the WorkStatusWriter, and events.
+//
+// When the Work is being deleted, its manifests are deleted in the member, or released when they
+// are to be preserved, and then the finalizer is removed; that the objects vanish is not awaited.
+// While the cluster is not ready the finalizer stays, unless the Cluster is being removed as well:
+// then the Work goes and the member keeps its objects. A conflict, and what is not there yet, count
+// as no outcome for a few tries. conflicts_ and recorder_ determine only what is reported; when
+// they are lost, it is reported again.
 #include "controllers/execution/execution_reconciler.h"
 
 #include <memory>

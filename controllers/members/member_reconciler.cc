@@ -1,3 +1,8 @@
+// A pass brings the connection to a member in line with its Cluster and Secret: Refresh connects
+// anew when they differ from what the connection was made with. For a Cluster that is gone
+// everything about the member is forgotten. A configuration that cannot be used is a terminal
+// error, since only a change of it helps, and that change brings the cluster back. The only memory
+// is without_secret_, so that a missing reference is logged once.
 #include "controllers/members/member_reconciler.h"
 
 #include <memory>

@@ -1,3 +1,12 @@
+// A pass is about one namespace, whose Work it writes for every cluster, or about one cluster, for
+// which it writes the Works of all namespaces. A pair that fails does not hold up the others, and
+// the whole pass is repeated with back-off; a Work that is right already is not sent.
+//
+// Each pair is covered by several events, whichever comes first: the namespace comes or changes,
+// the cluster joins, and the cluster's execution namespace is made. A cluster without that
+// namespace is passed over, since the last of these events will bring it back. Works are never
+// deleted here: they are owned by their namespace, and the execution namespace of a cluster takes
+// its Works along. Nothing is remembered but the number of conflicts in a row.
 #include "controllers/namespace/namespace_sync_reconciler.h"
 
 #include <memory>

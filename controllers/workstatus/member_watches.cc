@@ -1,3 +1,11 @@
+// A pass over a Work of a ready push cluster makes sure that each kind of its manifests has an
+// informer in the member, to which the queue of the work-status loop is attached (Attach, once for
+// each informer). A cluster that is not ready is left alone; its Ready condition, or a new
+// connection, queues its Works again, and a new connection has new informers.
+//
+// An object that was deleted before the handler was there gives no news of that. When the informer
+// had synced by then, the Works whose objects it lacks are handed to the execution loop. mu_ guards
+// the table of informers that have the handler, and is not held while the handler is added.
 #include "controllers/workstatus/member_watches.h"
 
 #include <algorithm>

@@ -1,3 +1,15 @@
+// A pass looks for the object in the member's informer. An object that was deleted there is created
+// again, unless the Work suspends its dispatching or could not be applied. A Work that could not be
+// applied is the execution loop's to report on, so that loop is asked to look at it. An object that
+// is missing without such news is left to that loop, too. For an object that is there, the pass
+// finds the Work that its annotations name and the manifest in it; puts back what somebody else has
+// changed since our last write, unless the Work is suspended; asks the interpreter for status and
+// health; and submits both to the WorkStatusWriter.
+//
+// A failure is repeated with back-off while the cluster is ready. Otherwise the pass is not
+// repeated: all objects of the cluster are queued when it is ready again. A script that cannot
+// determine the health makes it Unknown and is not repeated either, since a change of the script
+// queues the object. Only outcomes that were reported are remembered, by the request.
 #include "controllers/workstatus/work_status_reconciler.h"
 
 #include <optional>
