@@ -1,3 +1,10 @@
+// The contents (backend_) live as long as the object; only the HTTP server in front of them is
+// started and stopped, for a partition, a restart and a restore. It keeps the port that the first
+// start was given. A stop takes the server out under mu_ and ends it without the lock, because its
+// handlers may be running, and then cuts the watches. A restore puts the contents of the last
+// backup back while nobody can connect, so that clients find an earlier state, as after a restore
+// of etcd. Timers send the bookmarks. The destructor stops the HTTP server first and the timers
+// next, so that nothing uses the parts that are destroyed afterwards.
 #include "sandbox/api_server.h"
 
 #include <functional>

@@ -1,3 +1,10 @@
+// Open starts the control plane in this order: the server, admission, Karmada's definitions, its
+// namespaces, the controllers and the scheduler. Each member follows: its server, its nodes, its
+// controllers, and at last the Cluster and the Secrets by which it joins. A failure ends the start,
+// or, in AddMember, leaves the fleet as it was, except for what joining has already written.
+//
+// add_mu_ lets one member be added at a time; mu_ guards the tables and is held for moments only.
+// Everything simulated runs on loop_, which the destructor stops before any cluster is taken apart.
 #include "sandbox/fleet.h"
 
 #include <map>

@@ -1,3 +1,12 @@
+// A request goes through these steps. Before its body is read, CheckHead refuses clients that it
+// does not know. Handle then waits for the injected latency, on a timer and not on a thread of the
+// server; an injected failure or the authentication may end the request; a path of a resource goes
+// to ResourceHandler, and others are answered here. Each answer is counted when it is sent.
+//
+// A watch is answered with a stream, which its session feeds from then on. A timer finishes it
+// after the time that the client asked for. watches_, under mu_, has a weak reference to each
+// session, by which DropWatches cuts them; the ones that have ended are removed when the next one
+// starts.
 #include "sandbox/http/front_end.h"
 
 #include <algorithm>

@@ -1,3 +1,7 @@
+// One thread sleeps until the earliest callback is due, or until an earlier one has come (wake_at_
+// is what it sleeps for). It runs one callback at a time, without the lock. Stop waits for the
+// callback that runs; callbacks that have not begun by then are dropped, and later ones are not
+// taken.
 #include "sandbox/http/timers.h"
 
 #include <utility>

@@ -1,3 +1,14 @@
+// A pass over a binding first asks whether there is a reason to schedule it: its placement differs
+// from the one in its annotation, its replicas from the assigned ones, a rescheduling was asked
+// for, a target is being deleted, or its replicas are not divided, for which every pass decides
+// anew. Without a reason only the observed generation is written. With one, Place decides; the
+// clusters and the placement are written in one patch, then the conditions, then events. A binding
+// that no cluster fits keeps that result until something changes; one that cannot be scheduled for
+// other reasons is tried again by the controller.
+//
+// A change of a Cluster is collected with its states before and after in changed_ (under mu_), and
+// a second controller queues the bindings whose affinity matches one of them. All else is read from
+// the objects in each pass.
 #include "sandbox/sim/binding_scheduler.h"
 
 #include <algorithm>

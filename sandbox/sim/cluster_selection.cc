@@ -1,3 +1,9 @@
+// A placement takes these steps: filter the clusters by API, taints, affinity, topology and
+// evictions, where a cluster that has the binding already keeps it in spite of the first two; sort
+// the rest, best first; choose among them by the spread constraint, exchanging chosen ones for
+// others until the replicas fit; and divide the replicas. Each step may end with an outcome of its
+// own. With several clusterAffinities the steps are taken for each term, from the one in force on,
+// until one succeeds; if none does, the failure of the first one is reported.
 #include "sandbox/sim/cluster_selection.h"
 
 #include <algorithm>

@@ -1,3 +1,10 @@
+// A key is pending from Enqueue until its reconcile begins; in that time further calls change
+// nothing, and a call that comes later queues it again. EnqueueAfter keeps one timer for each key,
+// that of the earliest time. A timer that has been moved fires at the old time as well, which costs
+// one reconcile too many. A failed reconcile sets a timer, after 5 ms first, twice as long each
+// time, and one second at most; a success ends the count, and the eighth failure in a row is
+// logged. mu_ guards pending_ and timers_ and is not held during a reconcile; failures_ belongs to
+// the loop's thread.
 #include "sandbox/sim/controller.h"
 
 #include <algorithm>

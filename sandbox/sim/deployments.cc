@@ -1,3 +1,10 @@
+// A pass brings the ReplicaSet of the present template into being, with the next revision, or
+// brings an earlier one with that template back with a new revision; a paused Deployment omits this
+// step. It then makes one step of the rollout: NextStep for a rolling update (rollout.h), or, for
+// Recreate, all old sets to zero and the new one up only once their pods are gone. Old sets without
+// replicas beyond the history limit are deleted. The status comes last, from the objects as they
+// are after all that. The events of the ReplicaSets bring the next pass, and a timer brings one at
+// the deadline of the rollout. Nothing is remembered between passes.
 #include "sandbox/sim/deployments.h"
 
 #include <algorithm>

@@ -1,3 +1,10 @@
+// A pass over a Job that goes on counts its pods, judges whether it has ended, creates or deletes
+// pods so that as many run as should (none at the end), and writes the status. It ends as Failed
+// when more pods have failed than backoffLimit allows or activeDeadlineSeconds are over, and as
+// Complete when enough have succeeded; timers bring the Job back at these times. A Job that has
+// ended is only deleted, at the end of ttlSecondsAfterFinished. tallies_ remembers by uid the pods
+// that have finished, so that one counts also after it was deleted; it belongs to the loop's thread
+// and is dropped with the Job.
 #include "sandbox/sim/jobs.h"
 
 #include <algorithm>

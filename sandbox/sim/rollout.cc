@@ -1,3 +1,13 @@
+// A rolling update is a sequence of steps, each of which looks only at the ReplicaSets as they are.
+// A step brings the present set to its number of replicas, upwards only as far as the surge leaves
+// room. A step in which the present set stays as it is takes replicas from the old sets, oldest
+// first: those that are not available as far as the sets together keep enough replicas, then others
+// as far as enough of them stay available. The next change of a set brings the next step.
+//
+// The condition Progressing is moving, complete or timed out. It stays moving as long as a count
+// gets better; without that it times out progressDeadlineSeconds after its last update, and the
+// next movement ends that. It becomes complete when all replicas are updated and available, and
+// stays so while the present set is the same and no old one has replicas.
 #include "sandbox/sim/rollout.h"
 
 #include <algorithm>

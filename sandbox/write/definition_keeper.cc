@@ -1,3 +1,9 @@
+// Every commit of a definition has Sync bring the registry to the definition as it is then stored.
+// sync_mu_ makes one of these follow the other, so that the registry does not end with an older
+// state. A definition that is being deleted enters terminating_ and has all its instances deleted.
+// From then on each commit in its table looks whether the table is empty; when it is, the
+// definition loses its finalizer, and with that commit its kinds are not served any more. Both
+// calls of the write path are made without a lock, since their commits lead back here.
 #include "sandbox/write/definition_keeper.h"
 
 #include <utility>

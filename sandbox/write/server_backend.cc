@@ -1,3 +1,10 @@
+// A change of an object is a function that makes the wanted state from the current one; the write
+// path calls it, and calls it again after a lost race. It gives the object of the request, a
+// patched object, one with the changed Scale put back into it, or one with an applied
+// configuration. A PUT of a kind that allows it, and an apply, create an object that is not there.
+// An apply asks the ownership which fields it may change, and reports to it what was set only after
+// the write has succeeded. A subscription to a resource that is not served yet follows its table,
+// which is empty until then.
 #include "sandbox/write/server_backend.h"
 
 #include <utility>

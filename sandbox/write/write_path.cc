@@ -1,3 +1,14 @@
+// A create takes these steps: decode the body, which reports or prunes unknown fields and sets
+// defaults; give the object its identity; admission; the namespace must be there and stay; fill in
+// addresses; validate; insert. An update makes the wanted state from the current one, takes the
+// same steps for it, restricts it to what the subresource may change, moves the generation, and
+// replaces exactly the state that it began with. If another writer was faster, it begins again with
+// the new state, up to a bound. A write without a difference is not stored. A deletion sets the
+// deletion timestamp and finalizers, or removes the object when nothing holds it; so does an update
+// that removes the last finalizer.
+//
+// The commit hook runs after the store has the change and before the writer gets its answer. Locks
+// are held only to read the list of admission hooks: the store decides between writers.
 #include "sandbox/write/write_path.h"
 
 #include <utility>
