@@ -1,3 +1,11 @@
+// RunDaemon first checks the server with a client of its own, so that nothing asks again and again
+// while Karmada's APIs are missing. It then constructs the parts, each of which may use those above
+// it. Run builds the controllers, waits for the interpreter's configurations, and hands over to the
+// manager, which starts the loops. At the end the parts go in the reverse order; informers and
+// members are stopped before that, because their handlers point into the controllers.
+//
+// EndProcessAfter limits the time of this clean-up. After kDeadlineExceeded threads are still
+// running that use the parts, so these are not destroyed, and the process ends with them.
 #include "cmd/controller-manager/daemon.h"
 
 #include <memory>

@@ -1,3 +1,7 @@
+// The check asks for /version; an answer that is not that of a Kubernetes API server is final,
+// since waiting would not help. It then asks /apis every two seconds, with one warning, until at
+// least one of Karmada's API versions is served or the patience is over. A server that does not say
+// what it serves is taken to serve everything. That some versions are missing is a warning only.
 #include "cmd/controller-manager/server_check.h"
 
 #include <algorithm>

@@ -1,3 +1,8 @@
+// A connection carries one line with a request and one line with the answer, "ok: ..." or "error:
+// ...", and ends. One thread accepts and answers one connection after the other, so requests never
+// run at the same time. A peer that sends or reads nothing for ten seconds is given up, on both
+// sides. The destructor shuts the listener down, which ends the thread, and removes the socket; one
+// that a killed run has left is removed by the next Listen.
 #include "cmd/sandbox/control_socket.h"
 
 #include <fcntl.h>

@@ -1,3 +1,10 @@
+// The demo starts a session and the controller manager, waits until all members are ready, applies
+// the samples, and follows the Deployment to its stations: scheduled, Works applied, ready in each
+// cluster, status collected on the binding, sum on the template. At each station a check is
+// repeated every 20 ms until it passes; what it returns until then says what is still missing. One
+// deadline holds for all stations. When it is over, the error says what is missing; when the
+// controller manager ends by itself, how it ended. Either shows the end of the manager's log, and
+// the directory is kept.
 #include "cmd/sandbox/demo.h"
 
 #include <functional>
