@@ -1,3 +1,9 @@
+// A question takes these steps: it takes the present set, and keeps it to the end, while Replace
+// may put another one in its place; it finds the rules for kind and operation; a rule whose script
+// cannot answer gives its error; the probation admits the run or refuses it (Begin), and gets its
+// outcome (End); the runner runs the script within the budget; and the results are read into the
+// type of the answer. All rules answer for dependencies, and an error of one of them fails the
+// whole answer; otherwise the first rule answers alone. Nothing is locked while a script runs.
 #include "interpreter/customized/lua_backend.h"
 
 #include <utility>
