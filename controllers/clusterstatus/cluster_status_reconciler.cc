@@ -26,7 +26,7 @@
 #include "base/log.h"
 #include "base/status.h"
 #include "controllers/clusterstatus/new_definitions.h"
-#include "controllers/clusterstatus/trim.h"
+#include "controllers/clusterstatus/resource_totals.h"
 #include "kube/client/rest_mapper.h"
 #include "kube/meta/quantity.h"
 #include "kube/runtime/controller.h"
@@ -284,10 +284,8 @@ absl::Status RegisterClusterStatus(const loops::Context& context, int workers) {
       .resource_models =
           context.options.gates.Enabled(config::Gate::kCustomizedClusterResourceModeling),
   };
-  context.inventory.Reads(api::Nodes(), {"status.allocatable", "status.conditions"});
-  context.inventory.Reads(api::Pods(),
-                          {"spec.nodeName", "spec.containers.*.resources",
-                           "spec.initContainers.*.resources", "spec.overhead", "status.phase"});
+  context.inventory.Reads(api::Nodes(), NodeFields());
+  context.inventory.Reads(api::Pods(), PodFields());
   kube::ControllerBuilder builder = context.NewController(api::kClusterStatusController, workers);
   loops::ReadsCredentials(builder)
       .Watches(api::Clusters(), {.when = {.update = IsNewsForStatus}})

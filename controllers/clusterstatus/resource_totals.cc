@@ -226,6 +226,13 @@ struct ResourceTotals::Impl {
   }
 };
 
+std::vector<std::string> NodeFields() { return {"status.allocatable", "status.conditions"}; }
+
+std::vector<std::string> PodFields() {
+  return {"spec.nodeName", "spec.containers.*.resources", "spec.initContainers.*.resources",
+          "spec.overhead", "status.phase"};
+}
+
 ResourceTotals::ResourceTotals() : impl_(std::make_unique<Impl>()) {}
 ResourceTotals::~ResourceTotals() = default;
 

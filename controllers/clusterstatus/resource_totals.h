@@ -3,6 +3,8 @@
 #define CONTROLLERS_CLUSTERSTATUS_RESOURCE_TOTALS_H_
 
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "absl/strings/string_view.h"
 #include "base/json.h"
@@ -11,6 +13,10 @@
 #include "kube/meta/object.h"
 
 namespace controllers {
+
+// The fields of a node and of a pod that the totals read, beside metadata (json::Fields).
+std::vector<std::string> NodeFields();
+std::vector<std::string> PodFields();
 
 // The sums over the nodes and pods that were put in and not removed since, whatever else was there
 // before: no figure depends on the order or the history of the calls. A change costs as much as the
