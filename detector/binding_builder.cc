@@ -49,7 +49,7 @@ json::Value BuildSpec(const kube::Object& object, const kube::Object& policy,
   return spec;
 }
 
-// The policy's part is replaced; suspension of scheduling belongs to others and stays.
+// Replaces the policy's part; suspension of scheduling belongs to others and stays.
 void MergeSuspension(const json::Value& built, json::Value& spec) {
   json::Value suspension = built["suspension"];
   const json::Value* scheduling = spec["suspension"].Find("scheduling");
@@ -99,7 +99,7 @@ absl::StatusOr<kube::Object> MergeBinding(const kube::Object& existing, const ku
   for (const json::Member& m : built.annotations().members()) {
     merged.SetAnnotation(m.name(), m.value.AsString());
   }
-  // A namespaced policy takes over from a cluster-scoped one.
+  // A namespaced policy takes the binding over from a cluster-scoped one.
   if (PolicyScope::kNamespaced) api::policy_scope::Cluster::Unclaim(merged);
   for (const json::Value& f : built.metadata()["finalizers"].items())
     merged.AddFinalizer(f.AsString());

@@ -1,4 +1,4 @@
-// The binding a template and its policy ask for: pure functions on JSON.
+// Builds the binding that a template and its policy ask for: pure functions on JSON.
 #ifndef DETECTOR_BINDING_BUILDER_H_
 #define DETECTOR_BINDING_BUILDER_H_
 
@@ -11,29 +11,29 @@
 
 namespace detector {
 
-// What a template's pods ask for, as the interpreter says: either replicas, or, for a kind made of
-// several pod templates, components (work/v1alpha2 Component; null for none).
+// What a template's pods ask for according to the interpreter: either replicas, or, for a kind made
+// of several pod templates, components (work/v1alpha2 Component; null for none).
 struct PodDemand {
   PodDemand(interpreter::Replicas r = {}) : replicas(std::move(r)) {}  // NOLINT: is one.
   interpreter::Replicas replicas;
   json::Value components;
 };
 
-// A new binding for `object`, claimed by `policy` (of PolicyScope). Its kind follows the template:
-// a ResourceBinding for a namespaced one, else a ClusterResourceBinding.
+// Returns a new binding for `object`, claimed by `policy` (of PolicyScope). Its kind follows the
+// template: a ResourceBinding for a namespaced one, else a ClusterResourceBinding.
 template <class PolicyScope>
 kube::Object BuildBinding(const kube::Object& object, const kube::Object& policy,
                           const PodDemand& demand);
 
-// `existing` with what the detector owns taken from `built` (upstream's ApplyPolicy and
+// Returns `existing` with what the detector owns taken from `built` (upstream's ApplyPolicy and
 // ApplyClusterPolicy): labels, annotations and finalizers merged, owner references and the policy's
 // and the template's spec fields replaced, everything else kept. kFailedPrecondition when
 // `existing` belongs to an earlier template of the same name that is still being collected.
 template <class PolicyScope>
 absl::StatusOr<kube::Object> MergeBinding(const kube::Object& existing, const kube::Object& built);
 
-// Returns whether the two bindings differ in nothing but the recorded resourceVersion of the
-// template.
+// Returns whether the two bindings differ only in the recorded resourceVersion of the template, or
+// not at all.
 bool DifferOnlyInTemplateVersion(const kube::Object& a, const kube::Object& b);
 
 }  // namespace detector

@@ -16,8 +16,8 @@
 namespace detector {
 namespace {
 
-// A release takes away what it has seen, and a claim is made on what it has seen: a claim that came
-// since is another policy's.
+// Claims and releases are written only onto the version that was read, because a claim that came
+// since then is another policy's.
 const kube::UpdateOptions kSeen = {.precondition = kube::UpdateOptions::Precondition::kAlways};
 
 }  // namespace

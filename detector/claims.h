@@ -1,5 +1,5 @@
-// The claim of a policy on templates and bindings: who governs what, kept as a label and
-// annotations.
+// Claims of policies on templates and bindings: a label and annotations record which policy governs
+// an object.
 #ifndef DETECTOR_CLAIMS_H_
 #define DETECTOR_CLAIMS_H_
 
@@ -16,14 +16,15 @@ struct ClaimRequest {
   const kube::Object* policy;
 };
 
-// Marks the template as governed by the policy; a namespaced policy also takes a cluster-scoped
-// policy's mark away. The template as it is afterwards.
+// Marks the template as claimed by the policy; a namespaced policy also removes a cluster-scoped
+// policy's claim. Returns the template as it is afterwards.
 template <class PolicyScope>
 absl::StatusOr<kube::ObjectPtr> Claim(kube::ClusterClient& client, const kube::Resource& resource,
                                       const ClaimRequest& request, const base::StopToken& stop);
 
 // Takes the claim from the binding first and then from the template, so that a failure half-way can
-// still be found by the template's label. A newer claim of another policy stays.
+// still be found by the template's label. kAborted when the object has
+// changed since it was read, so that a newer claim of another policy stays.
 template <class PolicyScope>
 absl::Status Release(kube::ClusterClient& client, const kube::Resource& resource,
                      const kube::ObjectPtr& object, const base::StopToken& stop);

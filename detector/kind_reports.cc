@@ -11,7 +11,7 @@
 namespace detector {
 namespace {
 
-// A wait that is over sooner is not worth an event.
+// Shorter waits are not reported as events.
 constexpr absl::Duration kShortWait = absl::Seconds(3);
 
 std::string NameOf(const kube::Gvk& gvk) { return absl::StrCat(gvk.ApiVersion(), " ", gvk.kind); }

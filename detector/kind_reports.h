@@ -1,4 +1,4 @@
-// Reports on policies why objects of a kind are not propagated (yet).
+// Reports, on policies, why objects of a kind are not propagated (yet).
 #ifndef DETECTOR_KIND_REPORTS_H_
 #define DETECTOR_KIND_REPORTS_H_
 
@@ -17,27 +17,30 @@
 
 namespace detector {
 
-// SetSelected is thread-safe, the others belong to the thread that runs the kinds. What was there
-// before this process is only counted in the log: a restart writes no events.
+// SetSelected is thread-safe; the other functions belong to the thread that runs the kinds.
+// Findings about policies and kinds that were there before this process are only logged, so that a
+// restart writes no events.
 class KindReports {
  public:
-  // REQUIRES: all outlive this object.
+  // REQUIRES: the manager and both indexes outlive this object.
   KindReports(kube::Manager& manager, const PolicyIndex& policies,
               const PolicyIndex& cluster_policies);
 
-  // The policy selects these kinds from now on. An empty set stands for a policy that is gone.
+  // Records that the policy selects these kinds from now on. An empty set stands for a policy that
+  // is gone.
   void SetSelected(const kube::ObjectKey& policy, const std::set<kube::Gvk>& kinds, bool at_start) {
     unserved_.SetSelected(policy, kinds, at_start);
   }
-  // A round of discovery has found these kinds: a policy that names another one gets a warning.
+  // Takes the kinds that a round of discovery has found: a policy that names another kind gets a
+  // warning.
   void SetServed(const std::set<kube::Gvk>& served);
-  // Templates of the kind wait for clusters to serve it. What lasts gets an event on the policies
-  // that select the kind.
+  // Records that templates of the kind wait for clusters to serve it. A wait that lasts is reported
+  // as an event on the policies that select the kind.
   struct Wait {
     kube::Gvk kind;
     std::vector<kube::ObjectPtr> policies;
-    std::vector<std::string> clusters;  // Those that do not serve the kind.
-    bool at_start = false;              // The kind was served before this process began.
+    std::vector<std::string> clusters;  // The clusters that do not serve the kind yet.
+    bool at_start = false;              // True when the kind was served before this process began.
   };
   void SetWaiting(const Wait& wait);
 
@@ -46,9 +49,10 @@ class KindReports {
     base::SteadyTime since;
     bool reported = false;
   };
-  // nullptr when it is gone, or about to go.
+  // Returns nullptr when the policy is gone or being deleted.
   kube::ObjectPtr Policy(const kube::ObjectKey& key) const;
-  // Policies that name the same kind, which is not served.
+  // Reports to these policies that they name a kind which is not served. With `at_start` it is only
+  // logged.
   void Report(const std::vector<kube::ObjectPtr>& policies, const std::string& message,
               bool at_start);
 

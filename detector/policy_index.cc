@@ -1,8 +1,8 @@
 // How it works. Each policy is filed in one bucket for every (kind, name) that its selectors have,
 // where a selector without a name files it under "any name". An object is matched against two
 // buckets: its kind with its own name, and its kind with any name. A reader takes the buckets'
-// lists, which nobody changes, and matches without the lock; a change of a policy drops the lists
-// of its buckets, and the next reader makes them again.
+// lists, which are immutable, and matches without the lock; a change of a policy drops the lists of
+// its buckets, and the next reader builds them again.
 #include "detector/policy_index.h"
 
 #include <algorithm>
@@ -14,8 +14,8 @@
 namespace detector {
 namespace {
 
-// Where policies of namespace `ns` are filed that select this kind and name. Two buckets that share
-// a name by chance do no harm: candidates are matched in full.
+// Returns the name of the bucket for policies of namespace `ns` that select this kind and name. It
+// does no harm if two buckets share a name by chance: candidates are matched in full.
 std::string BucketName(absl::string_view ns, absl::string_view api_version, absl::string_view kind,
                        absl::string_view name) {
   return absl::StrCat(ns, ":", api_version, ":", kind, ":", name);
@@ -93,7 +93,8 @@ std::shared_ptr<const PolicyIndex::Candidates> PolicyIndex::CandidatesIn(
 void PolicyIndex::Improve(Choice& choice, const Candidates& candidates,
                           const kube::Object& object) {
   for (const EntryPtr& entry : candidates) {
-    // What follows has no higher priority, and of the same priority a larger name.
+    // The remaining candidates have no higher priority, and those of the same priority a larger
+    // name.
     if (choice.entry != nullptr && entry->priority < choice.entry->priority) return;
     const api::SelectorMatch rank = api::BestMatch(entry->selectors, object);
     if (rank == api::SelectorMatch::kNone) continue;
@@ -127,7 +128,7 @@ bool PolicyIndex::Matches(const kube::Object& policy, const kube::Object& object
     const auto found = entries_.find(policy.key());
     if (found != entries_.end()) known = found->second;
   }
-  // The index follows the cache a moment later.
+  // The index may lag behind the cache for a moment.
   const bool same = known != nullptr && known->policy->uid() == policy.uid() &&
                     known->policy->resource_version() == policy.resource_version();
   const api::SelectorMatch rank =

@@ -1,4 +1,4 @@
-// The policies as the detector needs them: parsed selectors, best match first.
+// An index of the policies for the detector: with parsed selectors, best match first.
 #ifndef DETECTOR_POLICY_INDEX_H_
 #define DETECTOR_POLICY_INDEX_H_
 
@@ -26,16 +26,16 @@ class PolicyIndex {
   ~PolicyIndex();
   PolicyIndex(const PolicyIndex&) = delete;
 
-  // The policy of namespace `ns` ("" for cluster-scoped policies) that fits the object best: higher
-  // explicit priority, then better selector rank, then smaller name (upstream's
+  // Returns the policy of namespace `ns` ("" for cluster-scoped policies) that fits the object
+  // best: higher explicit priority, then better selector rank, then smaller name (upstream's
   // getHighestPriorityPropagationPolicy). Policies being deleted do not count. nullptr when none
   // matches. Looks only at policies that select the object's kind, and either its name or any.
   kube::ObjectPtr BestFor(absl::string_view ns, const kube::Object& object) const;
-  // Returns whether one of the policy's selectors fits the object.
+  // Returns whether any of the policy's selectors fits the object.
   bool Matches(const kube::Object& policy, const kube::Object& object) const;
-  // The policies that select objects of the kind. It walks over all of them.
+  // Returns the policies that select objects of the kind. It walks over all policies.
   std::vector<kube::ObjectPtr> Selecting(const kube::Gvk& gvk) const;
-  // nullptr when there is no such policy.
+  // Returns nullptr when there is no such policy.
   kube::ObjectPtr Find(const kube::ObjectKey& key) const;
   const kube::Informer& informer() const { return *informer_; }
 
@@ -46,15 +46,16 @@ class PolicyIndex {
     std::vector<api::ResourceSelector> selectors;
   };
   using EntryPtr = std::shared_ptr<const Entry>;
-  // Higher priority first, then the smaller name.
+  // Sorts by higher priority, then by smaller name.
   struct ByPreference {
     bool operator()(const EntryPtr& a, const EntryPtr& b) const;
   };
-  using Candidates = std::vector<EntryPtr>;  // In order of preference.
+  using Candidates = std::vector<EntryPtr>;  // Sorted by preference.
   // Policies that select the same kind and name.
   struct Bucket {
     std::set<EntryPtr, ByPreference> entries;
-    // What readers work on without a lock; null until the next reader asks after a change.
+    // The entries in a list that readers use without a lock; null after a change until the next
+    // reader needs it.
     std::shared_ptr<const Candidates> candidates;
   };
   struct Choice {
@@ -63,11 +64,11 @@ class PolicyIndex {
   };
 
   static absl::flat_hash_set<std::string> BucketsOf(const Entry& entry);
-  // Makes `choice` the better of itself and the best of the candidates.
+  // Replaces `choice` if the best of the candidates is better.
   static void Improve(Choice& choice, const Candidates& candidates, const kube::Object& object);
   void Put(const kube::ObjectPtr& policy);
   void Remove(const kube::ObjectKey& key) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  // nullptr when there are none.
+  // Returns nullptr when there are none.
   std::shared_ptr<const Candidates> CandidatesIn(const std::string& bucket) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
@@ -75,11 +76,11 @@ class PolicyIndex {
   int64_t handler_ = 0;
   mutable absl::Mutex mu_;  // Held for look-ups, never while objects are matched.
   absl::flat_hash_map<kube::ObjectKey, EntryPtr> entries_ ABSL_GUARDED_BY(mu_);
-  // The keys are what BucketName gives.
+  // By the names that BucketName returns.
   mutable absl::flat_hash_map<std::string, Bucket> buckets_ ABSL_GUARDED_BY(mu_);
 };
 
-// Returns whether the policy whose claim the object carries, a template or a binding, is activated
+// Returns whether the policy that has claimed the object (a template or a binding) is activated
 // lazily.
 bool IsLazilyClaimed(const kube::Object& object, const PolicyIndex& policies,
                      const PolicyIndex& cluster_policies);

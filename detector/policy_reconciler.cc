@@ -40,7 +40,7 @@ struct Claimed {
   kube::LabelSelector labels;
 };
 
-// From the cache while the kind is watched, else from the server.
+// Reads the cache while the kind is watched, else asks the server.
 absl::StatusOr<std::vector<kube::ObjectPtr>> ClaimedTemplates(kube::ClusterClient& client,
                                                               const kube::Resource& resource,
                                                               const Claimed& claimed,
@@ -66,12 +66,13 @@ absl::StatusOr<kube::Action> PolicyReconciler<PolicyScope>::Reconcile(const kube
   if (policy == nullptr) return kube::Action::Done();
   if (policy->IsDeleting()) return Finalize(policy, stop);
 
-  // The reconcile of a template that the policy does not select any more releases it.
+  // Queues the claimed templates: the reconcile of one that the policy does not select any more
+  // releases it.
   QueueBound(*policy);
   RETURN_IF_ERROR(base::Annotate(QueueWaiting(*policy, stop),
                                  "looking for templates that wait for ",
                                  PolicyScope::Describe(request.key)));
-  // Preemption of templates that other policies have claimed will be the last step here.
+  // Preemption of templates that other policies have claimed is to be added here as the last step.
   return kube::Action::Done();
 }
 
@@ -118,13 +119,14 @@ absl::Status PolicyReconciler<PolicyScope>::QueueWaiting(const kube::Object& pol
     if (waiting.empty()) continue;
     const absl::StatusOr<kube::Resource> resource =
         deps_.manager.cluster().mapper().ForKind(*gvk, stop);
-    if (kube::IsNoSuchKind(resource.status())) continue;  // A kind that is not served any more.
+    if (kube::IsNoSuchKind(resource.status())) continue;  // The kind is not served any more.
     errors.Add(resource.status());
     if (!resource.ok()) continue;
     for (kube::Request item : waiting) {
       const kube::ObjectPtr object = deps_.manager.cluster().Find(*resource, item.key);
       if (object == nullptr || !Matches(selectors, *object)) continue;
-      // The template's own reconcile takes it off the waiting set once a policy has been applied.
+      // The template's own reconcile removes it from the waiting set once a policy has been
+      // applied.
       if (lazy) item.variant = kChangedByKarmada;
       templates_.Add(item, kube::kInitialListPriority);
     }
@@ -138,8 +140,8 @@ absl::StatusOr<kube::Action> PolicyReconciler<PolicyScope>::Finalize(const kube:
   if (!policy->HasFinalizer(PolicyScope::kFinalizer)) return kube::Action::Done();
   RETURN_IF_ERROR(base::Annotate(ReleaseTemplates(*policy, stop), "releasing the templates of ",
                                  PolicyScope::Describe(policy->key())));
-  // Templates of kinds that the policy selected at some time before still have its claim. Their own
-  // reconciles release them.
+  // Templates of kinds that the policy selected earlier still carry its claim. Their own reconciles
+  // release them.
   QueueBound(*policy);
   RETURN_IF_ERROR(deps_.manager.cluster().RemoveFinalizer(PolicyScope::Policies(), policy,
                                                           PolicyScope::kFinalizer, stop));
@@ -161,12 +163,14 @@ absl::Status PolicyReconciler<PolicyScope>::ReleaseTemplates(const kube::Object&
     if (!gvk.ok()) continue;
     const absl::StatusOr<kube::Resource> resource =
         deps_.manager.cluster().mapper().ForKind(*gvk, stop);
-    if (kube::IsNoSuchKind(resource.status())) continue;  // No such kind, so no such templates.
+    // A kind that is not served has no templates.
+    if (kube::IsNoSuchKind(resource.status())) continue;
     errors.Add(resource.status());
     if (!resource.ok()) continue;
     const auto claimed = ClaimedTemplates(deps_.manager.cluster(), *resource, {ns, labels}, stop);
     errors.Add(base::Annotate(claimed.status(), "listing ", resource->plural));
-    if (!claimed.ok()) continue;  // It is tried again; other kinds do not wait for it.
+    // The policy is tried again; other kinds do not wait for this one.
+    if (!claimed.ok()) continue;
     for (const kube::ObjectPtr& object : *claimed) {
       errors.Add(Release<PolicyScope>(deps_.manager.cluster(), *resource, object, stop));
     }

@@ -1,5 +1,5 @@
-// What a policy's creation, change and deletion mean for templates (upstream's detector, policy
-// half).
+// Handles the creation, change and deletion of policies: it queues or releases their templates
+// (upstream's detector, policy half).
 #ifndef DETECTOR_POLICY_RECONCILER_H_
 #define DETECTOR_POLICY_RECONCILER_H_
 
@@ -17,10 +17,11 @@ namespace detector {
 template <class PolicyScope>
 class PolicyReconciler : public kube::Reconciler {
  public:
-  // `templates` takes the keys of templates to look at again. REQUIRES: all outlive the reconciler.
+  // Keys of templates to be looked at again go into `templates`. REQUIRES: `templates` and
+  // everything in `deps` outlive the reconciler.
   PolicyReconciler(Deps deps, kube::WorkQueue& templates) : deps_(deps), templates_(templates) {}
 
-  // The request's key is a policy of this scope.
+  // The request's key names a policy of this scope.
   absl::StatusOr<kube::Action> Reconcile(const kube::Request& request,
                                          const base::StopToken& stop) override;
 
@@ -28,11 +29,11 @@ class PolicyReconciler : public kube::Reconciler {
   absl::StatusOr<kube::Action> Finalize(const kube::ObjectPtr& policy, const base::StopToken& stop);
   // Takes the claim from the templates of the kinds that the policy selects now.
   absl::Status ReleaseTemplates(const kube::Object& policy, const base::StopToken& stop);
-  // Bindings that carry the policy's claim.
+  // Returns the bindings that carry the policy's claim.
   std::vector<kube::ObjectPtr> BindingsOf(const kube::Object& policy) const;
-  // Has the templates of these bindings looked at.
+  // Queues the templates of the policy's bindings.
   void QueueBound(const kube::Object& policy);
-  // Has the templates looked at that wait for a policy and that this one selects.
+  // Queues the templates that wait for a policy and that this one selects.
   absl::Status QueueWaiting(const kube::Object& policy, const base::StopToken& stop);
 
   const Deps deps_;

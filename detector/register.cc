@@ -22,7 +22,7 @@
 namespace detector {
 namespace {
 
-// Upstream's private queues have the exponential part of the back-off only.
+// Upstream's private queues have only the exponential part of the back-off.
 kube::RateLimiterOptions LimiterOf(const loops::Context& context) {
   kube::RateLimiterOptions limiter = context.RateLimiter();
   limiter.qps = 0;
@@ -39,11 +39,11 @@ void BuildPolicyLoop(const loops::Context& context, const Deps& deps, kube::Work
                {.when = {.update = kube::GenerationChanged, .remove = kube::Never}})
       .Reads(api::ResourceBindings(), PolicyScope::kIdLabel, by_policy)
       .Reads(api::ClusterResourceBindings(), PolicyScope::kIdLabel, by_policy)
-      .ReadsWatchedKinds()  // Templates.
+      .ReadsWatchedKinds()  // For templates.
       .Build(std::make_unique<PolicyReconciler<PolicyScope>>(deps, templates));
 }
 
-// What the detector's loops refer to.
+// Owns what the detector's loops refer to.
 struct Parts {
   explicit Parts(const loops::Context& context)
       : policies(context.InformerOf(api::PropagationPolicies())),
@@ -54,10 +54,10 @@ struct Parts {
   TemplateMemory memory;
 };
 
-// Has templates looked at whose pods may be counted otherwise now. Lazily activated policies do not
-// act on it, since nobody touched the template. For any other policy the request must be the one
-// that an edit makes: two different requests for one template would be worked on at once, and the
-// one that has read the older template could have the last word.
+// When rules change, queues the templates whose pods may be counted otherwise now. Lazily activated
+// policies do not act on it, since no user touched the template. For any other policy the request
+// must equal the one that an edit makes: two different requests for one template would be worked on
+// at once, and the one that has read the older template could have the last word.
 void RequeueTemplates(const loops::Context& context, const std::shared_ptr<Parts>& parts,
                       kube::WorkQueue& templates) {
   for (const auto* bindings : {&api::ResourceBindings(), &api::ClusterResourceBindings()}) {

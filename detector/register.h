@@ -8,8 +8,8 @@
 
 namespace detector {
 
-// `workers` are those for templates. kInvalidArgument: --skipped-propagating-apis or
-// --skipped-propagating-namespaces cannot be read.
+// `workers` is the number of workers for templates. kInvalidArgument when
+// --skipped-propagating-apis or --skipped-propagating-namespaces cannot be parsed.
 absl::Status RegisterDetector(const loops::Context& context, int workers);
 
 }  // namespace detector

@@ -5,7 +5,7 @@
 namespace detector {
 
 // The change that led to the request was made by Karmada itself, not by a user of the template: a
-// lazily activated policy does not act on it. (0: somebody else made it.)
+// lazily activated policy does not act on it. Variant 0 stands for changes by anybody else.
 inline constexpr int kChangedByKarmada = 1;
 
 }  // namespace detector

@@ -1,13 +1,13 @@
-// Which templates somebody edited since their binding was last brought up to date.
+// Remembers which templates were edited since their binding was last brought up to date.
 //
 // A binding records the template's resourceVersion, and a new value makes scheduler and binding
-// loop look again. It must move when the template's specification changed, and must not when only
-// its status did or when this process restarted: that would rewrite every binding.
+// loop look again. The recorded version must change when the template's specification changed, and
+// must not when only its status did or when this process restarted: that would rewrite every
+// binding.
 //
 // This memory may be empty at any moment. Then the recorded version stays old, but nothing is lost:
-// for a version that differs from the recorded one, and of which this memory knows nothing, the
-// detector asks the loops to compare what the template gives with what is there
-// (works/binding_rechecks.h).
+// when a template's version differs from the recorded one and no edit is known, the detector asks
+// the loops to compare what the template yields with what is there (works/binding_rechecks.h).
 #ifndef DETECTOR_TEMPLATE_EDITS_H_
 #define DETECTOR_TEMPLATE_EDITS_H_
 
@@ -25,13 +25,13 @@ namespace detector {
 // Thread-safe. Requests are kept without their variant.
 class TemplateEdits {
  public:
-  // The template's specification was changed, which gave it this resourceVersion.
+  // Records that the template's specification was changed, which gave it this resourceVersion.
   void Add(kube::Request request, absl::string_view version) {
     request.variant = 0;
     absl::MutexLock lock(&mu_);
     edits_[std::move(request)] = std::string(version);
   }
-  // Returns whether an edit is known that came after `version`, and forgets one that did not.
+  // Returns whether an edit is known that came after `version`, and forgets one that came before.
   bool HasSince(kube::Request request, absl::string_view version) {
     request.variant = 0;
     absl::MutexLock lock(&mu_);
@@ -54,7 +54,7 @@ class TemplateEdits {
   }
 
  private:
-  // Versions that are no numbers cannot be ordered; then every other one counts as later.
+  // Versions that are not numbers cannot be ordered; then any different version counts as later.
   static bool IsLater(absl::string_view version, absl::string_view than) {
     int64_t a = 0, b = 0;
     if (!absl::SimpleAtoi(version, &a) || !absl::SimpleAtoi(than, &b)) return version != than;
@@ -62,7 +62,8 @@ class TemplateEdits {
   }
 
   absl::Mutex mu_;
-  absl::flat_hash_map<kube::Request, std::string> edits_ ABSL_GUARDED_BY(mu_);  // Last version.
+  // The version after the last edit.
+  absl::flat_hash_map<kube::Request, std::string> edits_ ABSL_GUARDED_BY(mu_);
 };
 
 }  // namespace detector

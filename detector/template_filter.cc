@@ -12,7 +12,8 @@
 namespace detector {
 namespace {
 
-// Returns whether the kind is Karmada's own, or one of the cluster's business: never a template.
+// Returns whether objects of the kind are never templates: kinds of Karmada's own, events and
+// leases.
 bool IsNeverPropagated(const kube::Gvk& gvk) {
   static constexpr absl::string_view kOwnGroups[] = {
       "cluster", "policy", "work", "config", "networking", "autoscaling", "remedy", "apps",
@@ -25,7 +26,7 @@ bool IsNeverPropagated(const kube::Gvk& gvk) {
          gvk == kube::Gvk{"", "v1", "Event"};
 }
 
-// The object without what SpecificationChanged ignores.
+// Returns the object without the fields that SpecificationChanged ignores.
 json::Value Specification(const kube::Object& o) {
   json::Value v = o.root();
   v.Erase("status");
@@ -34,8 +35,8 @@ json::Value Specification(const kube::Object& o) {
   return v;
 }
 
-// Returns whether only the status of a kind without status subresource was written. The server
-// raises the generation for that, as it does for a change of the specification.
+// Returns whether only the status was written, for a kind without status subresource: the server
+// then raises the generation by one, as for a change of the specification.
 bool OnlyStatusWritten(const kube::Object& before, const kube::Object& after) {
   if (after.generation() != before.generation() + 1 || before.status() == after.status()) {
     return false;

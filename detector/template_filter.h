@@ -1,4 +1,4 @@
-// Which resources and objects the detector looks at.
+// Decides which resources and objects the detector looks at.
 #ifndef DETECTOR_TEMPLATE_FILTER_H_
 #define DETECTOR_TEMPLATE_FILTER_H_
 
@@ -16,8 +16,8 @@ namespace detector {
 
 class TemplateFilter {
  public:
-  // What the flags skip comes on top of Karmada's own groups, events and leases. kInvalidArgument
-  // names the flag and what is wrong with it.
+  // What the flags skip is added to Karmada's own groups, events and leases. kInvalidArgument names
+  // the flag and what is wrong with it.
   static absl::StatusOr<TemplateFilter> Create(absl::string_view skipped_apis,
                                                const std::vector<std::string>& skipped_namespaces);
 
@@ -32,13 +32,13 @@ class TemplateFilter {
   config::SkippedNamespaces skipped_namespaces_;
 };
 
-// Returns whether an update matters: something other than status, managedFields and
-// resourceVersion differs. Where the generation moved by one along with the status, and nothing
-// else changed, only the status was written: kinds without a status subresource do that. (An edit
-// that was undone before it was seen moves it by two.)
+// Returns whether an update matters: something other than status, managedFields and resourceVersion
+// differs. If the generation rose by one along with a change of the status, and nothing else
+// changed, only the status was written, as happens for kinds without a status subresource. (An edit
+// that was undone before it was seen raises it by two.)
 bool SpecificationChanged(const kube::Object& before, const kube::Object& after);
-// Returns whether all that differs was written by Karmada: generation, labels and annotations of
-// its domain.
+// Returns whether everything that differs was written by Karmada: status, generation, and labels
+// and annotations of its domain.
 bool ChangedByKarmada(const kube::Object& before, const kube::Object& after);
 
 }  // namespace detector

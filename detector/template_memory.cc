@@ -6,7 +6,7 @@
 namespace detector {
 namespace {
 
-// What the names of all templates of a kind begin with.
+// The prefix of the names of all templates of a kind.
 std::string CountingPrefix(const kube::Gvk& gvk) {
   return absl::StrCat("count ", gvk.ToString(), " ");
 }

@@ -1,4 +1,4 @@
-// What the detector remembers of templates.
+// What the detector remembers about templates.
 #ifndef DETECTOR_TEMPLATE_MEMORY_H_
 #define DETECTOR_TEMPLATE_MEMORY_H_
 
@@ -14,26 +14,27 @@
 
 namespace detector {
 
-// Any of it may be lost at any moment: a template that comes back is looked at anew
+// Any of it may be lost at any moment: a template that comes back is looked at like a new one
 // (docs/decisions.md, 22). The parts are thread-safe.
 struct TemplateMemory {
-  // REQUIRES: the sink outlives this.
+  // REQUIRES: `events` outlives this object.
   explicit TemplateMemory(kube::EventSink& events);
 
   WaitingSet waiting;              // Templates that no policy has matched.
   WaitingSet uncounted;            // Templates whose pods could not be counted the last time.
-  TemplateEdits edits;             // Those that their bindings do not show yet.
-  kube::EventRecorder outcomes;    // Of what CountingName and ApplyingName call.
-  kube::ConflictStreak conflicts;  // Of templates, by what ApplyingName calls.
+  TemplateEdits edits;             // Edits that bindings do not record yet.
+  kube::EventRecorder outcomes;    // By CountingName and ApplyingName.
+  kube::ConflictStreak conflicts;  // By ApplyingName.
 
-  // The template does not exist (any more).
+  // Call it when the template does not exist (any more).
   void Forget(const kube::Request& request);
-  // The kind is not watched any more. When it is watched again, all its templates come anew.
+  // Call it when the kind is not watched any more. When it is watched again, all its templates are
+  // delivered as added.
   void ForgetKind(const kube::Gvk& gvk);
 };
 
-// What the outcomes of counting a template's pods, and of applying its policy, are remembered
-// under. Kinds of one name in different groups are different kinds.
+// The names under which the outcomes of counting a template's pods, and of applying its policy, are
+// remembered. The group is part of them, because kinds of different groups may share a name.
 std::string CountingName(const kube::Gvk& gvk, const kube::ObjectKey& key);
 std::string ApplyingName(const kube::Gvk& gvk, const kube::ObjectKey& key);
 

@@ -69,7 +69,7 @@ absl::StatusOr<kube::Action> TemplateReconciler::Reconcile(const kube::Request& 
       deps_.manager.cluster().mapper().ForKind(request.gvk, stop);
   const absl::StatusOr<kube::ObjectPtr> object =
       resource.ok() ? deps_.manager.cluster().Get(*resource, request.key, stop) : resource.status();
-  // A kind that is not served has no templates; when it is served again, each of them is looked at.
+  // A kind that is not served has no templates; when it is served again, each of them is queued.
   if (kube::IsNoSuchKind(object.status()) || kube::IsGone(object.status())) {
     deps_.memory.Forget(request);
     return kube::Action::Done();  // The binding is left to the garbage collector.
@@ -78,7 +78,7 @@ absl::StatusOr<kube::Action> TemplateReconciler::Reconcile(const kube::Request& 
   const Template t{request, *resource, *object};
   const kube::ObjectKey policy = api::policy_scope::Namespaced::ClaimOn(*t.object);
   const kube::ObjectKey cluster_policy = api::policy_scope::Cluster::ClaimOn(*t.object);
-  // A template that is on its way out follows the policy that has it, and gets no other.
+  // A template that is being deleted follows the policy that has claimed it, and gets no other.
   const bool claimed = !policy.name.empty() || !cluster_policy.name.empty();
   if (!t.object->Label(api::kClaimedByLabel).empty() || (t.object->IsDeleting() && !claimed)) {
     deps_.memory.waiting.Remove(request);
@@ -108,12 +108,12 @@ absl::Status TemplateReconciler::ApplyClaimed(const Template& t, const PolicyInd
   }
   if (policies.Matches(*policy, *t.object)) return Apply<PolicyScope>(t, policies, policy, stop);
   if (BelongsToAnotherView(t, *policy)) return absl::OkStatus();
-  // The change of the claim brings the template back, for other policies to be tried.
+  // Removing the claim is a change that queues the template again; then other policies are tried.
   return Release<PolicyScope>(deps_.manager.cluster(), t.resource, t.object, stop);
 }
 
 // The same object can be visible in two API groups; only the one that the policy names is
-// propagated, and only its reconciles may release it.
+// propagated, and only the reconciles of that one may release it.
 bool TemplateReconciler::BelongsToAnotherView(const Template& t, const kube::Object& policy) const {
   const kube::Resource& bindings =
       t.object->ns().empty() ? api::ClusterResourceBindings() : api::ResourceBindings();
@@ -152,8 +152,8 @@ absl::Status TemplateReconciler::MatchAndApply(const Template& t, const base::St
   return absl::OkStatus();
 }
 
-// A binding without a policy is one that upstream's dependencies distributor has made, or one whose
-// policy went. One that other bindings require follows its template all the same.
+// A binding without a policy was made by upstream's dependencies distributor, or its policy is
+// gone. If other bindings require it, it follows its template all the same.
 void TemplateReconciler::RecheckAttached(const kube::Object& object) {
   if (object.ns().empty()) return;
   const kube::ObjectPtr binding = deps_.manager.cluster().Find(
@@ -172,9 +172,9 @@ template <class PolicyScope>
 absl::Status TemplateReconciler::Apply(const Template& t, const PolicyIndex& policies,
                                        const kube::ObjectPtr& policy, const base::StopToken& stop) {
   RETURN_IF_ERROR(ApplyAsSeen<PolicyScope>(t, *policy, stop));
-  // A policy that changed meanwhile has had its bindings looked through by its own reconcile,
-  // perhaps before this one was there. The policy is stored before its reconcile is queued, so
-  // looking at it here closes the gap.
+  // A policy that changed meanwhile has queued the templates of its bindings in its own reconcile,
+  // perhaps before this binding existed. The policy is indexed before its reconcile is queued, so
+  // comparing it here closes the gap.
   return policies.Find(policy->key()) == policy ? absl::OkStatus()
                                                 : absl::AbortedError("the policy has changed");
 }
@@ -221,8 +221,8 @@ absl::StatusOr<bool> TemplateReconciler::ClaimAndBind(const Template& t, const k
 }
 
 absl::StatusOr<PodDemand> TemplateReconciler::DemandOf(const Template& t) {
-  deps_.memory.uncounted.Add(
-      t.request);  // Before it is asked: a rule that changes meanwhile finds it.
+  // It is added first, so that a rule that changes meanwhile finds it.
+  deps_.memory.uncounted.Add(t.request);
   absl::StatusOr<PodDemand> demand = AskForDemand(*t.object);
   if (demand.ok()) deps_.memory.uncounted.Remove(t.request);
   return demand;
@@ -273,7 +273,7 @@ absl::StatusOr<bool> TemplateReconciler::WriteBinding(const Template& t, const k
       built.ns().empty() ? api::ClusterResourceBindings() : api::ResourceBindings();
   const kube::ObjectPtr existing = client.Find(bindings, built.key());
   if (existing == nullptr) {
-    if (t.object->IsDeleting()) return false;  // The garbage collector has taken it.
+    if (t.object->IsDeleting()) return false;  // The garbage collector has deleted the binding.
     RETURN_IF_ERROR(client.Create(bindings, built, stop).status());
     return true;
   }
@@ -298,7 +298,7 @@ absl::Status TemplateReconciler::CheckDependentOverrides(const kube::Object& pol
   kube::ClusterClient& client = deps_.manager.cluster();
   for (const std::string& name : api::PolicyView(policy).DependentOverrides()) {
     const kube::ObjectKey key{std::string(policy.ns()), name};
-    // From the cache while the kind is watched, else from the server.
+    // This reads the cache while the kind is watched, else it asks the server.
     const absl::Status found = client.Get(overrides, key, stop).status();
     if (kube::IsGone(found) || kube::IsNoSuchKind(found)) {
       return absl::FailedPreconditionError(

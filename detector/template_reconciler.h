@@ -1,4 +1,4 @@
-// Template + policy -> binding (upstream's resource detector).
+// Makes the binding of a template and its policy (upstream's resource detector).
 #ifndef DETECTOR_TEMPLATE_RECONCILER_H_
 #define DETECTOR_TEMPLATE_RECONCILER_H_
 
@@ -16,7 +16,7 @@
 
 namespace detector {
 
-// Feature gates that the detector asks for.
+// The feature gates that the detector depends on.
 struct DetectorGates {
   bool components = false;      // MultiplePodTemplatesScheduling
   bool quota_estimate = false;  // ResourceQuotaEstimate
@@ -33,13 +33,13 @@ struct Deps {
   DetectorGates gates;
 };
 
-// From now on a change of the rules that count pods puts the uncounted templates of the kinds it
-// touches into the queue. (Those without a binding are found in no other way, and their back-off
-// may be long by then.) REQUIRES: set and queue outlive the interpreter's use.
+// From now on a change of the rules that count pods queues the uncounted templates of the kinds it
+// touches. (Those without a binding are found in no other way, and their back-off may be long by
+// then.) REQUIRES: `uncounted` and `templates` outlive the interpreter.
 void RequeueUncounted(const interpreter::Interpreter& interpreter, const WaitingSet& uncounted,
                       kube::WorkQueue& templates);
 
-// The request for the template of a binding whose pods may be counted otherwise now.
+// Returns the request for the template of a binding whose pods may be counted otherwise now.
 kube::Request RecountRequest(const kube::Object& binding, const PolicyIndex& policies,
                              const PolicyIndex& cluster_policies);
 
@@ -59,19 +59,18 @@ class TemplateReconciler : public kube::Reconciler {
     kube::ObjectPtr object;
   };
 
-  // Applies the policy that has claimed it.
+  // Applies the policy that has claimed the template, or releases the template.
   template <class PolicyScope>
   absl::Status ApplyClaimed(const Template& t, const PolicyIndex& policies,
                             const kube::ObjectKey& key, const base::StopToken& stop);
-  // Applies the best policy that matches; kNotFound the first time none does, so that it is tried
-  // once more.
+  // Applies the best policy that matches. When none does, the template is put into the waiting set.
   absl::Status MatchAndApply(const Template& t, const base::StopToken& stop);
-  // Has the binding of a template that no policy matches looked at, if others need it.
+  // Asks the loops to look at the binding of a template that no policy matches, if other bindings
+  // require it.
   void RecheckAttached(const kube::Object& object);
-  // Returns whether the object is propagated as one of another API group or version than the
-  // request's.
+  // Returns whether the object is propagated in another API group or version than the request's.
   bool BelongsToAnotherView(const Template& t, const kube::Object& policy) const;
-  // kAborted when the policy changed meanwhile, so that the template is looked at again.
+  // kAborted when the policy changed meanwhile, so that the template is tried again.
   template <class PolicyScope>
   absl::Status Apply(const Template& t, const PolicyIndex& policies, const kube::ObjectPtr& policy,
                      const base::StopToken& stop);
@@ -81,12 +80,12 @@ class TemplateReconciler : public kube::Reconciler {
   template <class PolicyScope>
   absl::StatusOr<bool> ClaimAndBind(const Template& t, const kube::Object& policy,
                                     const base::StopToken& stop);
-  // Determines what the template's pods ask for. A template for which that fails is uncounted.
+  // Determines what the template's pods ask for. While that fails the template counts as uncounted.
   absl::StatusOr<PodDemand> DemandOf(const Template& t);
   // Asks the interpreter. A failure is reported as an event on the template, and so is the success
   // that ends it.
   absl::StatusOr<PodDemand> AskForDemand(const kube::Object& object);
-  // The reasons and the message of one question's events.
+  // The reasons and the message of the events about one question to the interpreter.
   struct Question {
     const char* failed;
     const char* succeeded;
@@ -94,12 +93,12 @@ class TemplateReconciler : public kube::Reconciler {
   };
   absl::Status Report(const kube::Object& object, const absl::Status& result,
                       const Question& question);
-  // Returns whether the binding changed. When nothing differs but the version of the template, and
-  // no edit is known, the binding stays and those who render the template are asked to look.
+  // Returns whether the binding changed. When only the template's version differs, and no edit is
+  // known, the binding stays as it is and the loops that render the template are asked to look.
   template <class PolicyScope>
   absl::StatusOr<bool> WriteBinding(const Template& t, const kube::Object& built,
                                     const base::StopToken& stop);
-  // kFailedPrecondition names the first override that the policy waits for.
+  // The error is kFailedPrecondition and names the first override that the policy waits for.
   absl::Status CheckDependentOverrides(const kube::Object& policy,
                                        const base::StopToken& stop) const;
 

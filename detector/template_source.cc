@@ -36,7 +36,7 @@ TemplateSource::TemplateSource(Deps deps, kube::WatchedKinds& kinds)
       new_kinds_(deps_.cluster_status_round),
       subscription_(kinds.Subscribe(*this)) {
   kube::InformerSet& informers = deps_.manager.cluster().informers();
-  informers.Get(api::Clusters());  // NewKinds looks at them.
+  informers.Get(api::Clusters());  // NewKinds reads them.
   const auto follow = [&](const kube::Resource& resource, auto kinds_of) {
     followed_.emplace_back(
         informers.Get(resource),
@@ -55,7 +55,7 @@ std::set<kube::Gvk> TemplateSource::SelectedBy(const kube::Object& policy) const
   std::set<kube::Gvk> kinds;
   for (const api::ResourceSelector& selector : api::PolicyView(policy).ResourceSelectors()) {
     absl::StatusOr<kube::Gvk> gvk = kube::ParseGvk(selector.api_version(), selector.kind());
-    // No server has such an apiVersion.
+    // No server has such an apiVersion, so the policy gets a warning.
     if (!gvk.ok()) gvk = {"", std::string(selector.api_version()), std::string(selector.kind())};
     if (deps_.filter.AllowsResource(*gvk)) kinds.insert(*std::move(gvk));
   }
@@ -159,8 +159,8 @@ kube::EventHandler TemplateSource::HandlerFor(const kube::Resource& resource) {
 void TemplateSource::OnUpdate(kube::Request request, const kube::Object& before,
                               const kube::Object& after) {
   if (!SpecificationChanged(before, after)) return;
-  // Only templates of lazy policies use the variant: two requests for one object would be worked on
-  // at once.
+  // Only templates of lazy policies get the variant: two different requests for one object would be
+  // worked on at once.
   const bool by_karmada = ChangedByKarmada(before, after);
   if (by_karmada && IsLazilyClaimed(after, deps_.policies, deps_.cluster_policies)) {
     request.variant = kChangedByKarmada;

@@ -20,10 +20,10 @@
 
 namespace detector {
 
-// Needs each kind that a policy selects or a binding refers to, unless it is excluded: a control
+// Asks for each kind that a policy selects or a binding refers to, unless it is excluded: a control
 // plane serves dozens of kinds, and watching one that nobody propagates would cost a connection and
-// a copy of every object for nothing. A kind that is new waits until clusters serve it too
-// (NewKinds), unless a binding refers to it already.
+// a copy of every object for nothing. A new kind waits until clusters serve it too (NewKinds),
+// unless a binding refers to it already.
 class TemplateSource : public kube::KindSubscriber {
  public:
   struct Deps {
@@ -45,10 +45,11 @@ class TemplateSource : public kube::KindSubscriber {
   bool MayWatch(const kube::Gvk& gvk) override;
 
  private:
-  // The kinds that the policy's selectors name, but for those that are excluded.
+  // Returns the kinds that the policy's selectors name, without the excluded ones.
   std::set<kube::Gvk> SelectedBy(const kube::Object& policy) const;
   kube::EventHandler ReportHandler();
-  // The policies that select objects of the kind, and the clusters that these policies may choose.
+  // Selecting returns the policies that select objects of the kind, ClustersFor the clusters that
+  // these policies may choose.
   std::vector<kube::ObjectPtr> Selecting(const kube::Gvk& gvk) const;
   std::vector<kube::ObjectPtr> ClustersFor(const std::vector<kube::ObjectPtr>& policies) const;
   std::set<kube::Gvk> BoundBy(const kube::Object& binding);
@@ -56,12 +57,12 @@ class TemplateSource : public kube::KindSubscriber {
 
   const Deps deps_;
   KindReports reports_;
-  NewKinds new_kinds_;  // These two belong to the thread that runs the kinds.
+  NewKinds new_kinds_;  // It and `served_` belong to the thread that runs the kinds.
   std::set<kube::Gvk> served_;
   absl::Mutex mu_;
   absl::flat_hash_set<kube::Gvk> bound_ ABSL_GUARDED_BY(mu_);
   kube::WatchedKinds::Subscription subscription_;
-  std::vector<kube::HandlerRegistration> followed_;  // They use the subscription.
+  std::vector<kube::HandlerRegistration> followed_;  // These use the subscription.
 };
 
 }  // namespace detector

@@ -15,7 +15,8 @@ namespace {
 
 using Filter = std::function<bool(const kube::Gvk&)>;
 
-// Of the kinds that the filter lets through, the one whose `text` is nearest to that of `wanted`.
+// Returns, of the kinds that the filter lets through, the one whose `text` is nearest to that of
+// `wanted`.
 std::optional<kube::Gvk> Nearest(const kube::Gvk& wanted, const std::set<kube::Gvk>& served,
                                  const Filter& filter, std::string (*text)(const kube::Gvk&)) {
   std::vector<kube::Gvk> kinds;
@@ -33,7 +34,8 @@ std::optional<kube::Gvk> Nearest(const kube::Gvk& wanted, const std::set<kube::G
 std::string KindOf(const kube::Gvk& gvk) { return gvk.kind; }
 std::string ApiVersionOf(const kube::Gvk& gvk) { return gvk.ApiVersion(); }
 
-// The core group's kinds come first among those of one name.
+// Returns a served kind of the same name in another group or version. When no apiVersion is
+// similar, the core group's kind is preferred.
 std::optional<kube::Gvk> OfTheSameName(const kube::Gvk& wanted, const std::set<kube::Gvk>& served) {
   const auto same = [&](const kube::Gvk& gvk) {
     return absl::EqualsIgnoreCase(gvk.kind, wanted.kind);

@@ -1,5 +1,5 @@
-// Policies that select kinds which the control plane does not serve: misspelt ones, and those whose
-// definition comes later.
+// Finds policies that select kinds which the control plane does not serve: misspelt ones, and those
+// whose definition comes later.
 #ifndef DETECTOR_UNSERVED_KINDS_H_
 #define DETECTOR_UNSERVED_KINDS_H_
 
@@ -16,15 +16,15 @@
 
 namespace detector {
 
-// Thread-safe. What it knows may be lost at any moment: the policies are listed again, and then at
-// most reported again.
+// Thread-safe. This memory may be lost at any moment: then the policies are listed again, and at
+// worst reported again.
 class UnservedKinds {
  public:
-  // A definition that is applied together with the policy is served a moment later, so a kind has
-  // to be missing for so long, and from two rounds of discovery.
+  // A kind is reported when it has been missing for this time and in two rounds of discovery: a
+  // definition that is applied together with the policy is served a moment later.
   static constexpr absl::Duration kPatience = absl::Seconds(1);
 
-  // A policy of either scope; those of a namespace have one.
+  // The policy may be of either scope; its key has a namespace if it is namespaced.
   struct Finding {
     kube::ObjectKey policy;
     kube::Gvk kind;
@@ -32,16 +32,18 @@ class UnservedKinds {
     friend auto operator<=>(const Finding&, const Finding&) = default;
   };
 
-  // The policy selects these kinds from now on. An empty set stands for a policy that is gone.
+  // Records that the policy selects these kinds from now on. An empty set stands for a policy that
+  // is gone.
   void SetSelected(const kube::ObjectKey& policy, const std::set<kube::Gvk>& kinds, bool at_start);
-  // A round of discovery has found these kinds. Returns what is to be reported, each finding once
-  // as long as policy and kind stay as they are.
+  // Takes the kinds that a round of discovery has found. Returns what is to be reported; each
+  // finding is returned once as long as policy and kind stay as they are.
   std::vector<Finding> SetServed(const std::set<kube::Gvk>& served, base::SteadyTime now);
 
  private:
   struct Missing {
     bool at_start = false;
-    base::SteadyTime since = base::SteadyTime::InfiniteFuture();  // The first round without it.
+    // The first round in which the kind was missing.
+    base::SteadyTime since = base::SteadyTime::InfiniteFuture();
     bool reported = false;
   };
   using Policies = std::map<kube::ObjectKey, Missing>;
@@ -51,8 +53,9 @@ class UnservedKinds {
   std::map<kube::Gvk, Policies> missing_ ABSL_GUARDED_BY(mu_);
 };
 
-// The served kind that was probably meant by one that is not served: of the same name in another
-// version or group, else of a similar name, in the same group first. nullopt when there is none.
+// Returns the served kind that was probably meant by `wanted`, which is not served: one of the same
+// name in another version or group, else one of a similar name, preferably in the same group.
+// nullopt when there is none.
 std::optional<kube::Gvk> NearestKind(const kube::Gvk& wanted, const std::set<kube::Gvk>& served);
 
 }  // namespace detector

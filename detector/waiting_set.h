@@ -1,5 +1,5 @@
-// Templates that wait for something: those that no policy has matched yet, which a new policy looks
-// through; those whose pods could not be counted, which changed rules bring back.
+// A set of templates that wait for something: for a policy that matches them, or for a rule by
+// which their pods can be counted.
 #ifndef DETECTOR_WAITING_SET_H_
 #define DETECTOR_WAITING_SET_H_
 
@@ -16,8 +16,8 @@
 
 namespace detector {
 
-// Filed by kind and namespace, so that a policy looks only at what its selectors can mean.
-// Thread-safe. Of a request only kind and key are kept.
+// Templates are filed by kind and namespace, so that a policy looks only at those that its
+// selectors can mean. Thread-safe. Only kind and key of a request are kept.
 class WaitingSet {
  public:
   // Returns whether the template was not waiting before.
@@ -26,10 +26,10 @@ class WaitingSet {
   // Removes all templates of a kind.
   void RemoveKind(const kube::Gvk& gvk);
 
-  // The waiting templates of a kind; an empty `ns` or `name` means any.
+  // Returns the waiting templates of a kind; an empty `ns` or `name` means any.
   std::vector<kube::Request> Matching(const kube::Gvk& gvk, absl::string_view ns,
                                       absl::string_view name) const;
-  // The kinds of which a template waits.
+  // Returns the kinds that have a waiting template.
   std::vector<kube::Gvk> Kinds() const;
 
  private:
