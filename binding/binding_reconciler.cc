@@ -32,7 +32,7 @@
 namespace binding {
 namespace {
 
-// How soon to look again while Works that must go first are still there.
+// While Works that must go first are still there, the binding is looked at again after this time.
 constexpr absl::Duration kPurgeRecheck = absl::Seconds(5);
 
 absl::Status DeleteWork(kube::ClusterClient& client, const kube::Object& work,
@@ -85,7 +85,8 @@ absl::StatusOr<kube::Action> BindingReconciler<Scope>::Reconcile(const kube::Req
   if (!resource.ok()) return resource.status();
   const absl::StatusOr<kube::ObjectPtr> found =
       manager_.cluster().Get(*resource, reference.key(), stop);
-  if (kube::IsGone(found.status())) return kube::Action::Done();  // Its binding will be collected.
+  // The garbage collector will collect its binding.
+  if (kube::IsGone(found.status())) return kube::Action::Done();
   if (!found.ok()) return found.status();
 
   const kube::SyncTimer timer(manager_, "binding_sync_work_duration_seconds",
@@ -110,7 +111,7 @@ absl::StatusOr<std::vector<kube::ObjectPtr>> BindingReconciler<Scope>::ListWorks
     const api::BindingView& binding, const base::StopToken& stop) {
   const std::string id(binding.PermanentId());
   kube::ListOptions options;
-  // Without the id the label is of no use: Works without a value would be those of all bindings
+  // Without an id the label cannot select: Works with an empty value would be those of all bindings
   // that have lost theirs.
   if (!id.empty()) options.label_selector = absl::StrCat(Scope::kIdLabel, "=", id);
   ASSIGN_OR_RETURN(kube::ListPage page,

@@ -24,10 +24,10 @@ namespace binding {
 template <class Scope>
 class BindingReconciler : public kube::Reconciler {
  public:
-  // REQUIRES: both outlive the reconciler.
+  // REQUIRES: `manager` and `interpreter` outlive the reconciler.
   BindingReconciler(kube::Manager& manager, const interpreter::Interpreter& interpreter);
 
-  // The request's key is a binding of this scope.
+  // The request's key names a binding of this scope.
   absl::StatusOr<kube::Action> Reconcile(const kube::Request& request,
                                          const base::StopToken& stop) override;
 
@@ -53,15 +53,15 @@ class BindingReconciler : public kube::Reconciler {
   };
   absl::Status EnsureWork(const api::BindingView& binding, const kube::Object& object,
                           const Share& share, const base::StopToken& stop);
-  // Events on binding and template: of failures, and of a pass that ends them.
+  // Reports failures, and the pass that ends them, as events on binding and template.
   void Report(const api::BindingView& binding, const kube::Object& object,
               const absl::Status& result);
 
   kube::Manager& manager_;
   const interpreter::Interpreter& interpreter_;
   works::WorkWriter writer_;
-  kube::ConflictStreak conflicts_;  // Keys of bindings.
-  kube::EventRecorder recorder_;    // Knows outcomes by the key of their binding.
+  kube::ConflictStreak conflicts_;  // By keys of bindings.
+  kube::EventRecorder recorder_;    // Remembers outcomes by the key of their binding.
 };
 
 // Builds the loop of one scope.

@@ -12,7 +12,7 @@
 namespace binding {
 namespace {
 
-// The template's own wish counts when it is valid, else the binding's (upstream's
+// The template's own annotation counts when it is valid, else the binding's field (upstream's
 // util.ConflictResolutionForApplying order).
 std::string ConflictResolution(const kube::Object& object, const api::BindingView& binding) {
   const absl::string_view own = object.Annotation(api::kConflictResolutionAnnotation);
@@ -21,13 +21,14 @@ std::string ConflictResolution(const kube::Object& object, const api::BindingVie
                                                                 : api::kConflictAbort;
 }
 
-// Who a manifest is: kind and key decide the name of its Work and the object in members.
+// Compares kind and key, which decide the name of the Work and the object in members.
 bool IsSameObject(const kube::Object& a, const kube::Object& b) {
   return a.gvk() == b.gvk() && a.key() == b.key();
 }
 
-// `manifest`, which a rule made of `object`, as what it has to be: the same object. What the loops
-// read of its metadata is taken from the template, since a rule may return a new table.
+// Returns `manifest`, which a rule made of `object`; kInvalidArgument when it is a different
+// object. The metadata that the loops read is taken from the template, since a rule may return a
+// new table.
 absl::StatusOr<kube::Object> Checked(kube::Object manifest, const kube::Object& object,
                                      interpreter::Operation operation) {
   if (!IsSameObject(manifest, object)) {
@@ -64,7 +65,7 @@ std::vector<int64_t> DividedCompletions(const kube::Object& object, const api::B
     shares[share.name] = share.replicas;
     seats += share.replicas;
   }
-  if (seats == 0) return {};  // No cluster has replicas: nothing to divide by.
+  if (seats == 0) return {};  // No cluster has replicas, so completions cannot be divided by them.
   std::vector<int64_t> result;
   for (const api::TargetCluster& target : targets) result.push_back(shares[target.name]);
   return result;

@@ -1,5 +1,5 @@
-// Makes of a binding and its template the Works it stands for: pure functions but for the
-// interpreter.
+// Makes the Works of a binding from the binding and its template: pure functions, except that they
+// ask the interpreter.
 #ifndef BINDING_WORK_TEMPLATES_H_
 #define BINDING_WORK_TEMPLATES_H_
 
@@ -15,20 +15,21 @@
 
 namespace binding {
 
-// Completions of a Job per target cluster, in the order of `targets`; empty when the template is no
-// Job whose completions are to be divided (upstream's divideReplicasByJobCompletions).
+// Returns the completions of a Job for each target cluster, in the order of `targets`; empty when
+// the template is not a Job whose completions are to be divided (upstream's
+// divideReplicasByJobCompletions).
 std::vector<int64_t> DividedCompletions(const kube::Object& object, const api::BindingView& binding,
                                         const std::vector<api::TargetCluster>& targets);
 
-// The template as one cluster shall get it: its share of the replicas and completions
+// Returns the template as one cluster shall get it: with its share of the replicas and completions
 // (`completions` < 0: they are not divided). Overrides will be applied to this result.
-// kInvalidArgument when a rule changes which object it is.
+// kInvalidArgument when a rule changes kind, namespace or name.
 absl::StatusOr<kube::Object> ManifestFor(const kube::Object& object,
                                          const api::BindingView& binding,
                                          const api::TargetCluster& target, int64_t completions,
                                          const interpreter::Interpreter& interpreter);
 
-// The Work of one cluster; named after the manifest.
+// Returns the Work of one cluster; it is named after the manifest.
 template <class Scope>
 works::WorkTemplate WorkFor(const kube::Object& manifest, const api::BindingView& binding,
                             const std::string& cluster);

@@ -1,4 +1,4 @@
-// What controllers share; each one's Register function takes it.
+// What controllers share; their Register functions take it.
 #ifndef LOOPS_CONTEXT_H_
 #define LOOPS_CONTEXT_H_
 
@@ -20,12 +20,12 @@
 
 namespace loops {
 
-// Copies refer to the same things. REQUIRES: all of them outlive the manager's Run.
+// Copies refer to the same things. REQUIRES: everything it refers to outlives the manager's Run.
 struct Context {
   kube::Manager& manager;  // Runs the controllers, on the control plane.
   kube::ClusterSet& members;
-  works::MemberObjects& objects;  // In members.
-  MemberInventory& inventory;     // What members have that is not Karmada's.
+  works::MemberObjects& objects;  // Writes and watches Karmada's objects in members.
+  MemberInventory& inventory;     // Watches other objects of members.
   works::WorkStatusWriter& status;
   works::BindingRechecks& rechecks;
   const interpreter::Interpreter& interpreter;
@@ -33,19 +33,19 @@ struct Context {
   const config::Options& options;
 
   const base::Clock& clock() const { return manager.clock(); }
-  // A resource of the control plane. For Register functions only: whoever reads it in Reconcile
-  // declares that with ControllerBuilder::Reads.
+  // Returns the informer of a resource of the control plane. For Register functions only: a
+  // controller that reads the resource in Reconcile declares that with ControllerBuilder::Reads.
   std::shared_ptr<kube::Informer> InformerOf(const kube::Resource& resource) const {
     return manager.cluster().informers().Get(resource);
   }
-  // A controller whose queue has the rate limits of the flags.
+  // Returns a builder for a controller whose queue has the rate limits of the flags.
   kube::ControllerBuilder NewController(absl::string_view name, int workers) const;
   // The rate limits of the flags.
   kube::RateLimiterOptions RateLimiter() const;
 };
 
-// Declares what has to be known before a member can be talked to: a member whose Secret has not
-// been listed yet would look like one without.
+// Declares that the controller reads Clusters and Secrets: a member whose Secret has not been
+// listed yet would look like one without credentials.
 kube::ControllerBuilder& ReadsCredentials(kube::ControllerBuilder& builder);
 
 }  // namespace loops

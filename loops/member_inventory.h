@@ -28,17 +28,18 @@ namespace loops {
 // Thread-safe.
 class MemberInventory {
  public:
-  // REQUIRES: the set outlives this.
+  // REQUIRES: `members` outlives this object.
   explicit MemberInventory(kube::ClusterSet& members) : members_(members) {}
 
-  // Members have a hundred times as many objects as Karmada puts there, so a loop names the fields
-  // that it reads of them (kube::ListOptions::fields). What all loops together have named is read
-  // and stored of a kind; of one for which none has named anything, everything is. Call it before
-  // the manager runs.
+  // Registers which fields of a kind's objects a loop reads (kube::ListOptions::fields): members
+  // have a hundred times as many objects as Karmada puts there. Only the fields that the loops have
+  // registered for a kind are read and stored; of a kind without registered fields everything is.
+  // Call it before the manager runs.
   void Reads(const kube::Resource& resource, const std::vector<std::string>& fields);
 
-  // The informer of all objects of the kind in the member, made and started if need be: it has to
-  // sync before absence means anything. After ClusterSet::OnReconnected it is another one.
+  // Returns the informer of all objects of the kind in the member; it is created and started if
+  // need be. While it has not synced, a missing object means nothing. After
+  // ClusterSet::OnReconnected a new informer is returned.
   absl::StatusOr<std::shared_ptr<kube::Informer>> InformerFor(const std::string& cluster,
                                                               const kube::Resource& resource);
 
