@@ -1,4 +1,4 @@
-// What a binding's status says about its Works: pure functions.
+// Computes a binding's status from its Works: pure functions.
 #ifndef CONTROLLERS_BINDINGSTATUS_AGGREGATION_H_
 #define CONTROLLERS_BINDINGSTATUS_AGGREGATION_H_
 
@@ -13,18 +13,19 @@
 
 namespace controllers {
 
-// One item per Work that is not being deleted, sorted by cluster (upstream's
-// helper.AggregateResourceBinding WorkStatus). kNotFound "no such manifest exist" when a Work does
+// Returns one item per Work that is not being deleted, sorted by cluster (upstream's
+// helper.AggregateResourceBindingWorkStatus). kNotFound "no such manifest exist" when a Work does
 // not carry the template.
 absl::StatusOr<std::vector<api::AggregatedStatusItem>> AggregateWorks(
     const api::ObjectReference& resource, absl::Span<const kube::ObjectPtr> works);
 
-// The FullyApplied condition: True when every expected cluster, and no other, has applied its Work.
+// Returns the FullyApplied condition: True when every expected cluster, and no other, has applied
+// its Work.
 kube::Condition FullyApplied(const std::set<std::string>& expected,
                              absl::Span<const api::AggregatedStatusItem> items);
 
-// Returns whether this is an outcome worth reporting at once, rather than a step on the way: every
-// expected cluster has answered, and is healthy or has failed.
+// Returns whether the items are an outcome that is reported at once, rather than an intermediate
+// step: every expected cluster has answered, and is healthy or has failed.
 bool IsSettled(const std::set<std::string>& expected,
                absl::Span<const api::AggregatedStatusItem> items);
 

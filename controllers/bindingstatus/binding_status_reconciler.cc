@@ -29,7 +29,7 @@
 namespace controllers {
 namespace {
 
-// What the failures of a binding and of its template are remembered under.
+// The outcomes of a binding and of its template are remembered under names with this prefix.
 std::string FailurePrefix(const kube::ObjectKey& binding) {
   return absl::StrCat(binding.ToString(), ": ");
 }
@@ -97,7 +97,8 @@ absl::Status BindingStatusReconciler<Scope>::WriteBinding(
   json::Value conditions = binding.Conditions();
   kube::UpdateOptions options;
   options.subresource = "status";
-  // The scheduler writes conditions too; the items are this loop's alone.
+  // The scheduler writes conditions too, so a change of them needs a precondition; nobody else
+  // writes the items.
   const bool shared_list = kube::SetCondition(
       conditions, FullyApplied(binding.ExpectedClusters(), items), manager_.clock().Now());
   after.Set({"status", "conditions"}, std::move(conditions));
@@ -136,7 +137,7 @@ absl::Status BindingStatusReconciler<Scope>::WriteTemplate(
   if (aggregated.ok()) {
     const absl::Status written =
         template_status_.Write({resource, *object}, aggregated->status(), stop);
-    if (kube::IsGone(written)) return absl::OkStatus();  // The template went meanwhile.
+    if (kube::IsGone(written)) return absl::OkStatus();  // The template was deleted meanwhile.
     done = conflicts_.Judge(name, written);
     if (kube::IsConflict(done)) return done;
   }
@@ -156,7 +157,7 @@ void BindingStatusReconciler<Scope>::Report(const Subject& subject, const absl::
 
 namespace {
 
-// The binding of a Work.
+// Returns a request for the binding that the Work belongs to.
 template <class Scope>
 std::vector<kube::Request> BindingOf(const kube::Object& work) {
   const kube::ObjectKey key = Scope::BindingOf(work);

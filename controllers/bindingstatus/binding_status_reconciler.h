@@ -1,5 +1,5 @@
-// The binding-status loop: brings the status of a binding's Works onto the binding and the template
-// (upstream's resource-binding-status-controller and its cluster twin).
+// The binding-status loop: writes the collected status of a binding's Works onto the binding and
+// the template (upstream's resource-binding-status-controller and its cluster twin).
 #ifndef CONTROLLERS_BINDINGSTATUS_BINDING_STATUS_RECONCILER_H_
 #define CONTROLLERS_BINDINGSTATUS_BINDING_STATUS_RECONCILER_H_
 
@@ -30,15 +30,15 @@ namespace controllers {
 template <class Scope>
 class BindingStatusReconciler : public kube::Reconciler {
  public:
-  // REQUIRES: both outlive the reconciler.
+  // REQUIRES: `manager` and `interpreter` outlive the reconciler.
   BindingStatusReconciler(kube::Manager& manager, const interpreter::Interpreter& interpreter);
 
-  // The request's key is a binding of this scope.
+  // The request's key names a binding of this scope.
   absl::StatusOr<kube::Action> Reconcile(const kube::Request& request,
                                          const base::StopToken& stop) override;
 
  private:
-  // How long to wait before intermediate news is written; zero to write now.
+  // Returns how long to wait before intermediate news is written; zero to write now.
   absl::Duration HoldFor(const kube::ObjectKey& key, bool settled);
   absl::Status WriteBinding(const kube::ObjectPtr& binding,
                             const std::vector<api::AggregatedStatusItem>& items,
@@ -46,13 +46,13 @@ class BindingStatusReconciler : public kube::Reconciler {
   absl::Status WriteTemplate(const api::BindingView& binding,
                              const std::vector<api::AggregatedStatusItem>& items,
                              const base::StopToken& stop);
-  // What an event is about, and the name its failures are remembered under.
+  // The object of an event, and the name under which its failures are remembered.
   struct Subject {
     const kube::Object& object;
     std::string failure_name;
   };
-  // Records failures as events, and a success that ends them; the status itself shows plain
-  // success.
+  // Reports failures as events, and the success that ends them; plain success shows in the status
+  // itself.
   void Report(const Subject& subject, const absl::Status& result, absl::string_view success);
 
   kube::Manager& manager_;
@@ -60,11 +60,11 @@ class BindingStatusReconciler : public kube::Reconciler {
   WritePace pace_;
   const interpreter::Interpreter& interpreter_;
   TemplateStatus template_status_;
-  kube::ConflictStreak conflicts_;  // Named as the outcomes below.
-  kube::EventRecorder
-      recorder_;  // Keeps outcomes for bindings, and templates under the prefix of their binding.
+  kube::ConflictStreak conflicts_;  // By the names that `recorder_` uses.
+  // Remembers outcomes under names that begin with FailurePrefix of the binding.
+  kube::EventRecorder recorder_;
   absl::Mutex mu_;
-  // Records when unwritten intermediate news of a binding was first seen.
+  // When unwritten intermediate news of a binding was first seen.
   absl::flat_hash_map<kube::ObjectKey, base::SteadyTime> held_ ABSL_GUARDED_BY(mu_);
 };
 

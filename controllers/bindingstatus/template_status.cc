@@ -29,7 +29,8 @@ absl::Status TemplateStatus::Write(const Target& target, const json::Value& stat
   const bool ignored =
       now != target.object && now->resource_version() == target.object->resource_version();
   if (!ignored) return absl::OkStatus();
-  // The kind's definition has got the subresource since, or the kind has no status at all.
+  // The server ignored the status: the kind's definition has got the subresource meanwhile, or the
+  // kind has no status at all.
   Learn(gvk, false);
   const absl::Status sent = Send(target, after, Where::kSubresource, stop).status();
   if (!absl::IsNotFound(sent)) return sent;
@@ -43,7 +44,7 @@ absl::StatusOr<kube::ObjectPtr> TemplateStatus::Send(const Target& target,
   kube::UpdateOptions options;
   options.subresource = "status";
   options.status_on_object = where == Where::kObject;
-  options.precondition = kube::UpdateOptions::Precondition::kNever;  // Nobody else writes it.
+  options.precondition = kube::UpdateOptions::Precondition::kNever;  // No other writer sets it.
   return client_.Update(target.resource, target.object, after, options, stop);
 }
 

@@ -1,4 +1,4 @@
-// Writing the status of templates, of kinds with and without a status subresource.
+// Writes the status of templates, of kinds with and without a status subresource.
 #ifndef CONTROLLERS_BINDINGSTATUS_TEMPLATE_STATUS_H_
 #define CONTROLLERS_BINDINGSTATUS_TEMPLATE_STATUS_H_
 
@@ -14,10 +14,10 @@
 
 namespace controllers {
 
-// A kind whose definition has no status subresource (Argo's Application) has its status patched on
-// the object; upstream fails there for ever. That a kind is such a one is learned from the server:
-// its answer to the first write is the same as for an object that is gone, so it is asked whether
-// the object is there. Thread-safe.
+// The status of a kind whose definition has no status subresource (Argo's Application) is patched
+// on the object; upstream fails there for ever. Which kinds these are is learned from the server:
+// when it answers the first write as it would for an object that is gone, it is asked whether the
+// object exists. Thread-safe.
 class TemplateStatus {
  public:
   struct Target {
@@ -25,12 +25,13 @@ class TemplateStatus {
     const kube::ObjectPtr& object;
   };
 
-  // REQUIRES: the client outlives this.
+  // REQUIRES: `client` outlives this object.
   explicit TemplateStatus(kube::ClusterClient& client) : client_(client) {}
 
-  // Makes `status` that of the object; nothing is sent when it is so already. Nobody else's changes
-  // hinder it. kNotFound when the object is gone; a terminal kFailedPrecondition when the server
-  // keeps no status of this kind; other codes as kube::Client.
+  // Sets the object's status to `status`; nothing is sent when it is the same already. There is no
+  // precondition, so concurrent changes by others cause no conflict. kNotFound when the object is
+  // gone; a terminal kFailedPrecondition when the server keeps no status of this kind; other codes
+  // as from kube::Client.
   absl::Status Write(const Target& target, const json::Value& status, const base::StopToken& stop);
 
  private:

@@ -19,7 +19,7 @@ void WritePace::Written(const kube::ObjectKey& binding, size_t clusters) {
   const base::SteadyTime now = clock_.SteadyNow();
   const absl::Duration pause =
       std::min(kLongestPause, static_cast<int64_t>(clusters) * kPausePerCluster);
-  if (pause <= works::kSettledHold) return;  // News is held that long anyway.
+  if (pause <= works::kSettledHold) return;  // News is held for at least this time anyway.
   absl::MutexLock lock(&mu_);
   absl::erase_if(pause_ends_, [now](const auto& entry) { return entry.second <= now; });
   pause_ends_[binding] = now + pause;

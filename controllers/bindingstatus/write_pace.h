@@ -1,9 +1,9 @@
 // Spaces the writes of a binding's status by the number of its clusters.
 //
-// A patch carries the list status.aggregatedStatus whole, as do its answer and the event that every
-// watcher gets. Without a pause, each change in one of M clusters would cost M items. With a pause
-// in proportion to the items, a binding costs so many items a second at most, however many clusters
-// it has and however often they change.
+// A patch carries the whole list status.aggregatedStatus, and so do its answer and the event that
+// every watcher gets. Without a pause, each change in one of M clusters would cost M items. With a
+// pause in proportion to the items, a binding costs a bounded number of items a second, however
+// many clusters it has and however often they change.
 #ifndef CONTROLLERS_BINDINGSTATUS_WRITE_PACE_H_
 #define CONTROLLERS_BINDINGSTATUS_WRITE_PACE_H_
 
@@ -18,19 +18,19 @@
 
 namespace controllers {
 
-// The pause after a write, for each item that it carried: 1 s with a hundred clusters.
+// The pause after a write for each item that it carried; a hundred clusters mean 1 s.
 inline constexpr absl::Duration kPausePerCluster = absl::Milliseconds(10);
 inline constexpr absl::Duration kLongestPause = absl::Seconds(30);
 
-// Thread-safe. Nothing is lost when it forgets: a write then comes sooner.
+// Thread-safe. Losing this memory does no harm: a write is then made sooner.
 class WritePace {
  public:
-  // REQUIRES: the clock outlives this.
+  // REQUIRES: `clock` outlives this object.
   explicit WritePace(const base::Clock& clock) : clock_(clock) {}
 
-  // How long a write for this binding has still to wait; zero when it may be made.
+  // Returns how long a write for this binding still has to wait; zero when it may be made.
   absl::Duration PauseFor(const kube::ObjectKey& binding) const;
-  // Notes that a status with so many clusters has been written.
+  // Records that a status with so many clusters has been written.
   void Written(const kube::ObjectKey& binding, size_t clusters);
 
  private:

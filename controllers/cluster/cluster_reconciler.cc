@@ -138,7 +138,7 @@ absl::StatusOr<kube::Action> ClusterReconciler::Finalize(const kube::ObjectPtr& 
            deleted.ok() ? api::message::ExecutionSpaceRemoved(cluster->name())
                         : api::message::ExecutionSpaceNotRemoved(cluster->name(), deleted));
     RETURN_IF_ERROR(deleted);
-    // The namespace's own event comes sooner; this is the safety net.
+    // The deletion event of the namespace comes sooner; this is only the safety net.
     return kube::Action::After(kUnjoinRecheck);
   }
   if (IsStillScheduled(cluster->name())) return kube::Action::After(kUnjoinRecheck);
@@ -181,7 +181,7 @@ absl::Status RegisterCluster(const loops::Context& context, int workers) {
   };
   context.NewController(api::kClusterController, workers)
       .Watches(api::Clusters())
-      // The end of an execution namespace lets an unjoin go on.
+      // When an execution namespace is gone, the unjoin can go on.
       .Watches(api::Namespaces(),
                {.when = {.add = kube::Never, .update = kube::NeverUpdate}, .map = cluster_of})
       .Reads(api::Works())

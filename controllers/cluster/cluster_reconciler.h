@@ -1,5 +1,5 @@
-// The cluster loop: execution namespace, taints by readiness, finalizer, unjoin, and the health
-// monitor of pull clusters (upstream's cluster-controller).
+// The cluster loop: keeps execution namespaces, taints by readiness and finalizers, unjoins
+// clusters, and monitors the health of pull clusters (upstream's cluster-controller).
 #ifndef CONTROLLERS_CLUSTER_CLUSTER_RECONCILER_H_
 #define CONTROLLERS_CLUSTER_CLUSTER_RECONCILER_H_
 
@@ -21,7 +21,7 @@ class ClusterReconciler : public kube::Reconciler {
  public:
   explicit ClusterReconciler(kube::Manager& manager) : manager_(manager) {}
 
-  // The request's key is a Cluster.
+  // The request's key names a Cluster.
   absl::StatusOr<kube::Action> Reconcile(const kube::Request& request,
                                          const base::StopToken& stop) override;
 
@@ -37,8 +37,8 @@ class ClusterReconciler : public kube::Reconciler {
   kube::Manager& manager_;
 };
 
-// spec.taints as the Ready condition asks for; nullopt when they are right already. `now` stamps
-// new ones.
+// Returns the spec.taints that the Ready condition asks for; nullopt when the present ones are
+// right. New taints get `now` as timeAdded.
 std::optional<std::vector<api::Taint>> TaintsFor(const api::ClusterView& cluster, absl::Time now);
 
 // Builds the loop and the monitor of pull clusters.

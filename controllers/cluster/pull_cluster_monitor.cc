@@ -25,8 +25,8 @@ absl::Status PullClusterMonitor::Run(const base::StopToken& stop) {
   leases_ = manager_.cluster().informers().Get(api::Leases());
   while (manager_.clock().SleepFor(options_.monitor_period, stop)) {
     for (const kube::ObjectPtr& cluster : clusters->store().List()) {
-      // One that is being removed counts as well: only when its agent is known to be silent are its
-      // Works given up, which the agent would have finished otherwise.
+      // A cluster that is being deleted is checked as well: its Works are given up only when its
+      // agent is known to be silent, because a live agent finishes them.
       if (api::ClusterView(*cluster).IsPull()) Check(cluster, stop);
     }
     std::erase_if(health_, [&](const auto& entry) {

@@ -1,6 +1,5 @@
 // Declares a pull cluster Unknown when its agent has been silent for too long (upstream's
-// monitorClusterHealth). Push clusters are probed by the cluster-status loop and are left alone
-// here.
+// monitorClusterHealth). Push clusters are probed by the cluster-status loop and are ignored here.
 #ifndef CONTROLLERS_CLUSTER_PULL_CLUSTER_MONITOR_H_
 #define CONTROLLERS_CLUSTER_PULL_CLUSTER_MONITOR_H_
 
@@ -26,11 +25,11 @@ class PullClusterMonitor : public kube::Runnable {
   absl::Status Run(const base::StopToken& stop) override;
 
  private:
-  // The last sign of life of a cluster.
+  // What was last seen of a cluster, and when that changed.
   struct Health {
     base::SteadyTime probed;
-    json::Value ready;       // The Ready condition then.
-    std::string renew_time;  // The Lease's then.
+    json::Value ready;       // The Ready condition, or null.
+    std::string renew_time;  // spec.renewTime of the Lease, or "".
   };
 
   void Check(const kube::ObjectPtr& cluster, const base::StopToken& stop);

@@ -34,10 +34,11 @@
 namespace controllers {
 namespace {
 
-// How long the first list of a large cluster's nodes or pods may hold up its status.
+// The longest time for which the first list of a large cluster's nodes or pods delays its status.
 constexpr absl::Duration kInventoryWait = absl::Seconds(30);
 constexpr absl::Duration kInventoryPoll = absl::Milliseconds(20);
-// A member that does not answer must not keep a worker from the other members for long.
+// A short limit, because a member that does not answer must not keep a worker from the other
+// members.
 constexpr absl::Duration kProbeTimeout = absl::Seconds(5);
 
 kube::Condition Ready(bool ready, const char* reason, std::string message) {
@@ -106,10 +107,11 @@ absl::StatusOr<kube::Action> ClusterStatusReconciler::Reconcile(const kube::Requ
   }
   const api::ClusterView view(*cluster);
   if (!view.IsPush() || view.SecretRef().name.empty()) {
-    Forget(name);  // It may have been this loop's until now.
+    Forget(name);  // This loop may have reported its status until now.
     return kube::Action::Done();
   }
-  // The cluster loop has to take it on first; the finalizer that it sets brings the cluster back.
+  // The cluster loop has to accept the cluster first; it sets the finalizer, and that change queues
+  // the cluster again.
   if (!cluster->HasFinalizer(api::kClusterFinalizer)) return kube::Action::Done();
 
   const base::SteadyTime start = deps_.manager.clock().SteadyNow();
@@ -140,7 +142,7 @@ absl::StatusOr<kube::Action> ClusterStatusReconciler::Reconcile(const kube::Requ
 void ClusterStatusReconciler::Forget(const std::string& cluster) {
   threshold_.Forget(cluster);
   totals_.Forget(cluster);
-  // As upstream's CleanupMetricsForCluster: counters of what was written to the cluster stay.
+  // As in upstream's CleanupMetricsForCluster, counters of writes to the cluster stay.
   deps_.manager.registry().RemoveSeries("member_cluster", cluster, "cluster_");
 }
 
@@ -170,7 +172,7 @@ kube::Condition ClusterStatusReconciler::Probe(const std::string& cluster,
   return Ready(true, api::reason::kClusterReady, api::message::kClusterReady);
 }
 
-// The condition has upstream's words, which do not say why.
+// The log has the reason; the condition has upstream's message, which does not name it.
 void ClusterStatusReconciler::ReportUnreachable(const std::string& cluster,
                                                 const absl::Status& why) {
   if (absl::IsCancelled(why)) return;
@@ -187,7 +189,7 @@ absl::StatusOr<json::Value> ClusterStatusReconciler::Collect(const kube::Object&
                                                              const base::StopToken& stop) {
   ASSIGN_OR_RETURN(const std::shared_ptr<kube::MemberCluster> member,
                    deps_.members.Get(std::string(cluster.name())));
-  // Nodes and pods are listed while the rest is collected.
+  // Nodes and pods are listed while the other data is collected.
   if (options_.collect_resources) {
     RETURN_IF_ERROR(totals_.Follow(std::string(cluster.name())).status());
   }
@@ -206,7 +208,7 @@ absl::StatusOr<json::Value> ClusterStatusReconciler::Collect(const kube::Object&
   if (options_.collect_resources) {
     const absl::Status added = AddResources(cluster, status, stop);
     if (absl::IsCancelled(added)) return added;
-    // The summary of before stays; that the cluster is ready must be reported all the same.
+    // The previous summary stays; that the cluster is ready must be reported all the same.
     if (!added.ok()) {
       base::LogWarning("cannot sum up the resources of a cluster",
                        {{"cluster", cluster.name()}, {"error", added}});
@@ -234,7 +236,8 @@ absl::Status ClusterStatusReconciler::AwaitInventory(kube::Informer& informer,
   const base::Clock& clock = deps_.manager.clock();
   const base::SteadyTime deadline = clock.SteadyNow() + kInventoryWait;
   while (!informer.HasSynced()) {
-    // A list that failed is not worth the wait: the next probe may find the cluster gone.
+    // There is no point in waiting after a list has failed: the next probe may find the cluster
+    // gone.
     RETURN_IF_ERROR(informer.last_error());
     if (clock.SteadyNow() >= deadline) return absl::DeadlineExceededError("still listing");
     if (!clock.SleepFor(kInventoryPoll, stop)) return absl::CancelledError("stopping");
@@ -290,7 +293,7 @@ absl::Status RegisterClusterStatus(const loops::Context& context, int workers) {
   loops::ReadsCredentials(builder)
       .Watches(api::Clusters(), {.when = {.update = IsNewsForStatus}})
       .Watches(api::Works(), AfterNewDefinitions())
-      // A member that does not answer delays only itself.
+      // With lanes, a member that does not answer delays only itself.
       .WithLanes([](const kube::Request& request) { return request.key.name; })
       .Build(std::make_unique<ClusterStatusReconciler>(
           ClusterStatusDeps{context.manager, context.members, context.inventory}, options));

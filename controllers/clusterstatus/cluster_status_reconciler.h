@@ -26,8 +26,8 @@ struct ClusterStatusOptions {
   absl::Duration update_frequency = absl::Seconds(10);
   absl::Duration success_threshold = absl::Seconds(30);
   absl::Duration failure_threshold = absl::Seconds(30);
-  bool collect_resources = true;  // Nodes and pods into nodeSummary and resourceSummary.
-  bool resource_models = true;    // Also allocatableModelings.
+  bool collect_resources = true;  // True: nodeSummary and resourceSummary are set.
+  bool resource_models = true;    // True: allocatableModelings are set, too.
 };
 
 struct ClusterStatusDeps {
@@ -41,7 +41,7 @@ class ClusterStatusReconciler : public kube::Reconciler {
   // REQUIRES: everything in `deps` outlives the reconciler.
   ClusterStatusReconciler(ClusterStatusDeps deps, const ClusterStatusOptions& options);
 
-  // The request's key is a Cluster.
+  // The request's key names a Cluster.
   absl::StatusOr<kube::Action> Reconcile(const kube::Request& request,
                                          const base::StopToken& stop) override;
 
@@ -53,7 +53,7 @@ class ClusterStatusReconciler : public kube::Reconciler {
                                       const base::StopToken& stop);
   absl::Status AddResources(const kube::Object& cluster, json::Value& status,
                             const base::StopToken& stop);
-  // Until the first list is there; gives up when it has failed.
+  // Waits for the first list; returns its error when it has failed.
   absl::Status AwaitInventory(kube::Informer& informer, const base::StopToken& stop);
   void ExportMetrics(const kube::Object& cluster);
 
@@ -64,8 +64,8 @@ class ClusterStatusReconciler : public kube::Reconciler {
   base::RepeatedErrors unreachable_;
 };
 
-// Returns whether an update of a Cluster is looked at: its spec has changed, or the cluster loop
-// has taken it on. Everything else waits for the next round.
+// Returns whether an update of a Cluster is acted on at once: its spec has changed, or the cluster
+// loop has accepted it. Everything else waits for the next round.
 bool IsNewsForStatus(const kube::Object& before, const kube::Object& after);
 
 // Builds the loop.

@@ -1,4 +1,4 @@
-// The sums over the inventories of the members, each kept up by its informers.
+// The totals of the members' nodes and pods, which the members' informers keep up to date.
 #ifndef CONTROLLERS_CLUSTERSTATUS_INVENTORY_TOTALS_H_
 #define CONTROLLERS_CLUSTERSTATUS_INVENTORY_TOTALS_H_
 
@@ -16,25 +16,25 @@
 
 namespace controllers {
 
-// Totals belong to the informers that they are kept up by: a member that reconnects has other
-// informers, whose lists build its totals anew. Thread-safe.
+// Totals belong to the informers that update them: a member that reconnects has new informers,
+// whose lists build its totals anew. Thread-safe.
 class InventoryTotals {
  public:
-  // REQUIRES: the inventory outlives this.
+  // REQUIRES: `inventory` outlives this object.
   explicit InventoryTotals(loops::MemberInventory& inventory) : inventory_(inventory) {}
 
   struct Followed {
-    // Until both have synced, the totals lack what is not listed yet.
+    // Until both have synced, the totals lack objects that are not listed yet.
     std::shared_ptr<kube::Informer> nodes, pods;
     std::shared_ptr<ResourceTotals> totals;
   };
-  // Starts the informers of the cluster's nodes and pods if need be. Not from two threads at once
-  // for one cluster.
+  // Returns the totals of the cluster; its informers of nodes and pods are started if need be. Must
+  // not be called by two threads at once for one cluster.
   absl::StatusOr<Followed> Follow(const std::string& cluster);
   void Forget(const std::string& cluster);
 
  private:
-  // The informers' handlers hold the totals, so that these go with them.
+  // The informers' handlers own the totals, so that the totals end with the informers.
   struct Entry {
     std::weak_ptr<kube::Informer> nodes, pods;
     int64_t node_handler = 0, pod_handler = 0;

@@ -1,4 +1,4 @@
-// When to look early at which kinds a member serves.
+// Determines when to look early at which kinds a member serves.
 #ifndef CONTROLLERS_CLUSTERSTATUS_NEW_DEFINITIONS_H_
 #define CONTROLLERS_CLUSTERSTATUS_NEW_DEFINITIONS_H_
 
@@ -8,10 +8,10 @@
 
 namespace controllers {
 
-// What has a cluster's status collected when a Work has brought a CustomResourceDefinition there:
-// the Work's status has changed. Templates of the new kind are not scheduled to the cluster before
-// its status.apiEnablements lists it, and the next round may be seconds away. (Upstream waits for
-// that round.)
+// Returns how changes of Works queue Clusters: the status of a cluster is collected when a Work has
+// brought a CustomResourceDefinition there, that is, when the status of such a Work changes.
+// Templates of the new kind are not scheduled to the cluster before its status.apiEnablements lists
+// it, and the next round may be seconds away. (Upstream waits for that round.)
 kube::Enqueue AfterNewDefinitions();
 
 }  // namespace controllers

@@ -1,4 +1,4 @@
-// Sums of quantities by resource, from which what was added can be taken away again.
+// Sums of quantities by resource, from which parts can be subtracted again.
 #ifndef CONTROLLERS_CLUSTERSTATUS_QUANTITY_SUMS_H_
 #define CONTROLLERS_CLUSTERSTATUS_QUANTITY_SUMS_H_
 
@@ -13,22 +13,22 @@
 
 namespace controllers {
 
-// Adding and taking away are exact for quantities that a double can hold. The format of a sum is
-// binary where a part is, else decimal, else that with exponents: unlike in Go, where it is that of
-// the first part, it does not depend on the order of the parts.
+// Adding and subtracting are exact for quantities that a double can hold. The format of a sum is
+// binary if any part's is, else decimal if any part's is, else that with exponents. Unlike in Go,
+// where it is that of the first part, it does not depend on the order of the parts.
 class QuantitySums {
  public:
   void Add(const Quantities& parts);
-  // REQUIRES: these parts were added, and not taken away since.
+  // REQUIRES: these parts were added, and not subtracted since.
   void Sub(const Quantities& parts);
-  // With every resource that a part names, also where the sum is 0.
+  // Returns every resource that a part names, also where the sum is 0.
   json::Value ToJson() const;
 
  private:
   struct Sum {
     kube::Quantity total;
     int64_t parts = 0;
-    std::array<int64_t, 3> formats{};  // How many parts that are not 0 have which format.
+    std::array<int64_t, 3> formats{};  // How many parts that are not 0 have each format.
   };
   static kube::Quantity::Format FormatOf(const Sum& sum);
 

@@ -23,7 +23,7 @@ kube::Condition ReadyThreshold::Adjust(const std::string& cluster, const kube::C
   if (seen.status != observed.status) seen = {observed.status, now};
   if (current == nullptr) return observed;
   const absl::string_view stored = (*current)["status"].AsString();
-  // Unknown to False passes at once.
+  // A change between Unknown and False passes at once.
   if ((stored == "True") == (observed.status == "True")) return observed;
   const absl::Duration threshold = observed.status == "True" ? success_ : failure_;
   return now - seen.since < threshold ? FromJson(*current) : observed;

@@ -20,9 +20,9 @@ class ReadyThreshold {
   ReadyThreshold(absl::Duration success, absl::Duration failure)
       : success_(success), failure_(failure) {}
 
-  // The condition to report: `observed`, or `current` (the stored one, null when there is none)
-  // while a flip between True and not-True is younger than its threshold. The first observation of
-  // a cluster counts as it is.
+  // Returns the condition to report: `observed`, or `current` (the stored one, null when there is
+  // none) while a flip between True and not-True is younger than its threshold. The first
+  // observation of a cluster is reported as it is.
   kube::Condition Adjust(const std::string& cluster, const kube::Condition& observed,
                          const json::Value* current, base::SteadyTime now);
   void Forget(const std::string& cluster);

@@ -1,4 +1,4 @@
-// Grades of nodes: how much room a node has, in the terms of Cluster.spec.resourceModels.
+// Grades nodes by the room that they have, as Cluster.spec.resourceModels defines.
 #ifndef CONTROLLERS_CLUSTERSTATUS_RESOURCE_MODELS_H_
 #define CONTROLLERS_CLUSTERSTATUS_RESOURCE_MODELS_H_
 
@@ -18,17 +18,17 @@ using Quantities = std::map<std::string, kube::Quantity>;
 
 class ResourceModels {
  public:
-  ResourceModels() = default;  // None.
-  // `models`: spec.resourceModels. A minimum that is no quantity is no condition.
+  ResourceModels() = default;  // No models.
+  // `models` is spec.resourceModels. A minimum that is not a quantity is ignored.
   explicit ResourceModels(const json::Value& models);
 
-  // What they were made from.
+  // Returns the `models` that this was made from.
   const json::Value& source() const { return source_; }
   size_t size() const { return models_.size(); }
   int64_t grade(size_t index) const { return models_[index].grade; }
 
-  // Index of the best model all of whose resources a node with this room can offer; -1 when it is
-  // below every one (upstream's modeling.AddToResourceSummary).
+  // Returns the index of the highest model whose resources a node with this room can all offer; -1
+  // when there is none (upstream's modeling.AddToResourceSummary).
   int IndexFor(const Quantities& available) const;
 
  private:

@@ -1,8 +1,8 @@
-// How it works. The objects that count are kept (the cache has them anyway), so that a change takes
-// away just what was added for the object before, whatever the informer reports as the state
-// before. Sums over the cluster move with each change. The grade of a node depends on its pods, so
-// a node whose room has changed is noted as stale and gets its grade with the next summary; other
-// models make all nodes stale.
+// How it works. The counted objects are kept (the cache holds them anyway), so that a change
+// subtracts exactly what was added for the object before, whatever the informer reports as its
+// previous state. Sums over the cluster are updated with each change. The grade of a node depends
+// on its pods, so a node whose room has changed is marked as stale and graded with the next
+// summary; other models make all nodes stale.
 #include "controllers/clusterstatus/resource_totals.h"
 
 #include <algorithm>
@@ -30,7 +30,7 @@ namespace {
 
 constexpr int kNoGrade = -1;
 
-// nullopt for what counts as nothing.
+// Returns nullopt for values that count as nothing.
 std::optional<kube::Quantity> Readable(const json::Value& value) {
   const absl::StatusOr<kube::Quantity> q =
       kube::Quantity::Parse(value.is_string() ? value.ToString() : json::Write(value));
@@ -91,7 +91,7 @@ bool IsReady(const kube::Object& node) {
   return kube::IsConditionTrue(node.status()["conditions"], "Ready");
 }
 
-// Return whether the states of one object count the same.
+// Return whether two states of one object count the same.
 bool NodesCountAlike(const kube::Object& a, const kube::Object& b) {
   return IsReady(a) == IsReady(b) && a.status()["allocatable"] == b.status()["allocatable"];
 }
@@ -99,7 +99,7 @@ bool PodsCountAlike(const kube::Object& a, const kube::Object& b) {
   return HasEnded(a) == HasEnded(b) && a.spec() == b.spec();
 }
 
-// What pods ask for is written with these even where it is nothing, as upstream does.
+// The requests of pods are written with these resources even if they are 0, as upstream does.
 json::Value RequestsToJson(const QuantitySums& sums) {
   json::Value out = sums.ToJson();
   for (const char* name : {"cpu", "memory", "ephemeral-storage", "pods"}) {
@@ -108,7 +108,7 @@ json::Value RequestsToJson(const QuantitySums& sums) {
   return out;
 }
 
-// Pods by namespace and name.
+// Pods are identified by namespace and name.
 using PodName = std::pair<absl::string_view, absl::string_view>;
 PodName NameOf(const PodName& name) { return name; }
 PodName NameOf(const kube::ObjectPtr& pod) { return {pod->ns(), pod->name()}; }
@@ -122,9 +122,9 @@ struct PodEq {
 };
 
 struct Node {
-  kube::ObjectPtr object;  // Null while only pods name it.
-  int64_t pods = 0;        // Those that have not ended,
-  Quantities used;         // and what they ask for together.
+  kube::ObjectPtr object;  // Null while only pods name the node.
+  int64_t pods = 0;        // The number of its pods that have not ended.
+  Quantities used;         // The sum of what these pods request.
   int grade = kNoGrade;    // The index of the model under which it is counted.
 };
 
@@ -140,10 +140,10 @@ struct ResourceTotals::Impl {
   QuantitySums allocating ABSL_GUARDED_BY(mu);
   QuantitySums allocated ABSL_GUARDED_BY(mu);
   ResourceModels models ABSL_GUARDED_BY(mu);
-  std::vector<int64_t> counts ABSL_GUARDED_BY(mu);  // Of nodes by model.
+  std::vector<int64_t> counts ABSL_GUARDED_BY(mu);  // The number of nodes of each model.
   absl::flat_hash_set<std::string> stale ABSL_GUARDED_BY(mu);
 
-  // `sign`: 1 adds the node, -1 takes it away.
+  // `sign`: 1 adds the node, -1 subtracts it.
   void CountNode(const kube::Object& node, int64_t sign) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu) {
     total += sign;
     ready += IsReady(node) ? sign : 0;
@@ -197,7 +197,7 @@ struct ResourceTotals::Impl {
       const auto used = node.used.find(name);
       if (used != node.used.end()) q.Sub(used->second);
     }
-    if (available["pods"].Sign() <= 0) return kNoGrade;  // Full: no room of any grade.
+    if (available["pods"].Sign() <= 0) return kNoGrade;  // A full node has no grade.
     return models.IndexFor(available);
   }
 
@@ -242,7 +242,7 @@ void ResourceTotals::PutNode(const kube::ObjectPtr& object) {
   Node& node = impl_->nodes[name];
   const kube::ObjectPtr before = std::exchange(node.object, object);
   if (before != nullptr) {
-    if (NodesCountAlike(*before, *object)) return;  // A heartbeat.
+    if (NodesCountAlike(*before, *object)) return;  // This was only a heartbeat.
     impl_->CountNode(*before, -1);
   }
   impl_->CountNode(*object, 1);

@@ -1,4 +1,4 @@
-// What a member cluster has and what its pods ask for, kept up with each change of a node or pod.
+// What a member cluster has and what its pods request, updated with each change of a node or pod.
 #ifndef CONTROLLERS_CLUSTERSTATUS_RESOURCE_TOTALS_H_
 #define CONTROLLERS_CLUSTERSTATUS_RESOURCE_TOTALS_H_
 
@@ -28,13 +28,13 @@ class ResourceTotals {
   ~ResourceTotals();
   ResourceTotals(const ResourceTotals&) = delete;
 
-  // The object is there in this state; an earlier state of it counts no more.
+  // Adds the object, or replaces an earlier state of it.
   void PutNode(const kube::ObjectPtr& node);
   void PutPod(const kube::ObjectPtr& pod);
   void RemoveNode(absl::string_view name);
   void RemovePod(const kube::ObjectKey& key);
 
-  // status.nodeSummary: {totalNum, readyNum}.
+  // Returns status.nodeSummary: {totalNum, readyNum}.
   json::Value NodeSummary() const;
 
   // status.resourceSummary:
@@ -52,7 +52,8 @@ class ResourceTotals {
   const std::unique_ptr<Impl> impl_;
 };
 
-// Handlers that keep `totals` up with an informer of nodes and one of pods, and alive.
+// Return handlers that keep `totals` up to date with an informer of nodes or of pods. They own
+// `totals`.
 kube::EventHandler NodeHandler(std::shared_ptr<ResourceTotals> totals);
 kube::EventHandler PodHandler(std::shared_ptr<ResourceTotals> totals);
 

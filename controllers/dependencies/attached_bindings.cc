@@ -13,7 +13,8 @@
 namespace controllers {
 namespace {
 
-// `referrers` are the bindings that need it; REQUIRES: there are some.
+// Sets on `attached` how conflicts and deletion are handled, as `referrers`, the bindings that need
+// it, demand. REQUIRES: `referrers` is not empty.
 absl::Status FollowReferrers(const std::vector<api::BindingSnapshot>& referrers,
                              const FindBinding& find, kube::Object& attached) {
   bool overwrite = false, preserve = false;

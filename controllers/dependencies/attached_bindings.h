@@ -1,4 +1,4 @@
-// Bindings of dependencies: pure functions.
+// Edits bindings of dependencies (upstream: attached bindings): pure functions.
 #ifndef CONTROLLERS_DEPENDENCIES_ATTACHED_BINDINGS_H_
 #define CONTROLLERS_DEPENDENCIES_ATTACHED_BINDINGS_H_
 
@@ -11,23 +11,24 @@
 
 namespace controllers {
 
-// The label on bindings of what `binding` depends on; its value is that binding's permanent id.
+// Returns the label that bindings of the dependencies of `binding` carry; its value is the
+// permanent id of `binding`.
 std::string DependedByLabel(const kube::ObjectKey& binding);
 
-// Finds a ResourceBinding; null when there is none.
+// Finds a ResourceBinding; nullptr when there is none.
 using FindBinding = std::function<kube::ObjectPtr(const kube::ObjectKey& key)>;
 
-// `attached` when `referrer` no longer needs it: without its label and its entry of
-// spec.requiredBy. When no policy placed the binding, how conflicts and deletion are handled
-// follows those that need it still (one that overwrites or preserves is enough), or is taken away
-// with the last of them (upstream's handleIndependentBindingDeletion). kNotFound when a binding
-// that needs it is missing.
+// Returns `attached` after `referrer` has ceased to need it: without its label and its entry of
+// spec.requiredBy. When no policy placed the binding, the handling of conflicts and deletion
+// follows the bindings that still need it (one that overwrites or preserves is enough), and is
+// removed with the last of them (upstream's handleIndependentBindingDeletion). kNotFound when a
+// binding that needs it is missing.
 absl::StatusOr<kube::Object> WithoutReferrer(const kube::Object& attached,
                                              const kube::ObjectKey& referrer,
                                              const FindBinding& find);
 
-// `attached` with the clusters of `referrer` in the referrer's entry of spec.requiredBy; as it is
-// when it has no such entry.
+// Returns `attached` with the clusters of `referrer` in the referrer's entry of spec.requiredBy;
+// unchanged when it has no such entry.
 kube::Object WithClustersOf(const kube::Object& attached, const kube::Object& referrer);
 
 }  // namespace controllers

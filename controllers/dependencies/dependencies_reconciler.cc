@@ -33,8 +33,8 @@ bool Propagates(const kube::Object& binding) {
   return api::BindingView(binding).PropagateDeps() && !binding.IsDeleting();
 }
 
-// What the loop looks at when it starts: bindings that were placed, as upstream's, and those that
-// have upstream's finalizer for no reason any more.
+// Selects the bindings to be looked at when they are first seen: those that were placed, as
+// upstream does, and those that needlessly carry upstream's finalizer.
 bool IsForUs(const kube::Object& binding) {
   if (!Propagates(binding)) return binding.HasFinalizer(api::kDependenciesFinalizer);
   return !api::BindingView(binding).Clusters().empty();
@@ -65,13 +65,15 @@ absl::Status DependenciesReconciler::Record(const kube::ObjectPtr& binding,
   if (!interpreter_.HookEnabled(reference.gvk(), interpreter::Operation::kInterpretDependency)) {
     recorder_.Forget(binding->key().ToString());
     kube::Object after = *binding;
-    after.EraseAnnotation(api::kDependenciesAnnotation);  // A rule that is gone has left it.
+    // It was written under a rule that is gone.
+    after.EraseAnnotation(api::kDependenciesAnnotation);
     return kube::IgnoreGone(
         client.Update(api::ResourceBindings(), binding, after, {}, stop).status());
   }
   ASSIGN_OR_RETURN(const kube::Resource resource, client.mapper().ForKind(reference.gvk(), stop));
   const absl::StatusOr<kube::ObjectPtr> object = client.Get(resource, reference.key(), stop);
-  // Without a template the binding will be collected, or changed when there is one again.
+  // Without a template the binding is about to be collected, or it changes when there is a template
+  // again.
   if (!object.ok()) return kube::IgnoreGone(object.status());
   ASSIGN_OR_RETURN(const json::Value dependencies, DependenciesOf(binding->key(), **object));
   const json::Value* recorded = binding->annotations().Find(api::kDependenciesAnnotation);

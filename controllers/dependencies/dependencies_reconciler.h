@@ -20,14 +20,14 @@ namespace controllers {
 
 class DependenciesReconciler : public kube::Reconciler {
  public:
-  // REQUIRES: both outlive the reconciler.
+  // REQUIRES: `manager` and `interpreter` outlive the reconciler.
   DependenciesReconciler(kube::Manager& manager, const interpreter::Interpreter& interpreter)
       : manager_(manager),
         interpreter_(interpreter),
         recorder_(manager.events(), api::kDependenciesDistributor) {}
 
-  // The request's key is a ResourceBinding. Errors of the interpreter are reported on the template
-  // and returned.
+  // The request's key names a ResourceBinding. Errors of the interpreter are reported on the
+  // template and returned.
   absl::StatusOr<kube::Action> Reconcile(const kube::Request& request,
                                          const base::StopToken& stop) override;
 
@@ -35,18 +35,18 @@ class DependenciesReconciler : public kube::Reconciler {
   absl::Status Record(const kube::ObjectPtr& binding, const base::StopToken& stop);
   absl::StatusOr<json::Value> DependenciesOf(const kube::ObjectKey& binding,
                                              const kube::Object& object);
-  // Bindings of what this one's template depends on, which upstream has made.
+  // Returns the bindings that upstream has made for the dependencies of this one's template.
   std::vector<kube::ObjectPtr> AttachedTo(const kube::Object& binding) const;
-  // Brings the clusters of a binding to those that upstream has attached to it, so that they do not
-  // stay where the binding was placed when upstream was replaced.
+  // Writes the clusters of a binding into the bindings that upstream has attached to it; otherwise
+  // these would stay where the binding was placed when upstream was replaced.
   absl::Status FollowClusters(const kube::Object& binding, const base::StopToken& stop);
-  // Takes away what upstream has left on a binding that does not propagate dependencies any more,
-  // and on those of its dependencies.
+  // Removes what upstream has left on a binding that does not propagate dependencies any more, and
+  // on the bindings attached to it.
   absl::Status Release(const kube::ObjectPtr& binding, const base::StopToken& stop);
 
   kube::Manager& manager_;
   const interpreter::Interpreter& interpreter_;
-  kube::EventRecorder recorder_;  // Keeps outcomes by the key of their binding.
+  kube::EventRecorder recorder_;  // Remembers outcomes by the key of their binding.
 };
 
 // Builds the loop over the ResourceBindings that propagate dependencies.

@@ -42,7 +42,7 @@ std::vector<kube::Object> ManifestsOf(const kube::Object& work) {
   return manifests;
 }
 
-// What the failures of a Work and of its manifests are remembered under.
+// The outcomes of a Work and of its manifests are remembered under names with this prefix.
 std::string FailurePrefix(const kube::ObjectKey& work) {
   return absl::StrCat(work.ToString(), ": ");
 }
@@ -51,7 +51,8 @@ std::string FailureName(const kube::ObjectKey& work, const kube::Object& manifes
   return absl::StrCat(FailurePrefix(work), manifest.kind(), "/", manifest.key().ToString());
 }
 
-// Takes away what marks an object as Karmada's (upstream's preserveResourcesOnDeletion clean-up).
+// Removes the labels and annotations that mark an object as Karmada's (upstream's
+// preserveResourcesOnDeletion clean-up).
 void Release(kube::Object& manifest) {
   const bool namespaced = !manifest.ns().empty();
   for (const char* label :
@@ -74,8 +75,8 @@ void Release(kube::Object& manifest) {
   manifest.EraseAnnotation(api::kClusterPropagationPolicyNameAnnotation);
 }
 
-// An object that was created again stays reported as such: the next sync, which a restart brings,
-// would else write the condition anew.
+// Keeps the reason of an object that was created again: otherwise the next sync, which a restart
+// brings, would write the condition once more.
 const char* ReasonOfSuccess(const kube::Object& work) {
   const json::Value* current = kube::FindCondition(work.status()["conditions"], api::kWorkApplied);
   const bool recreated = current != nullptr && (*current)["status"].AsString() == "True" &&
@@ -95,7 +96,7 @@ ExecutionReconciler::ExecutionReconciler(kube::Manager& manager, works::MemberOb
 absl::StatusOr<kube::Action> ExecutionReconciler::Reconcile(const kube::Request& request,
                                                             const base::StopToken& stop) {
   const absl::StatusOr<std::string> cluster = api::ClusterOfExecutionNamespace(request.key.ns);
-  if (!cluster.ok()) return kube::Action::Done();  // Not a Work of a member.
+  if (!cluster.ok()) return kube::Action::Done();  // The Work does not belong to a member.
   Target target{*cluster, nullptr, manager_.cluster().Find(api::Works(), request.key)};
   if (target.work == nullptr) {
     recorder_.ForgetAll(FailurePrefix(request.key));
@@ -103,7 +104,8 @@ absl::StatusOr<kube::Action> ExecutionReconciler::Reconcile(const kube::Request&
     return kube::Action::Done();
   }
   target.object = manager_.cluster().Find(api::Clusters(), {"", target.cluster});
-  if (target.object == nullptr) return kube::Action::Done();  // Its coming queues the Work again.
+  // A Cluster that comes queues the Work.
+  if (target.object == nullptr) return kube::Action::Done();
   const api::ClusterView view(*target.object);
   if (!view.IsPush()) return kube::Action::Done();
   if (target.work->IsDeleting()) return Finalize(target, stop);
@@ -166,14 +168,14 @@ void ExecutionReconciler::ReportDispatching(const Target& target, bool suspended
                                    api::message::kWorkSuspended)
                 : api::ConditionOf(api::kWorkDispatching, true, api::reason::kDispatching,
                                    api::message::kWorkDispatching);
-  // The condition is submitted although it seems to be right already: an earlier one may be on its
-  // way still, and the writer sends nothing that is so.
+  // The condition is submitted even if it looks right already, because a different one may still
+  // wait to be written. The writer sends nothing that is up to date.
   status_.Submit(*target.work, {{condition}, {}},
                  suspended ? works::News::kSettled : works::News::kProgress);
   const json::Value* current =
       kube::FindCondition(target.work->status()["conditions"], condition.type);
   if (current != nullptr && (*current)["status"].AsString() == condition.status) return;
-  // That a new Work is dispatched goes without saying.
+  // No event says that a new Work is dispatched, because that is the normal case.
   if (!suspended && current == nullptr) return;
   recorder_.Normal(kube::ObjectReference::Of(*target.work), api::reason::kWorkDispatching,
                    condition.message);
@@ -211,7 +213,7 @@ absl::StatusOr<kube::Action> ExecutionReconciler::Finalize(const Target& target,
   if (api::ClusterView(*target.object).IsReady()) {
     RETURN_IF_ERROR(RemoveManifests(target, preserve, stop));
   } else if (!target.object->IsDeleting()) {
-    return kube::Action::Done();  // Its Ready condition queues the Work again.
+    return kube::Action::Done();  // The cluster's Ready condition queues the Work again.
   }
   RETURN_IF_ERROR(manager_.cluster().RemoveFinalizer(api::Works(), target.work,
                                                      api::kExecutionFinalizer, stop));
@@ -299,11 +301,11 @@ absl::Status RegisterExecution(const loops::Context& context, int workers) {
   kube::Controller& controller =
       loops::ReadsCredentials(builder)
           .Watches(api::Works(), {.when = {.update = kube::GenerationChanged}})
-          // A cluster that comes, comes back or is being removed has its Works done again.
+          // The Works of a cluster that joins, becomes ready or is being deleted are queued.
           .Watches(api::Clusters(),
                    {.when = {.update = WorksChangeTheirCourse, .remove = kube::Never},
                     .map = works::WorksOf(works)})
-          // The namespace of a Work stands for its cluster.
+          // Each cluster has its own lane; the namespace of a Work identifies the cluster.
           .WithLanes([](const kube::Request& request) { return request.key.ns; })
           .Build(std::make_unique<ExecutionReconciler>(context.manager, context.objects,
                                                        context.status));

@@ -1,5 +1,5 @@
-// The execution loop: applies each Work's manifests in its member cluster and says in the Work's
-// conditions how that went (upstream's execution-controller).
+// The execution loop: applies each Work's manifests in its member cluster and reports the outcome
+// in the Work's conditions (upstream's execution-controller).
 #ifndef CONTROLLERS_EXECUTION_EXECUTION_RECONCILER_H_
 #define CONTROLLERS_EXECUTION_EXECUTION_RECONCILER_H_
 
@@ -21,11 +21,11 @@ namespace controllers {
 
 class ExecutionReconciler : public kube::Reconciler {
  public:
-  // REQUIRES: all outlive the reconciler.
+  // REQUIRES: all three outlive the reconciler.
   ExecutionReconciler(kube::Manager& manager, works::MemberObjects& objects,
                       works::WorkStatusWriter& status);
 
-  // The request's key is a Work. Works of pull clusters are left to their agents; Works of a
+  // The request's key names a Work. Works of pull clusters are left to their agents; Works of a
   // cluster that is unknown or not ready wait for the cluster's next event, which queues them
   // again.
   absl::StatusOr<kube::Action> Reconcile(const kube::Request& request,
@@ -34,12 +34,12 @@ class ExecutionReconciler : public kube::Reconciler {
  private:
   struct Target {
     std::string cluster;
-    kube::ObjectPtr object;  // The Cluster.
+    kube::ObjectPtr object;  // The Cluster; nullptr when it is unknown.
     kube::ObjectPtr work;
   };
 
   absl::StatusOr<kube::Action> Finalize(const Target& target, const base::StopToken& stop);
-  // Deletes or releases what the Work has in its cluster; a failure is reported.
+  // Deletes or releases the Work's objects in its cluster; a failure is reported.
   absl::Status RemoveManifests(const Target& target, bool preserve, const base::StopToken& stop);
   absl::Status DeleteManifests(const Target& target, const base::StopToken& stop);
   absl::Status DeleteManifest(const Target& target, const kube::Object& manifest,
@@ -51,26 +51,26 @@ class ExecutionReconciler : public kube::Reconciler {
   absl::Status ApplyManifest(const Target& target, const kube::Object& manifest,
                              const base::StopToken& stop);
   void ReportDispatching(const Target& target, bool suspended);
-  // Events on the Work: of failures, and of a pass that ends a failure.
+  // Reports on the Work, as events, failures and the pass that ends them.
   void ReportSync(const Target& target, const absl::Status& result);
   void ReportApplied(const Target& target, const absl::Status& result, size_t ok, size_t total);
 
   kube::Manager& manager_;
   works::MemberObjects& objects_;
   works::WorkStatusWriter& status_;
-  kube::ConflictStreak conflicts_;  // Manifests, named as the outcomes below.
-  kube::EventRecorder
-      recorder_;  // Keeps outcomes for Works, and manifests under the prefix of their Work.
+  kube::ConflictStreak conflicts_;  // For manifests, by the names that `recorder_` uses.
+  // Remembers outcomes under names that begin with FailurePrefix of the Work.
+  kube::EventRecorder recorder_;
 };
 
-// Returns whether an update of a Cluster has its Works treated in another way: the cluster became
-// ready, is being removed from now on, or is being removed and is not ready any more, which ends
-// the attempts to delete what is there.
+// Returns whether an update of a Cluster changes how its Works are handled: the cluster became
+// ready, its deletion began, or it stopped being ready while being deleted, which ends the attempts
+// to delete the objects there.
 bool WorksChangeTheirCourse(const kube::Object& before, const kube::Object& after);
 
-// The error of an apply, where what is not there yet counts as a conflict does: as no outcome for a
-// few tries. An application's namespace reaches the member as a Work of its own, at the same moment
-// as its objects do.
+// Returns the error of an apply, with "not found" turned into a conflict, which for a few tries
+// does not count as an outcome. The namespace of an application reaches the member as a Work of its
+// own, at the same moment as the objects do.
 absl::Status ConflictIfGone(const absl::Status& applied);
 
 // Builds the loop.

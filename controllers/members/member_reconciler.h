@@ -1,4 +1,4 @@
-// Keeps the clients of the member clusters true to the Cluster objects and their Secrets.
+// Keeps the clients of the member clusters in line with the Cluster objects and their Secrets.
 #ifndef CONTROLLERS_MEMBERS_MEMBER_RECONCILER_H_
 #define CONTROLLERS_MEMBERS_MEMBER_RECONCILER_H_
 
@@ -18,16 +18,16 @@
 
 namespace controllers {
 
-// Members are connected by whoever needs them first. From then on this loop applies each change of
-// the configuration, and forgets the members that leave. A push cluster without spec.secretRef is
-// never connected, and no other loop looks at it (as in upstream): the log says so once.
+// A member is connected when some loop first needs it. From then on this loop applies each change
+// of the configuration, and forgets the members that leave. A push cluster without spec.secretRef
+// is never connected, and no other loop looks at it (as in upstream): the log reports that once.
 class MemberReconciler : public kube::Reconciler {
  public:
-  // REQUIRES: all outlive the reconciler.
+  // REQUIRES: all three outlive the reconciler.
   MemberReconciler(kube::Manager& manager, kube::ClusterSet& members, works::MemberObjects& objects)
       : manager_(manager), members_(members), objects_(objects) {}
 
-  // The request's key is a Cluster. A configuration that cannot be used is a terminal error: the
+  // The request's key names a Cluster. A configuration that cannot be used is a terminal error: the
   // change that mends it comes as an event, and until then the connection stays as it is.
   absl::StatusOr<kube::Action> Reconcile(const kube::Request& request,
                                          const base::StopToken& stop) override;
@@ -39,7 +39,7 @@ class MemberReconciler : public kube::Reconciler {
   kube::ClusterSet& members_;
   works::MemberObjects& objects_;
   absl::Mutex mu_;
-  std::set<std::string> without_secret_ ABSL_GUARDED_BY(mu_);  // Has been reported.
+  std::set<std::string> without_secret_ ABSL_GUARDED_BY(mu_);  // Clusters that have been reported.
 };
 
 // Builds the loop.

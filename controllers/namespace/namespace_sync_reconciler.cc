@@ -113,14 +113,14 @@ absl::Status RegisterNamespaceSync(const loops::Context& context, int workers) {
   kube::Controller& controller =
       context
           .NewController(api::kNamespaceSyncController, workers)
-          // The Works of a namespace that goes are owned by it and collected.
+          // The Works of a namespace that is deleted are owned by it and garbage-collected.
           .Watches(api::Namespaces(),
                    {.when = {.update = kube::ResourceVersionChanged, .remove = kube::Never}})
           .Reads(api::Clusters())
           .Reads(api::Works())
           .Build(std::make_unique<NamespaceSyncReconciler>(context.manager, std::move(skipped)));
   // A new cluster needs every namespace. Clusters of the first list, and those that join while
-  // another replica leads, get them with each namespace of the first list.
+  // another replica leads, need no request: each namespace of the first list is written into all.
   kube::EventHandler joined;
   joined.on_add = [&queue = controller.queue(), &manager = context.manager](
                       const kube::ObjectPtr& cluster, bool initial) {

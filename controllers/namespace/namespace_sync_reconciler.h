@@ -20,20 +20,21 @@ namespace controllers {
 
 class NamespaceSyncReconciler : public kube::Reconciler {
  public:
-  // `skipped` are never propagated, beside Karmada's own namespaces and `default`. REQUIRES: the
-  // manager outlives the reconciler.
+  // Namespaces in `skipped` are never propagated, besides Karmada's own namespaces and `default`.
+  // REQUIRES: `manager` outlives the reconciler.
   NamespaceSyncReconciler(kube::Manager& manager, config::SkippedNamespaces skipped);
 
-  // The request's key is a Namespace, which goes into every cluster; or its `cluster` is set, and
-  // every namespace goes into that one. A cluster that has no execution namespace yet is left out.
+  // The request's key names a Namespace, which is written into every cluster; or its `cluster` is
+  // set, and every namespace is written into that one. A cluster that has no execution namespace
+  // yet is left out.
   absl::StatusOr<kube::Action> Reconcile(const kube::Request& request,
                                          const base::StopToken& stop) override;
 
  private:
   bool IsSkipped(const kube::Object& ns) const;
-  // Returns whether Works can be written for the cluster: it stays, and has its execution
-  // namespace. The cluster loop makes that a moment after the cluster has joined, and its coming
-  // queues the cluster.
+  // Returns whether Works can be written for the cluster: it is not being deleted, and has its
+  // execution namespace. The cluster loop creates that a moment after the cluster has joined; its
+  // creation queues the cluster.
   bool TakesWorks(const kube::Object& cluster) const;
   absl::Status SyncNamespace(const kube::ObjectKey& key, const base::StopToken& stop);
   absl::Status SyncCluster(const std::string& cluster, const base::StopToken& stop);
@@ -43,10 +44,10 @@ class NamespaceSyncReconciler : public kube::Reconciler {
   kube::Manager& manager_;
   const config::SkippedNamespaces skipped_;
   works::WorkWriter writer_;
-  kube::ConflictStreak conflicts_;  // Counted by request.
+  kube::ConflictStreak conflicts_;  // By requests.
 };
 
-// The Work that brings a namespace into one cluster.
+// Returns the Work that brings a namespace into one cluster.
 works::WorkTemplate NamespaceWork(const kube::Object& ns, absl::string_view cluster);
 
 // Builds the loop.

@@ -19,7 +19,7 @@ std::string SortKey(const api::ObjectReference& workload) {
 
 std::vector<api::ObservedWorkload> WorkloadsToObserve(
     const api::WorkloadRebalancerView& rebalancer) {
-  // The workloads of the spec that have no item yet.
+  // First all workloads of the spec, in the end those that have no item yet.
   std::map<std::string, api::ObjectReference> missing;
   for (api::ObjectReference& workload : rebalancer.Workloads()) {
     std::string key = SortKey(workload);

@@ -1,4 +1,4 @@
-// Which workloads a rebalancer has to look after: a pure function.
+// Determines which workloads a rebalancer has to look after: a pure function.
 #ifndef CONTROLLERS_WORKLOAD_REBALANCER_OBSERVED_WORKLOADS_H_
 #define CONTROLLERS_WORKLOAD_REBALANCER_OBSERVED_WORKLOADS_H_
 
@@ -8,7 +8,7 @@
 
 namespace controllers {
 
-// The items of status.observedWorkloads that belong to the spec as it is now (upstream's
+// Returns the items of status.observedWorkloads that belong to the present spec (upstream's
 // syncWorkloadsFromSpecToStatus): the present item of each workload in the spec, a new item without
 // a result for those that have none, and successes of workloads that have left the spec. They are
 // sorted by apiVersion, kind, namespace and name.

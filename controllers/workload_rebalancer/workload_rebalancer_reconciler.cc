@@ -39,7 +39,7 @@ bool IsFinished(const std::vector<api::ObservedWorkload>& observed) {
                       [](const api::ObservedWorkload& item) { return item.result.empty(); });
 }
 
-// Returns whether the binding was asked to be scheduled anew at `created` or later.
+// Returns whether a reschedule of the binding was requested at `created` or later.
 bool WasTriggeredSince(const kube::Object& binding, absl::string_view created) {
   const absl::StatusOr<absl::Time> at = kube::ParseTime(binding.spec()[kTriggeredAt].AsString());
   const absl::StatusOr<absl::Time> wanted = kube::ParseTime(created);
@@ -93,7 +93,7 @@ absl::Status WorkloadRebalancerReconciler::Trigger(const kube::Object& rebalance
   kube::ClusterClient& client = manager_.cluster();
   kube::ObjectPtr binding = client.Find(bindings, key);
   if (binding == nullptr) {
-    // That there is none is final, so it must not rest on a cache that may be behind.
+    // The result "no binding" is final, so it must not rest on a cache that may lag behind.
     ASSIGN_OR_RETURN(kube::Object live, client.raw().Get(bindings, key, stop));
     binding = kube::Share(std::move(live));
   }
@@ -102,7 +102,7 @@ absl::Status WorkloadRebalancerReconciler::Trigger(const kube::Object& rebalance
   kube::Object after = *binding;
   after.Set({"spec", kTriggeredAt}, created);
   kube::UpdateOptions options;
-  // A later moment that somebody has set since must stay.
+  // A later moment that somebody has set meanwhile must stay.
   options.precondition = kube::UpdateOptions::Precondition::kAlways;
   return client.Update(bindings, binding, after, options, stop).status();
 }
@@ -130,7 +130,7 @@ absl::StatusOr<kube::Action> WorkloadRebalancerReconciler::Expire(const kube::Ob
   if (!ttl.has_value() || !finished.has_value()) return kube::Action::Done();
   const absl::Duration left = *finished + *ttl - manager_.clock().Now();
   if (left > absl::ZeroDuration()) return kube::Action::After(left);
-  // Whoever edits it at the last moment has new work done.
+  // The precondition keeps a rebalancer that was edited at the last moment.
   RETURN_IF_ERROR(manager_.cluster().Delete(
       api::WorkloadRebalancers(), rebalancer.key(),
       {.resource_version = std::string(rebalancer.resource_version())}, stop));

@@ -1,5 +1,5 @@
-// The workload rebalancer loop: has the scheduler place the workloads anew that a
-// WorkloadRebalancer names, once (upstream's workload-rebalancer).
+// The workload rebalancer loop: makes the scheduler place again, once, the workloads that a
+// WorkloadRebalancer names (upstream's workload-rebalancer).
 #ifndef CONTROLLERS_WORKLOAD_REBALANCER_WORKLOAD_REBALANCER_RECONCILER_H_
 #define CONTROLLERS_WORKLOAD_REBALANCER_WORKLOAD_REBALANCER_RECONCILER_H_
 
@@ -16,30 +16,30 @@
 
 namespace controllers {
 
-// The scheduler places a binding anew when spec.rescheduleTriggeredAt is later than its last
-// scheduling. This loop sets that field to the moment when the rebalancer was created, never to an
-// earlier moment than it has: so a restart triggers nothing again, and an edit of an old rebalancer
+// The scheduler places a binding again when spec.rescheduleTriggeredAt is later than its last
+// scheduling. This loop sets that field to the moment when the rebalancer was created, but never
+// back to an earlier moment: so a restart triggers nothing again, and an edit of an old rebalancer
 // does not undo what a newer one has asked for.
 class WorkloadRebalancerReconciler : public kube::Reconciler {
  public:
-  // REQUIRES: the manager outlives the reconciler.
+  // REQUIRES: `manager` outlives the reconciler.
   explicit WorkloadRebalancerReconciler(kube::Manager& manager) : manager_(manager) {}
 
-  // The request's key is a WorkloadRebalancer. An error says which workloads have to be tried
-  // again; what became of the others is in the status by then.
+  // The request's key names a WorkloadRebalancer. An error names the workloads that have to be
+  // tried again; the results of the others are in the status by then.
   absl::StatusOr<kube::Action> Reconcile(const kube::Request& request,
                                          const base::StopToken& stop) override;
 
  private:
-  // Triggers what has no result yet and enters the result. A workload without a binding has failed
-  // for good; other errors are returned and leave the item as it is.
+  // Triggers the workloads that have no result yet and records their results. A workload without a
+  // binding has failed for good; other errors are returned and leave the item as it is.
   absl::Status TriggerAll(const kube::Object& rebalancer,
                           std::vector<api::ObservedWorkload>& observed,
                           const base::StopToken& stop);
   absl::Status Trigger(const kube::Object& rebalancer, const api::ObjectReference& workload,
                        const base::StopToken& stop);
-  // The object with `observed` in its status, and a new finishTime if that changes the status and
-  // nothing is left to do.
+  // Writes `observed` into the status, with a new finishTime if that changes the status and nothing
+  // is left to do. Returns the object as it is afterwards.
   absl::StatusOr<kube::ObjectPtr> WriteStatus(const kube::ObjectPtr& rebalancer,
                                               const std::vector<api::ObservedWorkload>& observed,
                                               const base::StopToken& stop);

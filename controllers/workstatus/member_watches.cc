@@ -35,7 +35,7 @@ absl::StatusOr<kube::Action> MemberWatches::Reconcile(const kube::Request& reque
   const kube::ObjectPtr object = manager_.cluster().Find(api::Clusters(), {"", *cluster});
   if (object == nullptr) return kube::Action::Done();
   const api::ClusterView view(*object);
-  // The Ready condition of the cluster queues its Works again.
+  // When the cluster becomes ready, its Works are queued again.
   if (!view.IsPush() || !view.IsReady()) return kube::Action::Done();
   for (const json::Value& manifest : api::WorkView(*work).Manifests()) {
     ASSIGN_OR_RETURN(const std::shared_ptr<kube::Informer> informer,
@@ -52,7 +52,8 @@ void MemberWatches::Attach(const std::string& cluster,
     std::weak_ptr<kube::Informer>& known = attached_[{cluster, informer->resource().gvr()}];
     if (known.lock() == informer) return;
     known = informer;
-    // This is rare, unlike the call: what left is forgotten when something comes.
+    // A new informer is rare, unlike this call, so entries of informers that have ended are removed
+    // here.
     absl::erase_if(attached_, [](const auto& entry) { return entry.second.expired(); });
   }
   const kube::Gvk gvk = informer->resource().gvk;

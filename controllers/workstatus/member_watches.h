@@ -20,11 +20,12 @@
 
 namespace controllers {
 
-// Reconciles Works: all it does is to make sure that their kinds are watched in their cluster.
+// Reconciles Works: it only makes sure that the kinds of their manifests are watched in their
+// cluster.
 class MemberWatches : public kube::Reconciler {
  public:
-  // REQUIRES: all outlive the reconciler; `queue` takes keys of member objects, `rechecks` those of
-  // Works that the execution loop is to look at.
+  // Keys of member objects go into `queue`; Works that the execution loop is to look at are
+  // published through `rechecks`. REQUIRES: all arguments outlive the reconciler.
   MemberWatches(kube::Manager& manager, works::MemberObjects& objects, kube::WorkQueue& queue,
                 const works::BindingRechecks& rechecks);
 
@@ -33,7 +34,8 @@ class MemberWatches : public kube::Reconciler {
 
  private:
   void Attach(const std::string& cluster, const std::shared_ptr<kube::Informer>& informer);
-  // What was deleted before the handler came gives no news.
+  // Publishes Works with objects that are missing: a deletion before the handler was attached
+  // causes no event.
   void RecheckMissing(const std::string& cluster, const kube::Informer& informer);
 
   kube::Manager& manager_;
@@ -41,7 +43,7 @@ class MemberWatches : public kube::Reconciler {
   kube::WorkQueue& queue_;
   const works::BindingRechecks& rechecks_;
   absl::Mutex mu_;
-  // The informer a handler was attached to; a member that reconnects has new ones.
+  // The informer that a handler was attached to; a member that reconnects has new informers.
   absl::flat_hash_map<std::pair<std::string, kube::Gvr>, std::weak_ptr<kube::Informer>> attached_
       ABSL_GUARDED_BY(mu_);
 };

@@ -25,8 +25,8 @@ absl::Status RegisterWorkStatus(const loops::Context& context, int workers) {
   kube::Controller& objects =
       loops::ReadsCredentials(by_object)
           .Reads(api::Works())
-          // While a cluster was not ready, its objects may have been given up. What is missing
-          // there is created by the execution loop, which is asked at the same moment.
+          // While a cluster was not ready, this loop may have given up its objects. Missing objects
+          // are created by the execution loop, whose Works are queued at the same moment.
           .Watches(
               api::Clusters(),
               {.when = {.add = kube::Never, .update = works::BecameReady, .remove = kube::Never},
@@ -53,7 +53,7 @@ absl::Status RegisterWorkStatus(const loops::Context& context, int workers) {
       loops::ReadsCredentials(by_work)
           .Watches(api::Works(),
                    {.when = {.update = kube::GenerationChanged, .remove = kube::Never}})
-          // A cluster that comes back may be ready from the start, with its Works still there.
+          // A cluster that returns may be ready from the start, with its Works still there.
           .Watches(api::Clusters(), {.when = {.update = works::BecameReady, .remove = kube::Never},
                                      .map = works::WorksOf(works)})
           .WithLanes([](const kube::Request& request) { return request.key.ns; })

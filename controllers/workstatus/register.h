@@ -7,7 +7,8 @@
 
 namespace controllers {
 
-// Builds two loops: WorkStatusReconciler, with so many workers, and MemberWatches, which feeds it.
+// Builds two loops: WorkStatusReconciler, with this number of workers, and MemberWatches, which
+// feeds it.
 absl::Status RegisterWorkStatus(const loops::Context& context, int workers);
 
 }  // namespace controllers

@@ -35,11 +35,11 @@ kube::ObjectKey WorkOf(const kube::Object& member_object) {
           std::string(member_object.Annotation(api::kWorkNameAnnotation))};
 }
 
-// What the failures of a member's objects are remembered under, and what that begins with.
+// The name under which outcomes of a member's object are remembered, and its prefix for a cluster.
 std::string FailureName(const kube::Request& request) { return request.ToString(); }
 std::string FailurePrefix(const std::string& cluster) { return absl::StrCat(cluster, "/"); }
 
-// The health that the Work has for this manifest; "" when it has none.
+// Returns the health that the Work records for this manifest; "" when it records none.
 std::string KnownHealth(const kube::Object& work, const api::ManifestIdentifier& identifier) {
   for (const api::ManifestStatus& status : api::WorkView(work).ManifestStatuses()) {
     if (status.identifier == identifier) return status.health;
@@ -67,14 +67,16 @@ absl::StatusOr<kube::Action> WorkStatusReconciler::Reconcile(const kube::Request
                                                              const base::StopToken& stop) {
   const kube::ObjectPtr cluster =
       deps_.manager.cluster().Find(api::Clusters(), {"", request.cluster});
-  // Nothing to do for a cluster that has left; the agent of a pull cluster does this loop's work.
+  // A cluster that has left needs nothing; for a pull cluster its agent does the work of this loop.
   if (cluster == nullptr || !api::ClusterView(*cluster).IsPush()) {
     recorder_.ForgetAll(FailurePrefix(request.cluster));
     return kube::Action::Done();
   }
-  if (request.variant == kClusterLeft) return kube::Action::Done();  // It is back.
+  // The cluster has returned meanwhile.
+  if (request.variant == kClusterLeft) return kube::Action::Done();
   const absl::Status done = ReconcileObject(request, stop);
-  // A cluster that is not ready is tried once; when it is ready, all its objects are queued again.
+  // For a cluster that is not ready, errors are dropped: when it is ready, all its objects are
+  // queued again.
   if (done.ok() || absl::IsCancelled(done) || api::ClusterView(*cluster).IsReady()) {
     RETURN_IF_ERROR(done);
   }
@@ -101,7 +103,7 @@ absl::Status WorkStatusReconciler::ReconcileObject(const kube::Request& request,
   if (request.variant == kMemberObjectDeleted) return Recreate(request, stop);
   if (observed.object == nullptr) return absl::OkStatus();
   const kube::ObjectKey key = WorkOf(*observed.object);
-  // An object that names another cluster's Work is not this control plane's to judge.
+  // The Work of another cluster may belong to another control plane, so such an object is ignored.
   if (key.name.empty() || key.ns != api::ExecutionNamespace(request.cluster)) {
     return absl::OkStatus();
   }
@@ -110,7 +112,7 @@ absl::Status WorkStatusReconciler::ReconcileObject(const kube::Request& request,
   const api::WorkView view(*observed.work);
   const std::optional<int64_t> index = view.IndexOf(*observed.object);
   if (!index.has_value()) {
-    // Its manifest names another version by now, in which the object is watched as well.
+    // The Work now names the object in another version, in which it is watched as well.
     if (HasInAnotherVersion(view, *observed.object)) return absl::OkStatus();
     return kube::Terminal(absl::NotFoundError(
         absl::StrCat("no such manifest exist: ", observed.object->Describe(), " of cluster ",
@@ -146,7 +148,7 @@ absl::Status WorkStatusReconciler::Collect(const Observed& observed) {
   const works::News news =
       item.health == api::kHealthy ? works::News::kSettled : works::News::kProgress;
   deps_.status.Submit(*observed.work, {{}, {item.ToJson()}}, news);
-  // A script that is wrong stays so until it is changed, which brings the object here anyway; a
+  // A script that is wrong stays so until it is changed, and the change queues the object; a
   // webhook that was down may be back at the next try.
   return absl::IsInvalidArgument(health.status()) ? absl::OkStatus() : health.status();
 }
@@ -187,7 +189,7 @@ absl::StatusOr<std::string> WorkStatusReconciler::InterpretHealth(const Observed
   const std::string health = *healthy ? api::kHealthy : api::kUnhealthy;
   const std::string known =
       KnownHealth(*observed.work, api::ManifestIdentifier::Of(observed.manifest, observed.index));
-  // Told when it flips, not at every look.
+  // The event reports a flip, not every result.
   if (!known.empty() && known != health) {
     recorder_.Normal(kube::ObjectReference::Of(*observed.work),
                      api::reason::kInterpretHealthSucceed,
@@ -207,7 +209,7 @@ absl::Status WorkStatusReconciler::Recreate(const kube::Request& request,
   if (view.IsDispatchingSuspended() || !index.has_value()) return absl::OkStatus();
   const kube::Object manifest(view.Manifests()[static_cast<size_t>(*index)]);
 
-  // The execution loop is trying to apply the Work, and reports how that goes.
+  // The execution loop is trying to apply the Work and reports the outcome.
   const json::Value* applied = kube::FindCondition(work->status()["conditions"], api::kWorkApplied);
   if (applied != nullptr && (*applied)["reason"].AsString() == api::reason::kAppliedFailed) {
     deps_.rechecks.Publish(*work);
@@ -225,7 +227,7 @@ absl::Status WorkStatusReconciler::RecreateManifest(const kube::Request& request
   const absl::Status created = made.status();
   if (absl::IsCancelled(created)) return created;
   if (created.ok() && *made != works::ApplyResult::kCreated) {
-    // It was there already: the execution loop determines whether it is what the Work wants.
+    // The object existed already: the execution loop determines whether it is what the Work wants.
     deps_.rechecks.Publish(work);
     return absl::OkStatus();
   }

@@ -1,5 +1,6 @@
-// The work-status loop: watches what Works put into member clusters, puts drift back, creates again
-// what somebody deleted, and collects status and health (upstream's work-status-controller).
+// The work-status loop: watches the objects that Works put into member clusters, reverts drift,
+// creates deleted objects again, and collects status and health (upstream's
+// work-status-controller).
 #ifndef CONTROLLERS_WORKSTATUS_WORK_STATUS_RECONCILER_H_
 #define CONTROLLERS_WORKSTATUS_WORK_STATUS_RECONCILER_H_
 
@@ -20,19 +21,19 @@
 
 namespace controllers {
 
-// Variants of this loop's requests. What is missing from the cache may never have been there, so
-// that only the news of its deletion leads to creating it again: what was not applied yet is the
-// execution loop's to create, and both loops must not report on one object.
+// Variants of this loop's requests. An object that is missing from the cache may never have
+// existed, so only the event of its deletion makes this loop create it again: the first application
+// is the execution loop's task, and both loops must not report on one object.
 inline constexpr int kMemberObjectSeen = 0;
 inline constexpr int kMemberObjectDeleted = 1;
-// Names a cluster only, of which nothing needs to be remembered any more.
+// The request names only a cluster that has left; everything about it is forgotten.
 inline constexpr int kClusterLeft = 2;
 
 struct WorkStatusDeps {
   kube::Manager& manager;
   works::MemberObjects& objects;
   works::WorkStatusWriter& status;
-  const works::BindingRechecks& rechecks;  // To have the execution loop look at a Work.
+  const works::BindingRechecks& rechecks;  // Asks the execution loop to look at a Work.
   const interpreter::Interpreter& interpreter;
 };
 
@@ -49,9 +50,9 @@ class WorkStatusReconciler : public kube::Reconciler {
  private:
   struct Observed {
     std::string cluster;
-    kube::ObjectPtr object;  // In the member.
+    kube::ObjectPtr object;  // The object in the member.
     kube::ObjectPtr work;
-    int64_t index = 0;  // The place of the manifest in its Work.
+    int64_t index = 0;  // The index of the manifest in its Work.
     kube::Object manifest;
   };
 
@@ -64,12 +65,12 @@ class WorkStatusReconciler : public kube::Reconciler {
   absl::Status Collect(const Observed& observed);
   absl::StatusOr<json::Value> ReflectStatus(const Observed& observed);
   absl::StatusOr<std::string> InterpretHealth(const Observed& observed);
-  // An event on the template.
+  // Reports it as an event on the template.
   void ReportRecreated(const kube::Object& manifest, const std::string& cluster,
                        const absl::Status& created);
 
   const WorkStatusDeps deps_;
-  kube::EventRecorder recorder_;  // Keeps outcomes by the request for their object.
+  kube::EventRecorder recorder_;  // Remembers outcomes by the request for their object.
 };
 
 }  // namespace controllers

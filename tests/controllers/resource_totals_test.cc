@@ -183,9 +183,8 @@ kube::Object Read(const kube::Object& object, std::vector<std::string> paths) {
 TEST_CASE("nodes and pods of which only the named fields are read give the same summary") {
   kube::Object node = *Node("a", R"({"cpu": "4", "memory": "8Gi", "pods": "10"})");
   node.Set({"status", "images"}, Json("[1, 2]"));
-  const kube::Object pod =
-      *Pod("a", {R"({"cpu": "1"})"}, "Running",
-           R"({"overhead": {"cpu": "1"}, "volumes": [1], "initContainers": [
+  const kube::Object pod = *Pod("a", {R"({"cpu": "1"})"}, "Running",
+                                R"({"overhead": {"cpu": "1"}, "volumes": [1], "initContainers": [
               {"name": "i", "image": "x", "resources": {"requests": {"cpu": "2"}}}]})");
   const kube::Object node_read = Read(node, controllers::NodeFields());
   const kube::Object pod_read = Read(pod, controllers::PodFields());
