@@ -1,9 +1,9 @@
 // How it works. A member is made by the first Get and stays until Remove, or until Refresh finds
-// that its configuration differs in more than the token. Members are made without the lock, since
-// that reads configurations and certificates: whoever comes second throws his own away (Insert),
-// and so does whoever read the configuration of a cluster that has left meanwhile (`removals`).
-// Refresh stops the old member's informers before it announces the new one, so that a subscriber
-// never sees events of both.
+// that its configuration differs in more than the token. Members are made without holding the lock,
+// since that reads configurations and certificates: when two calls make the same member, the second
+// discards its own (Insert), and so does a call that read the configuration of a cluster that has
+// left meanwhile (`removals`). Refresh stops the old member's informers before it announces the new
+// one, so that a subscriber never sees events of both.
 #include "kube/runtime/cluster_set.h"
 
 #include <map>
@@ -48,8 +48,8 @@ class Member : public MemberCluster {
     unfiltered_.Stop();
   }
 
-  // Returns whether it is connected as `config` says, or has been able to become so by taking over
-  // a new token.
+  // Returns whether the member is connected as `config` demands, if need be after taking over a new
+  // token.
   bool Follow(const ConnectionConfig& config) {
     absl::MutexLock lock(&mu_);
     if (SameConnection(config, config_)) return true;
@@ -76,7 +76,7 @@ class Member : public MemberCluster {
 }  // namespace
 
 struct ClusterSet::Subscribers {
-  absl::Mutex mu;  // Held during the calls.
+  absl::Mutex mu;  // Held while subscribers are called.
   std::map<int64_t, ClusterFn> by_id ABSL_GUARDED_BY(mu);
   int64_t last_id ABSL_GUARDED_BY(mu) = 0;
 };
@@ -130,15 +130,16 @@ struct ClusterSet::Impl {
     return member;
   }
 
-  // Nothing when a cluster left the set since `removals_before` was read: the configuration may be
-  // that of a cluster that is gone.
+  // Returns the member of that name, which may be an earlier one; nullptr when any cluster left the
+  // set since `removals_before` was read, because then the configuration may be that of a cluster
+  // that is gone.
   MemberPtr Insert(MemberPtr member, int removals_before) {
     absl::MutexLock lock(&mu);
     if (removals != removals_before) return nullptr;
     return members.try_emplace(member->name(), std::move(member)).first->second;
   }
 
-  // Returns whether `old` was still the member.
+  // Returns whether `old` was still the member, and so was replaced.
   bool Replace(const MemberPtr& old, MemberPtr member) {
     absl::MutexLock lock(&mu);
     const auto it = members.find(old->name());
@@ -222,7 +223,7 @@ ClusterSet::Subscription& ClusterSet::Subscription::operator=(Subscription&& oth
 void ClusterSet::Subscription::End() {
   const std::shared_ptr<Subscribers> subscribers = subscribers_.lock();
   subscribers_.reset();
-  if (subscribers == nullptr) return;  // Moved from, or the set is gone.
+  if (subscribers == nullptr) return;  // It was moved from, or the set is gone.
   absl::MutexLock lock(&subscribers->mu);
   subscribers->by_id.erase(id_);
 }

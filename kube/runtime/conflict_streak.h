@@ -1,8 +1,8 @@
-// Conflicts that do not end by trying again.
+// Counts conflicts in a row, to report those that trying again does not end.
 //
 // A write that meets a conflict (kAborted) is tried again silently, since the next pass has read
-// what came in between. But not every 409 is that: an admission webhook may deny with it, and a
-// cache may stay behind. After a few in a row the conflict counts as any other failure, and is
+// what came in between. But a 409 may have other causes: an admission webhook may deny with it, and
+// a cache may stay behind. After a few in a row a conflict counts as any other failure, and is
 // reported as one.
 //
 // This is memory of one process; when it is lost, the counting starts anew.
@@ -25,12 +25,12 @@ namespace kube {
 // Thread-safe.
 class ConflictStreak {
  public:
-  // So many conflicts in a row are silent. With the back-off of queues they take a sixth of a
-  // second; other writers' changes come and go in that time.
+  // This many conflicts in a row are silent. With the back-off of queues they take a sixth of a
+  // second, in which the changes of other writers come and go.
   static constexpr int kSilent = 5;
 
-  // `result`, of a pass for `what`; a conflict after kSilent conflicts in a row comes back as
-  // kFailedPrecondition, with its message.
+  // Takes the `result` of a pass for `what` and returns it; only a conflict after kSilent conflicts
+  // in a row is returned as kFailedPrecondition, with the same message.
   absl::Status Judge(absl::string_view what, const absl::Status& result) {
     absl::MutexLock lock(&mu_);
     if (!IsConflict(result)) {
@@ -47,7 +47,7 @@ class ConflictStreak {
     absl::MutexLock lock(&mu_);
     conflicts_.erase(what);
   }
-  // The same for everything whose name begins with `prefix`.
+  // As Forget, for everything whose name begins with `prefix`.
   void ForgetAll(absl::string_view prefix) {
     absl::MutexLock lock(&mu_);
     absl::erase_if(conflicts_,
@@ -56,7 +56,8 @@ class ConflictStreak {
 
  private:
   absl::Mutex mu_;
-  absl::flat_hash_map<std::string, int> conflicts_ ABSL_GUARDED_BY(mu_);  // In a row.
+  // By name, conflicts in a row.
+  absl::flat_hash_map<std::string, int> conflicts_ ABSL_GUARDED_BY(mu_);
 };
 
 }  // namespace kube

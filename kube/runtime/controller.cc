@@ -68,8 +68,8 @@ struct Controller::Impl {
   void HandleAction(const WorkQueue::Taken& taken, const Action& action);
 };
 
-// A stand-by has no workers, so that what its handlers put into the queue would stay there: they
-// come with the workers, and are given what is there already.
+// Runs when the workers start: on a stand-by nobody would take out what the handlers put into the
+// queue. The handlers get the objects that exist by then as adds.
 void Controller::Impl::ConnectSources() {
   std::vector<std::pair<std::shared_ptr<Informer>, Enqueue>> connecting;
   {
@@ -77,7 +77,7 @@ void Controller::Impl::ConnectSources() {
     connecting.swap(sources);
   }
   for (auto& [informer, enqueue] : connecting) {
-    // Existing objects are replayed meanwhile, so the lock is not held.
+    // Existing objects are replayed here, so the lock is not held.
     HandlerRegistration registration(std::move(informer),
                                      EnqueueHandler(queue, std::move(enqueue)));
     absl::MutexLock lock(&mu);
@@ -113,7 +113,8 @@ void Controller::Impl::Process(const WorkQueue::Taken& taken, const base::StopTo
   }
 }
 
-// The loops themselves do not throw; what a library lets through must not take the process down.
+// The loops themselves do not throw; an exception that a library lets through must not end the
+// process.
 absl::StatusOr<Action> Controller::Impl::Reconcile(const Request& request) {
   try {
     const ReadScope scope(manager.cluster(), declared);
@@ -132,8 +133,8 @@ absl::StatusOr<Action> Controller::Impl::Reconcile(const Request& request) {
 void Controller::Impl::HandleError(const WorkQueue::Taken& taken, const absl::Status& error,
                                    bool stopping) {
   if (absl::IsCancelled(error) && (stopping || manager.abort_token().stop_requested())) return;
-  // The queue counts how often in a row the item was put off. Conflicts of the ordinary kind end
-  // with the next pass or the one after it; others the user has to know of.
+  // The queue counts how often in a row the item was requeued. An ordinary conflict ends with the
+  // next pass or the one after it; others have to be reported to the user.
   if (IsConflict(error) && !IsTerminal(error) &&
       queue.Requeues(taken.request) < ConflictStreak::kSilent) {
     metrics.requeue.Increment();
@@ -151,7 +152,8 @@ void Controller::Impl::HandleError(const WorkQueue::Taken& taken, const absl::St
   LogFailure(taken.request, error);
 }
 
-// A queue that retries, or a server that is gone, would write the same line again and again.
+// Errors that are alike are logged together: a queue that retries, or a server that is gone, would
+// repeat the same line.
 void Controller::Impl::LogFailure(const Request& request, const absl::Status& error) {
   const std::string kind = base::KindOfMessage(error.ToString(), request.key.name);
   const base::RepeatedErrors::Verdict verdict = failures.Note(kind, manager.clock().SteadyNow());
@@ -226,13 +228,14 @@ absl::Status Controller::Run(const base::StopToken& stop) {
     if (stop.stop_requested()) return absl::OkStatus();
     return base::Annotate(synced, "starting ", name());
   }
-  // Ends the waiting in Get. The run's own thread is one of the workers.
+  // Ends the waits in Get. The thread of Run is one of the workers.
   base::StopCallback wake(stop, [this] { impl_->queue.ShutDown(); });
   internal::WorkerThreads(
       internal::WorkerThreads::LimitsFor(impl_->options.workers, impl_->options.lanes),
       impl_->queue,
       [this, &stop](const WorkQueue::Taken& taken) {
-        // After a stop what is still queued stays undone: the next start finds it again.
+        // After a stop, requests that are still queued are not worked on: the next start queues
+        // them again.
         if (!stop.stop_requested()) impl_->Process(taken, stop);
       })
       .Run();

@@ -1,4 +1,4 @@
-// The events of one component, about what it tries again and again.
+// Records the events of one component about attempts that it repeats.
 //
 //   recorder_.Outcome({.what = key.ToString(),
 //                      .about = {ObjectReference::Of(binding)},
@@ -21,7 +21,7 @@ namespace kube {
 // Thread-safe.
 class EventRecorder {
  public:
-  // `source` is the component ("binding-controller"). REQUIRES: the sink outlives the recorder.
+  // `source` is the component ("binding-controller"). REQUIRES: `sink` outlives the recorder.
   EventRecorder(EventSink& sink, absl::string_view source) : sink_(sink), source_(source) {}
 
   void Normal(const ObjectReference& about, absl::string_view reason, absl::string_view message) {
@@ -33,18 +33,20 @@ class EventRecorder {
 
   struct Text {
     absl::string_view reason;
-    std::string message;  // For a failure, "" stands for the error's own.
+    std::string message;  // "" of a failure stands for the message of the error.
   };
   struct Attempt {
-    std::string what;                    // Distinguishes attempts at different things.
-    std::vector<ObjectReference> about;  // Each gets the event.
+    std::string what;                    // A name that distinguishes attempts at different things.
+    std::vector<ObjectReference> about;  // Each of them gets the event.
     Text success, failure;
-    bool changed = false;  // A success that changed something is an event of its own.
+    bool changed = false;  // True if a success changed something.
   };
-  // Every failure is a warning. A success is an event when it ends a failure or changed something,
-  // not at every pass. A conflict and a cancellation are no outcome: the next pass will have one.
+  // Every failure is recorded as a warning. A success is recorded when it ends a failure or changed
+  // something, not at every pass. A conflict and a cancellation do not count as outcomes: the next
+  // pass has one.
   void Outcome(const Attempt& attempt, const absl::Status& result);
-  // Call it when the thing, or everything whose name begins with `prefix`, does not exist any more.
+  // Call them when the thing, or everything whose name begins with `prefix`, does not exist any
+  // more.
   void Forget(absl::string_view what) { failing_.Forget(what); }
   void ForgetAll(absl::string_view prefix) { failing_.ForgetAll(prefix); }
 

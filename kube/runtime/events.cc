@@ -27,7 +27,7 @@ namespace {
 using internal::EventCorrelator;
 using internal::EventNote;
 
-// client-go's numbers.
+// As in client-go.
 constexpr size_t kMaxWaiting = 1000;
 constexpr int kMaxAttempts = 12;
 constexpr absl::Duration kRetryDelay = absl::Seconds(10);
@@ -38,7 +38,8 @@ const Resource& EventResource() {
   return kEvents;
 }
 
-// Returns whether the server may take the event later: it could not be asked or was not able to.
+// Returns whether the server may accept the event later: it could not be reached, was not able to
+// answer, or refused the credentials.
 bool IsWorthRetrying(const absl::Status& status) {
   return absl::IsUnavailable(status) || absl::IsDeadlineExceeded(status) ||
          absl::IsUnauthenticated(status);
@@ -60,15 +61,15 @@ class BackgroundEventSink : public EventSink {
 
   Client& client_;
   const base::Clock& clock_;
-  base::StopSource closing_;    // No new attempts, no waiting.
-  base::StopSource abort_;      // Ends calls.
+  base::StopSource closing_;    // Ends retries and pauses.
+  base::StopSource abort_;      // Ends calls that are running.
   EventCorrelator correlator_;  // Used by the writer's thread only.
   absl::Mutex mu_;
   std::deque<EventNote> waiting_ ABSL_GUARDED_BY(mu_);
   int dropped_ ABSL_GUARDED_BY(mu_) = 0;
   bool closed_ ABSL_GUARDED_BY(mu_) = false;
   bool finished_ ABSL_GUARDED_BY(mu_) = false;
-  std::thread writer_;  // Last: it uses all of the above.
+  std::thread writer_;  // Declared last, because it uses all of the above.
 };
 
 BackgroundEventSink::~BackgroundEventSink() {
@@ -109,7 +110,7 @@ void BackgroundEventSink::Work() {
   };
   for (;;) {
     mu_.Await(absl::Condition(&ready));
-    if (waiting_.empty()) break;  // Closed.
+    if (waiting_.empty()) break;  // The sink was closed.
     const EventNote note = std::move(waiting_.front());
     waiting_.pop_front();
     const int dropped = std::exchange(dropped_, 0);
@@ -150,11 +151,11 @@ absl::Status BackgroundEventSink::WriteOnce(EventCorrelator::Decision& decision)
                                             decision.patch, {}, abort_.get_token())
                                      .status();
     if (!IsGone(patched)) return patched;
-    decision.patch = json::Value();  // It has expired: the whole event again.
+    decision.patch = json::Value();  // The Event has expired, so a new one is created.
   }
   const absl::Status created =
       client_.Create(events, decision.event, {}, abort_.get_token()).status();
-  // The answer to an earlier attempt may have got lost.
+  // An earlier attempt may have created it, and its answer may have been lost.
   return absl::IsAlreadyExists(created) ? absl::OkStatus() : created;
 }
 

@@ -1,6 +1,6 @@
-// core/v1 Events, written in the background with client-go's aggregation: an equal event becomes a
-// count on the first one, many similar ones become one, a noisy source is limited. Recording never
-// blocks or fails.
+// Writes core/v1 Events in the background with client-go's aggregation: an equal event raises the
+// count of the first one, many similar events become one, a noisy source is limited. Recording
+// never blocks or fails.
 #ifndef KUBE_RUNTIME_EVENTS_H_
 #define KUBE_RUNTIME_EVENTS_H_
 
@@ -16,7 +16,7 @@
 
 namespace kube {
 
-// What an event is about.
+// The object that an event is about.
 struct ObjectReference {
   std::string api_version, kind, ns, name, uid, resource_version;
   static ObjectReference Of(const Object& object);
@@ -30,16 +30,16 @@ class EventSink {
   virtual ~EventSink() = default;
   // `source` is the component ("binding-controller"). An event equal to the last one of the same
   // source, object and reason is dropped for ten minutes while the object's resourceVersion stays
-  // the same: repeating it would report nothing new.
+  // the same, because it reports nothing new.
   virtual void Record(absl::string_view source, const ObjectReference& about, EventType type,
                       absl::string_view reason, absl::string_view message) = 0;
 };
 
-// Writes through `client`, from one thread of its own. At most 1000 events wait; more are dropped.
-// Events still queued when it is destroyed are flushed for at most 2 s. REQUIRES: client and clock
-// outlive the sink.
+// Returns a sink that writes through `client`, from one thread of its own. At most 1000 events
+// wait; more are dropped. Events still queued when it is destroyed are flushed for at most 2 s.
+// REQUIRES: `client` and `clock` outlive the sink.
 std::unique_ptr<EventSink> NewEventSink(Client& client, const base::Clock& clock);
-// Drops everything.
+// Returns a sink that drops everything.
 std::unique_ptr<EventSink> NewNullEventSink();
 
 }  // namespace kube

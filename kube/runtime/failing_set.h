@@ -1,5 +1,5 @@
-// What failed the last time, so that success is reported as an event when it ends a failure and not
-// at every pass.
+// Remembers what failed the last time, so that success is reported as an event when it ends a
+// failure and not at every pass.
 //
 // This is memory of one process: after a restart nothing counts as failing, so that the success
 // which ends an earlier failure is not reported. Conditions, which the objects keep, still show it.
@@ -19,7 +19,8 @@ namespace kube {
 // Thread-safe.
 class FailingSet {
  public:
-  // Notes how `what` went; true if it goes well now and did not the last time.
+  // Records whether `what` succeeded; returns true if it has succeeded now and failed the last
+  // time.
   bool Recovered(absl::string_view what, bool ok) {
     absl::MutexLock lock(&mu_);
     if (ok) return failing_.erase(what) > 0;
@@ -31,7 +32,7 @@ class FailingSet {
     absl::MutexLock lock(&mu_);
     failing_.erase(what);
   }
-  // The same for everything whose name begins with `prefix`.
+  // As Forget, for everything whose name begins with `prefix`.
   void ForgetAll(absl::string_view prefix) {
     absl::MutexLock lock(&mu_);
     auto it = failing_.lower_bound(prefix);

@@ -1,4 +1,4 @@
-// An informer's handler that is taken off again with its owner.
+// Removes an informer's handler when its owner is destroyed.
 #ifndef KUBE_RUNTIME_HANDLER_REGISTRATION_H_
 #define KUBE_RUNTIME_HANDLER_REGISTRATION_H_
 
@@ -10,8 +10,8 @@
 
 namespace kube {
 
-// The destructor returns once no call of the handler is running or will come; it must not run
-// inside the handler.
+// Once the destructor has returned, no call of the handler is running and none comes; it must not
+// run inside the handler.
 class HandlerRegistration {
  public:
   HandlerRegistration(std::shared_ptr<Informer> informer, EventHandler handler)
@@ -19,7 +19,7 @@ class HandlerRegistration {
   ~HandlerRegistration() {
     if (informer_ != nullptr) informer_->RemoveHandler(id_);
   }
-  HandlerRegistration(HandlerRegistration&& other) noexcept = default;  // Leaves `other` empty.
+  HandlerRegistration(HandlerRegistration&& other) noexcept = default;  // `other` becomes empty.
   HandlerRegistration& operator=(HandlerRegistration&&) = delete;
 
  private:

@@ -31,8 +31,8 @@
 namespace kube {
 namespace {
 
-// To the health and to the metrics server. Many more than probes and scrapers need, and few enough
-// to cost little memory and leave descriptors for the connections to members.
+// The limit of the health and of the metrics server: many more than probes and scrapers need, and
+// few enough to cost little memory and leave descriptors for the connections to members.
 constexpr size_t kMaxConnections = 500;
 // A probe or a scraper connects when it has something to ask.
 constexpr absl::Duration kFirstRequestTimeout = absl::Seconds(10);
@@ -44,7 +44,7 @@ absl::StatusOr<std::unique_ptr<base::HttpServer>> Serve(
     std::function<base::HttpResponse(const base::HttpRequest&)> answer) {
   base::HttpServerOptions options;
   options.address = address;
-  // Anybody may ask; nobody has anything to say.
+  // Requests without a body are served to everybody; requests with one are refused.
   options.check_head = [](const base::HttpRequest&) -> std::optional<base::HttpResponse> {
     return base::HttpResponse{405, "text/plain", {}, "requests with a body are not served\n"};
   };
@@ -58,7 +58,7 @@ absl::StatusOr<std::unique_ptr<base::HttpServer>> Serve(
       });
 }
 
-// Contends for the lease for as long as it runs, and starts the leader's group when elected.
+// Contends for the lease while it runs, and starts the leader's group when elected.
 class Candidate : public Runnable {
  public:
   Candidate(std::unique_ptr<LeaderElector> elector, std::function<void()> on_elected)
@@ -96,14 +96,14 @@ struct Manager::Impl {
   mutable absl::Mutex mu;
   bool stopping ABSL_GUARDED_BY(mu) = false;
   bool leader ABSL_GUARDED_BY(mu) = false;
-  absl::Status failure ABSL_GUARDED_BY(mu);  // The first of all.
+  absl::Status failure ABSL_GUARDED_BY(mu);  // The first failure.
   std::unique_ptr<base::HttpServer> health_server ABSL_GUARDED_BY(mu);
   std::unique_ptr<base::HttpServer> metrics_server ABSL_GUARDED_BY(mu);
 
-  // In the order of starting. What is declared later is destroyed first.
+  // In the order of starting; destroyed in reverse.
   internal::TaskGroup always{[this](const absl::Status& status) { Fail(status); }};
   internal::TaskGroup election{[this](const absl::Status& status) {
-    abort.request_stop();  // Somebody else may act from now on.
+    abort.request_stop();  // Another process may lead from now on.
     Fail(status);
   }};
   internal::TaskGroup leaders{[this](const absl::Status& status) { Fail(status); }};
@@ -130,7 +130,7 @@ std::string Manager::Impl::Metrics() {
   return registry.Expose();
 }
 
-// A stand-by is ready, too: leadership is named, and fails nothing.
+// A stand-by is ready too: the check of leadership is informative and never fails.
 std::vector<internal::HealthCheck> Manager::Impl::Readiness() {
   std::vector<internal::HealthCheck> checks = internal::CheckInformers(cluster.informers());
   absl::MutexLock lock(&mu);
@@ -202,14 +202,15 @@ void Manager::Impl::AwaitStop(const base::StopToken& stop) {
     absl::MutexLock lock(&mu);
     stopping = true;
   });
-  // Released before `wake` is destroyed, which waits for a callback that is running.
+  // Declared after `wake`, so that it is released first: the destructor of `wake` waits for a
+  // callback that is running.
   absl::MutexLock lock(&mu);
   const auto over = [this]()
                         ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu) { return stopping || !failure.ok(); };
   mu.Await(absl::Condition(&over));
 }
 
-// The loops end first, while we still hold the lease; the servers answer to the last.
+// The loops end first, while the lease is still held; the servers answer until the end.
 absl::Status Manager::Impl::StopAll() {
   const base::SteadyTime deadline = clock.SteadyNow() + options.graceful_stop;
   const base::SteadyTime abort_at = clock.SteadyNow() + options.graceful_stop * 2 / 3;

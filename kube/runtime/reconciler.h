@@ -1,4 +1,5 @@
-// One control loop: a Reconciler is given keys, never events or objects, and makes the world match.
+// One control loop: a Reconciler is given keys, never events or objects, and brings the actual
+// state in line with the desired one.
 #ifndef KUBE_RUNTIME_RECONCILER_H_
 #define KUBE_RUNTIME_RECONCILER_H_
 
@@ -13,13 +14,13 @@
 
 namespace kube {
 
-// What to reconcile. Loops over one kind of one server fill in `key` only; loops over any kind add
-// `gvk`, loops over members' objects add `cluster`.
+// Names what to reconcile. Loops over one kind of one server set `key` only; loops over any kind
+// also set `gvk`, loops over members' objects `cluster`.
 struct Request {
   ObjectKey key;
   Gvk gvk;
   std::string cluster;
-  // Only the loop knows what it means. Requests that differ in it are different items of the queue.
+  // Only the loop knows its meaning. Requests that differ in it are different items of the queue.
   int variant = 0;
 
   std::string ToString() const;  // "[cluster/][Kind ]ns/name"
@@ -30,14 +31,14 @@ struct Request {
   }
 };
 
-// What to do after a reconcile that did not fail.
+// What the controller does after a reconcile that did not fail.
 class Action {
  public:
-  // Nothing until the next event; forgets the back-off.
+  // Does nothing until the next event; ends the back-off.
   static Action Done() { return Action(Kind::kDone, absl::ZeroDuration()); }
-  // Again after `d`; forgets the back-off.
+  // Reconciles again after `d`; ends the back-off.
   static Action After(absl::Duration d) { return Action(Kind::kAfter, d); }
-  // Again with the key's back-off, without counting as an error.
+  // Reconciles again after the key's back-off, without counting as an error.
   static Action Requeue() { return Action(Kind::kRequeue, absl::ZeroDuration()); }
 
   enum class Kind { kDone, kAfter, kRequeue };

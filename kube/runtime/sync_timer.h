@@ -1,5 +1,5 @@
-// How long one sync of a loop takes, as histogram `name` with the label result ("success", "error")
-// and upstream's buckets from 1 ms to 2 s.
+// Measures how long one sync of a loop takes, as histogram `name` with the label result ("success",
+// "error") and upstream's buckets from 1 ms to 2 s.
 //
 //   const SyncTimer timer(manager, "binding_sync_work_duration_seconds", "Duration of ...");
 //   const absl::Status result = EnsureWorks(...);
@@ -15,14 +15,14 @@
 
 namespace kube {
 
-// Measures from its making on.
+// Measures from its construction on.
 class SyncTimer {
  public:
-  // REQUIRES: the manager and both texts outlive the timer.
+  // REQUIRES: `manager`, `name` and `help` outlive the timer.
   SyncTimer(Manager& manager, const char* name, const char* help)
       : manager_(manager), name_(name), help_(help), start_(manager.clock().SteadyNow()) {}
 
-  // A conflict and a stop are no results: the sync is done again and counted then.
+  // A conflict or a cancellation is not observed: the sync is repeated and counted then.
   void Observe(const absl::Status& result) const {
     if (IsNoOutcome(result)) return;
     manager_.registry()

@@ -1,8 +1,8 @@
-// One thread, the runnable's, alternates between two things: a round of discovery says what is
-// served, and a pass over the needs attaches handlers to what is needed, served and allowed, and
-// detaches the rest. Between rounds it waits for news: a kind that became needed. Needs are counted
-// under `mu`, which is never held while a subscriber or an informer is called; what is watched
-// belongs to the pass, under `pass_mu`, which a subscription that ends takes as well.
+// One thread, the runnable's, alternates between two steps: a round of discovery determines what is
+// served, and a pass over the needs attaches handlers to kinds that are needed, served and allowed,
+// and detaches the rest. Between rounds it waits until a further kind is needed. Needs are counted
+// under `mu`, which is never held while a subscriber or an informer is called. What is watched is
+// guarded by `pass_mu`, which the pass holds, and which the end of a subscription takes as well.
 #include "kube/runtime/watched_kinds.h"
 
 #include <algorithm>
@@ -23,7 +23,7 @@ namespace kube {
 namespace {
 
 constexpr absl::Duration kDiscoveryPeriod = absl::Seconds(30);
-// For a kind that is needed before it is served; doubled each time.
+// The pause before the next round for a kind that is needed before it is served; doubled each time.
 constexpr absl::Duration kFirstRetry = absl::Seconds(1);
 // How often a subscriber is asked about kinds that it holds back.
 constexpr absl::Duration kAskAgain = absl::Milliseconds(500);
@@ -33,26 +33,26 @@ constexpr absl::Duration kAskAgain = absl::Milliseconds(500);
 struct WatchedKinds::Impl {
   Impl(ClusterClient& cluster, const base::Clock& clock) : cluster(cluster), clock(clock) {}
 
-  using Reasons = std::map<std::string, int>;  // How often each was given.
+  using Reasons = std::map<std::string, int>;  // How often each reason was given.
   struct Needs {
     KindSubscriber* subscriber = nullptr;
     absl::flat_hash_map<Gvk, Reasons> kinds;
   };
   struct Attached {
     HandlerRegistration registration;
-    base::SteadyTime needed_until =
-        base::SteadyTime::InfiniteFuture();  // The past once it was not needed.
+    // Since when it is not needed; InfiniteFuture while it is.
+    base::SteadyTime needed_until = base::SteadyTime::InfiniteFuture();
   };
   struct Watched {
     Resource resource;
     std::shared_ptr<Informer> informer;
-    bool ours = false;                 // Nobody is built around the informer.
-    std::map<int, Attached> handlers;  // By subscriber.
+    bool ours = false;                 // The informer was started for this object alone.
+    std::map<int, Attached> handlers;  // By the id of the subscriber.
   };
   // What a pass found.
   struct Pass {
-    bool complete = true;    // All kinds that are needed are served.
-    bool held_back = false;  // A subscriber lets one wait.
+    bool complete = true;    // True if all needed kinds are served.
+    bool held_back = false;  // True if a subscriber makes a kind wait.
   };
 
   ClusterClient& cluster;
@@ -64,10 +64,10 @@ struct WatchedKinds::Impl {
   bool news ABSL_GUARDED_BY(mu) = false;
 
   absl::Mutex pass_mu ABSL_ACQUIRED_BEFORE(mu);
-  std::map<Gvk, Resource> served ABSL_GUARDED_BY(pass_mu);  // What could be watched.
+  std::map<Gvk, Resource> served ABSL_GUARDED_BY(pass_mu);  // Kinds that can be watched.
   std::map<Gvk, Watched> watched ABSL_GUARDED_BY(pass_mu);
-  // What loops are built around. An informer that is started later than they are stands for a
-  // look-up of one of these kinds, and goes with the kind.
+  // Resources whose informers were started before the loops, which use them. An informer that was
+  // started later comes from a look-up of one of the watched kinds, and is removed with the kind.
   absl::flat_hash_set<Gvr> others ABSL_GUARDED_BY(pass_mu);
   std::string last_failure ABSL_GUARDED_BY(pass_mu);
 
@@ -85,7 +85,7 @@ struct WatchedKinds::Impl {
   void DropUnneeded(const std::map<Gvk, std::set<int>>& needed)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(pass_mu);
   void Unwatch(Watched& gone) ABSL_EXCLUSIVE_LOCKS_REQUIRED(pass_mu);
-  // Takes one subscriber's handler off, and informs it.
+  // Removes one subscriber's handler and informs the subscriber.
   void Detach(Watched& kind, int id) ABSL_EXCLUSIVE_LOCKS_REQUIRED(pass_mu);
   bool AwaitUnserved(base::SteadyTime deadline, const base::StopToken& stop);
   bool AwaitNews(base::SteadyTime deadline, const base::StopToken& stop);
@@ -153,7 +153,7 @@ void WatchedKinds::Impl::Serve(const Discovery& discovery) {
       base::LogWarning("some API groups could not be discovered",
                        {{"groups", absl::StrJoin(discovery.failed_groups, ",")}});
     }
-    found.merge(served);  // What is missing may be there still.
+    found.merge(served);  // Kinds of the failed groups may still be served.
   }
   served = std::move(found);
   for (auto kind = watched.begin(); kind != watched.end();) {
@@ -268,7 +268,8 @@ bool WatchedKinds::Impl::AwaitNews(base::SteadyTime deadline, const base::StopTo
     absl::MutexLock lock(&mu);
     stopped = true;
   });
-  // Let go before `wake` is destroyed, which waits for a callback that is running.
+  // Declared after `wake`, so that it is released first: the destructor of `wake` waits for a
+  // callback that is running.
   absl::MutexLock lock(&mu);
   const auto ready = [&]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu) { return stopped || news; };
   clock.AwaitUntil(mu, absl::Condition(&ready), deadline);

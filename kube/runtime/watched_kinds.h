@@ -1,11 +1,10 @@
-// Which kinds of an API server are watched beyond those that a program is built around, on whose
-// behalf, and why.
+// Watches kinds of an API server that users choose, beyond those that a program is built around.
 //
 // Several loops follow kinds that users choose: templates, their dependencies, targets of scaling.
 // Each is a subscriber that names the kinds it needs and a reason for each; it gets the events of
 // those kinds as soon as the server serves them. All share one informer per kind, which ends when
-// the last reason has been gone for a while or the kind is not served any more, unless somebody had
-// it started before the loops began to work.
+// the last reason has been gone for a while or the kind is not served any more, unless the informer
+// was started before the loops began to work.
 #ifndef KUBE_RUNTIME_WATCHED_KINDS_H_
 #define KUBE_RUNTIME_WATCHED_KINDS_H_
 
@@ -31,18 +30,18 @@ namespace kube {
 class KindSubscriber {
  public:
   virtual ~KindSubscriber() = default;
-  // The handler of the kind's events. A kind that comes back after it was not served, or not
+  // Returns the handler of the kind's events. A kind that returns after it was not served, or not
   // needed, is watched anew: all its objects come as initial adds.
   virtual EventHandler HandlerFor(const Resource& resource) = 0;
-  // The subscriber gets no events of the kind any more, and no last one for each of its objects:
-  // what it remembers of them can be forgotten. Called when the kind is not served, or was not
+  // The subscriber gets no further events of the kind, and no deletion events for its objects: what
+  // it remembers of them can be forgotten. Called when the kind is not served any more, or was not
   // needed for a while; not at the end of the subscription.
   virtual void OnUnwatched(const Gvk&) {}
   // Called with the kinds that can be watched now, after each round of discovery and before
   // anything is watched because of it.
   virtual void OnDiscovered(const std::set<Gvk>&) {}
-  // Returns whether to watch a needed kind already; asked again every half a second while it is
-  // false.
+  // Returns whether to watch a needed kind already; while it is false, it is called again every
+  // half a second.
   virtual bool MayWatch(const Gvk&) { return true; }
 };
 
@@ -51,23 +50,25 @@ class KindSubscriber {
 // learns from each round. Thread-safe.
 class WatchedKinds {
  public:
-  // A kind is watched for so long after its last reason went, lest it be listed anew for a policy
-  // that is replaced.
+  // A kind is watched for this time after its last reason has gone, so that it is not listed anew
+  // when a policy is replaced.
   static constexpr absl::Duration kLinger = absl::Seconds(30);
 
-  // REQUIRES: both outlive this object.
+  // REQUIRES: `cluster` and `clock` outlive this object.
   WatchedKinds(ClusterClient& cluster, const base::Clock& clock);
   ~WatchedKinds();
 
   class Subscription;
-  // REQUIRES: the subscriber outlives the subscription, and that one ends before this object does.
+  // REQUIRES: the subscriber outlives the subscription, and the subscription ends before this
+  // object does.
   [[nodiscard]] Subscription Subscribe(KindSubscriber& subscriber);
 
-  // Does the work: finds out what is served and watches what is needed. It belongs to the manager;
-  // there is one at a time. REQUIRES: this object outlives it.
+  // Returns the runnable that finds out what is served and watches what is needed. It belongs to
+  // the manager; there is one at a time. REQUIRES: this object outlives it.
   std::unique_ptr<Runnable> NewRunnable();
 
-  // Why a kind is watched or to be watched: the reasons of all subscribers, each once, sorted.
+  // Returns why a kind is watched or to be watched: the reasons of all subscribers, each once,
+  // sorted.
   std::vector<std::string> ReasonsFor(const Gvk& gvk) const;
 
  private:
@@ -76,8 +77,8 @@ class WatchedKinds {
   std::unique_ptr<Impl> impl_;
 };
 
-// Ends when it is destroyed: no handler of the subscriber is running or called afterwards, so it
-// must not end in one. Movable.
+// The subscription ends when it is destroyed: no handler of the subscriber is running or called
+// afterwards, so it must not be destroyed inside one. Movable.
 class WatchedKinds::Subscription {
  public:
   Subscription() = default;
@@ -86,8 +87,8 @@ class WatchedKinds::Subscription {
   Subscription& operator=(Subscription&& other) noexcept;
   ~Subscription();
 
-  // One more reason of that name for the kind, and one less. They are counted: what needs a kind
-  // says so once, and once that it does not any more. May be called from handlers.
+  // Need adds one reason of that name for the kind, Release takes one away. They are counted, so
+  // each Need has to be matched by one Release. May be called from handlers.
   void Need(const Gvk& gvk, const std::string& reason);
   void Release(const Gvk& gvk, const std::string& reason);
 
@@ -99,9 +100,9 @@ class WatchedKinds::Subscription {
   int id_ = 0;
 };
 
-// A handler for objects that name kinds: the subscription needs the kinds of each object, for
-// `reason`, as long as the object exists and names them. REQUIRES: the subscription outlives the
-// handler's registration.
+// Returns a handler for objects that name kinds: the subscription needs the kinds of each object,
+// for `reason`, as long as the object exists and names them. REQUIRES: the subscription outlives
+// the handler's registration.
 EventHandler NeedKindsOf(WatchedKinds::Subscription& subscription, const std::string& reason,
                          std::function<std::set<Gvk>(const Object&)> kinds_of);
 

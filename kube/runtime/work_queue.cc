@@ -1,15 +1,15 @@
-// How it works. Every item that is known is one entry of a table. It is waiting for its time
-// (`delayed`), for a worker (`ready`), for a place in its lane (`parked`, in the lane), or for an
-// equal item to be given back (blocked); apart from that a worker may be holding it. Workers take
-// the first of `ready`; when they meet an item whose lane is full they park it. Giving an item back
+// How it works. Every known item is one entry of a table. It waits for its time (`delayed`), for a
+// worker (`ready`), for a place in its lane (`parked`, in the lane), or until the worker that holds
+// an equal item gives that back (blocked). Independently, a worker may hold it. Workers take the
+// first of `ready`; when they meet an item whose lane is full they park it. Giving an item back
 // frees a place in its lane, which brings one parked item back to `ready`.
 //
 // With lanes, items of lanes that are not slow are `quick` while they are held, until a second has
-// passed. When there are as many as there are workers, the queue is full, and nothing is handed out
-// until one of them is given back or its second is over.
+// passed. When there are as many quick items as workers, the queue is full, and nothing is handed
+// out until a quick item is given back or its second is over.
 //
-// One of the workers that wait, the timekeeper, waits also for the time of the next delayed item,
-// and of the next item that stops being quick if others wait for its place.
+// One of the waiting workers, the timekeeper, also waits for the time of the next delayed item and,
+// if items wait for a place, for the moment when the next item stops being quick.
 #include "kube/runtime/work_queue.h"
 
 #include <algorithm>
@@ -52,20 +52,20 @@ struct WorkQueue::Impl {
   mutable absl::Mutex mu;
   internal::RateLimiter limiter ABSL_GUARDED_BY(mu);
   internal::QueueMetrics metrics ABSL_GUARDED_BY(mu);
-  // Every item that waits or is held; the sets point into it.
+  // All items that wait or are held; the sets point into it.
   absl::node_hash_map<Request, Entry> entries ABSL_GUARDED_BY(mu);
   UrgentItems ready ABSL_GUARDED_BY(mu);
   std::set<Item*, ByDueTime> delayed ABSL_GUARDED_BY(mu);
   absl::node_hash_map<std::string, Lane> lanes ABSL_GUARDED_BY(mu);
   // When each item that is quick was taken, oldest first.
   std::deque<base::SteadyTime> quick ABSL_GUARDED_BY(mu);
-  size_t waiting ABSL_GUARDED_BY(mu) = 0;  // Items in any state but kNothing.
+  size_t waiting ABSL_GUARDED_BY(mu) = 0;  // The number of items in any state but kNothing.
   size_t held ABSL_GUARDED_BY(mu) = 0;
   size_t parked ABSL_GUARDED_BY(mu) = 0;
   uint64_t next_sequence ABSL_GUARDED_BY(mu) = 0;
   internal::Crew crew ABSL_GUARDED_BY(mu);
   bool has_timekeeper ABSL_GUARDED_BY(mu) = false;
-  base::SteadyTime timer ABSL_GUARDED_BY(mu);  // What the timekeeper waits for.
+  base::SteadyTime timer ABSL_GUARDED_BY(mu);  // The time until which the timekeeper waits.
   bool shut_down ABSL_GUARDED_BY(mu) = false;
 
   void Add(const Request& request, base::SteadyTime due, int priority)
@@ -81,7 +81,7 @@ struct WorkQueue::Impl {
   int SlowHeld(const Lane& but, base::SteadyTime now) const ABSL_SHARED_LOCKS_REQUIRED(mu);
   bool Unpark(Lane& lane, base::SteadyTime now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu);
   void UnparkMostUrgent(base::SteadyTime now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu);
-  // Returns whether the worker is not needed.
+  // Returns whether the worker is let go.
   bool Wait(bool may_end) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu);
   void GiveBack(const Request& request) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu);
 
@@ -91,7 +91,7 @@ struct WorkQueue::Impl {
   bool IsFull() const ABSL_SHARED_LOCKS_REQUIRED(mu) {
     return lane_options.of && static_cast<int>(quick.size()) >= lane_options.max_held_quick;
   }
-  // When time alone gives a worker something to do.
+  // The next time at which a worker gets something to do without any call.
   base::SteadyTime NextTime() const ABSL_SHARED_LOCKS_REQUIRED(mu) {
     if (ready.empty() || !IsFull()) return NextDue();
     return std::min(NextDue(), quick.front() + kSlow);
@@ -99,8 +99,9 @@ struct WorkQueue::Impl {
   base::SteadyTime TimeToWake() const ABSL_SHARED_LOCKS_REQUIRED(mu) {
     return std::min(NextTime(), crew.look());
   }
-  // What the timekeeper and the other waiting workers look at. The timekeeper takes only what is
-  // left over: when it goes, another one has to be woken to take its place.
+  // The conditions on which the timekeeper and the other waiting workers wake up. The timekeeper
+  // takes items only when the others do not suffice, because then another worker has to be woken to
+  // take its place.
   bool TimekeeperIsWanted() const ABSL_SHARED_LOCKS_REQUIRED(mu) {
     const bool others_suffice = ready.size() <= static_cast<size_t>(crew.waiting());
     return shut_down || (!others_suffice && !IsFull()) || TimeToWake() < timer;
@@ -137,7 +138,7 @@ void WorkQueue::Impl::Add(const Request& request, base::SteadyTime due, int prio
   }
 }
 
-// Changes the priority of an item that waits, which also is its place in `ready` or its lane.
+// Raises the priority of a waiting item, which also determines its place in `ready` or its lane.
 void WorkQueue::Impl::Raise(Item& item, int priority) {
   const State state = item.second.state;
   UrgentItems* place = state == State::kReady    ? &ready
@@ -149,7 +150,7 @@ void WorkQueue::Impl::Raise(Item& item, int priority) {
   if (place != nullptr) place->insert(&item);
 }
 
-// REQUIRES: the item is in no set.
+// REQUIRES: the item is not in any of the sets.
 void WorkQueue::Impl::BecomeDue(Item& item) {
   metrics.Added(item.second.priority);
   item.second.sequence = next_sequence++;
@@ -175,7 +176,7 @@ void WorkQueue::Impl::CollectDue() {
   }
 }
 
-// The first item whose lane has a place; nullopt when there is none.
+// Takes the first item whose lane has a place; nullopt when there is none.
 std::optional<WorkQueue::Taken> WorkQueue::Impl::TakeFirst() {
   const base::SteadyTime now = clock.SteadyNow();
   while (!quick.empty() && now - quick.front() >= kSlow) quick.pop_front();
@@ -195,7 +196,7 @@ std::optional<WorkQueue::Taken> WorkQueue::Impl::TakeFirst() {
   return std::nullopt;
 }
 
-// How many items of slow lanes are held, `but` apart.
+// Returns how many items of slow lanes other than `but` are held.
 int WorkQueue::Impl::SlowHeld(const Lane& but, base::SteadyTime now) const {
   int count = 0;
   for (const auto& [name, lane] : lanes) {
@@ -209,7 +210,7 @@ bool WorkQueue::Impl::HasPlace(const Lane& lane, base::SteadyTime now) const {
   return lane.taken.empty() && SlowHeld(lane, now) < lane_options.max_held_slow;
 }
 
-// Returns whether the item may be taken; else it is parked.
+// Returns whether the item may be taken; otherwise it is parked.
 bool WorkQueue::Impl::EnterLane(Item& item, base::SteadyTime now) {
   if (!lane_options.of) return true;
   if (item.second.lane == nullptr) item.second.lane = &lanes[lane_options.of(item.first)];
@@ -226,7 +227,7 @@ bool WorkQueue::Impl::EnterLane(Item& item, base::SteadyTime now) {
   return false;
 }
 
-// Makes the lane's first parked item ready, if there is one and a place for it.
+// Makes the lane's first parked item ready; returns false if there is none or no place for it.
 bool WorkQueue::Impl::Unpark(Lane& lane, base::SteadyTime now) {
   if (lane.parked.empty() || !HasPlace(lane, now)) return false;
   Item& item = **lane.parked.begin();
@@ -240,23 +241,24 @@ void WorkQueue::Impl::LeaveLane(Item& item, base::SteadyTime now) {
   if (!lane_options.of) return;
   Lane& lane = *item.second.lane;
   const bool was_slow = lane.IsSlow(now);
-  if (item.second.quick) {  // It may have stopped being quick meanwhile.
+  if (item.second.quick) {  // The item may have stopped being quick meanwhile.
     const auto found = std::find(quick.begin(), quick.end(), item.second.taken);
     if (found != quick.end()) quick.erase(found);
   }
   lane.was_slow = now - item.second.taken >= kSlow;
   lane.taken.erase(std::find(lane.taken.begin(), lane.taken.end(), item.second.taken));
   if (parked == 0) return;
-  // Whoever takes them looks again whether there is a place.
+  // Taking an item checks again whether its lane has a place.
   const bool is_slow = lane.IsSlow(now);
   for (int i = static_cast<int>(lane.taken.size()); !is_slow && i < lane_options.max_held; ++i) {
     if (!Unpark(lane, now)) break;
   }
-  // The place may be one that slow lanes share.
+  // The freed place may be one that slow lanes share.
   if (was_slow || is_slow) UnparkMostUrgent(now);
 }
 
-// Of all lanes with a place: in turn, so that none of many slow ones waits for ever.
+// Makes the most urgent item of all lanes with a place ready; by the order of adding, none of many
+// slow lanes waits for ever.
 void WorkQueue::Impl::UnparkMostUrgent(base::SteadyTime now) {
   Lane* first = nullptr;
   for (auto& [name, lane] : lanes) {

@@ -1,4 +1,4 @@
-// How many workers a queue has, and how many of them it needs.
+// Determines how many of a queue's workers are needed.
 #ifndef KUBE_RUNTIME_INTERNAL_CREW_H_
 #define KUBE_RUNTIME_INTERNAL_CREW_H_
 
@@ -9,17 +9,18 @@
 
 namespace kube::internal {
 
-// Workers come when many items wait, and would stay. At the end of each while of five seconds those
-// are let go that were not needed: as many as there are beyond the largest number of items that
-// were held at once, and one that waits. Not thread-safe.
+// Workers are started when many items wait, and would stay. At the end of each period of five
+// seconds surplus workers are let go: all but as many as items were held at once, at most, in that
+// period, and one that waits. Not thread-safe.
 class Crew {
  public:
   static constexpr absl::Duration kWhile = absl::Seconds(5);
 
-  int waiting() const { return waiting_; }  // The timekeeper apart.
+  int waiting() const { return waiting_; }  // Without the timekeeper.
   bool lets_go() const { return let_go_ > 0; }
 
-  // Around the waiting of a worker that is not the timekeeper. Leave returns whether it is let go.
+  // Called before and after the wait of a worker that is not the timekeeper. Leave returns whether
+  // the worker is let go.
   void Enter(bool may_end, base::SteadyTime now) {
     ++waiting_;
     if (look_ == base::SteadyTime::InfiniteFuture()) look_ = now + kWhile;
@@ -33,12 +34,12 @@ class Crew {
     --let_go_;
     return true;
   }
-  // So many items are held.
+  // Records that this number of items is held.
   void Hold(int held) { most_held_ = std::max(most_held_, held); }
 
-  // When the timekeeper has to look; infinite while there is nobody to let go.
+  // The time of the next Look; infinite while nobody can be let go.
   base::SteadyTime look() const { return look_; }
-  // Lets go who is not needed; returns whether the timekeeper itself is let go.
+  // Lets go the workers that are not needed; returns whether the timekeeper itself is let go.
   bool Look(base::SteadyTime now, int held, bool may_end) {
     if (now < look_) return false;
     look_ = waiting_ == 0 ? base::SteadyTime::InfiniteFuture() : now + kWhile;
@@ -50,7 +51,7 @@ class Crew {
 
  private:
   int waiting_ = 0;
-  int may_end_ = 0;  // Of those that wait.
+  int may_end_ = 0;  // How many of the waiting workers may end.
   int let_go_ = 0;
   int most_held_ = 0;
   base::SteadyTime look_ = base::SteadyTime::InfiniteFuture();

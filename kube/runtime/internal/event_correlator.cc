@@ -28,7 +28,7 @@ constexpr double kSpamQps = 1.0 / 300;
 constexpr size_t kMaxSimilar = 10;
 constexpr absl::Duration kSimilarInterval = absl::Minutes(10);
 constexpr char kCombined[] = "(combined from similar events): ";
-// Ours.
+// Not client-go's: repetitions are dropped for this time.
 constexpr absl::Duration kSilence = absl::Minutes(10);
 
 constexpr char kSeparator[] = "\x1f";  // Occurs in no field.
@@ -115,7 +115,7 @@ std::string EventCorrelator::Aggregate(const EventNote& note, std::string& key) 
     key = Key(kind_of_event, note.message);
     return note.message;
   }
-  // Stays at the limit: only so many messages are kept.
+  // The set stays below the limit, because only so many messages are kept.
   similar.messages.erase(similar.messages.begin());
   key = kind_of_event;
   return absl::StrCat(kCombined, note.message);
@@ -139,8 +139,9 @@ Object EventCorrelator::NewEvent(const EventNote& note, const std::string& messa
   return event;
 }
 
-// "<object>.<hexadecimal nanoseconds>", never the same twice. An object whose name is not a DNS
-// subdomain (a ClusterRole's may not be) gets a UUID, as client-go's GenerateEventName does.
+// Returns "<object>.<hexadecimal nanoseconds>", never the same name twice. An object whose name is
+// not a DNS subdomain (a ClusterRole's need not be one) gets a UUID, as in client-go's
+// GenerateEventName.
 std::string EventCorrelator::NewName(const EventNote& note) {
   last_nanos_ = std::max(absl::ToUnixNanos(note.time), last_nanos_ + 1);
   std::string name = absl::StrCat(note.about.name, ".", absl::Hex(last_nanos_));

@@ -1,6 +1,6 @@
-// Decides what becomes of an event: dropped, written anew, or counted on one written before. The
-// rules are those of client-go's EventCorrelator, and one of our own: no repetition without a
-// change.
+// Decides how an event is written: not at all, as a new Event, or counted on an earlier one. The
+// rules are those of client-go's EventCorrelator, and one more: an event is not repeated while
+// nothing has changed.
 #ifndef KUBE_RUNTIME_INTERNAL_EVENT_CORRELATOR_H_
 #define KUBE_RUNTIME_INTERNAL_EVENT_CORRELATOR_H_
 
@@ -18,31 +18,31 @@
 
 namespace kube::internal {
 
-// What a loop had to say, and when.
+// What a loop records, and when.
 struct EventNote {
   std::string source;
   ObjectReference about;
   EventType type = EventType::kNormal;
   std::string reason;
   std::string message;
-  absl::Time time;      // What is written into the Event.
-  base::SteadyTime at;  // What intervals are measured by.
+  absl::Time time;      // Written into the Event.
+  base::SteadyTime at;  // For intervals.
 };
 
 // Not thread-safe.
 class EventCorrelator {
  public:
-  // How to write an event: the patch, when there is one, on the Event that is there already; else
-  // (or when that Event has expired) the whole object by a create.
+  // How to write an event: if there is a patch, it is applied to the existing Event; without one,
+  // or when that Event has expired, the whole object is created.
   struct Decision {
     Object event;
-    json::Value patch;  // Null: create.
-    std::string key;    // For Written.
+    json::Value patch;  // Null when the Event is to be created.
+    std::string key;    // For the call of Written.
   };
   EventCorrelator();
-  // nullopt: drop it.
+  // Returns nullopt when the event is to be dropped.
   std::optional<Decision> Correlate(const EventNote& note);
-  // What is said of `decision.event` was written.
+  // Records that the event of the decision was written.
   void Written(const Decision& decision);
 
  private:
@@ -55,7 +55,7 @@ class EventCorrelator {
     TokenBucket tokens;
     SpamBucket();
   };
-  // The different messages seen of otherwise similar events.
+  // The different messages of otherwise similar events.
   struct Similar {
     absl::flat_hash_set<std::string> messages;
     base::SteadyTime last = base::SteadyTime::InfinitePast();
@@ -68,7 +68,7 @@ class EventCorrelator {
 
   bool IsRepetition(const EventNote& note);
   bool IsSpam(const EventNote& note);
-  // The message to write, and in `key` what makes events equal.
+  // Returns the message to write, and sets `key`: events with the same key are equal.
   std::string Aggregate(const EventNote& note, std::string& key);
   Object NewEvent(const EventNote& note, const std::string& message);
   std::string NewName(const EventNote& note);

@@ -1,4 +1,4 @@
-// What the manager's servers answer: /healthz, /livez, /readyz and /metrics.
+// The answers of the manager's servers: /healthz, /livez, /readyz and /metrics.
 #ifndef KUBE_RUNTIME_INTERNAL_HTTP_ENDPOINTS_H_
 #define KUBE_RUNTIME_INTERNAL_HTTP_ENDPOINTS_H_
 
@@ -10,7 +10,8 @@
 
 namespace kube::internal {
 
-// One line of a verbose answer: "[+]leader-election ok: leader", "[-]api-server failed: why".
+// One line of a verbose answer, such as "[+]leader-election ok: leader" or "[-]api-server failed:
+// why".
 struct HealthCheck {
   std::string name;
   bool ok = true;
@@ -18,12 +19,12 @@ struct HealthCheck {
 };
 
 // /healthz and /livez answer "ok" for as long as the process answers at all; /readyz answers "ok",
-// or 500 with all checks when one of `readiness` fails. With ?verbose the checks are listed, as
-// controller-runtime's. <each>/ping answers "ok"; everything else 404.
+// or 500 with all checks when one of `readiness` fails. With ?verbose the checks are listed in
+// controller-runtime's format. <each>/ping answers "ok"; every other path gets 404.
 base::HttpResponse AnswerHealth(const base::HttpRequest& request,
                                 const std::function<std::vector<HealthCheck>()>& readiness);
 
-// The text of `expose` at /metrics. 404 elsewhere.
+// Answers /metrics with the text that `expose` returns, and any other path with 404.
 base::HttpResponse AnswerMetrics(const base::HttpRequest& request,
                                  const std::function<std::string()>& expose);
 

@@ -1,12 +1,12 @@
 // How it works. Run is two loops, one after the other. Acquire tries every retry period, jittered,
-// to get the Lease: it creates one that does not exist, takes one whose holder has been silent for
-// its duration, and waits otherwise. Silence is measured on the local steady clock from the moment
-// at which the Lease was last seen to change, so that the clocks of the contenders need not agree.
-// Renew then writes the Lease every retry period.
+// to get the Lease: it creates the Lease if there is none, takes it over if its holder has been
+// silent for the lease duration, and waits otherwise. Silence is measured on the local steady clock
+// from the moment at which the Lease was last seen to change, so that the clocks of the contenders
+// need not agree. Renew then writes the Lease every retry period.
 //
 // A second thread, the watchdog, ends the renewals when none has succeeded for the renew deadline;
 // it also cuts off a call that the server does not answer. The lease duration is longer than the
-// deadline: a leader has stopped before anybody else may begin.
+// deadline, so that a leader has stopped before another contender may begin.
 #include "kube/runtime/internal/leader_elector.h"
 
 #include <unistd.h>
@@ -26,7 +26,7 @@
 namespace kube {
 namespace {
 
-// client-go spreads the attempts of the contenders by this much of the retry period.
+// client-go spreads the attempts of the contenders by this factor of the retry period.
 constexpr double kJitterFactor = 1.2;
 
 const Resource& LeaseResource() {
@@ -85,16 +85,16 @@ struct LeaderElector::Impl {
   base::SteadyTime observed_at;
   absl::Status last_error;
 
-  // What the watchdog of Renew looks at.
+  // Read by the watchdog of Renew.
   absl::Mutex mu;
   base::SteadyTime renewed_at ABSL_GUARDED_BY(mu);
   bool finished ABSL_GUARDED_BY(mu) = false;
 
-  // Returns whether we hold the Lease after this attempt. An error: it could not be read or
-  // written.
+  // Returns whether this process holds the Lease after the attempt. An error means that the Lease
+  // could not be read or written.
   absl::StatusOr<bool> Attempt(const base::StopToken& stop);
   absl::StatusOr<bool> Settle(absl::StatusOr<Object> written);
-  // As Attempt, noting when the Lease was renewed and logging errors.
+  // As Attempt; also records when the Lease was renewed, and logs errors.
   bool TryToHold(const base::StopToken& stop);
   bool Acquire(const base::StopToken& stop);
   void Renew(const base::StopToken& stop);
@@ -121,7 +121,7 @@ bool LeaderElector::Impl::HeldByOther() const {
   return env.clock.SteadyNow() < observed_at + duration;
 }
 
-// `lease` with us as its holder as of now.
+// Returns `lease` with this process as its holder, renewed now.
 Object LeaderElector::Impl::Claim(const Object& lease) const {
   Object claim = lease;
   const std::string now = kube::FormatMicroTime(env.clock.Now());
@@ -142,8 +142,8 @@ absl::StatusOr<bool> LeaderElector::Impl::Attempt(const base::StopToken& stop) {
   if (leading && !observed.empty()) {
     absl::StatusOr<Object> renewed = env.client.Replace(leases, Claim(observed), {}, stop);
     if (renewed.ok() || stop.stop_requested()) return Settle(std::move(renewed));
-    // Somebody touched or deleted the Lease, or the call failed: see what is there and try to hold
-    // it once more, as client-go's tryAcquireOrRenew does.
+    // The Lease was changed or deleted by somebody else, or the call failed: read it and try once
+    // more to hold it, as client-go's tryAcquireOrRenew does.
   }
   const ObjectKey key{options.lease_namespace, options.lease_name};
   absl::StatusOr<Object> found = env.client.Get(leases, key, stop);
@@ -174,7 +174,7 @@ bool LeaderElector::Impl::TryToHold(const base::StopToken& stop) {
 }
 
 void LeaderElector::Impl::Note(const absl::Status& error) {
-  // Losing a race for the Lease is the ordinary course of an election.
+  // Losing a race for the Lease is normal in an election, so it is not logged.
   const bool lost_race = IsConflict(error) || absl::IsAlreadyExists(error);
   if (error == last_error || lost_race) return;
   last_error = error;
@@ -197,7 +197,7 @@ bool LeaderElector::Impl::Acquire(const base::StopToken& stop) {
 
 // Returns when the Lease is lost or `stop` is requested.
 void LeaderElector::Impl::Renew(const base::StopToken& stop) {
-  base::StopSource calls;  // Ends also a call that has not been answered by the deadline.
+  base::StopSource calls;  // Also ends a call that has not been answered by the deadline.
   base::StopCallback forward(stop, [&calls] { calls.request_stop(); });
   std::thread watchdog([this, &calls] { Watchdog(calls); });
   RenewUntil(calls.get_token());

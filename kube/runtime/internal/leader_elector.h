@@ -25,10 +25,12 @@ class EventSink;
 struct LeaderElectionOptions {
   std::string lease_namespace;
   std::string lease_name;
-  std::string identity;                               // Empty: <hostname>_<uuid>.
-  absl::Duration lease_duration = absl::Seconds(15);  // A stand-by takes over after this silence.
-  absl::Duration renew_deadline = absl::Seconds(10);  // The leader gives up after this.
-  absl::Duration retry_period = absl::Seconds(2);     // Between attempts.
+  std::string identity;  // Empty stands for <hostname>_<uuid>.
+  // A stand-by takes over when the leader was silent for this time.
+  absl::Duration lease_duration = absl::Seconds(15);
+  // A leader that could not renew for this time gives up.
+  absl::Duration renew_deadline = absl::Seconds(10);
+  absl::Duration retry_period = absl::Seconds(2);  // The pause between attempts.
 };
 
 class LeaderElector {
@@ -39,14 +41,14 @@ class LeaderElector {
     const base::Clock& clock;
     metrics::Registry& registry;
   };
-  // kInvalidArgument unless lease_duration > renew_deadline > 1.2 * retry_period > 0.
-  // REQUIRES: the environment outlives the elector.
+  // kInvalidArgument unless lease_duration > renew_deadline > 1.2 * retry_period > 0. REQUIRES:
+  // everything in `environment` outlives the elector.
   static absl::StatusOr<std::unique_ptr<LeaderElector>> Create(LeaderElectionOptions options,
                                                                Environment environment);
   ~LeaderElector();
 
   // Blocks: contends for the Lease, calls `on_elected` once it is held, and renews it. OK when
-  // stopped (the Lease is not released: a stand-by waits its duration out), kAborted when it was
+  // stopped (the Lease is not released, so a stand-by waits until it expires), kAborted when it was
   // lost. Call it once.
   absl::Status Run(const base::StopToken& stop, const std::function<void()>& on_elected);
   bool IsLeader() const;  // Thread-safe.

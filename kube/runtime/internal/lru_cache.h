@@ -12,14 +12,14 @@
 
 namespace kube::internal {
 
-// Keyed by strings. Not thread-safe.
+// Keys are strings. Not thread-safe.
 template <class V>
 class LruCache {
  public:
   explicit LruCache(size_t capacity) : capacity_(capacity) {}
 
-  // The entry, made (empty) when absent; it becomes the most recently used. Valid until the next
-  // call.
+  // Returns the entry, which becomes the most recently used; an absent one is created empty. The
+  // reference is valid until the next call.
   V& operator[](const std::string& key) {
     if (const auto it = places_.find(key); it != places_.end()) {
       entries_.splice(entries_.begin(), entries_, it->second);
@@ -40,7 +40,7 @@ class LruCache {
   using Entries = std::list<std::pair<std::string, V>>;
 
   const size_t capacity_;
-  Entries entries_;  // Most recently used first.
+  Entries entries_;  // The most recently used first.
   // The keys are views of those in entries_.
   absl::flat_hash_map<absl::string_view, typename Entries::iterator> places_;
 };

@@ -14,7 +14,7 @@
 
 namespace kube::internal {
 
-// An item that took longer makes its lane a slow one.
+// A lane whose item took longer is slow.
 inline constexpr absl::Duration kSlowItem = absl::Seconds(1);
 
 // What an item waits for.
@@ -25,12 +25,12 @@ struct Lane;
 struct QueueEntry {
   ItemState state = ItemState::kNothing;
   int priority = 0;
-  uint64_t sequence = 0;  // Order of adding; keeps equal priorities fair.
-  base::SteadyTime due;   // From then on the item waits for no time.
+  uint64_t sequence = 0;  // The order of adding keeps equal priorities fair.
+  base::SteadyTime due;   // When its delay is over.
   // Set while a worker holds the item.
   bool held = false;
   base::SteadyTime taken;
-  bool quick = false;  // Its lane was not slow then.
+  bool quick = false;  // True if its lane was not slow when the item was taken.
   Lane* lane = nullptr;
 };
 
@@ -54,8 +54,8 @@ using UrgentItems = std::set<QueueItem*, ByUrgency>;
 
 struct Lane {
   UrgentItems parked;
-  std::vector<base::SteadyTime> taken;  // When each item that is held was, oldest first.
-  bool was_slow = false;                // The last item was.
+  std::vector<base::SteadyTime> taken;  // When each of its held items was taken, oldest first.
+  bool was_slow = false;                // True if the last item was slow.
 
   bool IsSlow(base::SteadyTime now) const {
     return was_slow || (!taken.empty() && now - taken.front() >= kSlowItem);

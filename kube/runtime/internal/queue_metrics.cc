@@ -28,7 +28,7 @@ QueueMetrics::QueueMetrics(metrics::Registry* registry, const std::string& queue
   longest_ = &registry_->GetGauge(
       "workqueue_longest_running_processor_seconds",
       "How many seconds the longest running processor of workqueue has been running.", labels);
-  Depth(0);  // The series is there from the start.
+  Depth(0);  // Creates the series from the start.
 }
 
 metrics::Gauge& QueueMetrics::Depth(int priority) {

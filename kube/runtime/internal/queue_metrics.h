@@ -16,7 +16,7 @@ class Registry;
 
 namespace kube::internal {
 
-// Does nothing when made without a registry. Not thread-safe.
+// Does nothing when constructed without a registry. Not thread-safe.
 class QueueMetrics {
  public:
   QueueMetrics(metrics::Registry* registry, const std::string& queue);

@@ -1,4 +1,4 @@
-// How long a failed item waits before it is tried again.
+// Determines how long a failed item waits before it is tried again.
 #ifndef KUBE_RUNTIME_INTERNAL_RATE_LIMITER_H_
 #define KUBE_RUNTIME_INTERNAL_RATE_LIMITER_H_
 
@@ -9,14 +9,14 @@
 
 namespace kube::internal {
 
-// A bucket that holds up to `burst` tokens and gains `qps` a second. A taker may run it into debt;
-// it learns how long it has to wait until its token exists.
+// A bucket that holds up to `burst` tokens and gains `qps` a second. A reservation may run it into
+// debt; then it returns how long to wait until the token exists.
 class TokenBucket {
  public:
   TokenBucket(double qps, int burst) : qps_(qps), burst_(burst), tokens_(burst) {}
-  // Takes a token; zero when there was one.
+  // Takes a token. Returns how long to wait for it; zero when there was one.
   absl::Duration Reserve(base::SteadyTime now);
-  // Takes a token only when there is one.
+  // Takes a token if there is one, and returns whether it did.
   bool TryTake(base::SteadyTime now);
 
  private:
@@ -32,7 +32,7 @@ class TokenBucket {
 class RateLimiter {
  public:
   explicit RateLimiter(const RateLimiterOptions& options);
-  // The delay of one more failure of `item`.
+  // Returns the delay after one more failure of `item`.
   absl::Duration Next(const Request& item, base::SteadyTime now);
   void Forget(const Request& item) {
     if (!failures_.empty()) failures_.erase(item);

@@ -1,4 +1,4 @@
-// What /readyz checks: whether this process could lead with what it knows.
+// The checks of /readyz: whether this process has the data with which it could lead.
 #ifndef KUBE_RUNTIME_INTERNAL_READINESS_H_
 #define KUBE_RUNTIME_INTERNAL_READINESS_H_
 
@@ -9,9 +9,9 @@
 
 namespace kube::internal {
 
-// The checks "api-server" (fails while none of the informers can list or watch) and "informer-sync"
-// (fails until one has synced; names those that have not). One kind that cannot be watched does not
-// make the process unready: everything else goes on.
+// Returns the checks "api-server" (fails while none of the informers can list or watch) and
+// "informer-sync" (fails until one has synced; names those that have not). One kind that cannot be
+// watched does not make the process unready, because everything else works.
 std::vector<HealthCheck> CheckInformers(const InformerSet& informers);
 
 }  // namespace kube::internal

@@ -44,7 +44,7 @@ ReconcileMetrics::ReconcileMetrics(Registry& registry, const std::string& contro
       active_workers(registry.GetGauge("controller_runtime_active_workers",
                                        "Number of currently used workers per controller",
                                        {{"controller", controller}})) {
-  // No reconcile here has a time-out of its own; dashboards expect the series.
+  // No reconcile here has a time-out of its own, but dashboards expect the series.
   registry.GetCounter("controller_runtime_reconcile_timeouts_total",
                       "Total number of reconciliation timeouts per controller",
                       {{"controller", controller}});

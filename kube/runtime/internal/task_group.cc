@@ -17,13 +17,14 @@
 namespace kube::internal {
 namespace {
 
-constexpr size_t kLongestThreadName = 15;  // Linux takes no more.
+constexpr size_t kLongestThreadName = 15;  // The limit of Linux.
 
 }  // namespace
 
 TaskGroup::~TaskGroup() {
   RequestStop();
-  // The tasks are destroyed only after all threads have ended: they may know of each other.
+  // The tasks are destroyed only after all threads have ended, because they may refer to each
+  // other.
   std::list<Task> tasks;
   {
     absl::MutexLock lock(&mu_);
@@ -60,7 +61,7 @@ void TaskGroup::StartTask(Task& task) {
 }
 
 void TaskGroup::Run(Task& task) {
-  // Threads that it starts, such as a controller's workers, inherit the name.
+  // Threads that this one starts, such as a controller's workers, inherit the name.
   pthread_setname_np(pthread_self(), task.runnable->name().substr(0, kLongestThreadName).c_str());
   const absl::Status status = task.runnable->Run(stop_.get_token());
   const bool stopped = absl::IsCancelled(status) && stop_.stop_requested();
@@ -72,7 +73,7 @@ void TaskGroup::Run(Task& task) {
 void TaskGroup::RequestStop() {
   {
     absl::MutexLock lock(&mu_);
-    started_ = true;  // A Start still to come must not start anything.
+    started_ = true;  // A later Start must not start anything.
   }
   stop_.request_stop();
 }
@@ -86,7 +87,7 @@ bool TaskGroup::AwaitEnd(const base::Clock& clock, base::SteadyTime deadline) {
   const auto ended = [&]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) { return Ended(); };
   const bool in_time = clock.AwaitUntil(mu_, absl::Condition(&ended), deadline);
   for (Task& task : tasks_) {
-    // A thread that has set `running` back needs the lock no more, only a moment to return.
+    // A thread that has reset `running` needs the lock no more and is about to return.
     if (!task.running && task.thread.joinable()) task.thread.join();
   }
   return in_time;

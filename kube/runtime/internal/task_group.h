@@ -1,4 +1,4 @@
-// Runnables that start and stop together, each on a thread of its own.
+// Runs runnables that start and stop together, each on a thread of its own.
 #ifndef KUBE_RUNTIME_INTERNAL_TASK_GROUP_H_
 #define KUBE_RUNTIME_INTERNAL_TASK_GROUP_H_
 
@@ -21,17 +21,17 @@ namespace kube::internal {
 // Thread-safe.
 class TaskGroup {
  public:
-  // Told of each Run that returned an error, on its thread.
+  // Called with each error that a Run has returned, on that runnable's thread.
   using OnFailure = std::function<void(const absl::Status&)>;
 
   explicit TaskGroup(OnFailure on_failure) : on_failure_(std::move(on_failure)) {}
-  ~TaskGroup();  // Requests the stop and waits for all.
+  ~TaskGroup();  // Requests the stop and waits for all threads.
   TaskGroup(const TaskGroup&) = delete;
 
-  // Started at once when the group has been started.
+  // The runnable starts with the group, or at once if the group has been started.
   void Add(std::unique_ptr<Runnable> runnable);
   void Start();
-  // Asks all to end; nothing is started any more.
+  // Requests the stop of all; nothing is started afterwards.
   void RequestStop();
   // Returns whether all that were started have ended by `deadline`. Threads that have ended are
   // joined.
@@ -53,7 +53,7 @@ class TaskGroup {
   const OnFailure on_failure_;
   base::StopSource stop_;
   mutable absl::Mutex mu_;
-  std::list<Task> tasks_ ABSL_GUARDED_BY(mu_);  // Tasks stay where they are.
+  std::list<Task> tasks_ ABSL_GUARDED_BY(mu_);  // A list, because threads refer to their task.
   bool started_ ABSL_GUARDED_BY(mu_) = false;
 };
 

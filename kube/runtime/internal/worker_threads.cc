@@ -59,7 +59,7 @@ void WorkerThreads::Began() {
 
 bool WorkerThreads::EndsAfterWork(bool may_end) {
   absl::MutexLock lock(&mu_);
-  // Two that wait are enough for whatever comes next.
+  // Two waiting threads are enough for the next items.
   const bool too_many = static_cast<int>(threads_.size()) + 1 > limits_.lasting;
   if (may_end && too_many && idle_ >= 2) {
     End();
@@ -71,14 +71,14 @@ bool WorkerThreads::EndsAfterWork(bool may_end) {
 
 bool WorkerThreads::EndsWhileWaiting() {
   absl::MutexLock lock(&mu_);
-  if (idle_ < 2) return false;  // Somebody has to wait.
+  if (idle_ < 2) return false;  // One thread has to wait.
   --idle_;
   End();
   return true;
 }
 
 void WorkerThreads::Start() {
-  for (std::thread& thread : ended_) thread.join();  // They hold no lock any more.
+  for (std::thread& thread : ended_) thread.join();  // They need the lock no more.
   ended_.clear();
   ++idle_;
   threads_.emplace_back([this] { Loop(/*may_end=*/true); });

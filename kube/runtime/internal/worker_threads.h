@@ -13,46 +13,48 @@
 
 namespace kube::internal {
 
-// Starts threads as they are needed: while there may be more, one always waits for the next item.
-// Those beyond `lasting` end as soon as they are not needed, the others when they have not been
-// needed for some time (WorkQueue::Next).
+// Starts threads as they are needed: below the limit `most`, one thread always waits for the next
+// item. Threads beyond `lasting` end as soon as they are not needed, the others when they have not
+// been needed for some time (WorkQueue::Next).
 class WorkerThreads {
  public:
   struct Limits {
     int lasting = 1;
     int most = 1;
   };
-  // Returns the limits for a queue with these lanes and so many workers.
+  // Returns the limits for a queue with these lanes and this number of workers.
   static Limits LimitsFor(int workers, const LaneOptions& lanes);
 
-  // `work` is called from many threads at once; what it was given is given back to the queue
-  // afterwards. REQUIRES: the queue outlives this object.
+  // `work` is called from many threads at once; its item is given back to the queue afterwards.
+  // REQUIRES: the queue outlives this object.
   WorkerThreads(Limits limits, WorkQueue& queue, std::function<void(const WorkQueue::Taken&)> work);
   WorkerThreads(const WorkerThreads&) = delete;
 
-  // Works, on this thread and others, until the queue has ended. REQUIRES: called once.
+  // Works, on this thread and others, until the queue has ended. Call it once.
   void Run();
 
  private:
   using Threads = std::list<std::thread>;
 
-  // Takes and works until there is no more; with `may_end`, until the thread is not needed.
+  // Takes items and works on them until there are no more, or, with `may_end`, until the thread is
+  // not needed.
   void Loop(bool may_end);
   void Began();
   // Returns whether the thread ends instead of waiting for the next item.
   bool EndsAfterWork(bool may_end);
   bool EndsWhileWaiting();
   void Start() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  // Moves the calling thread to those that have ended.
+  // Moves the calling thread from `threads_` to `ended_`.
   void End() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
   const Limits limits_;
   WorkQueue& queue_;
   const std::function<void(const WorkQueue::Taken&)> work_;
   absl::Mutex mu_;
-  Threads threads_ ABSL_GUARDED_BY(mu_);  // That of Run apart.
-  Threads ended_ ABSL_GUARDED_BY(mu_);    // To be joined.
-  int idle_ ABSL_GUARDED_BY(mu_) = 1;     // Wait for an item, or are about to. Run's is the first.
+  Threads threads_ ABSL_GUARDED_BY(mu_);  // Without the thread of Run.
+  Threads ended_ ABSL_GUARDED_BY(mu_);    // Waiting to be joined.
+  // Threads that wait for an item or are about to; Run's is the first.
+  int idle_ ABSL_GUARDED_BY(mu_) = 1;
 };
 
 }  // namespace kube::internal
