@@ -19,7 +19,7 @@
 namespace kube {
 namespace {
 
-// What the server alone writes: a difference here is not a wish of the caller's.
+// Only the server writes these fields: differences in them are not changes by the caller.
 constexpr absl::string_view kServerOwnedMetadata[] = {
     "creationTimestamp", "deletionGracePeriodSeconds",
     "deletionTimestamp", "generation",
@@ -38,7 +38,8 @@ json::Value WithoutStatus(const Object& object) {
   return part;
 }
 
-// The merge patch from `before` to `after` in what this write may change; null when there is none.
+// Returns the merge patch from `before` to `after` for the part that this write may change; null
+// when there is no difference.
 json::Value OwnPatch(const Object& before, const Object& after, const std::string& subresource) {
   if (subresource == "status") return DiffMergePatch(StatusOnly(before), StatusOnly(after));
   json::Value patch = subresource.empty()
@@ -155,7 +156,7 @@ absl::Status ClusterClient::Delete(const Resource& r, const ObjectKey& key,
   if (left.ok() && !left->empty()) {
     Remember(r, *left);
   } else if (held != nullptr) {
-    // Whoever has taken the name since is somebody else.
+    // An object that has taken the name since has another uid and stays.
     informer->WrittenDeleteOf(key, held->uid());
   }
   return absl::OkStatus();
@@ -171,7 +172,7 @@ void ClusterClient::ReadLive(const Resource& r, const Object& held, const base::
 }
 
 void ClusterClient::Remember(const Resource& r, const Object& written) {
-  if (written.kind() != r.gvk.kind) return;  // A sub-resource with a kind of its own.
+  if (written.kind() != r.gvk.kind) return;  // This is a sub-resource with a kind of its own.
   if (const std::shared_ptr<Informer> informer = informers_.Find(r)) informer->Written(written);
 }
 

@@ -1,4 +1,4 @@
-// Reading and writing one cluster the way controllers should: reads come from informers, writes are
+// Reads and writes one cluster the way controllers should: reads come from informers, writes are
 // minimal patches of what the writer changed, a write that changes nothing is not sent, and every
 // result is readable from the cache at once.
 //
@@ -26,15 +26,15 @@
 namespace kube {
 
 struct UpdateOptions {
-  // "" for the object itself without its status; "status" for its status alone; another one
+  // "" for the object itself without its status; "status" for its status alone; any other one
   // ("scale", "approval") for what GetSubresource returned.
   std::string subresource;
-  // Says, with "status", that the kind has no such subresource, so the status is patched on the
-  // object itself. (The server then counts it as a change: metadata.generation moves.)
+  // Set it, with "status", for a kind without that subresource: the status is then patched on the
+  // object itself. (The server counts that as a change of the object: metadata.generation rises.)
   bool status_on_object = false;
-  // Says whether the server must refuse the patch when the object changed since `before`
-  // (kAborted). kWhenListsChange: only if the patch sets, changes or removes a list (merge patches
-  // carry lists whole, so that another writer's items would be lost).
+  // Says when the server must refuse the patch if the object changed since `before` (kAborted).
+  // kWhenListsChange: only if the patch sets, changes or removes a list (merge patches carry whole
+  // lists, so another writer's items would be lost).
   enum class Precondition {
     kWhenListsChange,
     kAlways,
@@ -45,35 +45,36 @@ struct UpdateOptions {
 // Thread-safe. Errors are those of Client; a write that failed leaves the cache as it was.
 class ClusterClient {
  public:
-  // REQUIRES: all outlive this object.
+  // REQUIRES: all arguments outlive this object.
   ClusterClient(Client& client, RestMapper& mapper, InformerSet& informers);
 
   Client& raw() { return client_; }
   RestMapper& mapper() { return mapper_; }
   InformerSet& informers() { return informers_; }
 
-  // Find, List and ByIndex read from the cache and start no informer: a kind that nobody has asked
-  // for looks empty. In a reconcile the kind has to be declared (ControllerBuilder::Reads), see
+  // Find, List and ByIndex read from the cache and start no informer: a kind without an informer
+  // looks empty. In a reconcile the kind has to be declared (ControllerBuilder::Reads), see
   // ReadScope. Find returns nullptr when the object is not there.
   ObjectPtr Find(const Resource& r, const ObjectKey& key);
   // Returns the objects of a namespace ("": of all namespaces) that the selector selects.
   std::vector<ObjectPtr> List(const Resource& r, absl::string_view ns = "",
                               const LabelSelector& selector = {});
-  // Returns the objects that an index files under `value`. REQUIRES: the index has been added.
+  // Returns the objects that the index has under `value`. REQUIRES: the index has been added.
   std::vector<ObjectPtr> ByIndex(const Resource& r, absl::string_view index,
                                  absl::string_view value);
-  // From the cache when its informer is there (this starts none) and has synced, else a live GET; a
-  // miss in a cache with a label selector also asks the server. kNotFound when absent.
+  // Reads from the cache when there is an informer (this call starts none) and it has synced, else
+  // by a live GET; a miss in a cache with a label selector also asks the server. kNotFound when the
+  // object does not exist.
   absl::StatusOr<ObjectPtr> Get(const Resource& r, const ObjectKey& key,
                                 const base::StopToken& stop);
 
-  // A live GET of a sub-resource other than status ("scale" gives a Scale). Caches do not hold
-  // them.
+  // Reads a sub-resource other than status by a live GET ("scale" returns a Scale). Caches do not
+  // hold them.
   absl::StatusOr<ObjectPtr> GetSubresource(const Resource& r, const ObjectKey& key,
                                            const std::string& subresource,
                                            const base::StopToken& stop);
 
-  // The object as the server stored it.
+  // Returns the object as the server stored it.
   absl::StatusOr<ObjectPtr> Create(const Resource& r, const Object& object,
                                    const base::StopToken& stop);
   // Sends the merge patch that turns `before` into `after`; returns `before` itself without a call
@@ -81,19 +82,20 @@ class ClusterClient {
   // only the server writes (uid, generation, ...) are never part of the patch.
   absl::StatusOr<ObjectPtr> Update(const Resource& r, const ObjectPtr& before, const Object& after,
                                    const UpdateOptions& options, const base::StopToken& stop);
-  // Takes a finalizer off. OK also when the object does not have it, or is gone by now.
+  // Removes a finalizer. OK also when the object does not have it, or is gone.
   absl::Status RemoveFinalizer(const Resource& r, const ObjectPtr& object,
                                absl::string_view finalizer, const base::StopToken& stop);
-  // OK also when it was gone already.
+  // OK also when the object was gone already.
   absl::Status Delete(const Resource& r, const ObjectKey& key, const DeleteOptions& options,
                       const base::StopToken& stop);
 
  private:
   void Remember(const Resource& r, const Object& written);
-  // For a read from the cache.
+  // Returns the informer for a read from the cache, and records the read; nullptr when there is
+  // none.
   std::shared_ptr<Informer> InformerToRead(const Resource& r);
-  // After a conflict about what the cache held: the cache may be behind, and trying again must not
-  // depend on a watch that has died unnoticed.
+  // Reads the object after a conflict with the cached one: the cache may lag behind, and a retry
+  // must not depend on a watch that has died unnoticed.
   void ReadLive(const Resource& r, const Object& held, const base::StopToken& stop);
 
   Client& client_;

@@ -20,15 +20,15 @@
 namespace kube {
 namespace {
 
-// The threads of a set that shares them with no other.
+// The number of threads of a set that shares none with others.
 constexpr int kOwnThreads = 4;
-// Longer than any write takes to be answered (see Store::AgeTombstones).
+// This is longer than any write takes to be answered (see Store::AgeTombstones).
 constexpr absl::Duration kTombstoneAge = absl::Minutes(5);
 
 }  // namespace
 
 struct InformerSet::Impl {
-  // What sets with the same threads share.
+  // What all sets on the same threads share.
   struct Shared {
     std::shared_ptr<InformerThreads> threads;
     internal::FailureLog& failures;

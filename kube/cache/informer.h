@@ -1,14 +1,14 @@
-// Keeps a Store true to one resource of one API server, and notifies handlers of changes.
+// Keeps a Store in line with one resource of one API server, and notifies handlers of changes.
 //
 // Guarantees: every handler sees one Add for each object and afterwards its Updates and its Delete,
 // in order per object; after a break the difference to the server's state is reported (a missed
-// delete comes as OnDelete with the last known state). What a writer puts in through
-// Informer::Written is reported like a watch event, at once, and not reported again when the watch
-// delivers it. The watch costs no thread; lists run on
-// InformerThreads.
+// delete comes as OnDelete with the last known state). An object that a writer passes to
+// Informer::Written is reported at once, like a watch event, and not reported again when the watch
+// delivers it. The watch costs no thread; lists run on InformerThreads.
 //
 // A list or watch that fails is tried again after 0.8 s, later up to 30 s (jittered), for ever;
-// last_error() says why meanwhile. A kind the server does not have yet is such a failure.
+// meanwhile last_error() returns the reason. A kind that the server does not serve yet is such a
+// failure.
 #ifndef KUBE_CACHE_INFORMER_H_
 #define KUBE_CACHE_INFORMER_H_
 
@@ -34,9 +34,9 @@ class FailureLog;
 class TaskPool;
 }  // namespace internal
 
-// Called on the transport's or a writer's thread with no lock of the informer's held; must not
-// block (put a key in a queue, no more). An object replaced by one with another uid is reported as
-// a delete and an add.
+// Functions that are called on the transport's or a writer's thread, with no lock of the informer
+// held. They must not block (they should only put keys in a queue). An object that was replaced by
+// one with another uid is reported as a delete and an add.
 struct EventHandler {
   std::function<void(const ObjectPtr& object, bool initial_list)> on_add;
   std::function<void(const ObjectPtr& before, const ObjectPtr& after)> on_update;
@@ -45,9 +45,8 @@ struct EventHandler {
 
 struct InformerOptions {
   std::string label_selector;
-  // Which fields of each object are read and stored (ListOptions::fields); of what
-  // Informer::Written puts in, more may be there until the next event. Empty: all but
-  // metadata.managedFields.
+  // The fields of each object that are read and stored (ListOptions::fields); objects from
+  // Informer::Written may have more until the next event. Empty: all but metadata.managedFields.
   std::vector<std::string> fields;
   // Trims an object before it is stored. Optional.
   std::function<void(Object&)> transform;
@@ -59,43 +58,45 @@ class Informer {
   virtual ~Informer() = default;
   virtual const Resource& resource() const = 0;
   virtual const Store& store() const = 0;
-  // Returns whether the store is to hold every object of the resource (there is no label selector),
-  // so that an object absent from a synced store does not exist.
+  // Returns whether the store holds every object of the resource (there is no label selector), so
+  // that an object which is missing from a synced store does not exist.
   virtual bool HoldsAll() const { return true; }
   virtual void AddIndex(const std::string& name, IndexFn fn) = 0;
-  // Existing objects are replayed as initial adds before this returns (when called from inside a
-  // handler of this informer: after that handler). The id is for RemoveHandler, after which no call
-  // of the handler is running (but for the one RemoveHandler is called from) or will come.
+  // Existing objects are replayed as initial adds before this returns (when called inside a handler
+  // of this informer: after that handler). The returned id is for RemoveHandler; once that has
+  // returned, no call of the handler is running (except one that RemoveHandler was called in) and
+  // none comes.
   virtual int64_t AddHandler(EventHandler handler) = 0;
   virtual void RemoveHandler(int64_t id) = 0;
-  // The first list has been stored (and its handlers called).
+  // Returns whether the first list has been stored and its handlers called.
   virtual bool HasSynced() const = 0;
-  // kDeadlineExceeded or kCancelled when it did not sync; the message carries the last list error.
+  // kDeadlineExceeded or kCancelled when it did not sync; the message contains the last error of a
+  // list.
   virtual absl::Status WaitForSync(base::SteadyTime deadline,
                                    const base::StopToken& stop) const = 0;
-  // Why the last list or watch failed; OK while all is well.
+  // Returns why the last list or watch failed; OK if it did not fail.
   virtual absl::Status last_error() const = 0;
-  // The result of a write, so that the next read sees it.
+  // Stores the result of a write, so that the next read sees it.
   virtual void Written(const Object& object) = 0;
-  // The object `uid` held under `key` was deleted for good by our own call. A successor of the same
+  // Records that our own call deleted the object with this `uid` for good. A successor of the same
   // name stays.
   virtual void WrittenDeleteOf(const ObjectKey& key, absl::string_view uid) = 0;
 };
 
-// The threads on which the lists and retries of any number of InformerSets run, each blocked by at
-// most one page of a list: the bound on concurrent pages of a process. Servers that do not answer
-// hold up only their own lists. Threads start on demand and end when idle.
+// The threads on which the lists and retries of any number of InformerSets run. Each reads at most
+// one page of a list at a time, so that they limit the concurrent pages of a process. Servers that
+// do not answer delay only their own lists. Threads start on demand and end when idle.
 class InformerThreads {
  public:
   // A page of 500 objects may need 10 MB while it is read; most threads wait on the network.
   static constexpr int kDefault = 16;
-  // REQUIRES: clock outlives the threads.
+  // REQUIRES: `clock` outlives the threads.
   explicit InformerThreads(const base::Clock& clock, int max_threads = kDefault);
   ~InformerThreads();
 
  private:
   friend class InformerSet;
-  // What fails in them is logged together for each server, whichever sets it belongs to.
+  // Failures are logged together for each server, whichever set they belong to.
   std::unique_ptr<internal::FailureLog> failures_;
   std::unique_ptr<internal::TaskPool> pool_;
 };
@@ -103,23 +104,24 @@ class InformerThreads {
 // The informers of one API server: one per resource, shared by all users, started on first use.
 class InformerSet {
  public:
-  // `threads` are shared with other sets; nullptr: a few of its own. REQUIRES: client and clock
-  // outlive the set.
+  // `threads` may be shared with other sets; with nullptr the set has a few of its own. REQUIRES:
+  // `client` and `clock` outlive the set.
   InformerSet(Client& client, const base::Clock& clock,
               std::shared_ptr<InformerThreads> threads = nullptr);
-  ~InformerSet();  // Stops.
-  // Applies to informers created afterwards.
+  ~InformerSet();  // Calls Stop.
+  // Sets the options of informers of `r` that are created afterwards.
   void SetDefaultOptions(const Resource& r, InformerOptions options);
   void SetDefaultOptions(InformerOptions options);
-  // The informer of `r`, created and started if need be. It stays until Remove or Stop; a
-  // shared_ptr held longer keeps its last contents readable.
+  // Returns the informer of `r`; it is created and started if need be. It exists until Remove or
+  // Stop; whoever holds the shared_ptr longer can still read its last contents.
   std::shared_ptr<Informer> Get(const Resource& r);
-  // nullptr when nobody asked for it yet.
+  // Returns nullptr when Get has not been called for it.
   std::shared_ptr<Informer> Find(const Resource& r) const;
-  // Ends its watch and forgets it; afterwards none of its handlers is called. Not from a handler.
+  // Ends the informer's watch and forgets it; afterwards none of its handlers is called. Must not
+  // be called in a handler.
   void Remove(const Resource& r);
   std::vector<std::shared_ptr<Informer>> All() const;
-  // Ends all watches; afterwards no handler is called. Not from a handler.
+  // Ends all watches; afterwards no handler is called. Must not be called in a handler.
   void Stop();
 
  private:

@@ -7,8 +7,8 @@
 namespace kube {
 namespace {
 
-// The scope of the reconcile that runs on this thread. Reads are deep below the loop, in what loops
-// share, so the scope cannot be handed down to all of them.
+// The scope of the reconcile that runs on this thread. Reads happen deep below the loop, in shared
+// code, so the scope cannot be passed to all of them.
 thread_local ReadScope* current = nullptr;
 
 }  // namespace

@@ -1,9 +1,9 @@
-// Holds a loop to the kinds that it has declared to read from a cluster's cache.
+// Checks that a loop reads from a cluster's cache only the kinds that it has declared.
 //
-// A loop that reads a kind for which only another loop has started an informer works as long as
-// that one is switched on, and before the informer has synced it takes what is missing for absent.
-// So a controller puts a scope around each reconcile and fails it when something was read that was
-// not declared (ControllerBuilder::Reads).
+// A loop that reads a kind for which only another loop has started an informer works only while
+// that loop is switched on, and before the informer has synced it would regard missing objects as
+// absent. So a controller puts a scope around each reconcile, which fails when an undeclared kind
+// was read (ControllerBuilder::Reads).
 //
 //   ReadScope scope(client, declared);
 //   ... client.Find(kPods, key) ...
@@ -22,21 +22,22 @@ namespace kube {
 
 class ClusterClient;
 
-// Concerns the reads of one client by the thread that made the scope, as long as it lives. Scopes
-// of a thread end in the reverse order of their making.
+// Covers the reads of one client by the thread that created the scope, while it exists. The scopes
+// of a thread end in the reverse order of their creation.
 class ReadScope {
  public:
-  // REQUIRES: both outlive the scope.
+  // REQUIRES: `client` and `declared` outlive the scope.
   ReadScope(const ClusterClient& client, const std::vector<const Informer*>& declared);
   ~ReadScope();
   ReadScope(const ReadScope&) = delete;
 
-  // kInternal names the first kind that was read and not declared.
+  // The error is kInternal and names the first kind that was read without being declared.
   absl::Status status() const;
 
  private:
   friend class ClusterClient;
-  // `informer` is null when nobody has asked for one. Does nothing on a thread without a scope.
+  // Records a read; `informer` is null when the kind has none. Does nothing on a thread without a
+  // scope.
   static void Note(const ClusterClient& client, const Informer* informer, const Resource& resource);
 
   const ClusterClient& client_;

@@ -1,12 +1,13 @@
-// What decides between two states of an object. Within one history of the server, the higher
-// resourceVersion is newer, and a deletion covers every state up to its own version; that is how
-// events of a watch, answers to our writes and deletions are put in order, whichever comes first.
+// How the store decides between two states of an object. Within one history of the server, the
+// higher resourceVersion is newer, and a deletion covers every state up to its own version; by this
+// rule events of a watch, answers to our own writes and deletions are put in order, whichever comes
+// first.
 //
-// A list is stronger. It shows everything up to its own version, so what was held when it was asked
-// for and is not newer than the list has to be in it, and a deletion known by then cannot be
-// contradicted by it. Where it does contradict, the server's history is another one (its etcd was
-// restored from a backup), and the list is right. Only what was learned while it was under way may
-// be newer than the list.
+// A list is stronger. It shows everything up to its own version, so objects that were held when it
+// was requested and are not newer than the list have to be in it, and it cannot contradict a
+// deletion that was known by then. If it does, the server has another history (its etcd was
+// restored from a backup), and the list is right. Only changes that became known while it was under
+// way may be newer than the list.
 #include "kube/cache/store.h"
 
 #include <algorithm>
@@ -28,13 +29,13 @@ using internal::NamespaceIndex;
 using internal::ObjectIndex;
 using internal::ObjectTable;
 
-// A known deletion. Which of the two applies depends on what is known: a watch says at which
-// version the object left (with a label selector it may come back later under its uid); the answer
-// to our own DELETE says only that this uid has ended.
+// A known deletion. A watch reports at which version the object left (with a label selector it may
+// return later with the same uid); the answer to our own DELETE shows only that this uid has ended.
 struct Tombstone {
   int64_t version = -1;
   std::string dead_uid;
-  uint64_t number = 0;  // Counts deletions in the order in which this store learned of them.
+  // The number of this deletion, in the order in which the store learned of them.
+  uint64_t number = 0;
 
   bool Covers(const Object& object) const {
     if (!dead_uid.empty() && object.uid() == dead_uid) return true;
@@ -66,13 +67,13 @@ struct Store::Impl {
   mutable absl::Mutex mu;
   ObjectTable objects ABSL_GUARDED_BY(mu);
   absl::flat_hash_map<std::string, ObjectIndex> indexes ABSL_GUARDED_BY(mu);
-  // Made when somebody first lists a namespace.
+  // Built when a namespace is listed for the first time.
   std::optional<NamespaceIndex> namespaces ABSL_GUARDED_BY(mu);
-  // Two generations: AgeTombstones drops the older one.
+  // Two generations of known deletions: AgeTombstones drops the older one.
   TombstoneTable recent_deletions ABSL_GUARDED_BY(mu);
   TombstoneTable older_deletions ABSL_GUARDED_BY(mu);
-  uint64_t deletions ABSL_GUARDED_BY(mu) = 0;  // How many were learned of.
-  int64_t newest ABSL_GUARDED_BY(mu) = -1;     // The highest resourceVersion seen.
+  uint64_t deletions ABSL_GUARDED_BY(mu) = 0;  // How many deletions the store has learned of.
+  int64_t newest ABSL_GUARDED_BY(mu) = -1;     // The highest resourceVersion so far.
 
   // Returns whether a deletion later than the first `known` ones covers the object.
   bool IsDeletedSince(const Object& object, uint64_t known) const ABSL_SHARED_LOCKS_REQUIRED(mu) {
@@ -86,7 +87,7 @@ struct Store::Impl {
     return false;
   }
 
-  // nullptr when absent.
+  // Returns nullptr when absent.
   ObjectPtr Held(const KeyView& key) const ABSL_SHARED_LOCKS_REQUIRED(mu) {
     const auto it = objects.find(key);
     return it == objects.end() ? nullptr : *it;
@@ -98,7 +99,7 @@ struct Store::Impl {
     objects.erase(KeyView(held));
   }
 
-  // Stores `object` in the place of `held` (nullptr: there is none).
+  // Stores `object` in the place of `held`, which is nullptr when there is none.
   void Set(const ObjectPtr& object, const ObjectPtr& held) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu) {
     newest = std::max(newest, ResourceVersionOf(*object));
     for (auto& [name, index] : indexes) {
@@ -112,7 +113,7 @@ struct Store::Impl {
     internal::PutInto(objects, object);
   }
 
-  // Returns whether the index of namespaces had to be made.
+  // Returns whether the index of namespaces had to be built.
   bool IndexNamespaces() ABSL_LOCKS_EXCLUDED(mu) {
     absl::MutexLock lock(&mu);
     if (namespaces.has_value()) return false;
@@ -186,7 +187,8 @@ void Store::AddIndex(const std::string& name, IndexFn fn) {
 }
 
 bool Store::Put(ObjectPtr object, ObjectPtr* previous) {
-  ObjectPtr held;  // Outlives the lock: the last reference frees a whole object.
+  // Declared before the lock, because freeing the last reference may free a whole object.
+  ObjectPtr held;
   absl::MutexLock lock(&impl_->mu);
   held = impl_->Held(KeyView(object));
   if (held != nullptr && !IsNewer(*object, *held)) return false;
@@ -226,7 +228,7 @@ void Store::EndList(const ListMark& mark, int64_t list_version) {
     impl_->newest = std::max(impl_->newest, list_version);
     return;
   }
-  // The deletions of the other history must not cover objects of this one.
+  // Deletions of the other history must not cover objects of this one.
   impl_->newest = list_version;
   for (TombstoneTable* table : {&impl_->recent_deletions, &impl_->older_deletions}) {
     absl::erase_if(*table,

@@ -1,4 +1,4 @@
-// How long to wait before the next attempt after failures in a row.
+// Determines how long to wait before the next attempt after failures in a row.
 #ifndef KUBE_CACHE_INTERNAL_BACKOFF_H_
 #define KUBE_CACHE_INTERNAL_BACKOFF_H_
 
@@ -9,9 +9,9 @@
 
 namespace kube::internal {
 
-// Doubles from `first` to `longest`; each delay is spread over up to as much again, but never
-// beyond `longest` (so that clients of a server that comes back do not come all at once). Not
-// thread-safe.
+// The delay doubles from `first` to `longest`. A random part of up to the same length is added, but
+// never beyond `longest`, so that the clients of a server that comes back do not all come at once.
+// Not thread-safe.
 class Backoff {
  public:
   Backoff(absl::Duration first, absl::Duration longest) : first_(first), longest_(longest) {}

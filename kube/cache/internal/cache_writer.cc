@@ -19,7 +19,7 @@
 namespace kube::internal {
 namespace {
 
-// -1: none that can be compared.
+// Returns -1 for a version that cannot be compared.
 int64_t NumberOf(absl::string_view version) {
   int64_t number = -1;
   return absl::SimpleAtoi(version, &number) ? number : -1;
@@ -34,7 +34,7 @@ int64_t CacheWriter::AddHandler(EventHandler handler) {
     id = next_id_++;
     if (stopped_) return id;
     auto shared = std::make_shared<const EventHandler>(std::move(handler));
-    // Changes queued before this are in the snapshot, later ones come behind the replay.
+    // Changes queued before this one are in the snapshot, later ones follow the replay.
     changes_.push_back(
         {.action = [this, id, shared, objects = store_.List()] { Replay(id, shared, objects); }});
   }
@@ -120,7 +120,8 @@ void CacheWriter::EndList(const Listing& listing) {
       if (listing.seen.contains(held->key())) continue;
       if (ordered && ResourceVersionOf(*held) > version) continue;
       Object gone = *held;
-      // Also when the server went back: then the held version is the higher one, and must go.
+      // When the server went back, the held version is the higher one, and must be removed all the
+      // same.
       gone.Set({"metadata", "resourceVersion"}, ordered ? listing.version : "");
       store_.Remove(held->key(), &gone);
       changes_.push_back({.before = held});
@@ -154,7 +155,8 @@ bool CacheWriter::AwaitSynced(const base::Clock& clock, base::SteadyTime deadlin
     absl::MutexLock lock(&mu_);
     cancelled = true;
   });
-  // Released before `wake` is destroyed, which waits for a callback that is running.
+  // Declared after `wake`, so that it is released first: the destructor of `wake` waits for a
+  // callback that is running.
   absl::MutexLock lock(&mu_);
   const auto settled = [&]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
     return synced_ || stopped_ || cancelled;
@@ -164,7 +166,8 @@ bool CacheWriter::AwaitSynced(const base::Clock& clock, base::SteadyTime deadlin
 }
 
 void CacheWriter::Stop() {
-  std::deque<Change> dropped;  // Destroyed without the lock.
+  // Declared before the lock, so that it is destroyed after the unlock.
+  std::deque<Change> dropped;
   absl::MutexLock lock(&mu_);
   stopped_ = true;
   dropped.swap(changes_);
@@ -176,7 +179,7 @@ void CacheWriter::Stop() {
 
 void CacheWriter::Dispatch() {
   absl::MutexLock lock(&mu_);
-  if (dispatcher_ != std::thread::id()) return;  // Whoever it is will get to the change.
+  if (dispatcher_ != std::thread::id()) return;  // The present dispatcher will get to the change.
   dispatcher_ = std::this_thread::get_id();
   while (!changes_.empty()) {
     Change change = std::move(changes_.front());
@@ -187,7 +190,8 @@ void CacheWriter::Dispatch() {
     } else {
       Notify(change);
     }
-    change = Change();  // The last reference may free a whole object.
+    // Done without the lock, because the last reference may free a whole object.
+    change = Change();
     mu_.Lock();
   }
   dispatcher_ = std::thread::id();

@@ -1,10 +1,10 @@
-// The write side of an informer: applies news to the store and reports them to handlers in the same
-// order.
+// The write side of an informer: applies changes to the store and reports them to handlers in the
+// same order.
 //
-// News come from several threads (the watch, a list, writers). Each is applied to the store and put
-// in a queue under one lock; whichever thread finds nobody dispatching empties the queue, without
-// the lock, so that handlers may use the store and the informer freely and still see changes one at
-// a time and in order.
+// Changes come from several threads (the watch, a list, writers). Each is applied to the store and
+// put in a queue under one lock; the first thread that finds no other thread dispatching empties
+// the queue, without the lock, so that handlers may use the store and the informer freely and still
+// see changes one at a time and in order.
 #ifndef KUBE_CACHE_INTERNAL_CACHE_WRITER_H_
 #define KUBE_CACHE_INTERNAL_CACHE_WRITER_H_
 
@@ -35,42 +35,45 @@ class CacheWriter {
   const Store& store() const { return store_; }
   Store& mutable_store() { return store_; }
 
-  // Does what Informer::AddHandler promises. A handler that adds one gets the replay after it has
-  // returned.
+  // Has the contract of Informer::AddHandler. A handler that adds another one gets the replay after
+  // it has returned.
   int64_t AddHandler(EventHandler handler);
   void RemoveHandler(int64_t id);
 
-  // The object is there in this state. `initial`: found by the first list.
+  // Stores this state of the object. `initial`: it was found by the first list.
   void Apply(ObjectPtr object, bool initial);
-  // The object left at `last`'s resourceVersion (a DELETED event).
+  // Removes the object, which left at the resourceVersion of `last` (a DELETED event).
   void Delete(ObjectPtr last);
-  // The incarnation `uid` (empty: the held one, whichever) was deleted for good.
+  // Removes the object with this `uid` (empty: the held one, whichever it is), which was deleted
+  // for good.
   void DeleteForGood(const ObjectKey& key, absl::string_view uid);
-  // A list: BeginList before it is asked for, ApplyListed for each object, EndList at its end. What
-  // the list does not contain was deleted, unless it is newer than the list.
+  // Applies a list: call BeginList before it is requested, ApplyListed for each object, EndList at
+  // its end. Objects that are missing from the list were deleted, unless they are newer than the
+  // list.
   struct Listing {
     Store::ListMark mark;
-    std::string version;  // The list's.
+    std::string version;  // The resourceVersion of the list.
     bool initial = false;
     absl::flat_hash_set<ObjectKey> seen;
   };
   Listing BeginList() const;
   void ApplyListed(ObjectPtr object, Listing& listing);
   void EndList(const Listing& listing);
-  // The first list is complete; counts once its handlers have run.
+  // Marks the first list as complete; it counts once its handlers have run.
   void MarkSynced();
   bool HasSynced() const;
-  // Waits until synced or stopped (whether it is synced), the deadline or the stop.
+  // Waits until the first list is complete, Stop, the deadline or `stop`; returns whether it is
+  // complete.
   bool AwaitSynced(const base::Clock& clock, base::SteadyTime deadline,
                    const base::StopToken& stop) const;
 
-  // Nothing is applied and no handler is called any more on return (but for the handler that calls
+  // After this nothing is applied and no handler is called any more (except the handler that calls
   // this).
   void Stop();
 
  private:
-  // Something to report: a change (either side may be null) to all handlers that were there when it
-  // happened, or an action of our own in its place of the order.
+  // A change to report to all handlers that existed when it happened (either side may be null), or
+  // an action at its place in the order.
   struct Change {
     ObjectPtr before, after;
     bool initial = false;
@@ -82,8 +85,8 @@ class CacheWriter {
   void Replay(int64_t id, HandlerPtr handler, const std::vector<ObjectPtr>& objects);
   void Dispatch();
   void Notify(const Change& change);
-  // Marks the first handler after `id` (or `id` itself) as being called and returns it; nullptr
-  // when there is none. Finish ends the call.
+  // BeginNext marks the first handler after `id` as being called and updates `id`, Begin marks the
+  // handler `id`; both return the handler, or nullptr when there is none. Finish ends the call.
   HandlerPtr BeginNext(int64_t& id);
   HandlerPtr Begin(int64_t id);
   void Finish();

@@ -12,8 +12,8 @@ namespace {
 
 constexpr size_t kNamed = 3;
 
-// The server, and the error without the name of the resource, as messages of clients and servers
-// give it.
+// Returns the server and the error without the name of the resource, as it appears in messages of
+// clients and servers.
 std::string KindOf(const FailureLog::Cache& cache, const absl::Status& error) {
   const std::string& group = cache.resource.gvk.group;
   const std::string& plural = cache.resource.plural;

@@ -16,7 +16,7 @@
 
 namespace kube::internal {
 
-// Objects are filed by the namespace and name they carry themselves, so that the table needs no
+// Tables find objects by the namespace and name in the objects themselves, so that they need no
 // copy of either: 16 bytes per object.
 struct KeyView {
   absl::string_view ns, name;
@@ -41,14 +41,14 @@ struct KeyEqual {
 
 using ObjectTable = absl::flat_hash_set<ObjectPtr, KeyHash, KeyEqual>;
 
-// Puts `object` in the place of the one with its key, or in a new one.
+// Puts `object` in the place of the one with the same key, or adds it.
 inline void PutInto(ObjectTable& table, const ObjectPtr& object) {
   const auto [it, added] = table.insert(object);
-  // The key stays equal, so the place stays right.
+  // The key is equal, so the place in the table is right.
   if (!added) const_cast<ObjectPtr&>(*it) = object;
 }
 
-// Objects by the values that a function gives for each. Not thread-safe.
+// Objects by the values that a function returns for each. Not thread-safe.
 class ObjectIndex {
  public:
   explicit ObjectIndex(IndexFn fn) : fn_(std::move(fn)) {}
@@ -66,8 +66,8 @@ class ObjectIndex {
     }
   }
 
-  // `after` takes the place of `before`, which has the same key. Most changes of an object (its
-  // status, say) leave it in the buckets where it is.
+  // `after` replaces `before`, which has the same key. Most changes of an object (of its status,
+  // for example) leave it in the same buckets.
   void Replace(const ObjectPtr& before, const ObjectPtr& after) {
     const std::vector<std::string> values = fn_(*after);
     if (fn_(*before) != values) {
@@ -78,7 +78,7 @@ class ObjectIndex {
     for (const std::string& value : values) PutInto(buckets_[value], after);
   }
 
-  // nullptr: there are none.
+  // Returns nullptr when there are none.
   const ObjectTable* Find(absl::string_view value) const {
     const auto bucket = buckets_.find(value);
     return bucket == buckets_.end() ? nullptr : &bucket->second;
@@ -106,7 +106,7 @@ class NamespaceIndex {
     if (bucket->second.empty()) buckets_.erase(bucket);
   }
 
-  // nullptr: there are none.
+  // Returns nullptr when there are none.
   const ObjectTable* Find(absl::string_view ns) const {
     const auto bucket = buckets_.find(ns);
     return bucket == buckets_.end() ? nullptr : &bucket->second;

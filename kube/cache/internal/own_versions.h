@@ -1,4 +1,4 @@
-// Which events of a watch are echoes of our own writes.
+// Recognises which events of a watch are echoes of this process's own writes.
 #ifndef KUBE_CACHE_INTERNAL_OWN_VERSIONS_H_
 #define KUBE_CACHE_INTERNAL_OWN_VERSIONS_H_
 
@@ -10,18 +10,19 @@
 
 namespace kube::internal {
 
-// The resourceVersions of states that the store has from the answers to writes and that the watch
-// has not come to. No two states of a resource share a version, and a watch delivers them in
-// ascending order. Forgetting some costs that their events are read, no more. Not thread-safe.
+// The resourceVersions of states that the store has from the answers to writes, and that the watch
+// has not reached yet. No two states of a resource share a version, and a watch delivers them in
+// ascending order. If some are forgotten, their events are read in vain, with no other effect. Not
+// thread-safe.
 class OwnVersions {
  public:
-  // REQUIRES: the store has been offered the state of this version.
+  // REQUIRES: the state of this version has been passed to the store.
   void Add(int64_t version) {
     if (version <= passed_) return;  // The watch was faster than the answer.
     versions_.insert(version);
     if (versions_.size() > kMost) versions_.erase(versions_.begin());
   }
-  // The watch has come to this version: whether it is one of ours.
+  // The watch has reached this version; returns whether it is one of our own.
   bool Pass(int64_t version) {
     passed_ = version;
     const auto after = versions_.upper_bound(version);
@@ -29,14 +30,14 @@ class OwnVersions {
     versions_.erase(versions_.begin(), after);
     return ours;
   }
-  // The server's state has been listed anew; its versions may have gone back.
+  // Call it when the server's state is listed anew, since its versions may have gone back.
   void Reset() {
     versions_.clear();
     passed_ = -1;
   }
 
  private:
-  // More are on their way only when the watch is broken, and then a list follows.
+  // There are more only when the watch is broken, and then a list follows.
   static constexpr size_t kMost = 10000;
 
   absl::btree_set<int64_t> versions_;

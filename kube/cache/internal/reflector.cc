@@ -1,7 +1,7 @@
 // How it works. A reflector is in one of two steps, which are tasks of the pool: it lists, or it
 // has a watch running. After a list the store holds what the server had at the list's version,
 // handlers have been notified of the differences, and the watch begins at that version. Each event
-// moves the version on, so that a watch that ends can go on where it was.
+// advances the version, so that a watch that ends can be resumed from there.
 //
 // How a watch ends decides about the next step. After a clean end, a broken connection or a
 // refusal that may pass (CanResumeAfter) it is resumed at once or after a back-off; a version that
@@ -9,8 +9,8 @@
 // too many failures in a row lead to a list. Failed lists are repeated with the same back-off, for
 // ever.
 //
-// What this process has written itself is put into the store when the answer comes
-// (Informer::Written); the watch reports that version again, and OnKnownState passes over it.
+// An object that this process has written is put into the store when the answer comes
+// (Informer::Written); the watch reports that version again, and OnKnownState skips it.
 #include "kube/cache/internal/reflector.h"
 
 #include <algorithm>
@@ -24,18 +24,18 @@
 namespace kube::internal {
 namespace {
 
-constexpr absl::Duration kFirstDelay = absl::Milliseconds(800);  // As client-go's reflector.
+constexpr absl::Duration kFirstDelay = absl::Milliseconds(800);  // As in client-go's reflector.
 constexpr absl::Duration kLongestDelay = absl::Seconds(30);
 // A watch that ends sooner and without an event counts as a failure, so that a server that closes
 // every watch at once is not asked in a busy loop.
 constexpr absl::Duration kHealthyAfter = absl::Seconds(5);
-// So many watches in a row that fail without having delivered anything are followed by a list: when
-// the server refused them, and when no answer came (a list would not get through either, but a
-// version may have gone while the server was away).
+// This number of failed watches in a row without an event leads to a list: kRefusedWatches when the
+// server refused them, kBrokenWatches when no answer came (a list would not get through either, but
+// a version may have gone while the server was away).
 constexpr int kRefusedWatches = 3;
 constexpr int kBrokenWatches = 10;
 
-// -1: none that can be compared.
+// Returns -1 for a version that cannot be compared.
 int64_t NumberOf(absl::string_view version) {
   int64_t number = -1;
   return absl::SimpleAtoi(version, &number) ? number : -1;
@@ -46,7 +46,8 @@ LabelSelector ParseOrNothing(const std::string& text) {
   return selector.ok() ? *std::move(selector) : LabelSelector::Nothing();
 }
 
-// Returns whether the watch may go on from its last version after this; anything else needs a list.
+// Returns whether the watch may be resumed from its last version after this status; otherwise a
+// list is needed.
 bool CanResumeAfter(const absl::Status& status) {
   return status.ok() || absl::IsUnavailable(status) || absl::IsDeadlineExceeded(status) ||
          absl::IsResourceExhausted(status);
@@ -67,10 +68,11 @@ Reflector::~Reflector() { Stop(); }
 void Reflector::Start() { RunAfter(absl::ZeroDuration(), Step::kList); }
 
 void Reflector::Stop() {
-  // The destructor comes here again, when the environment may be gone.
+  // The destructor calls this again, when the environment may be gone.
   if (stop_.request_stop()) env_.failures.Forget(Self());
   writer_.Stop();
-  std::unique_ptr<Watch> watch;  // Its end is waited for without the lock.
+  // Declared before the lock, so that its end is awaited after the unlock.
+  std::unique_ptr<Watch> watch;
   absl::MutexLock lock(&watch_mu_);
   watch.swap(watch_);
 }
@@ -101,7 +103,7 @@ absl::Status Reflector::last_error() const {
 }
 
 void Reflector::Written(const Object& object) {
-  if (ResourceVersionOf(object) < 0) return;  // No state of the server's (a dry run).
+  if (ResourceVersionOf(object) < 0) return;  // This is not a state of the server (a dry run).
   ObjectPtr prepared = Prepare(object);
   if (selector_.Matches(object.labels())) {
     writer_.Apply(std::move(prepared), false);
@@ -145,7 +147,7 @@ void Reflector::ListThenWatch() {
 
 absl::Status Reflector::List() {
   const absl::Status status = ListPages();
-  // A long list can outlive its continue token; the next attempt starts from a fresh version.
+  // A long list can outlive its continue token; the second attempt starts from a new version.
   return absl::IsOutOfRange(status) && !stopped() ? ListPages() : status;
 }
 
@@ -154,14 +156,14 @@ absl::Status Reflector::ListPages() {
   {
     absl::MutexLock lock(&mu_);
     own_versions_.Reset();
-    // The watch may have seen versions of which no object is left.
+    // The watch may have reached versions of objects that are gone.
     listing.mark.newest = std::max(listing.mark.newest, NumberOf(version_));
   }
   ListOptions options{.label_selector = options_.label_selector, .fields = options_.fields};
   do {
     absl::StatusOr<ListPage> page = env_.client.List(resource_, "", options, stop_.get_token());
     if (absl::IsResourceExhausted(page.status()) && options.limit > 1) {
-      options.limit /= 2;  // The page is too large to be taken.
+      options.limit /= 2;  // The page is too large to be accepted.
       continue;
     }
     RETURN_IF_ERROR(page.status());
@@ -180,7 +182,8 @@ absl::Status Reflector::ListPages() {
                      {{"what", Name()}, {"resourceVersion", listing.version}});
   }
   absl::MutexLock lock(&mu_);
-  // Then the list has replaced also what was written meanwhile; the watch brings that again.
+  // In that case the list has also replaced what was written meanwhile; the watch delivers it
+  // again.
   if (went_back) own_versions_.Reset();
   version_ = listing.version;
   return absl::OkStatus();
@@ -200,7 +203,7 @@ void Reflector::StartWatch() {
   absl::MutexLock lock(&watch_mu_);
   if (stopped()) return;
   ended.swap(watch_);
-  ended.reset();  // No call of the old one comes after the first of the new one.
+  ended.reset();  // This way no call of the old watch comes after the first of the new one.
   watch_ = env_.client.StartWatch(resource_, "", options, *this);
 }
 
@@ -230,8 +233,8 @@ bool Reflector::OnKnownState(absl::string_view resource_version) {
   return true;
 }
 
-// Notes an event at `version`. False: the watch is over, because its server went back to an earlier
-// state; a list has been asked for.
+// Records an event at `version`. Returns false when the watch is over because its server went back
+// to an earlier state; then a list has been scheduled.
 bool Reflector::Advance(absl::string_view version) {
   absl::Duration delay;
   {
@@ -265,7 +268,8 @@ void Reflector::OnEnd(absl::Status status) {
     delay = backoff_.Next();
     if (clean && first) delay = absl::ZeroDuration();
     if (WatchWasHealthy()) failed_watches_ = 0;
-    // A server that answers and yet does not watch from here may do so from a list.
+    // A server that answers but refuses to watch from this version may accept the version of a new
+    // list.
     const int tries = FailureOf(status).code != 0 ? kRefusedWatches : kBrokenWatches;
     if (!status.ok() && ++failed_watches_ >= tries) resume = false;
     if (!resume) failed_watches_ = 0;
@@ -298,7 +302,7 @@ void Reflector::Failed(const absl::Status& status) {
     if (std::exchange(last_error_, status) == status) return;
   }
   env_.failures.Failed(Self(), status, env_.clock.SteadyNow());
-  if (stopped()) env_.failures.Forget(Self());  // Stop may have done so just before.
+  if (stopped()) env_.failures.Forget(Self());  // Stop may have called it just before.
 }
 
 void Reflector::Succeeded() {

@@ -71,7 +71,7 @@ class Reflector final : public Informer,
   std::string Name() const;
   bool stopped() const { return stop_.stop_requested(); }
 
-  // Keeps the error, and has it logged when it differs from the last one.
+  // Stores the error, and has it logged when it differs from the last one.
   void Failed(const absl::Status& status);
   void Succeeded();
   void LogFailures();
@@ -89,7 +89,7 @@ class Reflector final : public Informer,
   CacheWriter writer_;
   base::StopSource stop_;
 
-  absl::Mutex watch_mu_;  // Taken by tasks and Stop only, never by a callback of the watch.
+  absl::Mutex watch_mu_;  // Locked only by tasks and Stop, never in a callback of the watch.
   std::unique_ptr<Watch> watch_ ABSL_GUARDED_BY(watch_mu_);
 
   mutable absl::Mutex mu_;
@@ -99,10 +99,11 @@ class Reflector final : public Informer,
   Backoff backoff_ ABSL_GUARDED_BY(mu_);
   base::SteadyTime watch_started_ ABSL_GUARDED_BY(mu_);
   bool watch_delivered_ ABSL_GUARDED_BY(mu_) = false;
-  int64_t watch_from_ ABSL_GUARDED_BY(mu_) = -1;  // What it delivers is newer.
-  // It has ended, or counts as ended: what it still delivers is dropped.
+  // The version at which the watch began; its events are newer.
+  int64_t watch_from_ ABSL_GUARDED_BY(mu_) = -1;
+  // True when the watch has ended or counts as ended; its further events are dropped.
   bool watch_is_over_ ABSL_GUARDED_BY(mu_) = false;
-  int failed_watches_ ABSL_GUARDED_BY(mu_) = 0;  // In a row.
+  int failed_watches_ ABSL_GUARDED_BY(mu_) = 0;  // Failures in a row.
 };
 
 }  // namespace kube::internal

@@ -1,10 +1,10 @@
-// Tasks wait in one table, in the order of their times. A thread that has nothing to do looks for
-// the first task that is due and whose lane may run one. When there is none it goes idle: one idle
-// thread, the timekeeper, waits for the time of the next task; the others wait to be asked, and end
-// when nobody has asked for ten seconds. A task that comes asks a thread to look unless the
-// timekeeper waits for it or for an earlier one. The timekeeper that takes a task is none any more,
-// so a thread that begins a task asks another one to look if a task is left that nobody waits for;
-// otherwise that task would have to wait for the end of this one.
+// Tasks wait in one table, ordered by their times. A thread that has nothing to do looks for the
+// first task that is due and whose lane may run one more. When there is none it becomes idle: one
+// idle thread, the timekeeper, waits for the time of the next task; the others wait to be woken,
+// and end after ten seconds. A new task wakes a thread unless the timekeeper waits for this task's
+// time or an earlier one. A timekeeper that takes a task stops being the timekeeper, so a thread
+// that begins a task wakes another one if a task is left for which no thread waits; otherwise that
+// task would have to wait for the end of this one.
 #include "kube/cache/internal/task_pool.h"
 
 #include <algorithm>
@@ -24,7 +24,7 @@ TaskPool::TaskPool(const base::Clock& clock, int max_threads)
 
 TaskPool::~TaskPool() {
   Threads threads;
-  Tasks dropped;  // Destroyed without the lock.
+  Tasks dropped;  // Declared before the lock, so that they are destroyed after the unlock.
   {
     absl::MutexLock lock(&mu_);
     stopped_ = true;
@@ -54,7 +54,7 @@ void TaskPool::RunAt(const LanePtr& lane, base::SteadyTime when, std::function<v
 }
 
 void TaskPool::StopLane(const LanePtr& lane) {
-  Tasks dropped;  // Destroyed without the lock.
+  Tasks dropped;  // Declared before the lock, so that they are destroyed after the unlock.
   absl::MutexLock lock(&mu_);
   lane->stopped = true;
   for (auto it = tasks_.begin(); it != tasks_.end();) {
@@ -124,7 +124,7 @@ void TaskPool::Run(Task task) {
   if (NeedsThread(began)) Wake();
   mu_.Unlock();
   task.run();
-  task.run = nullptr;  // What it holds may be freed only without the lock.
+  task.run = nullptr;  // Must be freed without the lock.
   mu_.Lock();
   if (slow) --slow_running_;
   lane.slow = clock_.SteadyNow() - began > kSlow;

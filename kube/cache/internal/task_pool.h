@@ -1,4 +1,4 @@
-// A few threads that run tasks at their time: the lists and the retries of many InformerSets.
+// A few threads that run tasks at their times: the lists and the retries of many InformerSets.
 #ifndef KUBE_CACHE_INTERNAL_TASK_POOL_H_
 #define KUBE_CACHE_INTERNAL_TASK_POOL_H_
 
@@ -20,14 +20,15 @@ namespace kube::internal {
 // Thread-safe.
 class TaskPool {
  public:
-  // The tasks of one server. At most two of them run at once; of a lane whose last task took more
-  // than two seconds, or that has run none yet, only one. Such lanes together leave a quarter of
-  // the threads to the others, so that servers that do not answer hold up only themselves.
+  // The tasks of one server. At most two of them run at once, and only one of a slow lane: one that
+  // has run no task yet, or whose last task took more than two seconds. All slow lanes together
+  // leave a quarter of the threads to the others, so that servers that do not answer delay only
+  // themselves.
   class Lane;
 
-  // REQUIRES: clock outlives the pool.
+  // REQUIRES: `clock` outlives the pool.
   TaskPool(const base::Clock& clock, int max_threads);
-  // REQUIRES: all lanes are gone or have been stopped.
+  // REQUIRES: all lanes have been destroyed or stopped.
   ~TaskPool();
   TaskPool(const TaskPool&) = delete;
 
@@ -36,7 +37,7 @@ class TaskPool {
  private:
   struct LaneState {
     int running = 0;
-    bool slow = true;  // Until a task has shown that it is not.
+    bool slow = true;  // Until a task has been quick.
     bool stopped = false;
   };
   using LanePtr = std::shared_ptr<LaneState>;
@@ -52,17 +53,18 @@ class TaskPool {
 
   void Work(Threads::iterator self);
   void Run(Task task) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  // Waits for something to do that there was not at `now`; false when the thread is not needed any
-  // more: it has had nothing to do until `idle_until`, and another one keeps the time.
+  // Waits for something to do that did not exist at `now`. Returns false when the thread is not
+  // needed any more: it had nothing to do until `idle_until`, and another one is the timekeeper.
   bool Wait(base::SteadyTime now, base::SteadyTime idle_until) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  // The first task that is due at `now` and may run, or the end.
+  // Returns the first task that is due at `now` and may run, or the end.
   Tasks::iterator NextRunnable(base::SteadyTime now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   bool MayRun(const LaneState& lane) const ABSL_SHARED_LOCKS_REQUIRED(mu_);
   // Returns when the first task that is not due at `now` will be.
   base::SteadyTime NextTime(base::SteadyTime now) const ABSL_SHARED_LOCKS_REQUIRED(mu_);
-  // Returns whether a task may run at `now`, or its time comes before the one that is waited for.
+  // Returns whether a task may run at `now`, or a task's time comes before the one that the
+  // timekeeper waits for.
   bool NeedsThread(base::SteadyTime now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  // Sees to it that a thread looks for something to do.
+  // Wakes or starts a thread, so that it looks for something to do.
   void Wake() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
   const base::Clock& clock_;
@@ -70,14 +72,15 @@ class TaskPool {
   mutable absl::Mutex mu_;
   Tasks tasks_ ABSL_GUARDED_BY(mu_);
   Threads threads_ ABSL_GUARDED_BY(mu_);
-  Threads ended_ ABSL_GUARDED_BY(mu_);  // To be joined.
+  Threads ended_ ABSL_GUARDED_BY(mu_);  // Waiting to be joined.
   int idle_ ABSL_GUARDED_BY(mu_) = 0;
-  int wake_ups_ ABSL_GUARDED_BY(mu_) = 0;  // So many idle threads have been asked to look.
+  // How many idle threads have been woken and do not run yet.
+  int wake_ups_ ABSL_GUARDED_BY(mu_) = 0;
   int slow_running_ ABSL_GUARDED_BY(mu_) = 0;
-  // The time that one idle thread waits for; infinite when none waits for a task's time. A task
-  // before it has to wake a thread.
+  // The time until which the timekeeper waits; infinite when there is no timekeeper. A task with an
+  // earlier time has to wake a thread.
   base::SteadyTime timer_ ABSL_GUARDED_BY(mu_) = base::SteadyTime::InfiniteFuture();
-  const void* timekeeper_ ABSL_GUARDED_BY(mu_) = nullptr;  // Names that thread.
+  const void* timekeeper_ ABSL_GUARDED_BY(mu_) = nullptr;  // Identifies the timekeeper.
   bool stopped_ ABSL_GUARDED_BY(mu_) = false;
 };
 
@@ -88,12 +91,13 @@ class TaskPool::Lane {
   ~Lane() { Stop(); }
   Lane(const Lane&) = delete;
 
-  // Runs `task` once `when` has come (at once when it is past). Dropped when stopped.
+  // Runs `task` when the time `when` has come, or at once if it is past. After Stop the task is
+  // dropped.
   void RunAt(base::SteadyTime when, std::function<void()> task) {
     pool_.RunAt(state_, when, std::move(task));
   }
-  // Drops the lane's tasks not begun and waits for those that run. REQUIRES: not called from a task
-  // of this lane.
+  // Drops the lane's tasks that have not begun and waits for those that run. REQUIRES: not called
+  // from a task of this lane.
   void Stop() { pool_.StopLane(state_); }
 
  private:
