@@ -10,7 +10,7 @@ struct Meter {
   size_t received = 0;
 };
 
-constexpr size_t kRecordHeader = 5;  // Type, version, length of what follows.
+constexpr size_t kRecordHeader = 5;  // Type, version and length of the record.
 
 void FreeMeter(void*, void* meter, CRYPTO_EX_DATA*, int, long, void*) {  // NOLINT: OpenSSL's types.
   delete static_cast<Meter*>(meter);
@@ -22,14 +22,14 @@ int MeterIndex() {
 }
 
 // Returns whether the callback reports that application data is sent. TLS 1.3 hides the type of a
-// record behind that of application data; the real one is reported separately.
+// record behind that of application data; the real type is reported separately.
 bool IsRequestSent(int sent, int version, int content_type, const unsigned char* bytes) {
   if (sent == 0) return false;
   const int teller = version == TLS1_3_VERSION ? SSL3_RT_INNER_CONTENT_TYPE : SSL3_RT_HEADER;
   return content_type == teller && bytes[0] == SSL3_RT_APPLICATION_DATA;
 }
 
-// OpenSSL's message callback.
+// The message callback of OpenSSL.
 void CountRecord(int sent, int version, int content_type, const void* data, size_t size, SSL* ssl,
                  void* arg) {
   Meter& meter = *static_cast<Meter*>(arg);
@@ -38,7 +38,7 @@ void CountRecord(int sent, int version, int content_type, const void* data, size
   if (IsRequestSent(sent, version, content_type, bytes)) meter.received = 0;
   if (sent != 0 || content_type != SSL3_RT_HEADER || size < kRecordHeader) return;
   meter.received += kRecordHeader + (static_cast<size_t>(bytes[3]) << 8) + bytes[4];
-  // Reads end here; nothing more is taken from the socket.
+  // Ends further reads, so that nothing more is taken from the socket.
   if (meter.received > meter.max_bytes) SSL_set_shutdown(ssl, SSL_RECEIVED_SHUTDOWN);
 }
 

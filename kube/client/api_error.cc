@@ -22,18 +22,19 @@ constexpr absl::string_view kFailurePayload = "type.kube/api-failure";
 constexpr absl::string_view kNotProcessedPayload = "type.kube/not-processed";
 constexpr absl::string_view kNamesObjectPayload = "type.kube/names-object";
 constexpr size_t kQuotedBodyBytes = 200;
-// What a server says goes into logs, events and conditions, and is remembered to notice repeats.
+// Messages of servers are written into logs, events and conditions, and are remembered to recognise
+// repetitions.
 constexpr size_t kMaxMessage = 4096;
 constexpr size_t kMaxReason = 128;
 
 void Attach(const ApiFailure& failure, absl::Status& status) {
-  // The message comes last: it is the only part that may hold a line break.
+  // The message comes last, because it is the only part that may contain a line break.
   status.SetPayload(kFailurePayload,
                     absl::Cord(absl::StrCat(failure.code, "\n", failure.reason, "\n",
                                             failure.retry_after_seconds, "\n", failure.message)));
 }
 
-// What to say for an answer without a Status object: its first line, if that is readable text.
+// Describes an answer without a Status object by its first line, if that is readable text.
 std::string DescribeBody(const HttpResponse& response) {
   absl::string_view line = absl::StripAsciiWhitespace(response.body);
   line = line.substr(0, std::min(line.find('\n'), kQuotedBodyBytes));
@@ -43,8 +44,8 @@ std::string DescribeBody(const HttpResponse& response) {
   return absl::StrCat("the server answered ", response.code, ": ", line);
 }
 
-// Several things answer with 409. A webhook may deny with any code and reason; what it says stands
-// behind the API server's own words.
+// A 409 has several meanings. A webhook may deny with any code and reason; its message follows a
+// prefix of the API server's.
 absl::StatusCode CodeOfConflict(const ApiFailure& failure) {
   if (absl::StartsWith(failure.message, "admission webhook ")) {
     return absl::StatusCode::kFailedPrecondition;
@@ -91,7 +92,7 @@ absl::StatusCode CodeOf(const ApiFailure& failure) {
     case 429:
       return absl::StatusCode::kUnavailable;
     default:
-      // Redirects and the like: nothing that an API server says to us.
+      // API servers do not send redirects and similar codes.
       return failure.code >= 400 ? absl::StatusCode::kInvalidArgument : absl::StatusCode::kUnknown;
   }
 }
@@ -132,7 +133,7 @@ bool NamesObject(const absl::Status& error) {
 
 absl::Status ErrorOfResponse(const HttpResponse& response, absl::string_view what) {
   absl::Status error;
-  // Only what looks like an object is worth a parser's error.
+  // A parser's error is useful only for a body that looks like an object.
   auto body = absl::StartsWith(response.body, "{") ? json::Parse(response.body)
                                                    : absl::StatusOr<json::Value>(json::Value());
   if (body.ok() && (*body)["kind"].AsString() == "Status") {

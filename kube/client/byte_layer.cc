@@ -1,4 +1,4 @@
-// TLS reaches the layer below through a BIO of our own: it sends without SIGPIPE, and works over
+// TLS uses the layer below through a BIO of its own, which sends without SIGPIPE, and works over
 // another TLS layer (a server behind an https:// proxy) as well as over a socket.
 #include "kube/client/internal/byte_layer.h"
 
@@ -35,7 +35,7 @@ int BioResult(BIO* bio, const IoResult& result, size_t* count) {
   if (result.state == IoState::kDone) return 1;
   if (result.state == IoState::kWantRead) BIO_set_retry_read(bio);
   if (result.state == IoState::kWantWrite) BIO_set_retry_write(bio);
-  // By BIO_CTRL_EOF OpenSSL learns that this was the end and not a failure.
+  // With BIO_CTRL_EOF OpenSSL asks whether this was the end rather than a failure.
   if (result.state == IoState::kEnd) BIO_set_flags(bio, BIO_FLAGS_IN_EOF);
   return 0;
 }
@@ -101,7 +101,8 @@ TlsLayer::TlsLayer(ssl_st* ssl, std::unique_ptr<ByteLayer> below)
 }
 
 TlsLayer::~TlsLayer() {
-  // A farewell, so that the peer does not take the end for an attack. Nobody waits for its answer.
+  // Sends a close notification, so that the peer does not regard the end as an attack. Its answer
+  // is not awaited.
   if (SSL_is_init_finished(ssl_) != 0) SSL_shutdown(ssl_);
   ERR_clear_error();
   SSL_free(ssl_);
@@ -154,10 +155,10 @@ IoResult TlsLayer::Read(char* buffer, size_t size) {
   return failed;
 }
 
-// A connection that waits needs no buffer of 16 kB. SSL_MODE_RELEASE_BUFFERS alone leaves it the
-// one that the session tickets after the handshake came in, until data follows them; most watches
-// wait for theirs for ever. Older versions of OpenSSL free also what holds the beginning of a
-// record (CVE-2024-4741), so they are asked only between two records.
+// A connection that waits needs no buffer of 16 kB. With SSL_MODE_RELEASE_BUFFERS alone it keeps
+// the buffer in which the session tickets after the handshake came, until data follows; on most
+// watches none ever does. Older versions of OpenSSL also free a buffer with the beginning of a
+// record (CVE-2024-4741), so this is done only between two records.
 void TlsLayer::ReleaseBuffers() {
   const bool between_records = absl::string_view(SSL_rstate_string(ssl_)) == "RH";
   if (between_records && SSL_has_pending(ssl_) == 0) SSL_free_buffers(ssl_);

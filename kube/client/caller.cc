@@ -17,12 +17,12 @@
 namespace kube {
 namespace {
 
-// For failures without a Retry-After: 50 ms, 100 ms, ... 800 ms, each plus up to half of it. A
-// server that is down for longer is its caller's affair, who has a back-off of its own.
+// Pauses after failures without a Retry-After: 50 ms, 100 ms, ... 800 ms, each plus up to half of
+// it. If a server is down for longer, the caller handles that with its own back-off.
 constexpr int kMaxBackoffs = 5;
 constexpr absl::Duration kFirstBackoff = absl::Milliseconds(50);
 constexpr double kBackoffJitter = 0.5;
-// The server that says 429 without saying when.
+// The pause after a 429 without a Retry-After.
 constexpr absl::Duration kDefaultRetryAfter = absl::Seconds(1);
 
 bool IsRead(const HttpRequest& request) { return request.method == "GET"; }
@@ -77,7 +77,7 @@ absl::StatusOr<HttpResponse> Caller::Attempt(HttpRequest& request, base::SteadyT
   request.timeout = std::max(deadline - started, absl::Milliseconds(1));
   absl::StatusOr<HttpResponse> answer = transport_->Send(request, stop);
   concurrency_.Release(OutcomeOf(answer), started);
-  // As client-go's metric names what never got an answer.
+  // client-go's metric uses this name for requests without an answer.
   Count(request.method, answer.ok() ? absl::StrCat(answer->code) : "<error>");
   return answer;
 }

@@ -22,8 +22,8 @@
 namespace kube {
 namespace {
 
-// kube-apiservers send a bookmark about every minute; a watch silent for three is broken, or of a
-// server without bookmarks, whose watches resume at no cost.
+// kube-apiservers send a bookmark about every minute. A watch that is silent for three is broken,
+// or its server sends no bookmarks; then resuming costs nothing.
 constexpr absl::Duration kWatchSilence = absl::Seconds(180);
 
 // The size of pages when a list without a limit of its own has to be cut into them.
@@ -43,7 +43,7 @@ const char* ContentTypeOf(PatchType type) {
   return "";
 }
 
-// "patch Work karmada-es-m1/web (status)"
+// Returns "patch Work karmada-es-m1/web (status)".
 std::string Describe(absl::string_view verb, const Resource& r, const ObjectKey& key,
                      absl::string_view subresource = "") {
   std::string what = absl::StrCat(verb, " ", r.gvk.kind, " ", key.ToString());
@@ -51,7 +51,7 @@ std::string Describe(absl::string_view verb, const Resource& r, const ObjectKey&
   return what;
 }
 
-// "list deployments.apps in default"
+// Returns "list deployments.apps in default".
 std::string Describe(absl::string_view verb, const Resource& r, absl::string_view ns) {
   std::string what = absl::StrCat(verb, " ", r.plural);
   if (!r.gvk.group.empty()) absl::StrAppend(&what, ".", r.gvk.group);
@@ -81,7 +81,7 @@ std::string ListPath(const Resource& r, absl::string_view ns, const ListOptions&
       .Add("fieldSelector", options.field_selector)
       .Add("limit", options.limit > 0 ? absl::StrCat(options.limit) : "")
       .Add("continue", options.continue_token)
-      // A continue token names its version itself.
+      // A continue token implies its version.
       .Add("resourceVersion", options.continue_token.empty() ? options.resource_version : "");
   return absl::StrCat(CollectionPath(r, ns), query.text());
 }
@@ -91,7 +91,7 @@ std::string ListPath(const Resource& r, absl::string_view ns, const ListOptions&
 struct Client::Impl {
   Caller caller;
 
-  // Makes a call whose answer is one object.
+  // Makes a call whose answer is one object, and returns the object.
   absl::StatusOr<Object> Call(HttpRequest request, const Resource& r, const std::string& what,
                               const base::StopToken& stop) {
     ASSIGN_OR_RETURN(const HttpResponse answer,
@@ -214,7 +214,7 @@ absl::StatusOr<Object> Client::Delete(const Resource& r, const ObjectKey& key,
                                                .content_type = "application/json",
                                                .body = json::Write(DeleteBody(options))},
                                               r, what, stop));
-  // Gone at once: the server answers with a Status, or with the object as it was last.
+  // If the object is gone at once, the server answers with a Status or with its last state.
   const bool lingers = answer.kind() != "Status" && answer.IsDeleting();
   return lingers ? answer : Object();
 }

@@ -16,7 +16,7 @@
 namespace kube {
 namespace {
 
-// An error's Status object is small and comes at once; whoever sends more is cut off there.
+// An error's Status object is small and comes at once; a longer body is cut off here.
 constexpr size_t kMaxErrorBody = 64 << 10;
 constexpr absl::Duration kLongestErrorAnswer = absl::Seconds(32);
 
@@ -64,7 +64,7 @@ void ClientWatch::OnData(absl::string_view bytes) {
   const absl::Status status =
       decoder_.Feed(bytes, [this](absl::string_view line) { return OnLine(line); });
   if (!status.ok()) return End(status);
-  // As if the server had ended it in time: the watch is to be resumed.
+  // Ends the watch as if the server had ended it in time, so that it is resumed.
   if (caller_.clock().SteadyNow() >= end_at_) End(absl::OkStatus());
 }
 

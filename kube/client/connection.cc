@@ -1,7 +1,7 @@
 // A connection is established in phases: TCP to the server or its proxy; TLS with the proxy, for an
-// https:// one; what has to be said to the proxy; TLS with the server. Each phase either comes to
-// its end, and the next one begins at once, or has to wait for the socket. Of several addresses the
-// next one is tried when one fails or keeps silent for some seconds.
+// https:// one; the handshake with the proxy; TLS with the server. Each phase either ends, and the
+// next one begins at once, or has to wait for the socket. Of several addresses the next one is
+// tried when one fails or does not answer for some seconds.
 #include "kube/client/internal/connection.h"
 
 #include <fcntl.h>
@@ -24,7 +24,7 @@ namespace {
 // How long one of several addresses may take before the next one is tried.
 constexpr absl::Duration kAddressPatience = absl::Seconds(3);
 
-// Peers that vanish without a word (a node that lost its power) are noticed within about a minute.
+// Peers that vanish silently (a node that lost its power) are noticed within about a minute.
 constexpr int kKeepAliveIdle = 30;
 constexpr int kKeepAliveInterval = 10;
 constexpr int kKeepAliveCount = 4;
@@ -137,7 +137,7 @@ absl::StatusOr<Connection::Step> Connection::AwaitDial() {
 }
 
 absl::StatusOr<Connection::Step> Connection::NextAddress(absl::string_view why) {
-  // With one address the name says enough.
+  // A single numeric address is part of the name already.
   const std::string at = addresses_.size() > 1 || !NumericAddress(route_->dialled_host(), 0)
                              ? absl::StrCat(" (", addresses_[next_address_ - 1].ToString(), ")")
                              : "";
@@ -244,7 +244,7 @@ IoResult Connection::Write(absl::string_view bytes) {
 
 bool Connection::IsQuiet() {
   if (!has_pending() && socket_->IsEmpty()) return true;
-  // Something has come. It may be a session ticket, which is nothing to the caller.
+  // Bytes have come. They may be a session ticket, which is not data.
   char byte = 0;
   return Read(&byte, 1).state == IoState::kWantRead;
 }

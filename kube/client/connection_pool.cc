@@ -17,7 +17,7 @@
 
 namespace kube {
 
-// Comes back on the loop's thread while the pool keeps connections.
+// Runs on the loop's thread as long as the pool keeps connections.
 class ConnectionPool::Sweeper : public Reactor::Source,
                                 public std::enable_shared_from_this<Sweeper> {
  public:
@@ -95,7 +95,8 @@ void ConnectionPool::Give(std::unique_ptr<Connection> connection) {
 }
 
 base::SteadyTime ConnectionPool::Sweep() {
-  std::vector<Idle> closed;  // Outside the lock: closing says farewell to the server.
+  // Declared before the lock, because closing a connection sends a close notification.
+  std::vector<Idle> closed;
   absl::MutexLock lock(&mu_);
   const base::SteadyTime oldest = SteadyNow() - kMaxIdle;
   const auto keep = std::find_if(idle_.begin(), idle_.end(),

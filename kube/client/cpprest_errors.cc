@@ -1,4 +1,4 @@
-// cpprestsdk reports what went wrong by the text of its exceptions alone.
+// Translates the exceptions of cpprestsdk, which identify a failure only by their text.
 #include <cpprest/http_msg.h>
 #include <netdb.h>
 #include <openssl/err.h>
@@ -17,11 +17,11 @@ namespace kube {
 namespace {
 
 struct KnownFailure {
-  absl::string_view library_text;  // How the exception's text begins.
+  absl::string_view library_text;  // The beginning of the exception's text.
   absl::string_view ours;
   bool not_processed;
 };
-// The first that fits counts.
+// The first one that matches counts.
 constexpr KnownFailure kKnownFailures[] = {
     {"Error resolving proxy", "the proxy's host name cannot be resolved", true},
     {"Error resolving", "the host name cannot be resolved", true},
@@ -41,12 +41,12 @@ constexpr KnownFailure kKnownFailures[] = {
     {"Failed to read chunked response", "the connection broke inside the answer", false},
 };
 
-// OpenSSL's codes fill the upper bits of an int; smaller ones are errno values, or end-of-file
-// codes of asio's own that nothing distinguishes from errno's.
+// OpenSSL's codes use the upper bits of an int; smaller ones are errno values, or end-of-file codes
+// of asio, which cannot be distinguished from errno's.
 constexpr unsigned int kSmallestSslCode = 1 << 16;
 constexpr int kAsioEof = 2, kAsioTruncated = 1;
 
-// Asio's codes of name lookups, which are those of <netdb.h>.
+// Describes asio's codes of name lookups, which are those of <netdb.h>.
 std::string DescribeLookup(int code) {
   switch (code) {
     case HOST_NOT_FOUND:
@@ -67,7 +67,8 @@ std::string DescribeCode(int code) {
   }
   if (code == kAsioEof || code == kAsioTruncated || code == ECONNABORTED)
     return "closed by the peer";
-  if (code == EHOSTUNREACH) return "refused or unreachable";  // The library merges the two.
+  // The library does not distinguish the two.
+  if (code == EHOSTUNREACH) return "refused or unreachable";
   return std::generic_category().message(code);
 }
 

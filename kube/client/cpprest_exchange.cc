@@ -27,7 +27,7 @@
 namespace kube {
 namespace {
 
-// Memory is not reserved on the server's word alone.
+// At most this is reserved because a server has announced it.
 constexpr size_t kMaxReserve = 1 << 20;
 
 ABSL_CONST_INIT absl::Mutex live_mu(absl::kConstInit);
@@ -54,8 +54,8 @@ bool AwaitNoExchange(base::SteadyTime deadline) {
     const auto none = []() ABSL_EXCLUSIVE_LOCKS_REQUIRED(live_mu) { return live_exchanges == 0; };
     if (!base::RealClock().AwaitUntil(live_mu, absl::Condition(&none), deadline)) return false;
   }
-  // After the library's own ends of the last exchange. OpenSSL would not free what it keeps for the
-  // thread if that ended after OpenSSL's own clean-up.
+  // This runs after the library has finished the last exchange. OpenSSL would not free its data for
+  // the thread if the thread ended after OpenSSL's own clean-up.
   struct Flushed {
     absl::Mutex mu;
     bool done = false;
@@ -100,8 +100,8 @@ void Exchange::HeadArrived(const pplx::task<web::http::http_response>& head) {
   try {
     const web::http::http_response response = head.get();
     OnHead(HeadOf(response));
-    // Not inline: by the time a posted continuation runs, the connection is back in its pool, so
-    // the caller's next request can use it.
+    // Not inline: when a posted continuation runs, the connection is back in its pool, so the
+    // caller's next request can use it.
     pplx::create_task(response._get_impl()->_get_data_available())
         .then([self](pplx::task<utility::size64_t> body) {
           try {
@@ -149,7 +149,7 @@ void UnaryExchange::OnHead(HttpResponse head) {
   const bool known = length != head.headers.end() && absl::SimpleAtoi(length->second, &bytes);
   absl::MutexLock lock(&mu_);
   // The request starts on the caller's thread, so the pool may deliver the first bytes of the body
-  // while the head is still on its way here.
+  // while the head is still on its way to this point.
   head.body = std::move(response_.body);
   if (known) head.body.reserve(std::min<uint64_t>(bytes, kMaxReserve));
   response_ = std::move(head);
@@ -211,7 +211,7 @@ void StreamExchange::StartTimer() {
         absl::StrCat("no data for ", absl::FormatDuration(longest_silence_))));
     return;
   }
-  // Data does not move the timer, it only makes the next look come later.
+  // Data does not change the timer; when it expires, it is set for the rest of the allowed silence.
   timer_.expires_after(absl::ToChronoMilliseconds(left) + std::chrono::milliseconds(1));
   timer_.async_wait([this, weak = weak_from_this()](const boost::system::error_code& cancelled) {
     const auto self = weak.lock();

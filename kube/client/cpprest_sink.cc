@@ -22,13 +22,14 @@ pplx::task<T> Refuse() {
   return pplx::task_from_exception<T>(std::logic_error("the sink can only be written to"));
 }
 
-// Write-only; everything that the interface asks for beside writing is refused.
+// Write-only; all other functions of the interface are refused.
 class Sink : public Buffer {
  public:
   explicit Sink(std::function<absl::Status(absl::string_view)> on_data)
       : Buffer(std::ios_base::out), on_data_(std::move(on_data)) {}
 
-  // Overridden, not only _putn: the base class would add a posted continuation to every block.
+  // Overridden in addition to _putn, because the base class would add a posted continuation to
+  // every block.
   pplx::task<size_t> putn_nocopy(const uint8_t* bytes, size_t count) override {
     return _putn(bytes, count);
   }
@@ -52,8 +53,8 @@ class Sink : public Buffer {
 
  protected:
   pplx::task<size_t> _putn(const uint8_t* bytes, size_t count) override {
-    // The library keeps the size of a chunk in an int. A server that says -1, or so much that it
-    // becomes negative, would make us read far behind what was received.
+    // The library keeps the size of a chunk in an int. With a size of -1, or one so large that it
+    // becomes negative, this function would read far beyond the received bytes.
     const bool received = count <= kMaxBlock;
     const absl::Status status =
         received ? on_data_(absl::string_view(reinterpret_cast<const char*>(bytes), count))

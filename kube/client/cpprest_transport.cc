@@ -40,18 +40,18 @@ namespace {
 using web::http::client::http_client;
 using web::http::client::http_client_config;
 
-// The library's inactivity timers. Calls and streams have shorter times of their own; these end
+// The library's inactivity timers. Calls and streams have shorter limits of their own; these end
 // what those cannot reach, such as a proxy that never answers.
 constexpr auto kUnarySilence = std::chrono::seconds(120);
 constexpr auto kStreamSilence = std::chrono::minutes(10);
 // A pool may hold several connections that the server closed at the same time.
 constexpr int kMaxResends = 4;
-// The library takes a head, or a chunk, into memory before it hands over anything of it. Where the
-// configuration sets no limit, a call over TLS is cut off here; more than the largest body that
-// requests allow by default, and what surrounds it.
+// The library reads a whole head, or chunk, into memory before it passes any of it on. Where the
+// configuration sets no limit, a call over TLS is cut off at this size: more than the largest body
+// that requests allow by default, and its head.
 constexpr size_t kMaxReceived = 72 << 20;
 
-// Why a server certificate was refused last. The library says only that it was.
+// The reason why a server certificate was refused last; the library reports only that it was.
 class Verdict {
  public:
   void Set(std::string text) {
@@ -68,12 +68,12 @@ class Verdict {
   std::string text_ ABSL_GUARDED_BY(mu_);
 };
 
-// Stands in for OpenSSL's verification of a chain; `verdict` is the Verdict to fill.
+// Replaces OpenSSL's verification of a chain; `verdict` is the Verdict to fill.
 int VerifyAndExplain(X509_STORE_CTX* chain, void* verdict) {
   const int ok = X509_verify_cert(chain);
   if (ok > 0) return ok;
   const int error = X509_STORE_CTX_get_error(chain);
-  // The library checks the name, too, in a callback that gives no reason.
+  // The library also checks the name, in a callback that gives no reason.
   const bool by_name = error == X509_V_OK || error == X509_V_ERR_UNSPECIFIED ||
                        error == X509_V_ERR_HOSTNAME_MISMATCH ||
                        error == X509_V_ERR_IP_ADDRESS_MISMATCH;
@@ -82,8 +82,8 @@ int VerifyAndExplain(X509_STORE_CTX* chain, void* verdict) {
   return ok;
 }
 
-// The URL as the library wants it. It hands the host to the resolver as it stands, so an IPv6
-// address has no brackets; its parser finds the port after the last colon all the same.
+// Returns the URL as the library needs it. It passes the host to the resolver unchanged, so an IPv6
+// address has no brackets; its parser still finds the port after the last colon.
 absl::StatusOr<web::uri> LibraryUri(const Endpoint& endpoint, absl::string_view what) {
   try {
     return web::uri(
@@ -93,8 +93,8 @@ absl::StatusOr<web::uri> LibraryUri(const Endpoint& endpoint, absl::string_view 
   }
 }
 
-// The credentials of a header "Proxy-Authorization: Basic ...", the only one that the library
-// sends; nullopt for any other.
+// Returns the credentials of a header "Proxy-Authorization: Basic ...", the only such header that
+// the library sends; nullopt for any other.
 std::optional<web::credentials> CredentialsOf(const std::string& name, const std::string& value) {
   std::string decoded;
   absl::string_view basic = value;
@@ -119,8 +119,8 @@ absl::StatusOr<web::web_proxy> LibraryProxy(const ProxySettings& proxy) {
   return out;
 }
 
-// Returns whether the library can do what the configuration asks for. It knows http:// proxies with
-// Basic credentials, and keeps one value for each name of a header.
+// Returns whether the library can serve the configuration. It knows http:// proxies with Basic
+// credentials, and keeps one value for each name of a header.
 absl::StatusOr<bool> IsServed(const ConnectionConfig& config) {
   ASSIGN_OR_RETURN(const ProxySettings proxy, ProxySettingsOf(config));
   const bool known_kind =
@@ -142,8 +142,8 @@ class CpprestTransport : public Transport, public std::enable_shared_from_this<C
   bool ReplaceToken(const std::string& token) override { return credentials_->ReplaceToken(token); }
 
  private:
-  // Connections made with one set of TLS credentials. Watches keep theirs for minutes; apart, they
-  // do not disturb the reuse of the others.
+  // Connections with the same TLS credentials. Watches keep theirs for minutes; with separate lanes
+  // they do not disturb the reuse of the others.
   struct Lanes {
     std::shared_ptr<const tls::ClientCredentials> tls;
     std::shared_ptr<http_client> unary, streams;
@@ -163,11 +163,12 @@ class CpprestTransport : public Transport, public std::enable_shared_from_this<C
   absl::Status StartStream(const HttpRequest& request, const CredentialsPtr& credentials,
                            const std::shared_ptr<StreamExchange>& exchange);
 
-  const std::string server_;  // Its URL, for messages.
+  const std::string server_;  // The server's URL, for messages.
   const Endpoint endpoint_;
   const web::uri uri_;
-  const std::string host_header_;                                         // "": the library's.
-  const std::vector<std::pair<std::string, std::string>> impersonation_;  // Headers.
+  const std::string host_header_;  // "" leaves the library's header.
+  // The impersonation headers.
+  const std::vector<std::pair<std::string, std::string>> impersonation_;
   const bool verify_;
   const size_t max_answer_bytes_;
   web::web_proxy proxy_;  // Set once, before the first request.
@@ -198,7 +199,7 @@ CpprestTransport::CpprestTransport(const ConnectionConfig& config, const Endpoin
     : server_(WithoutUserInfo(config.server)),
       endpoint_(endpoint),
       uri_(uri),
-      // The library checks the certificate against this header when there is one.
+      // If this header is set, the library checks the certificate against it.
       host_header_(endpoint.scheme == "https" ? config.tls_server_name : ""),
       impersonation_(ImpersonationHeaders(config)),
       verify_(!config.insecure_skip_tls_verify),
@@ -223,14 +224,14 @@ http_client_config CpprestTransport::ClientConfig(
   http_client_config config;
   config.set_max_redirects(0);
   config.set_validate_certificates(verify_);
-  // IP addresses are no server names.
+  // SNI does not allow IP addresses.
   if (host_header_.empty() && endpoint_.is_ip_address()) config.set_tlsext_sni_enabled(false);
   const std::string name = host_header_.empty() ? endpoint_.host : host_header_;
   config.set_proxy(proxy_);
   config.set_ssl_context_callback(
       [tls, name, verdict = verdict_, max = max_received](boost::asio::ssl::context& context) {
         absl::Status applied = tls->Apply(context.native_handle());
-        // The library's own check takes a certificate's subject for a name, too.
+        // The library's own check also accepts a name in a certificate's subject.
         applied.Update(tls::RequireServerName(context.native_handle(), name));
         if (!applied.ok()) throw std::runtime_error(applied.ToString());
         if (max > 0) LimitAnswers(context.native_handle(), max);
@@ -242,7 +243,7 @@ http_client_config CpprestTransport::ClientConfig(
 CpprestTransport::Lanes CpprestTransport::LanesFor(const Credentials& credentials) {
   absl::MutexLock lock(&mu_);
   if (lanes_.tls == credentials.tls) return lanes_;
-  // Connections that showed an older certificate are not used again.
+  // Connections with an older certificate are not used again.
   lanes_.tls = credentials.tls;
   http_client_config config =
       ClientConfig(credentials.tls, max_answer_bytes_ > 0 ? max_answer_bytes_ : kMaxReceived);
@@ -292,8 +293,8 @@ absl::StatusOr<HttpResponse> CpprestTransport::SendOnce(const HttpRequest& reque
     const auto exchange = std::make_shared<UnaryExchange>(request.max_answer_bytes);
     exchange->Start(*LanesFor(credentials).unary, std::move(message), VerdictReader());
     auto answer = exchange->Await(deadline, stop);
-    // Written into a kept connection that the server had closed; the library itself sends again
-    // only when it finds that out while reading.
+    // The request was written into a kept connection that the server had closed; the library itself
+    // sends again only when it notices that while reading.
     const bool stale = WasNotProcessed(answer.status()) &&
                        absl::StrContains(answer.status().message(), "before the request was sent");
     if (!stale || sent > kMaxResends) return answer;
@@ -323,7 +324,7 @@ absl::Status CpprestTransport::StartStream(const HttpRequest& request,
                                            const CredentialsPtr& credentials,
                                            const std::shared_ptr<StreamExchange>& exchange) {
   ASSIGN_OR_RETURN(web::http::http_request message, MakeRequest(request, *credentials));
-  // On the pool, so that no callback can come before Open() has returned to its caller's locks.
+  // Posted to the pool, so that no callback can come before Open() has returned.
   PostToPool(
       [exchange, message, client = LanesFor(*credentials).streams, verdict = VerdictReader()] {
         exchange->StartTimer();
@@ -372,13 +373,13 @@ void InitializeHttp(int threads) {
     try {
       crossplat::threadpool::initialize_with_threads(threads);
     } catch (const std::exception&) {
-      // Somebody else in this process uses the library; its pool serves us as well.
+      // Other code in this process uses the library already; its pool serves us as well.
     }
   });
 }
 
 void FinishHttp(absl::Duration patience) {
-  // Whatever takes longer ends with the process.
+  // Errands and exchanges that take longer end with the process.
   static_cast<void>(AwaitNoErrand(patience));
   static_cast<void>(AwaitNoExchange(base::RealClock().SteadyNow() + patience));
 }

@@ -28,7 +28,7 @@ namespace {
 
 constexpr absl::Duration kFileRecheck = absl::Seconds(10);
 constexpr absl::Duration kPluginTimeout = absl::Seconds(30);
-// A plugin that fails is not run again by every request, nor one whose credentials are refused.
+// A plugin that fails, or whose credentials are refused, is not run again by every request.
 constexpr absl::Duration kFailureKept = absl::Seconds(2);
 constexpr absl::Duration kRejectInterval = absl::Seconds(5);
 
@@ -43,7 +43,7 @@ bool SamePair(const tls::KeyPair& a, const tls::KeyPair& b) {
   return a.cert_pem == b.cert_pem && a.key_pem == b.key_pem;
 }
 
-// Names where the PEM text comes from that `error` is about.
+// Adds to `error` the origin of the PEM text that it is about.
 absl::Status Located(const absl::Status& error, const ConnectionConfig& config) {
   const bool authority = absl::StartsWith(error.message(), "certificate authority");
   const std::string& origin = authority ? config.ca_origin : config.client_certificate_origin;
@@ -54,10 +54,11 @@ absl::Status Unobtainable(const absl::Status& why) {
   return absl::UnauthenticatedError(why.message());
 }
 
-// A key of the extra fields as a part of a header's name: what may not stand there is
-// percent-encoded, which the server undoes.
+// Returns a key of the extra fields as part of a header's name: characters that are not allowed
+// there are percent-encoded, and the server decodes them.
 std::string EscapeHeaderKey(absl::string_view key) {
-  constexpr absl::string_view kTokenCharacters = "!#$&'*+-.^_`|~";  // Beside letters and digits.
+  // In addition to letters and digits.
+  constexpr absl::string_view kTokenCharacters = "!#$&'*+-.^_`|~";
   std::string out;
   for (const char c : key) {
     if (absl::ascii_isalnum(c) || absl::StrContains(kTokenCharacters, c)) {
@@ -98,7 +99,7 @@ absl::StatusOr<std::unique_ptr<CredentialSource>> CredentialSource::Create(
   ASSIGN_OR_RETURN(const CredentialsPtr checked,
                    source->MakeCredentials({.certificate = config.client_certificate}, nullptr));
   absl::MutexLock lock(&source->mu_);
-  source->current_ = checked;  // Its parsed roots are taken over by what the first Get() loads.
+  source->current_ = checked;  // The first Get() takes over its parsed roots.
   return source;
 }
 
@@ -135,7 +136,8 @@ absl::StatusOr<CredentialSource::Loaded> CredentialSource::Load(const std::strin
   ASSIGN_OR_RETURN(ExecCredential given, RunExecPlugin(config_, timeout, stop));
   if (!given.token.empty()) loaded.authorization = absl::StrCat("Bearer ", given.token);
   if (!given.certificate.cert_pem.empty()) loaded.certificate = std::move(given.certificate);
-  // The plugin gives a moment of the wall clock; should that be set back later, a 401 says so.
+  // The plugin returns a time of the wall clock; if that is set back later, a 401 shows that the
+  // credentials have expired.
   loaded.fresh_until =
       std::min(loaded.fresh_until, clock_.SteadyNow() + (given.expires - clock_.Now()));
   return loaded;
@@ -185,12 +187,12 @@ void CredentialSource::Refresh(base::SteadyTime deadline, const base::StopToken&
     loaded_before_ = true;
     return;
   }
-  // Cancelled or out of time: the caller's affair, which says nothing to the others.
+  // Being cancelled or out of time concerns only this caller, and is not stored for the others.
   const base::SteadyTime now = clock_.SteadyNow();
   if (stop.stop_requested() || now >= deadline) return;
   if (loaded_before_ && config_.exec == nullptr) {
-    // Files in the middle of a rotation: what we have may still be good, and if not a 401 will show
-    // it.
+    // Files may be in the middle of a rotation: the old credentials may still be good, and if not,
+    // a 401 will show it.
     base::LogWarning("credentials cannot be read again, keeping the old ones",
                      {{"server", WithoutUserInfo(config_.server)}, {"error", failure_}});
     failure_ = absl::OkStatus();

@@ -1,7 +1,6 @@
-// A pass asks for two documents, "/api" and "/apis", in their aggregated form, with the ETag of
-// what an earlier pass has read: what the server answers with 304 is taken from there. A server
-// without aggregated discovery answers with lists of groups and versions, which are then asked for
-// one by one, each time.
+// A pass requests two documents, "/api" and "/apis", in their aggregated form, with the ETags of an
+// earlier pass; for an answer 304 the earlier result is used. A server without aggregated discovery
+// answers with lists of groups and versions, which are then requested one by one, each time.
 #include "kube/client/internal/discovery_pass.h"
 
 #include <algorithm>
@@ -26,9 +25,10 @@ constexpr char kAggregated[] =
     "application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,"
     "application/json";
 
-// Of one pass, however many group versions the server lists; one that answers takes some seconds.
+// Limits one pass, however many group versions the server lists; a server that answers needs some
+// seconds.
 constexpr absl::Duration kPatience = absl::Minutes(2);
-// Group versions that are asked for one by one. Servers have tens to some hundreds.
+// The most group versions that are requested one by one. Servers have tens to some hundreds.
 constexpr int kMaxLegacyVersions = 2000;
 
 std::vector<std::string> StringsOf(const json::Value& list) {
@@ -42,8 +42,8 @@ std::string EtagOf(const HttpResponse& answer) {
   return header == answer.headers.end() ? "" : header->second;
 }
 
-// Returns whether a failed group is one of those below the root. The core group's versions have no
-// group before them; roots that failed as a whole are not below themselves.
+// Returns whether a failed group belongs to the root. Versions of the core group have no group
+// part; roots that failed as a whole do not belong to themselves.
 bool IsBelow(const std::string& root, const std::string& failed_group) {
   const size_t slash = failed_group.find('/');
   return root == "/api" ? slash == std::string::npos : slash != std::string::npos && slash > 0;
@@ -64,10 +64,10 @@ class Pass {
 
  private:
   absl::StatusOr<HttpResponse> Ask(HttpRequest request);
-  // The answer has the code 304 only if it says that `before_` still holds.
+  // The code of the answer is 304 only if `before_` is still valid.
   absl::StatusOr<HttpResponse> AskRoot(const std::string& root);
   absl::Status Read(const std::string& root, const HttpResponse& answer);
-  // Takes over what the earlier pass found below that root.
+  // Takes over the earlier pass's results for that root.
   void Keep(const std::string& root);
   void AddAggregated(const json::Value& groups);
   void AddAggregatedVersion(const std::string& group, const json::Value& version);
@@ -84,9 +84,9 @@ class Pass {
   Discovery result_;
   std::map<std::string, std::string> etags_;
   int unchanged_roots_ = 0;
-  std::set<std::pair<std::string, std::string>> seen_kinds_;  // Group, kind.
+  std::set<std::pair<std::string, std::string>> seen_kinds_;  // Pairs of group and kind.
   base::ErrorList errors_;
-  bool readable_ = false;  // One root at least gave an answer.
+  bool readable_ = false;  // True if at least one root could be read.
 };
 
 absl::StatusOr<json::Value> BodyOf(const std::string& path, const HttpResponse& answer) {
@@ -120,7 +120,7 @@ absl::StatusOr<HttpResponse> Pass::AskRoot(const std::string& root) {
   if (answer.code != 304) return answer;
   const std::string etag = EtagOf(answer);
   if (etag.empty() || etag == request.if_none_match) return answer;
-  // What it calls unchanged is something that was never read.
+  // The server calls a document unchanged that was never read.
   request.if_none_match.clear();
   return Ask(request);
 }
@@ -134,7 +134,7 @@ void Pass::Visit(const std::string& root) {
   const absl::Status read = answer.ok() ? Read(root, *answer) : answer.status();
   if (read.ok()) return;
   errors_.Add(read);
-  // Whoever compares with an earlier pass must not take what is below this root for gone.
+  // A comparison with an earlier pass must not regard the resources of this root as gone.
   if (!absl::IsNotFound(read)) result_.failed_groups.push_back(root);
 }
 
@@ -177,7 +177,7 @@ void Pass::AddAggregated(const json::Value& groups) {
 
 void Pass::AddAggregatedVersion(const std::string& group, const json::Value& version) {
   const std::string name = version["version"].ToString();
-  // Stale: the aggregated server behind it cannot be reached; what is listed may be outdated.
+  // Stale means that the aggregated server cannot be reached; the listed resources may be outdated.
   if (version["freshness"].AsString() == "Stale") Fail(group, name);
   for (const json::Value& resource : version["resources"].items()) {
     ApiResource found;

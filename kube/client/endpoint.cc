@@ -16,7 +16,7 @@ namespace kube {
 namespace {
 
 constexpr int kMaxPort = 65535;
-constexpr size_t kMaxHostName = 253;  // As DNS has it; SOCKS has one byte for the length.
+constexpr size_t kMaxHostName = 253;  // The limit of DNS; SOCKS has one byte for the length.
 
 int DefaultPortOf(absl::string_view scheme) {
   if (scheme == "http") return 80;
@@ -31,7 +31,8 @@ bool IsAddress(int family, const std::string& text) {
 }
 
 bool IsHostName(absl::string_view host) {
-  // What resolvers and certificates know, and "_", which some clusters' names have.
+  // The characters that resolvers and certificates allow, and "_", which the names of some clusters
+  // have.
   return !host.empty() && host.size() <= kMaxHostName &&
          std::all_of(host.begin(), host.end(), [](char c) {
            return absl::ascii_isalnum(c) || c == '-' || c == '.' || c == '_';

@@ -1,7 +1,7 @@
-// Each subject has a queue of its own. A queue that has something waiting and runs nothing stands
-// in the line of its rank; threads take from the lines in the order of the ranks. How long an
-// errand took decides the rank of its subject from then on: a name server that does not answer
-// holds up the names that it is asked for, and the others only once.
+// Each subject has a queue of its own. A queue with waiting errands that runs none stands in the
+// line of its rank; threads take from the lines in the order of the ranks. The time that an errand
+// took decides the rank of its subject from then on: a name server that does not answer delays the
+// names that it is asked for, and the others only once.
 #include "kube/client/internal/errands.h"
 
 #include <algorithm>
@@ -13,11 +13,12 @@
 namespace kube {
 namespace {
 
-// Enough that the slow name servers of many members do not stop the lookups of the others.
+// This is enough to keep the slow name servers of many members from stopping the lookups of the
+// others.
 constexpr int kMaxThreads = 32;
 constexpr absl::Duration kIdleTime = absl::Seconds(5);
 constexpr absl::Duration kLong = absl::Seconds(1);
-// What is remembered of subjects is forgotten when there are more; they count as new then.
+// When there are more queues, idle ones are forgotten, and their subjects count as new.
 constexpr size_t kMaxQueues = 10'000;
 
 }  // namespace
@@ -27,7 +28,7 @@ Errands::~Errands() { AwaitNone(absl::InfiniteDuration()); }
 void Errands::Run(const Subject& subject, std::function<void()> errand) {
   absl::MutexLock lock(&mu_);
   if (queues_.size() >= kMaxQueues) ForgetIdle();
-  // An urgent errand does not wait for one to the same subject that is not.
+  // An urgent errand does not wait for one of the same subject that is not urgent.
   Queue& queue = queues_[(subject.urgent ? "!" : "") + subject.name];
   if (subject.urgent) queue.rank = kUrgent;
   queue.waiting.push_back(std::move(errand));
@@ -38,7 +39,7 @@ void Errands::Run(const Subject& subject, std::function<void()> errand) {
 
 bool Errands::AwaitNone(absl::Duration patience) {
   absl::MutexLock lock(&mu_);
-  ending_ = true;  // Idle threads leave at once.
+  ending_ = true;  // Makes idle threads end at once.
   const auto none = [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
     return threads_ == 0 &&
            std::all_of(ready_.begin(), ready_.end(), [](const auto& line) { return line.empty(); });
@@ -63,7 +64,7 @@ Errands::Queue* Errands::Next() {
   return nullptr;
 }
 
-// One at a time: a thread that finds work starts the next one if there is more.
+// Starts one thread at a time; a thread that finds work starts the next one if there is more.
 void Errands::StartThread() {
   if (starting_ || idle_ > 0 || Next() == nullptr) return;
   starting_ = true;
@@ -89,7 +90,7 @@ void Errands::RunOne(Queue& queue) {
   const base::SteadyTime began = base::RealClock().SteadyNow();
   mu_.Unlock();
   errand();
-  errand = nullptr;  // What it owns may lead back here when it is destroyed.
+  errand = nullptr;  // Destroyed without the lock, because its destructors may call this object.
   mu_.Lock();
   --running_[rank];
   queue.running = false;
@@ -115,7 +116,7 @@ void Errands::Work() {
   --threads_;
 }
 
-// Never destroyed: a thread may be stuck in a name lookup when the process ends.
+// Never destroyed, because a thread may be stuck in a name lookup when the process ends.
 Errands& NameLookups() {
   static auto* const errands = new Errands(kMaxThreads);
   return *errands;

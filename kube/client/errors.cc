@@ -8,7 +8,7 @@
 namespace kube {
 namespace {
 
-// For errors that no server sent.
+// Marks errors that no server sent.
 constexpr absl::string_view kNoSuchKindPayload = "type.kube/no-such-kind";
 
 }  // namespace
@@ -22,8 +22,8 @@ bool IsNoOutcome(const absl::Status& status) {
 bool IsNoSuchKind(const absl::Status& status) {
   if (!absl::IsNotFound(status)) return false;
   if (status.GetPayload(kNoSuchKindPayload).has_value()) return true;
-  // A server says the name of an object that it did not find; for a path that it does not serve it
-  // has none.
+  // A server names an object that it did not find; for a path that it does not serve there is no
+  // name.
   return FailureOf(status).code == 404 && !NamesObject(status);
 }
 

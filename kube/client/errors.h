@@ -1,7 +1,8 @@
-// What an error of an API server means to whoever decides what to do next. Codes of absl::Status
-// are for messages and metrics; two errors of one code can call for different things.
+// Classifies errors of an API server for code that decides what to do next. Codes of absl::Status
+// are for messages and metrics; two errors with the same code can call for different actions.
 //
-// The errors are those of Client, RestMapper and ClusterClient; Annotate keeps what is asked here.
+// The errors are those of Client, RestMapper and ClusterClient; base::Annotate keeps what these
+// functions need.
 #ifndef KUBE_CLIENT_ERRORS_H_
 #define KUBE_CLIENT_ERRORS_H_
 
@@ -10,33 +11,34 @@
 
 namespace kube {
 
-// The object changed since it was read: the write carried an older resourceVersion or another uid,
-// or somebody else holds the field. Reading again and writing again mends it, so it deserves
-// neither a log line nor an event. An admission webhook that denies with code 409 is not a conflict
+// Returns whether the object changed since it was read: the write carried an older resourceVersion
+// or another uid, or another manager owns the field. Reading and writing again succeeds, so neither
+// a log line nor an event is due. An admission webhook that denies with code 409 is not a conflict
 // (see IsRefused): repeating the write gets the same answer.
 bool IsConflict(const absl::Status& status);
 
-// The object is not there (not: HTTP 410). A create in a namespace that is not there counts too.
+// Returns whether the object does not exist (this is not HTTP 410). A create in a namespace that
+// does not exist counts too.
 bool IsGone(const absl::Status& status);
 
-// The server does not serve the kind, or not yet: its definition is missing.
+// Returns whether the server does not serve the kind, or not yet: its definition is missing.
 bool IsNoSuchKind(const absl::Status& status);
 
-// The server understood the request and does not accept it: it is invalid (400, 413, 422), not
-// allowed (403), or denied by an admission webhook (whatever code that chose). It stays so until
-// somebody changes the object, the permissions or the webhook.
+// Returns whether the server understood the request and refuses it: it is invalid (400, 413, 422),
+// not allowed (403), or denied by an admission webhook (with whatever code). That lasts until the
+// object, the permissions or the webhook are changed.
 bool IsRefused(const absl::Status& status);
 
-// A conflict, or the process stops: nothing came of it yet, and the next pass will have a result.
-// It is returned, but neither reported nor counted.
+// Returns whether the status is a conflict, or the process stops: there is no result yet, and the
+// next pass will have one. Such a status is returned, but neither reported nor counted.
 bool IsNoOutcome(const absl::Status& status);
 
-// OK for an object that is not there; other errors stay.
+// Returns OK if the error means that the object does not exist; other errors stay.
 absl::Status IgnoreGone(const absl::Status& status);
 
-// An error for which IsGone holds: `<plural>.<group> "<key>" not found`.
+// Returns an error for which IsGone holds: `<plural>.<group> "<key>" not found`.
 absl::Status GoneError(const Resource& resource, const ObjectKey& key);
-// An error for which IsNoSuchKind holds: `no matches for kind "<kind>" in version "<g/v>"`.
+// Returns an error for which IsNoSuchKind holds: `no matches for kind "<kind>" in version "<g/v>"`.
 absl::Status NoSuchKindError(const Gvk& gvk);
 
 }  // namespace kube

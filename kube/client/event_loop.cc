@@ -1,7 +1,7 @@
 // The thread waits in epoll_wait for sockets, for the nearest timer and for an eventfd that Post()
-// writes to. A round does first what was posted, then what is ready, then what is due. A source may
-// remove itself or another one in the middle of a round: sources that are ready are looked up again
-// before each call, and those that were removed are kept alive until the round is over.
+// writes to. A round first runs posted functions, then handles ready sockets, then due timers. A
+// source may remove itself or another one in the middle of a round: ready sources are looked up
+// again before each call, and removed ones are kept alive until the round is over.
 #include "kube/client/internal/event_loop.h"
 
 #include <poll.h>
@@ -36,7 +36,7 @@ uint32_t EpollEvents(short events) {
   return ((events & POLLIN) != 0 ? EPOLLIN : 0u) | ((events & POLLOUT) != 0 ? EPOLLOUT : 0u);
 }
 
-// Lives until both the loop and the thread are done with it.
+// Lives until both the loop and the thread have released it.
 class EpollReactor : public Reactor {
  public:
   EpollReactor()
@@ -44,7 +44,7 @@ class EpollReactor : public Reactor {
     epoll_event event = {.events = EPOLLIN, .data = {.ptr = nullptr}};
     const bool made = epoll_ >= 0 && wake_ >= 0;
     if (made && epoll_ctl(epoll_, EPOLL_CTL_ADD, wake_, &event) == 0) return;
-    // Without it no watch would ever hear anything, and nobody would know.
+    // Without the event loop no watch would ever get an event, and nobody would notice.
     base::LogError("cannot create the event loop for watches, which needs two file descriptors",
                    {{"error", std::strerror(errno)}});
     std::abort();
@@ -55,7 +55,7 @@ class EpollReactor : public Reactor {
     close(epoll_);
   }
 
-  // False after Stop().
+  // Returns false after Stop().
   bool Post(std::function<void(Reactor&)> function) {
     absl::MutexLock lock(&mu_);
     if (stopping_) return false;
@@ -129,7 +129,7 @@ class EpollReactor : public Reactor {
     static_cast<void>(!write(wake_, &one, sizeof one));
   }
 
-  // False when the loop is to end.
+  // Returns false when the loop has to end.
   bool DoPosted() {
     std::vector<std::function<void(Reactor&)>> functions;
     bool stopping = false;
@@ -139,7 +139,7 @@ class EpollReactor : public Reactor {
       stopping = stopping_;
     }
     for (const auto& function : functions) function(*this);
-    return !stopping;  // Nothing more is posted after Stop().
+    return !stopping;  // After Stop() nothing more is posted.
   }
 
   int MillisecondsToWait() const {
@@ -179,7 +179,7 @@ class EpollReactor : public Reactor {
   absl::Mutex mu_;
   std::vector<std::function<void(Reactor&)>> posted_ ABSL_GUARDED_BY(mu_);
   bool stopping_ ABSL_GUARDED_BY(mu_) = false;
-  // The rest is the thread's.
+  // The members below are used only by the thread.
   absl::flat_hash_map<Source*, Entry> sources_;
   std::set<std::pair<base::SteadyTime, Source*>> timers_;
   std::vector<std::shared_ptr<Source>> removed_;
@@ -191,7 +191,7 @@ class ThreadedLoop : public EventLoop {
   ~ThreadedLoop() override {
     reactor_->Stop();
     if (!thread_.joinable()) return;
-    // The last owner may have been something that the thread itself let go.
+    // The last owner may have been destroyed on the loop's own thread.
     if (OnThread()) {
       thread_.detach();
     } else {

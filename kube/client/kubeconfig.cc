@@ -28,7 +28,8 @@ absl::Status MergeFile(const std::string& path, KubeconfigEntries& entries) {
   return base::Annotate(entries.Merge(text, DirectoryOf(path)), "kubeconfig ", path);
 }
 
-// Errors name `files`, also those about PEM text that show only when a connection is made with it.
+// Errors name `files`, also those about PEM text that appear only when a connection is made with
+// it.
 absl::StatusOr<ConnectionConfig> ResolveFrom(const std::string& files,
                                              const KubeconfigEntries& entries,
                                              const std::string& context) {
@@ -46,7 +47,7 @@ absl::StatusOr<ConnectionConfig> LoadFile(const std::string& path, const std::st
   return ResolveFrom(path, entries, context);
 }
 
-// $KUBECONFIG: files that do not exist are passed over, as long as one does.
+// Loads the files of $KUBECONFIG; missing ones are skipped if at least one exists.
 absl::StatusOr<ConnectionConfig> LoadList(const std::string& list, const std::string& context) {
   KubeconfigEntries entries;
   bool found = false;
@@ -184,7 +185,7 @@ absl::Status KubeconfigEntries::MergeSection(const json::Value& list, const char
 absl::Status KubeconfigEntries::Merge(absl::string_view text, const std::string& directory) {
   auto parsed = yaml::ParseAll(text);
   RETURN_IF_ERROR(parsed.status());
-  if (parsed->empty()) return absl::OkStatus();  // An empty file is a legal part of a list.
+  if (parsed->empty()) return absl::OkStatus();  // Lists may contain empty files.
   const json::Value& root = parsed->front();
   if (!root.is_object()) return absl::InvalidArgumentError("not a kubeconfig: not a mapping");
   if (const auto kind = root["kind"].AsString("Config"); kind != "Config") {
@@ -215,7 +216,7 @@ absl::StatusOr<ConnectionConfig> KubeconfigEntries::Resolve(const std::string& c
                                  "\": cluster \"", cluster_name, "\""));
   config.ca_origin = absl::StrCat("cluster \"", cluster_name, "\", ", config.ca_origin);
   const std::string user_name = found->second.value["user"].ToString();
-  if (user_name.empty()) return config;  // An anonymous context, as kubectl allows.
+  if (user_name.empty()) return config;  // A context may be anonymous, as kubectl allows.
   const auto user = users_.find(user_name);
   if (user == users_.end()) {
     return absl::InvalidArgumentError(

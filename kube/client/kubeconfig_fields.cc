@@ -1,4 +1,4 @@
-// The fields of a kubeconfig's clusters and users.
+// Reads the fields of a kubeconfig's clusters and users.
 #include <cctype>
 #include <string>
 #include <utility>
@@ -32,8 +32,8 @@ absl::StatusOr<bool> BoolField(const json::Value& object, absl::string_view fiel
   return value.AsBool();
 }
 
-// The bytes of `<field>-data` (base64), else those of the file that `<field>` names; "" for
-// neither.
+// Returns the bytes of `<field>-data` (base64), else those of the file that `<field>` names; "" if
+// neither is set.
 absl::StatusOr<std::string> DataOrFile(const KubeconfigEntries::Entry& entry,
                                        const std::string& field) {
   const std::string data_field = absl::StrCat(field, "-data");
@@ -51,7 +51,7 @@ absl::StatusOr<std::string> DataOrFile(const KubeconfigEntries::Entry& entry,
   return content;
 }
 
-// Where DataOrFile() found it: "field certificate-authority-data" or "file /x/ca.crt".
+// Returns where DataOrFile() found them: "field certificate-authority-data" or "file /x/ca.crt".
 std::string OriginOf(const KubeconfigEntries::Entry& entry, const std::string& field) {
   const std::string data_field = absl::StrCat(field, "-data");
   if (!entry.value[data_field].AsString().empty()) return absl::StrCat("field ", data_field);
@@ -69,7 +69,7 @@ absl::StatusOr<std::vector<std::string>> StringList(const json::Value& value,
   return out;
 }
 
-// Fields as, as-uid, as-groups and as-user-extra.
+// Reads the fields as, as-uid, as-groups and as-user-extra.
 absl::Status ApplyImpersonation(const json::Value& user, ConnectionConfig& config) {
   ASSIGN_OR_RETURN(config.impersonate_user, StringField(user, "as"));
   ASSIGN_OR_RETURN(config.impersonate_uid, StringField(user, "as-uid"));
@@ -83,7 +83,7 @@ absl::Status ApplyImpersonation(const json::Value& user, ConnectionConfig& confi
   const bool more = !config.impersonate_uid.empty() || !config.impersonate_groups.empty() ||
                     !config.impersonate_extra.empty();
   if (!more || !config.impersonate_user.empty()) return absl::OkStatus();
-  // As clientcmd's validation refuses it: servers ignore the others without a user.
+  // clientcmd's validation refuses this too: servers ignore the other fields without a user.
   return Unusable("as", "is missing beside as-uid, as-groups or as-user-extra");
 }
 
@@ -96,7 +96,7 @@ absl::Status CheckServer(const std::string& server) {
                                          "\", not an http:// or https:// URL"));
 }
 
-// A pair given by two files is read again when they change; anything else is taken as it is now.
+// A pair in two files is read again when they change; otherwise its present bytes are taken.
 absl::Status ApplyCertificate(const KubeconfigEntries::Entry& user, ConnectionConfig& config) {
   auto& pair = config.client_certificate;
   ASSIGN_OR_RETURN(pair.cert_pem, DataOrFile(user, "client-certificate"));
@@ -140,7 +140,7 @@ absl::StatusOr<std::unique_ptr<ExecPlugin>> ParseExec(const json::Value& exec,
   }
   ASSIGN_OR_RETURN(plugin->command, StringField(exec, "command"));
   if (plugin->command.empty()) return Unusable("exec.command", "is missing");
-  // A bare name is looked up in $PATH; anything with a slash belongs to the kubeconfig's place.
+  // A bare name is searched in $PATH; one with a slash is relative to the kubeconfig's directory.
   if (absl::StrContains(plugin->command, "/")) {
     plugin->command = ResolvePath(plugin->command, directory);
   }

@@ -1,7 +1,7 @@
-// Transport over non-blocking sockets, OpenSSL and Beast's parser. Calls are driven by the thread
-// that waits for them, over connections that are kept (unary_call.h); streams share one thread
-// (watch_stream.h). What takes blocking calls, such as looking up a name or running a credential
-// plugin for a stream, is done by a few threads of its own (errands.h).
+// A Transport over non-blocking sockets, OpenSSL and Beast's parser. Calls run on the thread that
+// waits for them, over connections that are kept (unary_call.h); streams share one thread
+// (watch_stream.h). Blocking tasks, such as looking up a name or running a credential plugin for a
+// stream, run on a few other threads (errands.h).
 #include <algorithm>
 #include <utility>
 #include <vector>
@@ -29,7 +29,7 @@ namespace {
 
 using Headers = std::vector<std::pair<std::string, std::string>>;
 
-// As URLs have it: without the port that the scheme stands for.
+// Returns the host as in URLs: without the port that the scheme implies.
 std::string HostHeaderOf(const Endpoint& server) {
   const bool usual = server.port == (server.scheme == "https" ? 443 : 80);
   std::string authority = server.Authority();
@@ -37,8 +37,8 @@ std::string HostHeaderOf(const Endpoint& server) {
   return authority;
 }
 
-// Everything that requests are made of but for the credentials. Shared with streams that wait for
-// theirs.
+// Everything that requests are made of, except the credentials. Shared with streams that wait for
+// credentials.
 class Server {
  public:
   static absl::StatusOr<std::shared_ptr<Server>> Create(const ConnectionConfig& config);
@@ -49,7 +49,7 @@ class Server {
   size_t max_answer_bytes() const { return max_answer_bytes_; }
   const std::shared_ptr<EventLoop>& loop() const { return loop_; }
 
-  // The connections that go with these credentials' certificate.
+  // Returns the connections that use these credentials' certificate.
   absl::StatusOr<Peer> PeerFor(const Credentials& credentials);
   absl::StatusOr<std::string> TextOf(const HttpRequest& request,
                                      const Credentials& credentials) const;
@@ -60,11 +60,11 @@ class Server {
   std::string url_;  // For messages.
   std::string verified_name_;
   bool urgent_ = false;
-  size_t max_answer_bytes_ = 0;  // 0: as each request says.
+  size_t max_answer_bytes_ = 0;  // 0: each request sets its limit.
   Endpoint endpoint_;
   ProxySettings proxy_;
   std::shared_ptr<TlsClient> proxy_tls_;
-  Headers headers_;  // Every request has them.
+  Headers headers_;  // Headers of every request.
   std::string prefix_;
   std::unique_ptr<CredentialSource> credentials_;
   std::shared_ptr<EventLoop> loop_;
@@ -122,7 +122,7 @@ absl::StatusOr<std::shared_ptr<const Route>> Server::RouteFor(
 absl::StatusOr<Peer> Server::PeerFor(const Credentials& credentials) {
   absl::MutexLock lock(&mu_);
   if (identity_ == credentials.tls) return peer_;
-  // Connections that showed an older certificate are not used again.
+  // Connections with an older certificate are not used again.
   ASSIGN_OR_RETURN(auto route, RouteFor(credentials));
   peer_ = {std::move(route), std::make_shared<ConnectionPool>(loop_)};
   identity_ = credentials.tls;
@@ -222,7 +222,7 @@ absl::StatusOr<HttpResponse> LeanTransport::Send(const HttpRequest& request,
   return answer;
 }
 
-// What a stream needs to begin; runs where blocking is allowed unless the credentials are at hand.
+// Makes the parts of a stream; runs where blocking is allowed unless the credentials are available.
 absl::StatusOr<StreamRequest> PrepareStream(Server& server, const HttpRequest& request,
                                             const absl::StatusOr<CredentialsPtr>& credentials) {
   RETURN_IF_ERROR(credentials.status());

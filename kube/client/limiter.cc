@@ -17,11 +17,11 @@
 namespace kube {
 namespace {
 
-// Strong on refusals; latency alone is the weaker sign.
+// The decrease is strong after refusals; high latency alone is a weaker sign.
 constexpr double kDecreaseOnOverload = 0.5;
 constexpr double kDecreaseOnSlowness = 0.8;
-// The best latency seen is forgotten little by little, so that a server that moved is not compared
-// with its past for ever.
+// The best latency is slowly forgotten, so that a server that has moved is not compared with its
+// past for ever.
 constexpr double kBestDecay = 1.001;
 
 }  // namespace
@@ -44,7 +44,8 @@ absl::Status ConcurrencyLimiter::Acquire(base::SteadyTime deadline, const base::
     absl::MutexLock lock(&mu_);
     stopped = true;
   });
-  // Let go before `wake` is destroyed, which waits for a callback that is running.
+  // Declared after `wake`, so that it is released first: the destructor of `wake` waits for a
+  // callback that is running.
   absl::MutexLock lock(&mu_);
   auto ready = [&]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) { return stopped || HasPlace(); };
   if (!clock_.AwaitUntil(mu_, absl::Condition(&ready), deadline)) {

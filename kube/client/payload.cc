@@ -10,7 +10,7 @@
 namespace kube {
 namespace {
 
-// Nobody here reads them, and they are a third of what servers send.
+// No code here uses them, and they are a third of what servers send.
 constexpr absl::string_view kManagedFields[] = {"metadata", "managedFields"};
 constexpr absl::string_view kManagedFieldsOfItems[] = {"items", "*", "metadata", "managedFields"};
 
@@ -28,7 +28,7 @@ absl::StatusOr<json::Value> ParseBody(absl::string_view body, const json::ParseO
   return root;
 }
 
-// The shared values are made once for all items of a list.
+// The shared values are created once for all items of a list.
 Object Finish(json::Value root, const json::Value& api_version, const json::Value& kind) {
   if (!root.Has("kind")) root.Set("kind", kind);
   if (!root.Has("apiVersion")) root.Set("apiVersion", api_version);

@@ -61,7 +61,7 @@ absl::StatusOr<ProxySettings> ParseProxyUrl(absl::string_view url, absl::string_
   return out;
 }
 
-// The bytes of an address; IPv4 ones in their IPv6 form, so that there is one kind only.
+// The bytes of an address; IPv4 addresses in their IPv6 form, so that there is only one form.
 using AddressBytes = std::array<unsigned char, 16>;
 std::optional<AddressBytes> AddressOf(const std::string& text) {
   AddressBytes bytes = {};
@@ -94,7 +94,7 @@ bool Contains(const Network& network, const std::string& host) {
   return true;
 }
 
-// "host", "host:port", "[v6]:port" or "v6" of a rule; the port is "" when there is none.
+// Splits "host", "host:port", "[v6]:port" or "v6" of a rule; the port is "" when there is none.
 std::pair<std::string, std::string> SplitPort(const std::string& rule) {
   if (absl::StartsWith(rule, "[")) {
     const size_t end = rule.find(']');
@@ -103,15 +103,16 @@ std::pair<std::string, std::string> SplitPort(const std::string& rule) {
     return {rule.substr(1, end - 1), port ? rule.substr(end + 2) : ""};
   }
   const size_t colon = rule.find(':');
-  // Several colons: an IPv6 address without brackets.
+  // Several colons mean an IPv6 address without brackets.
   if (colon == std::string::npos || rule.find(':', colon + 1) != std::string::npos) {
     return {rule, ""};
   }
   return {rule.substr(0, colon), rule.substr(colon + 1)};
 }
 
-// One entry of $NO_PROXY: "*", a network, an address or a name, the latter two with a port or
-// without. A name stands for its sub-domains too, one that begins with "." or "*." for them alone.
+// Returns whether one entry of $NO_PROXY matches: "*", a network, an address or a name, the latter
+// two with a port or without. A name matches its sub-domains too, one that begins with "." or "*."
+// only them.
 bool IsExcepted(const Endpoint& server, const std::string& rule) {
   if (rule == "*") return true;
   if (const auto network = NetworkOf(rule)) return Contains(*network, server.host);

@@ -1,6 +1,7 @@
-// HTTP's CONNECT, and SOCKS version 5 (RFC 1928, credentials by RFC 1929): we offer ways to
-// authenticate, the proxy picks one; credentials, if it wants them; the target, as a name where it
-// has one; the proxy answers with the address it uses, which is of no interest.
+// HTTP's CONNECT, and SOCKS version 5 (RFC 1928, credentials by RFC 1929): the client offers ways
+// to authenticate, the proxy picks one; the client sends credentials, if they are needed, and the
+// target, as a name if it has one; the proxy answers with the address that it uses, which is
+// ignored.
 #include "kube/client/internal/proxy_handshake.h"
 
 #include <netinet/in.h>
@@ -80,7 +81,7 @@ class Socks5 : public ProxyHandshake {
 
  private:
   enum class State { kMethod, kCredentials, kTarget };
-  static constexpr size_t kMaxText = 255;  // One byte holds the length of a text.
+  static constexpr size_t kMaxText = 255;  // The length of a text is one byte.
 
   bool has_credentials() const { return !username_.empty() || !password_.empty(); }
 
@@ -126,7 +127,7 @@ class Socks5 : public ProxyHandshake {
     reply.push_back(static_cast<char>(server_.port & 0xff));
   }
 
-  // Version, code, a reserved byte, kind of address, address, port.
+  // The answer is version, code, a reserved byte, kind of address, address, port.
   absl::StatusOr<bool> TakeAnswer() const {
     if (in_[0] != 5) return absl::UnavailableError("it does not speak SOCKS version 5");
     if (in_[1] != 0) return absl::UnavailableError(Refusal(in_[1]));

@@ -70,7 +70,7 @@ std::string WriteRequest(const RequestText& request) {
       }
       serializer.consume(size);
     });
-    if (error) break;  // Nothing in memory can fail.
+    if (error) break;  // Writing to memory cannot fail.
   }
   out.append(request.body.data(), request.body.size());
   return out;

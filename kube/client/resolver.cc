@@ -57,7 +57,7 @@ absl::StatusOr<Addresses> Ask(const std::string& host) {
   return absl::UnavailableError(absl::StrCat("the host name \"", host, "\" has no address"));
 }
 
-// Who waits for the answer of a question that is being asked.
+// The callbacks that wait for questions which are being asked.
 struct Questions {
   absl::Mutex mu;
   // By host and urgency.

@@ -1,6 +1,6 @@
-// Beast's parser knows the grammar. It wants heads, chunk headers and trailers in one piece, so
-// what it has left over is kept and put before the next bytes. Its own limit of the head counts
-// from the last complete line; the sum is counted here.
+// Beast's parser knows the grammar. It needs heads, chunk headers and trailers in one piece, so
+// unparsed bytes are kept and put before the next ones. Beast limits the head only from the last
+// complete line on, so the total is counted here.
 #include "kube/client/internal/response_parser.h"
 
 #include <boost/beast/http/basic_parser.hpp>
@@ -21,26 +21,26 @@ using boost::beast::error_code;
 using boost::beast::string_view;
 
 constexpr size_t kMaxHead = 64 << 10;
-constexpr size_t kShortestChunk = 5;  // "0", and the ends of two lines.
-constexpr int kMaxInterim = 5;        // As Go's client.
+constexpr size_t kShortestChunk = 5;  // "0" and two line ends.
+constexpr int kMaxInterim = 5;        // As in Go's client.
 
 absl::string_view View(string_view text) { return {text.data(), text.size()}; }
 
-// Hands one message over; interim answers need one of these each.
+// Parses one message; each interim answer needs one of these.
 class Message : public http::basic_parser<false> {
  public:
   Message(const ResponseParser::Options& options, const ResponseParser::Callbacks& callbacks)
       : callbacks_(callbacks) {
     eager(true);
     header_limit(kMaxHead);
-    // Beast takes boost::none for a limit that every length exceeds.
+    // Beast treats boost::none as a limit that every length exceeds.
     body_limit(options.max_body_bytes.value_or(std::numeric_limits<uint64_t>::max()));
     skip(options.no_body);
   }
 
   HttpResponse head;
   bool head_complete = false;
-  absl::Status failed;  // What a callback has refused.
+  absl::Status failed;  // The error of a callback.
 
   bool is_interim() const { return head.code / 100 == 1; }
 
@@ -50,19 +50,19 @@ class Message : public http::basic_parser<false> {
   void on_response_impl(int code, string_view, int, error_code&) override { head.code = code; }
 
   void on_field_impl(http::field, string_view name, string_view value, error_code& error) override {
-    constexpr size_t kAround = 4;  // ": " and the end of the line.
+    constexpr size_t kAround = 4;  // ": " and the line end.
     size_ += name.size() + value.size() + kAround;
     if (size_ > kMaxHead) {
       error = http::error::header_limit;
       return;
     }
-    if (head_complete) return;  // A trailer.
+    if (head_complete) return;  // It belongs to the trailer.
     std::string& slot = head.headers[absl::AsciiStrToLower(View(name))];
     absl::StrAppend(&slot, slot.empty() ? "" : ", ", View(value));
   }
 
   void on_header_impl(error_code& error) override {
-    if (head.code == 101) error = http::error::bad_status;  // Nobody asked for another protocol.
+    if (head.code == 101) error = http::error::bad_status;  // No other protocol was requested.
     if (error || is_interim()) return;
     head_complete = true;
     if (callbacks_.on_head) callbacks_.on_head(head);
@@ -82,7 +82,7 @@ class Message : public http::basic_parser<false> {
 
   size_t Take(string_view bytes, error_code& error) {
     if (callbacks_.on_body) failed = callbacks_.on_body(View(bytes));
-    // Any code will do; the reason is in `failed`.
+    // The code does not matter, because the reason is in `failed`.
     if (!failed.ok()) error = http::error::bad_value;
     return bytes.size();
   }
@@ -107,8 +107,9 @@ class ResponseParser::Impl {
     std::string joined = std::move(kept_);
     kept_ = std::string();
     joined.append(bytes.data(), bytes.size());
-    // Beast asserts that the last chunk comes with five bytes at least, which is one more than it
-    // has seen when the body is empty and arrives in small pieces. Every chunk has as many.
+    // Beast asserts that the last chunk comes with at least five bytes, which is one more than it
+    // has seen when the body is empty and arrives in small pieces. Every chunk has at least that
+    // many.
     if (message_->is_header_done() && joined.size() < kShortestChunk) return Keep(joined);
     return Parse(joined);
   }
@@ -171,11 +172,11 @@ class ResponseParser::Impl {
   const Options options_;
   const Callbacks callbacks_;
   std::optional<Message> message_;
-  std::string kept_;  // The beginning of something that has to be parsed in one piece.
+  std::string kept_;  // The beginning of a part that has to be parsed in one piece.
   HttpResponse none_;
   int interim_ = 0;
   bool started_ = false;
-  bool surplus_ = false;  // Bytes came after the end of the answer.
+  bool surplus_ = false;  // True if bytes came after the end of the answer.
 };
 
 ResponseParser::ResponseParser(const Options& options, Callbacks callbacks)

@@ -26,9 +26,10 @@
 namespace kube {
 namespace {
 
-// Kinds come with CRDs, rarely; a kind that stays unknown must not cause a pass for every look-up.
+// Kinds are added by CRDs, which is rare; a kind that stays unknown must not cause a pass for every
+// look-up.
 constexpr absl::Duration kRediscoveryInterval = absl::Seconds(3);
-// A pass of one request per group-version over a slow server.
+// The limit of a pass with one request per group-version over a slow server.
 constexpr absl::Duration kLongestPass = absl::Minutes(2);
 
 // Finds the resources of a discovery by their kinds.
@@ -38,14 +39,14 @@ class KindIndex {
   explicit KindIndex(std::shared_ptr<const Discovery> discovery)
       : discovery_(std::move(discovery)), by_kind_(discovery_->resources.size()) {
     std::iota(by_kind_.begin(), by_kind_.end(), 0);
-    // The first of a kind is the one that counts.
+    // The first resource of a kind counts.
     std::stable_sort(by_kind_.begin(), by_kind_.end(),
                      [this](uint32_t a, uint32_t b) { return OrderOf(At(a)) < OrderOf(At(b)); });
   }
 
   const std::shared_ptr<const Discovery>& discovery() const { return discovery_; }
 
-  // Returns nullptr when it is not there.
+  // Returns nullptr when there is none.
   const Resource* Find(const Gvk& gvk) const {
     const auto found = std::lower_bound(
         by_kind_.begin(), by_kind_.end(), gvk,
@@ -55,7 +56,7 @@ class KindIndex {
   }
 
  private:
-  // Kinds differ sooner than groups and versions do.
+  // The kind is compared first, because kinds differ more often than groups and versions.
   static std::tuple<absl::string_view, absl::string_view, absl::string_view> OrderOf(
       const Gvk& gvk) {
     return {gvk.kind, gvk.group, gvk.version};
@@ -88,7 +89,7 @@ struct RestMapper::Impl {
   // Returns whether the last pass could not read the kind's group-version, or the root above it.
   bool MayBeMissing(const Gvk& gvk) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu);
   void Store(const std::shared_ptr<const Discovery>& discovery) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu);
-  // One pass; what it finds is kept for the next one.
+  // Runs one pass, whose result is kept for the next one.
   absl::StatusOr<std::shared_ptr<const Discovery>> Discover(const base::StopToken& stop);
   // Runs discovery, or waits for the run of another thread.
   absl::Status Rediscover(const base::StopToken& stop);
@@ -101,7 +102,7 @@ struct RestMapper::Impl {
   int64_t stored ABSL_GUARDED_BY(mu) = 0;  // The pass that `state` is of.
   DiscoveryState state ABSL_GUARDED_BY(mu);
   KindIndex served ABSL_GUARDED_BY(mu);
-  // What `served` lacks because its group could not be read.
+  // Resources that `served` lacks because their group could not be read.
   std::map<Gvk, Resource> unread ABSL_GUARDED_BY(mu);
   std::set<std::string> failed_groups ABSL_GUARDED_BY(mu);
   bool running ABSL_GUARDED_BY(mu) = false;
@@ -135,7 +136,7 @@ void RestMapper::Impl::Store(const std::shared_ptr<const Discovery>& discovery) 
   if (discovery == served.discovery()) return;
   const KindIndex before = std::exchange(served, KindIndex(discovery));
   failed_groups = {discovery->failed_groups.begin(), discovery->failed_groups.end()};
-  // What a failed group served before, it probably serves still.
+  // A failed group probably still serves what it served before.
   std::erase_if(unread, [&](const auto& kind) ABSL_NO_THREAD_SAFETY_ANALYSIS {
     return !MayBeMissing(kind.first) || served.Find(kind.first) != nullptr;
   });
@@ -186,7 +187,7 @@ absl::Status RestMapper::Impl::Rediscover(const base::StopToken& stop) {
   const auto discovery = Discover(stop);
   absl::MutexLock lock(&mu);
   running = false;
-  // A caller that gave up says nothing about the server.
+  // The error of a caller that was cancelled shows nothing about the server.
   if (absl::IsCancelled(discovery.status())) return discovery.status();
   last_run = clock.SteadyNow();
   last_error = discovery.status();

@@ -1,4 +1,5 @@
-// What kinds an API server serves, and under which resource names. Discovery with a cache.
+// Finds out which kinds an API server serves, and under which resource names: discovery with a
+// cache.
 #ifndef KUBE_CLIENT_REST_MAPPER_H_
 #define KUBE_CLIENT_REST_MAPPER_H_
 
@@ -22,28 +23,29 @@ struct ApiResource {
   Resource resource;
   std::vector<std::string> verbs;
   std::vector<std::string> short_names;  // "deploy"
-  bool preferred = false;                // The group's preferred version that has this kind.
+  bool preferred = false;  // True if this is the group's preferred version that has this kind.
   bool HasVerbs(std::initializer_list<absl::string_view> wanted) const;
   friend bool operator==(const ApiResource&, const ApiResource&) = default;
 };
 
 struct Discovery {
-  std::vector<ApiResource> resources;  // No sub-resources; group-versions in the server's order.
+  // Without sub-resources; group-versions are in the server's order.
+  std::vector<ApiResource> resources;
   std::vector<std::string>
-      failed_groups;  // "group/version" whose discovery failed (partial result).
+      failed_groups;  // The "group/version" of each failure (the result is partial then).
   friend bool operator==(const Discovery&, const Discovery&) = default;
 };
 
-// One discovery pass: aggregated discovery v2 (and v2beta1), else one request per group-version. An
-// error only when nothing at all could be read. Takes two minutes at most; what could not be read
-// in that time is among the failed groups.
+// Runs one discovery pass: aggregated discovery v2 (and v2beta1), else one request per
+// group-version. Fails only when nothing at all could be read. Takes at most two minutes;
+// group-versions that could not be read in that time are among the failed groups.
 absl::StatusOr<Discovery> Discover(Client& client, const base::StopToken& stop);
 
-// One copy of what equal servers serve: members of a fleet are mostly of few versions. Keeps
-// nothing alive. Thread-safe.
+// Shares equal discovery results, because the members of a fleet have few versions. It does not
+// keep them alive. Thread-safe.
 class DiscoveryPool {
  public:
-  // An equal one that somebody still has, else `fresh`.
+  // Returns an equal result that is still in use, else `fresh`.
   std::shared_ptr<const Discovery> Share(std::shared_ptr<const Discovery> fresh);
 
  private:
@@ -51,25 +53,25 @@ class DiscoveryPool {
   std::vector<std::weak_ptr<const Discovery>> known_ ABSL_GUARDED_BY(mu_);
 };
 
-// Cached GVK -> resource mapping; a miss re-runs discovery, at most once every few seconds.
-// Thread-safe.
+// A cached mapping from GVKs to resources; a miss runs discovery again, at most once every few
+// seconds. Thread-safe.
 class RestMapper {
  public:
-  // `pool` is shared with the mappers of like servers; nullptr: with none.
+  // `pool` may be shared with the mappers of similar servers; nullptr: results are not shared.
   RestMapper(Client& client, const base::Clock& clock,
              std::shared_ptr<DiscoveryPool> pool = nullptr);
   ~RestMapper();
-  // One pass as by the function of that name, which reads only what changed since the last one when
-  // the server sends ETags. The mapping follows it. Never null.
+  // Runs one pass like the function Discover; if the server sends ETags, only documents that have
+  // changed are read. Updates the mapping. Never returns null.
   absl::StatusOr<std::shared_ptr<const Discovery>> Discover(const base::StopToken& stop);
   // kNotFound `no matches for kind "X" in version "g/v"`; other codes when discovery itself failed.
   absl::StatusOr<Resource> ForKind(const Gvk& gvk, const base::StopToken& stop);
-  // As ForKind, but does not rely on what a pass of more than a few seconds ago has found: a kind
-  // may have gone since.
+  // As ForKind, but does not rely on a pass that is more than a few seconds old, because a kind may
+  // have gone since.
   absl::StatusOr<Resource> ForKindNow(const Gvk& gvk, const base::StopToken& stop);
-  // What earlier passes found; never blocks, never asks the server.
+  // Returns what earlier passes found; never blocks, never asks the server.
   std::optional<Resource> Known(const Gvk& gvk) const;
-  // Feeds a discovery result obtained elsewhere.
+  // Takes over a discovery result that was obtained elsewhere.
   void Update(const Discovery& discovery);
   // Forgets everything.
   void Reset();

@@ -59,14 +59,14 @@ void Restore(Variables& variables, const char* name, const std::optional<std::st
   if (value.has_value()) variables[name] = *value;
 }
 
-// "NAME=value" of this process's environment, overlaid.
+// Returns "NAME=value" entries of this process's environment with the program's changes.
 std::vector<std::string> Environment(const ProgramOptions& options) {
   Variables variables;
   for (char** entry = environ; *entry != nullptr; ++entry) {
     const char* equals = std::strchr(*entry, '=');
     if (equals != nullptr) variables[std::string(*entry, equals - *entry)] = equals + 1;
   }
-  // Where we point OpenSSL at does not concern the program.
+  // The variables that this process sets for OpenSSL are not meant for the program.
   const tls::SystemBundleVariables bundle = tls::OriginalSystemBundleVariables();
   Restore(variables, "SSL_CERT_FILE", bundle.file);
   Restore(variables, "SSL_CERT_DIR", bundle.directory);
@@ -83,7 +83,7 @@ std::vector<char*> Pointers(const std::vector<std::string>& texts) {
   return out;
 }
 
-// A child in a process group of its own; killed with the group and reaped when dropped.
+// A child in a process group of its own; on destruction the group is killed and the child reaped.
 class Child {
  public:
   static absl::StatusOr<Child> Spawn(const ProgramOptions& options, int stdout_fd);
@@ -97,7 +97,7 @@ class Child {
 
   int pidfd() const { return pidfd_.get(); }  // Readable once the child has ended.
 
-  // REQUIRES: it has ended. OK for exit code 0.
+  // REQUIRES: the child has ended. OK for exit code 0.
   absl::Status Reap() {
     int code = 0;
     waitpid(std::exchange(pid_, -1), &code, 0);
@@ -125,10 +125,11 @@ absl::StatusOr<Child> Child::Spawn(const ProgramOptions& options, int stdout_fd)
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
   posix_spawn_file_actions_adddup2(&actions, stdout_fd, STDOUT_FILENO);
-  posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1);  // Sockets of others.
+  // Closes the sockets of other threads.
+  posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1);
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
-  // Signals that this process ignores or blocks are nothing the plugin should inherit.
+  // The plugin must not inherit signals that this process ignores or blocks.
   sigset_t all, none;
   sigfillset(&all);
   sigemptyset(&none);
@@ -150,7 +151,7 @@ absl::StatusOr<Child> Child::Spawn(const ProgramOptions& options, int stdout_fd)
   return child;
 }
 
-// Appends what can be read now; false at the end of the output.
+// Appends what can be read now; returns false at the end of the output.
 absl::StatusOr<bool> ReadSome(int fd, size_t max_bytes, std::string& output) {
   char block[4096];
   const ssize_t got = read(fd, block, sizeof block);
@@ -163,8 +164,8 @@ absl::StatusOr<bool> ReadSome(int fd, size_t max_bytes, std::string& output) {
   return got > 0;
 }
 
-// Reads until the child has ended and its output is read; what its own children still write after
-// that does not count.
+// Reads until the child has ended and its output is read; output of its own children after that is
+// ignored.
 absl::StatusOr<std::string> Collect(const ProgramOptions& options, Child& child, int out,
                                     int stop) {
   const base::SteadyTime deadline = base::RealClock().SteadyNow() + options.timeout;
@@ -203,7 +204,7 @@ absl::StatusOr<std::string> RunProgram(const ProgramOptions& options, const base
   if (stop_event.get() < 0) return ErrnoError("eventfd", errno);
   auto child = Child::Spawn(options, in.get());
   RETURN_IF_ERROR(child.status());
-  in = Fd();  // Ours; the child's copy keeps the pipe open.
+  in = Fd();  // Closes this process's end; the child's copy keeps the pipe open.
   const base::StopCallback wake(stop, [&] { eventfd_write(stop_event.get(), 1); });
   return Collect(options, *child, out.get(), stop_event.get());
 }

@@ -1,4 +1,4 @@
-// Reading a sub-resource of an object.
+// Reads a sub-resource of an object.
 #ifndef KUBE_CLIENT_SUBRESOURCE_H_
 #define KUBE_CLIENT_SUBRESOURCE_H_
 
@@ -17,8 +17,8 @@ struct SubresourceOf {
   const ObjectKey& key;
   const std::string& name;  // "scale"
 };
-// What the sub-resource says; its kind may be another one than the object's ("scale": a Scale).
-// Errors as those of Client::Get.
+// Returns the sub-resource; its kind may differ from the object's ("scale": a Scale). Errors as
+// those of Client::Get.
 absl::StatusOr<Object> GetSubresource(Client& client, const SubresourceOf& what,
                                       const base::StopToken& stop);
 

@@ -12,7 +12,7 @@
 namespace kube {
 namespace {
 
-// HTTP/1.1 alone, in ALPN's form: length and name.
+// Only HTTP/1.1, in ALPN's format: length and name.
 constexpr unsigned char kProtocols[] = "\x08http/1.1";
 
 struct FreeContext {
@@ -41,12 +41,13 @@ class SharedTlsClient : public TlsClient {
       absl::MutexLock lock(&mu_);
       if (session_ != nullptr) SSL_set_session(ssl, session_.get());
     }
-    // Connections may outlive the transport that made them, but not what their callbacks use.
+    // Connections may outlive the transport that made them, but not the data of their callbacks,
+    // which they therefore share.
     return std::make_unique<TlsLayer>(ssl, std::move(below));
   }
 
  private:
-  // OpenSSL's callback: 1 takes the reference over.
+  // A callback of OpenSSL: returning 1 takes over the reference.
   static int KeepSession(SSL* ssl, SSL_SESSION* session) {
     auto* self = static_cast<SharedTlsClient*>(SSL_CTX_get_app_data(SSL_get_SSL_CTX(ssl)));
     absl::MutexLock lock(&self->mu_);
@@ -57,7 +58,7 @@ class SharedTlsClient : public TlsClient {
   const ContextPtr ctx_;
   const std::string server_name_;  // For SNI; "" for an IP address.
   absl::Mutex mu_;
-  SessionPtr session_ ABSL_GUARDED_BY(mu_);  // The newest.
+  SessionPtr session_ ABSL_GUARDED_BY(mu_);  // The newest session.
 };
 
 }  // namespace
@@ -69,7 +70,7 @@ absl::StatusOr<std::shared_ptr<TlsClient>> TlsClient::Create(
   RETURN_IF_ERROR(credentials->Apply(ctx.get()));
   RETURN_IF_ERROR(tls::RequireServerName(ctx.get(), name));
   SSL_CTX_set_mode(ctx.get(), SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
-  // A record is read in one call instead of two.
+  // With it a record is read in one call instead of two.
   SSL_CTX_set_read_ahead(ctx.get(), 1);
   SSL_CTX_set_alpn_protos(ctx.get(), kProtocols, sizeof kProtocols - 1);
   return std::make_shared<SharedTlsClient>(std::move(ctx), is_address ? "" : name);

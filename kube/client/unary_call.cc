@@ -33,13 +33,13 @@ namespace {
 
 // A pool may hold several connections that the server closed at the same time.
 constexpr int kMaxResends = 4;
-// As Go's client: for the connection with everything that belongs to it.
+// As in Go's client: the limit for establishing the connection.
 constexpr absl::Duration kDialTimeout = absl::Seconds(30);
 constexpr size_t kBlock = 16 << 10;  // The largest TLS record.
-// Memory is not reserved on the server's word alone.
+// At most this is reserved because a server has announced it.
 constexpr size_t kMaxReserve = 1 << 20;
 
-// A lookup that its caller may leave behind.
+// A lookup that may outlive the caller's wait for it.
 class Lookup {
  public:
   Lookup() : ready_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
@@ -76,7 +76,7 @@ size_t ContentLengthOf(const HttpResponse& head) {
   return std::min<uint64_t>(bytes, kMaxReserve);
 }
 
-// The caller's own end of waiting, not something that went wrong with the connection.
+// Returns whether the caller stopped waiting, rather than the connection failing.
 bool IsGivingUp(const absl::Status& status) {
   return absl::IsDeadlineExceeded(status) || absl::IsCancelled(status);
 }
@@ -119,7 +119,7 @@ UnaryCall::Attempt UnaryCall::Try() {
   peer_.pool->Give(whole && sent && parser.keeps_connection() ? *std::move(connection) : nullptr);
   if (!whole) {
     const bool broken = kept && absl::IsUnavailable(status) && !parser.started();
-    // A server that has a write whole may have done it before the connection broke.
+    // A server that has received a whole write may have executed it before the connection broke.
     const bool stale = broken && (!sent || is_read());
     return {std::move(status), stale};
   }
@@ -205,7 +205,7 @@ absl::Status UnaryCall::WriteRequest(Connection& connection) {
 
 absl::Status UnaryCall::ReadAnswer(Connection& connection, ResponseParser& parser) {
   char block[kBlock];
-  // An answer takes its time, so that a read before poll() would nearly always find nothing.
+  // The answer takes some time, so a read before poll() would nearly always find nothing.
   for (bool has_more = connection.has_pending(); !parser.done();) {
     if (!has_more) {
       RETURN_IF_ERROR(poll_.Await(connection.fd(), connection.wants(),

@@ -20,12 +20,12 @@ std::string NoDescriptor() {
   return absl::StrCat("no file descriptor for waiting: ", std::strerror(errno));
 }
 
-// An eventfd that this thread keeps from call to call.
+// An eventfd that this thread keeps for all its calls.
 struct WakePoll::Waker {
   ~Waker() {
     if (fd >= 0) close(fd);
   }
-  int fd = -1;  // Stays so while the process has no more descriptors.
+  int fd = -1;  // -1 as long as the process has no more descriptors.
   std::atomic<bool> fired = false;
 };
 
@@ -48,8 +48,8 @@ WakePoll::WakePoll(const base::StopToken& stop)
       unable_(waker_.fd < 0 ? absl::UnavailableError(NoDescriptor()) : absl::OkStatus()),
       callback_(stop, SetWaker{&waker_}) {}
 
-// Members go after this body, so the callback may still fire; what it leaves behind is a wake-up
-// without need, which the next call reads away.
+// Members are destroyed after this body, so the callback may still run; it can then leave a
+// needless wake-up, which the next call clears.
 WakePoll::~WakePoll() {
   if (!waker_.fired.exchange(false)) return;
   uint64_t ignored = 0;
@@ -58,7 +58,7 @@ WakePoll::~WakePoll() {
 
 absl::Status WakePoll::Await(int fd, short events, base::SteadyTime look_again,
                              base::SteadyTime deadline) {
-  RETURN_IF_ERROR(unable_);  // A stop would not end the wait.
+  RETURN_IF_ERROR(unable_);  // Without it a stop would not end the wait.
   while (true) {
     if (stop_.stop_requested()) return absl::CancelledError("stopped while waiting for an answer");
     const base::SteadyTime now = SteadyNow();

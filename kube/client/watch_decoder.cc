@@ -9,7 +9,7 @@
 namespace kube {
 namespace {
 
-// How much the buffer for split lines keeps; hundreds of watches have one each.
+// How much memory the buffer for split lines keeps; each of hundreds of watches has one.
 constexpr size_t kKeptCapacity = 64 << 10;
 
 constexpr absl::string_view kManagedFields[] = {"object", "metadata", "managedFields"};

@@ -1,8 +1,8 @@
-// Finding the resourceVersion of a watch event in its text.
+// Finds the resourceVersion of a watch event in its text.
 //
-// A scan looks at every byte once and remembers how deep it is: strings are jumped over, brackets
-// counted. It knows names that stand two levels above a value apart from the same words elsewhere,
-// which searching for `"resourceVersion":` would not: annotations may hold whole objects.
+// A scan reads every byte once and counts the nesting: strings are skipped, brackets counted.
+// Searching for `"resourceVersion":` would not suffice, because annotations may contain whole
+// objects with that name.
 #include <cstddef>
 #include <cstring>
 
@@ -14,8 +14,8 @@
 namespace kube {
 namespace {
 
-// Cuts {"type":T,"object":O} or {"object":O,"type":T}, as servers write it, down to what follows
-// the opening bracket of O. False for anything else.
+// Cuts {"type":T,"object":O} or {"object":O,"type":T}, as servers write it, down to the text after
+// the opening bracket of O. Returns false for any other text.
 bool CutToState(absl::string_view& line) {
   for (const absl::string_view begin :
        {R"({"type":"MODIFIED","object":{)", R"({"type":"ADDED","object":{)"}) {
@@ -30,8 +30,8 @@ class Scan {
  public:
   explicit Scan(absl::string_view text) : text_(text) {}
 
-  // The string that is the member `name` of the member `parent` of the object whose inside the text
-  // begins with.
+  // Returns the string in member `name` of member `parent` of the object in whose inside the text
+  // begins.
   absl::string_view Find(absl::string_view parent, absl::string_view name) {
     if (!FindMember(parent) || Next() != '{' || !FindMember(name) || Next() != '"') return "";
     const size_t begin = at_;
@@ -42,7 +42,7 @@ class Scan {
  private:
   char Next() { return at_ < text_.size() ? text_[at_++] : '\0'; }
 
-  // Goes on to the value of that member of the object it is inside of. False at the object's end.
+  // Moves to the value of that member of the present object. Returns false at the object's end.
   bool FindMember(absl::string_view name) {
     for (size_t depth = 0; at_ < text_.size();) {
       switch (text_[at_++]) {
@@ -69,8 +69,8 @@ class Scan {
     return false;
   }
 
-  // Goes behind the end of the string whose first quotation mark has been passed; its text as it
-  // stands there.
+  // Moves behind the end of the string whose opening quotation mark has been passed; returns its
+  // raw text.
   absl::string_view TakeString() {
     const size_t begin = at_;
     while (at_ < text_.size()) {
@@ -83,7 +83,7 @@ class Scan {
     at_ = text_.size();
     return "";
   }
-  // Returns whether the backslashes before `place` are odd in number.
+  // Returns whether the number of backslashes before `place` is odd.
   bool IsEscaped(size_t begin, size_t place) const {
     size_t first = place;
     while (first > begin && text_[first - 1] == '\\') --first;

@@ -1,12 +1,12 @@
 // A stream goes through these phases: its host name is looked up on another thread; the connection
-// is established; the request is written; the answer is read until it ends. Every phase before the
-// answer shares one deadline, and the head of the answer has one of its own. Afterwards the stream
-// may be silent for so long: data only notes when it came, and the timer, when it is due, looks
-// whether that is long enough ago.
+// is established; the request is written; the answer is read until it ends. All phases before the
+// answer share one deadline, and the head of the answer has one of its own. Afterwards only the
+// silence is limited: data only records when it came, and the timer, when it is due, checks whether
+// that is too long ago.
 //
-// All streams share one thread, so each reads a block and leaves the turn to others. What is left
-// in the socket wakes the stream again. What a TLS layer holds is read at once, up to a bound; then
-// the stream posts a call to itself.
+// All streams share one thread, so each reads one block per turn. Bytes that are left in the socket
+// wake the stream again. Bytes that a TLS layer holds are read at once, up to a limit; then the
+// stream posts a call to itself.
 #include "kube/client/internal/watch_stream.h"
 
 #include <algorithm>
@@ -18,9 +18,9 @@
 namespace kube {
 namespace {
 
-// As Go's client.
+// As in Go's client.
 constexpr absl::Duration kDialTimeout = absl::Seconds(30);
-// A TLS layer's blocks that are read before other streams have their turn.
+// How many blocks of a TLS layer are read before other streams have their turn.
 constexpr int kBlocksPerTurn = 16;
 
 }  // namespace
@@ -101,8 +101,8 @@ absl::StatusOr<bool> WatchStream::Write() {
 
 absl::StatusOr<bool> WatchStream::Read(Reactor& reactor) {
   const absl::Span<char> scratch = reactor.scratch();
-  // What is left in the socket makes the loop come back. To look for it each time would cost a call
-  // of recv() for each event, and a buffer of 16 kB that OpenSSL takes and gives back.
+  // Bytes that are left in the socket wake the loop again. Checking for them each time would cost a
+  // call of recv() for each event, and a buffer of 16 kB that OpenSSL allocates and frees.
   for (int blocks = 0; blocks == 0 || connection_->has_pending(); ++blocks) {
     if (blocks == kBlocksPerTurn) {
       ComeBack();
@@ -125,7 +125,7 @@ absl::StatusOr<bool> WatchStream::Read(Reactor& reactor) {
   return false;
 }
 
-// Poll does not announce what waits inside a TLS layer.
+// Posts a call, because poll does not announce bytes that wait inside a TLS layer.
 void WatchStream::ComeBack() {
   const std::shared_ptr<EventLoop> alive = loop_.lock();
   if (alive == nullptr || std::exchange(comes_back_, true)) return;
@@ -200,7 +200,7 @@ void WatchStream::OnTimer(Reactor& reactor) {
   const base::SteadyTime now = SteadyNow();
   const bool late = phase_ == Phase::kReading ? now >= NextTimer() : now >= phase_deadline_;
   if (late) return End(reactor, TimedOut());
-  if (phase_ == Phase::kEstablishing) return Advance(reactor);  // Perhaps with another address.
+  if (phase_ == Phase::kEstablishing) return Advance(reactor);  // Perhaps another address works.
   reactor.SetTimer(shared_from_this(), NextTimer());
 }
 

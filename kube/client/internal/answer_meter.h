@@ -1,7 +1,7 @@
-// Cuts a TLS connection whose server does not stop talking.
+// Cuts a TLS connection whose server does not stop sending.
 //
-// The HTTP library reads the head of an answer into memory without any limit, and shows it only
-// when it is whole. OpenSSL is the one place where its bytes can be counted before.
+// The HTTP library reads the head of an answer into memory without any limit, and passes it on only
+// when it is complete. Only in OpenSSL can its bytes be counted earlier.
 #ifndef KUBE_CLIENT_INTERNAL_ANSWER_METER_H_
 #define KUBE_CLIENT_INTERNAL_ANSWER_METER_H_
 
@@ -11,7 +11,7 @@ struct ssl_ctx_st;
 
 namespace kube {
 
-// Connections of `ctx` end, as if the server had closed them, once more than `max_bytes` were
+// Makes connections of `ctx` end, as if the server had closed them, once more than `max_bytes` were
 // received since something was sent: handshake, head and body count. REQUIRES: `ctx` is used for
 // one connection at a time.
 void LimitAnswers(ssl_ctx_st* ctx, size_t max_bytes);

@@ -10,24 +10,24 @@
 
 namespace kube {
 
-// The table of HTTP codes and Status reasons that client.h describes.
+// Returns the code for HTTP codes and Status reasons that client.h lists.
 absl::StatusCode CodeOf(const ApiFailure& failure);
 
-// The error that a v1 Status object describes (the body of an error answer, or a watch's ERROR
-// event); FailureOf() finds its parts again. Its texts are cut where they are longer than any that
-// an API server writes. `http_code` is used where the object has no code.
+// Returns the error that a v1 Status object describes (the body of an error answer, or a watch's
+// ERROR event); FailureOf() returns its parts again. Texts that are longer than any that an API
+// server writes are cut. `http_code` is used when the object has no code.
 absl::Status ErrorOfStatusObject(const json::Value& status, int http_code);
 
-// Returns whether the server's error names an object (details.name): a 404 is then about that, not
-// about the path.
+// Returns whether the server's error names an object (details.name): then a 404 is about the
+// object, not about the path.
 bool NamesObject(const absl::Status& error);
 
-// The error of an answer whose code is not 2xx. `what` ("get Deployment default/web") precedes the
-// server's message; a body that is not a Status object is quoted up to a line's length.
+// Returns the error for an answer whose code is not 2xx. `what` ("get Deployment default/web")
+// precedes the server's message; of a body that is not a Status object at most one line is quoted.
 absl::Status ErrorOfResponse(const HttpResponse& response, absl::string_view what);
 
-// Seconds of the Retry-After header; 0 when there is none. Dates are not used by API servers and
-// count as 1.
+// Returns the seconds of the Retry-After header; 0 when there is none. Dates, which API servers do
+// not send, count as 1.
 int RetryAfterSeconds(const HttpResponse& response);
 
 }  // namespace kube

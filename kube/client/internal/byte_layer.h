@@ -9,16 +9,16 @@
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 
-struct ssl_st;  // OpenSSL's SSL.
+struct ssl_st;  // SSL of OpenSSL.
 
 namespace kube {
 
 enum class IoState {
-  kDone,       // `bytes` were read or written, at least one.
-  kWantRead,   // Try again when the socket has something to read.
-  kWantWrite,  // Try again when the socket takes more.
-  kEnd,        // The peer ended its side properly.
-  kBroken,     // Anything else; `error` says what.
+  kDone,       // At least one byte was read or written; `bytes` says how many.
+  kWantRead,   // Try again when the socket can be read.
+  kWantWrite,  // Try again when the socket can be written.
+  kEnd,        // The peer has ended its side properly.
+  kBroken,     // Any failure; `error` describes it.
 };
 
 struct IoResult {
@@ -32,7 +32,7 @@ class ByteLayer {
   virtual ~ByteLayer() = default;
   virtual IoResult Read(char* buffer, size_t size) = 0;
   virtual IoResult Write(absl::string_view bytes) = 0;
-  // Returns whether bytes wait inside the layer that no poll() of the socket would announce.
+  // Returns whether the layer holds received bytes that a poll() of the socket would not announce.
   virtual bool has_pending() const { return false; }
 };
 
@@ -70,7 +70,7 @@ class TlsLayer : public ByteLayer {
   // Takes over `ssl`, a client's.
   TlsLayer(ssl_st* ssl, std::unique_ptr<ByteLayer> below);
   ~TlsLayer() override;
-  // kDone: the peer has proved who it is.
+  // kDone means that the peer has proved its identity.
   IoResult Handshake();
   IoResult Read(char* buffer, size_t size) override;
   IoResult Write(absl::string_view bytes) override;

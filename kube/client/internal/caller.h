@@ -1,4 +1,4 @@
-// Sends one request after another to an API server: paced, counted, and again where that is safe.
+// Sends single requests to an API server, with pacing, counting and retries where they are safe.
 #ifndef KUBE_CLIENT_INTERNAL_CALLER_H_
 #define KUBE_CLIENT_INTERNAL_CALLER_H_
 
@@ -23,25 +23,25 @@ namespace kube {
 // Thread-safe.
 class Caller {
  public:
-  // How an answer that is an error is treated.
+  // What to do with an error code in an answer.
   enum class Answers {
-    kErrors,  // Retried where it helps, else an absl::Status.
-    kRaw,     // Handed over whatever its code, but for 429.
-    kOnce,    // Handed over whatever it is: nothing is tried again.
+    kErrors,  // Retried where that helps, else returned as an absl::Status.
+    kRaw,     // Returned whatever its code, except 429.
+    kOnce,    // Returned whatever its code, without a retry.
   };
 
-  // `registry` may be null. REQUIRES: clock and registry outlive the caller.
+  // `registry` may be null. REQUIRES: `clock` and `registry` outlive the caller.
   Caller(std::shared_ptr<Transport> transport, const ClientOptions& options,
          const base::Clock& clock, metrics::Registry* registry);
 
-  // `what` ("get Deployment default/web") precedes every error's message. Sent again until the
-  // deadline: what the server refused to process (429, 503 with Retry-After, no connection); reads
-  // also after other 5xx answers and broken connections. The deadline is the client's, or sooner
-  // when the request says so.
+  // `what` ("get Deployment default/web") precedes every error's message. Until the deadline a
+  // request is sent again if the server refused to process it (429, 503 with Retry-After, no
+  // connection), and a read also after other 5xx answers and broken connections. The deadline is
+  // the client's, or sooner if the request says so.
   absl::StatusOr<HttpResponse> Call(HttpRequest request, const std::string& what, Answers answers,
                                     const base::StopToken& stop);
 
-  // Adds to rest_client_requests_total. For streams, which are not paced (as in client-go).
+  // Increments rest_client_requests_total; for streams, which are not paced (as in client-go).
   void Count(const std::string& method, const std::string& code);
   const base::Clock& clock() const { return clock_; }
   Transport& transport() { return *transport_; }
@@ -64,7 +64,7 @@ class Caller {
   const base::Clock& clock_;
   metrics::Registry* const registry_;
   ConcurrencyLimiter concurrency_;
-  const std::unique_ptr<TokenBucket> rate_;  // Null: no fixed rate.
+  const std::unique_ptr<TokenBucket> rate_;  // Null without a fixed rate.
   absl::Mutex mu_;
   std::map<std::pair<std::string, std::string>, metrics::Counter*> counters_ ABSL_GUARDED_BY(mu_);
 };

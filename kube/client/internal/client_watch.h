@@ -20,7 +20,7 @@
 
 namespace kube {
 
-// Destroying it ends the watch. REQUIRES: caller and handler outlive it.
+// Destroying it ends the watch. REQUIRES: `caller` and `handler` outlive it.
 class ClientWatch : public Watch {
  public:
   struct Subject {
@@ -29,7 +29,7 @@ class ClientWatch : public Watch {
     std::vector<std::string> fields;  // As in WatchOptions.
   };
   ClientWatch(Caller& caller, const Subject& subject, WatchHandler& handler);
-  // Once. The server is expected to end its answer after `longest`; one that goes on talking for
+  // Call it once. The server is expected to end its answer after `longest`; one that continues for
   // twice that time is left.
   void Start(const HttpRequest& request, absl::Duration longest);
 
@@ -47,11 +47,12 @@ class ClientWatch : public Watch {
   const std::string what_;
   const std::optional<json::Fields> wanted_;
   WatchHandler& handler_;
-  HttpResponse error_answer_;  // Its code is 0 while the server does what was asked.
+  HttpResponse error_answer_;  // Its code is 0 unless the server answered with an error.
   base::SteadyTime end_at_ = base::SteadyTime::InfiniteFuture();
   WatchDecoder decoder_;
   bool ended_ = false;
-  // Last, so that it is gone, and with it every callback, before what callbacks use.
+  // Declared last, so that it, and with it every callback, ends before the members that callbacks
+  // use.
   std::unique_ptr<HttpStream> stream_;
 };
 

@@ -30,43 +30,43 @@ struct Route {
   std::shared_ptr<TlsClient> proxy_tls;  // Null unless the proxy is an https:// one.
   bool urgent = false;                   // As ConnectionConfig::urgent.
 
-  // Whose address has to be looked up: the proxy's or the server's.
+  // The host whose address has to be looked up: the proxy or the server.
   const std::string& dialled_host() const;
   int dialled_port() const;
-  // "the proxy http://p:3128" or "h:6443", for messages.
+  // Returns "the proxy http://p:3128" or "h:6443", for messages.
   std::string DialledName() const;
-  // Returns whether requests go to the proxy whole, with absolute URLs.
+  // Returns whether the proxy gets whole requests with absolute URLs.
   bool forwards_requests() const;
 };
 
 // Not thread-safe.
 class Connection {
  public:
-  // REQUIRES: at least one address.
+  // REQUIRES: `addresses` is not empty.
   Connection(std::shared_ptr<const Route> route, Addresses addresses);
   Connection(const Connection&) = delete;
   ~Connection();
 
-  // Goes on with what has to be done before requests can be sent. True: all of it is. False: call
-  // again when fd() is ready for wants(), which both may have changed, or look_again() has come.
-  // Errors are kUnavailable, say what failed where, and end the connection.
+  // Continues to establish the connection; returns whether requests can be sent now. If not, call
+  // it again when fd() is ready for wants(), both of which may have changed, or at look_again().
+  // Errors are kUnavailable, name what failed and where, and end the connection.
   absl::StatusOr<bool> Establish();
   int fd() const;
   short wants() const { return wants_; }  // POLLIN or POLLOUT.
-  // The same for an event loop.
+  // Returns fd() and wants() for an event loop.
   Reactor::Interest interest() const;
   base::SteadyTime look_again() const { return look_again_; }
 
-  // What remains after a successful Establish(): reading and writing. Set wants().
+  // For use after a successful Establish(). Read and Write set wants().
   IoResult Read(char* buffer, size_t size);
   IoResult Write(absl::string_view bytes);
   bool has_pending() const { return top_->has_pending(); }
-  // Returns whether a kept connection still looks usable: nothing has come from the server since.
+  // Returns whether a kept connection still looks usable, that is, nothing has been received since.
   bool IsQuiet();
 
  private:
   enum class Phase { kStart, kConnecting, kProxyTls, kProxyTalk, kTls, kReady };
-  // What a phase came to.
+  // The result of a phase.
   enum class Step { kNext, kWait };
 
   absl::StatusOr<Step> DoPhase();
@@ -91,7 +91,7 @@ class Connection {
   std::unique_ptr<ByteLayer> top_;
   std::unique_ptr<ProxyHandshake> proxy_handshake_;
   std::string to_proxy_;
-  std::string failures_;  // Why earlier addresses failed.
+  std::string failures_;  // The reasons why earlier addresses failed.
   short wants_ = 0;
   base::SteadyTime look_again_ = base::SteadyTime::InfiniteFuture();
 };

@@ -1,4 +1,4 @@
-// The connections to one server that are kept between requests.
+// Keeps the connections to one server between requests.
 #ifndef KUBE_CLIENT_INTERNAL_CONNECTION_POOL_H_
 #define KUBE_CLIENT_INTERNAL_CONNECTION_POOL_H_
 
@@ -19,19 +19,20 @@ namespace kube {
 // Thread-safe.
 class ConnectionPool : public std::enable_shared_from_this<ConnectionPool> {
  public:
-  // Connections in use and kept.
+  // The limit of connections, in use and idle together: a new one is made only when none is idle.
   static constexpr int kMaxConnections = 100;
-  // Servers close idle connections after minutes; an idle one costs both sides some 30 kB.
+  // The longest time that a connection is kept idle: servers close idle connections after minutes,
+  // and each costs both sides some 30 kB.
   static constexpr absl::Duration kMaxIdle = absl::Seconds(30);
 
   explicit ConnectionPool(std::shared_ptr<EventLoop> loop) : loop_(std::move(loop)) {}
 
-  // A place for one request, and the connection that was used last if one is kept, else null: the
-  // caller makes one. Each success is followed by one Give(). Waits while all places are taken:
-  // kDeadlineExceeded, kCancelled.
+  // Takes a place for one request. Returns the kept connection that was used last; null if there is
+  // none, and then the caller makes one. Each success must be followed by one Give(). Waits while
+  // all places are taken: kDeadlineExceeded, kCancelled.
   absl::StatusOr<std::unique_ptr<Connection>> Take(base::SteadyTime deadline,
                                                    const base::StopToken& stop);
-  // Gives the place back; null: the connection is not to be used again.
+  // Gives the place back. Null means that the connection cannot be used again.
   void Give(std::unique_ptr<Connection> connection);
 
  private:
@@ -42,14 +43,14 @@ class ConnectionPool : public std::enable_shared_from_this<ConnectionPool> {
   class Sweeper;
 
   absl::Status TakePlace(base::SteadyTime deadline, const base::StopToken& stop);
-  // Closes what has been idle for too long. When to look again; InfiniteFuture when nothing is
-  // left.
+  // Closes connections that have been idle for too long. Returns when to call it again;
+  // InfiniteFuture when none is left.
   base::SteadyTime Sweep();
 
   const std::shared_ptr<EventLoop> loop_;
   absl::Mutex mu_;
   int in_use_ ABSL_GUARDED_BY(mu_) = 0;
-  std::vector<Idle> idle_ ABSL_GUARDED_BY(mu_);  // The one that was used last comes last.
+  std::vector<Idle> idle_ ABSL_GUARDED_BY(mu_);  // The one that was used last is at the end.
   bool sweeping_ ABSL_GUARDED_BY(mu_) = false;
 };
 

@@ -1,4 +1,4 @@
-// One HTTP exchange over cpprestsdk: what unary calls and streams have in common.
+// One HTTP exchange over cpprestsdk: the common part of unary calls and streams.
 //
 // The library runs everything on its pool (one thread); nothing here blocks there. A request is
 // cancelled by a function posted to the pool, because the library lets a cancellation on another
@@ -29,23 +29,23 @@ namespace kube {
 // Runs `function` on the library's pool.
 void PostToPool(std::function<void()> function);
 
-// Waits until no exchange is left and the pool has done what it was posted; false at the deadline.
-// For the end of the process.
+// Waits until no exchange is left and the pool has run everything that was posted; returns false at
+// the deadline. For the end of the process.
 bool AwaitNoExchange(base::SteadyTime deadline);
 
-// What a library exception means. `verdict` is why the last server certificate was refused ("" if
-// none was).
+// Returns the error for an exception of the library. `verdict` is why the last server certificate
+// was refused ("" if none was).
 absl::Status ErrorOfException(const std::exception_ptr& exception, absl::string_view verdict);
 
-// Keeps itself alive while the library works for it. Subclasses' On... functions must not block.
-// OnEnd comes once and last, on the pool or inside Start(). OnHead and OnData come on the pool, in
-// order, when Start() is called there; else the head may be handed over by the caller's thread
+// Keeps itself alive while the library works on it. The On... functions of subclasses must not
+// block. OnEnd is called once and last, on the pool or inside Start(). OnHead and OnData are called
+// on the pool, in order, if Start() is called there; otherwise the caller's thread may call OnHead
 // while the pool already has data.
 class Exchange : public std::enable_shared_from_this<Exchange> {
  public:
   Exchange();
   virtual ~Exchange();
-  // `verdict` is asked when the exchange fails. Once.
+  // `verdict` is called when the exchange fails. Call Start once.
   void Start(web::http::client::http_client& client, web::http::http_request request,
              std::function<std::string()> verdict);
   void Cancel() const;
@@ -66,9 +66,9 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
 // Collects a whole answer for a caller that waits. Thread-safe.
 class UnaryExchange : public Exchange {
  public:
-  // A body of more bytes is refused.
+  // A body with more bytes is refused.
   explicit UnaryExchange(size_t max_body_bytes) : max_body_bytes_(max_body_bytes) {}
-  // kDeadlineExceeded and kCancelled leave the request to be cancelled in the background.
+  // After kDeadlineExceeded and kCancelled the request is cancelled in the background.
   absl::StatusOr<HttpResponse> Await(base::SteadyTime deadline, const base::StopToken& stop);
 
   void OnHead(HttpResponse head) override;
@@ -84,11 +84,12 @@ class UnaryExchange : public Exchange {
   absl::Status status_ ABSL_GUARDED_BY(mu_);
 };
 
-// Hands a body to callbacks as it arrives, and gives up after a long silence. Thread-safe.
+// Passes a body to callbacks as it arrives, and ends after a long silence. Thread-safe.
 class StreamExchange : public Exchange {
  public:
   StreamExchange(StreamCallbacks callbacks, absl::Duration longest_silence);
-  // Looks for silence now and whenever it may have lasted too long. Call on the pool, once.
+  // Ends the exchange if it has been silent for too long, else does so again when it may have been.
+  // Call it once, on the pool.
   void StartTimer();
   // Waits for a running callback; afterwards none is called.
   void Close();
@@ -102,7 +103,7 @@ class StreamExchange : public Exchange {
 
   StreamDelivery delivery_;
   const absl::Duration longest_silence_;
-  boost::asio::steady_timer timer_;  // The pool's.
+  boost::asio::steady_timer timer_;  // Used on the pool only.
   absl::Mutex mu_;
   base::SteadyTime last_data_ ABSL_GUARDED_BY(mu_);
 };

@@ -1,4 +1,4 @@
-// The stream buffer through which cpprestsdk hands over a body, block by block as it arrives.
+// The stream buffer to which cpprestsdk writes a body, block by block as it arrives.
 #ifndef KUBE_CLIENT_INTERNAL_CPPREST_SINK_H_
 #define KUBE_CLIENT_INTERNAL_CPPREST_SINK_H_
 
@@ -11,11 +11,11 @@
 
 namespace kube {
 
-// Makes a continuation run where its task completes instead of in another turn of the pool.
+// Makes a continuation run where its task completes, instead of being posted to the pool.
 pplx::task_options RunInline();
 
-// A stream that calls `on_data` for every block; an error breaks the transfer off. The library's
-// own buffers are either without bound or without a way to see data before the end of the body.
+// Returns a stream that calls `on_data` for every block; an error ends the transfer. The library's
+// own buffers either have no limit or do not show data before the end of the body.
 concurrency::streams::ostream MakeSinkStream(
     std::function<absl::Status(absl::string_view)> on_data);
 

@@ -1,4 +1,4 @@
-// One look at what a server serves, which reads only what has changed since the one before.
+// Discovers what a server serves, reading only documents that have changed since the last pass.
 #ifndef KUBE_CLIENT_INTERNAL_DISCOVERY_PASS_H_
 #define KUBE_CLIENT_INTERNAL_DISCOVERY_PASS_H_
 
@@ -12,16 +12,16 @@
 
 namespace kube {
 
-// What a pass has found. Empty before the first one.
+// The result of a pass. Empty before the first one.
 struct DiscoveryState {
   std::shared_ptr<const Discovery> found;
-  // By "/api" and "/apis", of the aggregated documents that `found` was read from. A server, or a
-  // proxy before it, that sends no ETag has none here, and is asked for everything each time.
+  // The ETags, for "/api" and "/apis", of the aggregated documents that `found` was read from. A
+  // server, or a proxy before it, that sends no ETag has none here, so all its documents are read
+  // each time.
   std::map<std::string, std::string> etags;
 };
 
-// As Discover() in rest_mapper.h. Returns the same `found` when the server says that nothing
-// changed.
+// As Discover() in rest_mapper.h. Returns the same `found` when the server reports no change.
 absl::StatusOr<DiscoveryState> DiscoverSince(Client& client, const DiscoveryState& before,
                                              const base::StopToken& stop);
 

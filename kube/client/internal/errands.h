@@ -1,4 +1,4 @@
-// Threads for what can only be done by blocking: asking a name server, running a plugin.
+// Threads for tasks that have to block: asking a name server, running a plugin.
 #ifndef KUBE_CLIENT_INTERNAL_ERRANDS_H_
 #define KUBE_CLIENT_INTERNAL_ERRANDS_H_
 
@@ -14,30 +14,31 @@
 
 namespace kube {
 
-// Threads start when needed and end when idle. Whoever waits for an errand has a deadline and
-// leaves it behind when that has come, so an errand owns what it uses. Thread-safe.
+// Threads start when needed and end when idle. A caller that waits for an errand stops waiting at
+// its deadline and leaves the errand running, so an errand must own everything that it uses.
+// Thread-safe.
 class Errands {
  public:
-  // Whom an errand is for. Errands of one subject run one after the other.
+  // For whom an errand is run. Errands of one subject run one after the other.
   struct Subject {
     std::string name;  // A host, or a server's URL.
-    // The control plane, whose errands must not wait for those of members: it has a thread of its
-    // own when it needs one.
+    // Set for the control plane, whose errands must not wait for those of members: it gets a thread
+    // of its own when it needs one.
     bool urgent = false;
   };
 
   // At most `max_threads` errands that are not urgent run at once. Subjects whose last errand took
-  // less than a second come first; the others together leave a quarter of the threads to them.
+  // less than a second come first; all others together leave a quarter of the threads to them.
   explicit Errands(int max_threads) : max_threads_(max_threads) {}
   ~Errands();  // Waits for all errands.
   Errands(const Errands&) = delete;
 
   void Run(const Subject& subject, std::function<void()> errand);
-  // Waits until no errand is under way; false after `patience`.
+  // Waits until no errand is under way; returns false after `patience`.
   bool AwaitNone(absl::Duration patience);
 
  private:
-  // In this order they are served.
+  // Served in this order.
   enum Rank { kUrgent, kQuick, kNew, kSlow, kRanks };
   struct Queue {
     Rank rank = kNew;
@@ -48,7 +49,7 @@ class Errands {
 
   void Work();
   void RunOne(Queue& queue) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  // The next queue whose errand may run now, or null.
+  // Returns the next queue whose errand may run now, or null.
   Queue* Next() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   bool MayRun(Rank rank) const ABSL_SHARED_LOCKS_REQUIRED(mu_);
   void StartThread() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
@@ -57,20 +58,21 @@ class Errands {
   const int max_threads_;
   absl::Mutex mu_;
   std::map<std::string, Queue> queues_ ABSL_GUARDED_BY(mu_);
-  // Those that have something waiting and run nothing.
+  // Queues that have waiting errands and run none.
   std::array<std::deque<Queue*>, kRanks> ready_ ABSL_GUARDED_BY(mu_);
   std::array<int, kRanks> running_ ABSL_GUARDED_BY(mu_) = {};
   int threads_ ABSL_GUARDED_BY(mu_) = 0;
   int idle_ ABSL_GUARDED_BY(mu_) = 0;
-  bool starting_ ABSL_GUARDED_BY(mu_) = false;  // A thread that has not looked for work yet.
+  bool starting_ ABSL_GUARDED_BY(mu_) = false;  // True if a new thread has not looked for work yet.
   bool ending_ ABSL_GUARDED_BY(mu_) = false;
 };
 
-// The threads of this process: plugins that hang do not hold up name lookups.
+// The errands of this process. They are separate, so that plugins that hang do not delay name
+// lookups.
 Errands& NameLookups();
 Errands& CredentialErrands();
 
-// Waits until no errand is under way; false after `patience`. For the end of the process.
+// Waits until no errand is under way; returns false after `patience`. For the end of the process.
 bool AwaitNoErrand(absl::Duration patience);
 
 }  // namespace kube

@@ -13,10 +13,10 @@ namespace kube {
 
 inline base::SteadyTime SteadyNow() { return base::RealClock().SteadyNow(); }
 
-// What may be done on the loop's thread, and nowhere else.
+// The functions that may be used on the loop's thread, and nowhere else.
 class Reactor {
  public:
-  // Something with a socket, a timer or both. Its functions must not block.
+  // Something that has a socket, a timer or both. Its functions must not block.
   class Source {
    public:
     virtual ~Source() = default;
@@ -28,30 +28,30 @@ class Reactor {
   // What a source waits for.
   struct Interest {
     int fd = -1;
-    // Which of the source's sockets it is: the number of one that was closed may be in use again.
+    // Distinguishes sockets of the source, because the number of a closed one may be in use again.
     int socket = 0;
-    short events = 0;  // POLLIN, POLLOUT.
+    short events = 0;  // POLLIN or POLLOUT.
   };
 
-  // The reactor keeps a source until Remove(). Watch() replaces what was waited for before.
-  // kUnavailable when the system cannot wait for one more socket; OnReady() is not called then.
+  // Replaces what the source waited for before. The reactor owns the source until Remove().
+  // kUnavailable when the system cannot wait for one more socket; then OnReady() is not called.
   virtual absl::Status Watch(const std::shared_ptr<Source>& source, const Interest& interest) = 0;
-  // Calls OnTimer() once at `at` (SteadyNow's time), in place of the time before.
+  // Calls OnTimer() once at `at` (SteadyNow's time); replaces an earlier timer.
   virtual void SetTimer(const std::shared_ptr<Source>& source, base::SteadyTime at) = 0;
-  // Is called before the socket is closed. No function of the source is called afterwards.
+  // REQUIRES: called before the socket is closed. No function of the source is called afterwards.
   virtual void Remove(Source* source) = 0;
-  // Memory for reading that all sources share.
+  // Returns memory for reading that all sources share.
   virtual absl::Span<char> scratch() = 0;
 };
 
 class EventLoop {
  public:
-  // The loop of this process. Its thread starts at the first Post(), and ends when nobody holds the
-  // loop any more: what was posted has been done then.
+  // Returns the loop of this process. Its thread starts at the first Post(), and ends when nobody
+  // owns the loop any more, after everything that was posted has run.
   static std::shared_ptr<EventLoop> Shared();
   virtual ~EventLoop() = default;
 
-  // Runs `function` on the thread, after what was posted before. Thread-safe.
+  // Runs `function` on the thread, after everything that was posted before. Thread-safe.
   virtual void Post(std::function<void(Reactor&)> function) = 0;
   virtual bool OnThread() const = 0;
 };

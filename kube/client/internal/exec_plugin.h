@@ -1,4 +1,4 @@
-// Credentials from a program (client-go credential plugins).
+// Gets credentials from a program (client-go credential plugins).
 #ifndef KUBE_CLIENT_INTERNAL_EXEC_PLUGIN_H_
 #define KUBE_CLIENT_INTERNAL_EXEC_PLUGIN_H_
 
@@ -19,16 +19,16 @@ struct ExecCredential {
   absl::Time expires = absl::InfiniteFuture();
 };
 
-// Runs `config.exec`. All errors but kCancelled are kUnauthenticated, name the program and never
-// quote its output.
+// Runs `config.exec`. All errors but kCancelled are kUnauthenticated; they name the program and
+// never quote its output.
 absl::StatusOr<ExecCredential> RunExecPlugin(const ConnectionConfig& config, absl::Duration timeout,
                                              const base::StopToken& stop);
 
-// The plugin's output. kInvalidArgument says what is wrong with it without quoting it.
+// Parses the plugin's output. kInvalidArgument describes what is wrong without quoting it.
 absl::StatusOr<ExecCredential> ParseExecCredential(absl::string_view text,
                                                    absl::string_view api_version);
 
-// $KUBERNETES_EXEC_INFO for the plugin.
+// Returns the value of $KUBERNETES_EXEC_INFO for the plugin.
 std::string ExecInfo(const ConnectionConfig& config);
 
 }  // namespace kube

@@ -1,4 +1,4 @@
-// The pieces of loading a kubeconfig, apart so that tests need no files in fixed places.
+// The steps of loading a kubeconfig, separated so that tests need no files in fixed places.
 #ifndef KUBE_CLIENT_INTERNAL_KUBECONFIG_FILES_H_
 #define KUBE_CLIENT_INTERNAL_KUBECONFIG_FILES_H_
 
@@ -14,7 +14,7 @@
 
 namespace kube {
 
-// What LoadConnectionConfig reads besides files.
+// The environment that LoadConnectionConfig reads besides files.
 struct ConfigEnvironment {
   std::function<std::string(const char* name)> variable;  // "" when unset.
   std::string service_account_directory = "/var/run/secrets/kubernetes.io/serviceaccount";
@@ -22,8 +22,8 @@ struct ConfigEnvironment {
 absl::StatusOr<ConnectionConfig> LoadConnectionConfigFrom(const KubeconfigOptions& options,
                                                           const ConfigEnvironment& environment);
 
-// The named entries of one or several kubeconfigs, each with the directory its relative file names
-// start from.
+// The named entries of one or several kubeconfigs, each with the directory to which its relative
+// file names refer.
 class KubeconfigEntries {
  public:
   struct Entry {
@@ -31,9 +31,9 @@ class KubeconfigEntries {
     std::string directory;
   };
 
-  // Adds a file's text; what is defined already stays. kInvalidArgument.
+  // Adds the entries of a file's text; earlier definitions stay. kInvalidArgument.
   absl::Status Merge(absl::string_view text, const std::string& directory);
-  // The connection that a context ("" the current one) stands for. kInvalidArgument.
+  // Returns the connection that a context ("" for the current one) defines. kInvalidArgument.
   absl::StatusOr<ConnectionConfig> Resolve(const std::string& context) const;
 
  private:
@@ -45,10 +45,10 @@ class KubeconfigEntries {
   Section clusters_, users_, contexts_;
 };
 
-// A whole file; kNotFound, or kInvalidArgument when it cannot be read.
+// Reads a whole file. kNotFound, or kInvalidArgument when it cannot be read.
 absl::StatusOr<std::string> ReadFile(const std::string& path);
 
-// `path` itself when absolute or empty, else under `directory`.
+// Returns `path` itself when it is absolute or empty, else the path under `directory`.
 std::string ResolvePath(absl::string_view path, const std::string& directory);
 
 // Fill the cluster's or the user's part of `config`. kInvalidArgument names the field.

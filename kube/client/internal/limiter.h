@@ -1,4 +1,4 @@
-// Keeps a client from overrunning its API server.
+// Keeps a client from overloading its API server.
 #ifndef KUBE_CLIENT_INTERNAL_LIMITER_H_
 #define KUBE_CLIENT_INTERNAL_LIMITER_H_
 
@@ -12,31 +12,33 @@
 
 namespace kube {
 
-// How many calls may be under way at once: grows by one for each window of good answers while the
-// limit is what holds calls back, shrinks when the server shows overload (additive increase,
+// Limits how many calls may be under way at once. The limit grows by one for each window of good
+// answers while it holds calls back, and shrinks when the server shows overload (additive increase,
 // multiplicative decrease). Thread-safe.
 class ConcurrencyLimiter {
  public:
   struct Options {
     double initial = 20;
     double min = 1;
-    double max = 400;  // What a kube-apiserver takes by default (--max-requests-inflight).
-    // Calls that started before the last decrease say nothing new; nor do several within this time.
+    double max = 400;  // The default of kube-apiserver (--max-requests-inflight).
+    // The limit is decreased at most once in this time, and not because of calls that started
+    // before the last decrease.
     absl::Duration decrease_interval = absl::Milliseconds(500);
-    // Slower than this and than `slow_factor` times the best seen counts as overload.
+    // An answer that took longer than this and than `slow_factor` times the best one counts as
+    // overload.
     absl::Duration slow = absl::Seconds(2);
     double slow_factor = 10;
   };
   enum class Outcome { kGood, kOverloaded, kNeutral };
 
-  // REQUIRES: the clock outlives the limiter.
+  // REQUIRES: `clock` outlives the limiter.
   explicit ConcurrencyLimiter(const base::Clock& clock) : ConcurrencyLimiter(clock, Options()) {}
   ConcurrencyLimiter(const base::Clock& clock, const Options& options);
 
   // Waits for a free place. kDeadlineExceeded, kCancelled.
   absl::Status Acquire(base::SteadyTime deadline, const base::StopToken& stop);
-  // Gives the place back. `started` is when the call was sent; kNeutral for calls whose duration
-  // and result say nothing about load (they broke or were cancelled).
+  // Gives the place back. `started` is when the call was sent; kNeutral is for calls that show
+  // nothing about load (they broke or were cancelled).
   void Release(Outcome outcome, base::SteadyTime started);
 
   int limit() const;
@@ -54,23 +56,23 @@ class ConcurrencyLimiter {
   absl::Duration best_ ABSL_GUARDED_BY(mu_) = absl::InfiniteDuration();
 };
 
-// `qps` calls a second, `burst` at once (as client-go's flow control). Thread-safe.
+// Allows `qps` calls a second and `burst` at once (as client-go's flow control). Thread-safe.
 class TokenBucket {
  public:
-  // REQUIRES: qps > 0; the clock outlives the bucket. A burst below 1 counts as 1.
+  // REQUIRES: qps > 0; `clock` outlives the bucket. A burst below 1 counts as 1.
   TokenBucket(const base::Clock& clock, double qps, int burst);
-  // Waits for a token. kDeadlineExceeded at once when none would come in time; kCancelled.
+  // Waits for a token. kDeadlineExceeded, at once, when no token would come in time; kCancelled.
   absl::Status Take(base::SteadyTime deadline, const base::StopToken& stop);
 
  private:
-  // How long to wait for the token that is taken with this call.
+  // Takes a token; returns how long to wait until it exists.
   absl::StatusOr<absl::Duration> Reserve(base::SteadyTime deadline);
 
   const base::Clock& clock_;
   const double qps_;
   const double burst_;
   absl::Mutex mu_;
-  double tokens_ ABSL_GUARDED_BY(mu_);  // Negative: promised to callers that wait.
+  double tokens_ ABSL_GUARDED_BY(mu_);  // Negative when tokens are promised to waiting callers.
   base::SteadyTime updated_ ABSL_GUARDED_BY(mu_);
 };
 

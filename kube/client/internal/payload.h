@@ -1,4 +1,4 @@
-// JSON bodies to objects.
+// Turns JSON bodies into objects.
 #ifndef KUBE_CLIENT_INTERNAL_PAYLOAD_H_
 #define KUBE_CLIENT_INTERNAL_PAYLOAD_H_
 
@@ -16,18 +16,18 @@
 
 namespace kube {
 
-// An object as it came from the server, without managedFields; apiVersion and kind are filled in
-// where missing (items of lists).
+// Returns an object from the server without managedFields, and with apiVersion and kind where they
+// are missing (items of lists).
 Object TakeObject(json::Value root, const Gvk& gvk);
 
-// The body of a successful answer. kInternal: it is not a JSON object.
+// Parses the body of a successful answer. kInternal when it is not a JSON object.
 absl::StatusOr<Object> ParseObject(absl::string_view body, const Gvk& gvk);
-// `fields` as in ListOptions.
+// Parses a list; `fields` as in ListOptions.
 absl::StatusOr<ListPage> ParseList(absl::string_view body, const Gvk& gvk,
                                    absl::Span<const std::string> fields);
 
-// The fields of ListOptions and those that every object needs, below `prefix` ("object"); of what
-// surrounds that nothing but `around`. Empty when all are wanted.
+// Returns the fields of ListOptions and those that every object needs, below `prefix` ("object"),
+// and the fields `around` the objects. nullopt when all fields are wanted.
 std::optional<json::Fields> WantedFields(absl::Span<const std::string> fields,
                                          absl::string_view prefix,
                                          absl::Span<const std::string> around);

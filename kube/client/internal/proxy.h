@@ -1,4 +1,4 @@
-// Which proxy stands between us and a server.
+// Determines which proxy to use for a server.
 #ifndef KUBE_CLIENT_INTERNAL_PROXY_H_
 #define KUBE_CLIENT_INTERNAL_PROXY_H_
 
@@ -14,30 +14,30 @@
 namespace kube {
 
 struct ProxySettings {
-  // kHttps: the way to the proxy is TLS, checked against the system's roots. kSocks5: the proxy
-  // resolves the server's name, as Go's client has it, whether the URL says socks5 or socks5h.
+  // kHttps: the connection to the proxy uses TLS, checked against the system's roots. kSocks5: the
+  // proxy resolves the server's name, as in Go's client, whether the URL says socks5 or socks5h.
   enum class Kind { kNone, kHttp, kHttps, kSocks5 };
   Kind kind = Kind::kNone;
   std::string host;  // Without brackets.
   int port = 0;
   std::string username, password;
-  // Sent to an HTTP proxy that is asked for a tunnel. The URL's credentials go before a header
-  // Proxy-Authorization among them.
+  // Sent to an HTTP proxy that is asked for a tunnel. The URL's credentials take precedence over a
+  // Proxy-Authorization header here.
   std::vector<std::pair<std::string, std::string>> headers;
 
-  // "http://host:port", for messages.
+  // Returns "http://host:port", for messages.
   std::string Name() const;
-  // "Basic ..." of the credentials; "" without any.
+  // Returns "Basic ..." with the credentials; "" without any.
   std::string Authorization() const;
 };
 
-// The configuration's proxy, else the one that $HTTPS_PROXY, $HTTP_PROXY and $NO_PROXY (or their
-// lower-case forms) give, as golang.org/x/net/http/httpproxy reads them: never for this machine
-// itself. kInvalidArgument for a URL that names no proxy of a known kind and for headers
-// that HTTP does not allow.
+// Returns the configuration's proxy, else the one that $HTTPS_PROXY, $HTTP_PROXY and $NO_PROXY (or
+// their lower-case forms) select, as golang.org/x/net/http/httpproxy reads them: never for this
+// machine itself. kInvalidArgument for a URL without a proxy of a known kind and for headers that
+// HTTP does not allow.
 absl::StatusOr<ProxySettings> ProxySettingsOf(
     const ConnectionConfig& config, const std::function<std::string(const char*)>& variable);
-// Does the same with this process's environment.
+// As above, with this process's environment.
 absl::StatusOr<ProxySettings> ProxySettingsOf(const ConnectionConfig& config);
 
 }  // namespace kube

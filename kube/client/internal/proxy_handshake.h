@@ -1,4 +1,4 @@
-// What is said to a proxy until it passes bytes on.
+// The messages that are exchanged with a proxy before it forwards bytes.
 #ifndef KUBE_CLIENT_INTERNAL_PROXY_HANDSHAKE_H_
 #define KUBE_CLIENT_INTERNAL_PROXY_HANDSHAKE_H_
 
@@ -15,15 +15,15 @@ namespace kube {
 class ProxyHandshake {
  public:
   virtual ~ProxyHandshake() = default;
-  // What we say first.
+  // Returns the first message.
   virtual std::string Begin() = 0;
-  // Takes what the proxy has said and adds our reply to `reply`. True: the tunnel is there.
-  // kUnavailable: the proxy refuses, or speaks another protocol.
+  // Takes bytes from the proxy and appends the next message to `reply`. Returns whether the tunnel
+  // is established. kUnavailable when the proxy refuses, or speaks another protocol.
   virtual absl::StatusOr<bool> Take(absl::string_view bytes, std::string& reply) = 0;
 };
 
-// Null when nothing is to be said: no proxy, or an HTTP proxy for a server without TLS, which is
-// given whole requests instead of a tunnel.
+// Returns null when no handshake is needed: without a proxy, or with an HTTP proxy for a server
+// without TLS, which gets whole requests instead of a tunnel.
 std::unique_ptr<ProxyHandshake> NewProxyHandshake(const ProxySettings& proxy,
                                                   const Endpoint& server);
 

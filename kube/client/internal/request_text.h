@@ -1,4 +1,4 @@
-// Requests as they go over the wire.
+// Formats requests as they are sent.
 #ifndef KUBE_CLIENT_INTERNAL_REQUEST_TEXT_H_
 #define KUBE_CLIENT_INTERNAL_REQUEST_TEXT_H_
 
@@ -13,16 +13,17 @@ namespace kube {
 
 struct RequestText {
   absl::string_view method;
-  std::string target;  // Path and query, or what CONNECT asks for.
+  std::string target;  // Path and query, or the target of CONNECT.
   std::vector<std::pair<std::string, std::string>> headers;  // Content-Length is added.
   absl::string_view body;
 };
 
-// kInvalidArgument when the method, the target or a header holds a character that would end it
-// before its end (a line break in a token) or that HTTP does not allow.
+// kInvalidArgument when the method, the target or a header contains a character that would end it
+// early (a line break) or that HTTP does not allow.
 absl::Status CheckRequest(const RequestText& request);
 
-// Head and body in one piece, so that they share one TLS record. REQUIRES: CheckRequest() is OK.
+// Returns head and body in one piece, so that they share one TLS record. REQUIRES: CheckRequest()
+// is OK.
 std::string WriteRequest(const RequestText& request);
 
 }  // namespace kube

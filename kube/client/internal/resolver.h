@@ -1,4 +1,4 @@
-// Host names to addresses, without blocking anybody for longer than he wants to wait.
+// Resolves host names to addresses without blocking the caller.
 #ifndef KUBE_CLIENT_INTERNAL_RESOLVER_H_
 #define KUBE_CLIENT_INTERNAL_RESOLVER_H_
 
@@ -17,22 +17,22 @@ struct SocketAddress {
   sockaddr_storage storage = {};
   socklen_t size = 0;
 
-  std::string ToString() const;  // "10.0.0.1:443"
+  std::string ToString() const;  // Returns "10.0.0.1:443".
 };
 using Addresses = std::vector<SocketAddress>;
 
-// The address that `host` is, if it is one; no name server is asked.
+// Returns the address if `host` is one; no name server is asked.
 std::optional<SocketAddress> NumericAddress(const std::string& host, int port);
 
 struct HostPort {
   std::string host;
   int port = 0;
-  bool urgent = false;  // Its lookup waits for no other host's.
+  bool urgent = false;  // True if its lookup may not wait for other hosts.
 };
 
-// Asks the system on another thread, which calls `done` once: at least one address, or kUnavailable
-// with the name and the resolver's reason. Questions for the same name at the same time are asked
-// once.
+// Asks the system on another thread, which calls `done` once, with at least one address, or with
+// kUnavailable naming the host and the resolver's reason. Simultaneous questions for the same name
+// are asked once.
 void ResolveInBackground(const HostPort& where,
                          std::function<void(absl::StatusOr<Addresses>)> done);
 

@@ -1,4 +1,4 @@
-// Reads one HTTP/1.1 answer from bytes that arrive cut at any place.
+// Parses one HTTP/1.1 answer from bytes that arrive in arbitrary pieces.
 #ifndef KUBE_CLIENT_INTERNAL_RESPONSE_PARSER_H_
 #define KUBE_CLIENT_INTERNAL_RESPONSE_PARSER_H_
 
@@ -14,12 +14,12 @@
 
 namespace kube {
 
-// Whatever the peer sends, this keeps no more than 64 kB beside the head. Not thread-safe.
+// Whatever the peer sends, this stores no more than 64 kB besides the head. Not thread-safe.
 class ResponseParser {
  public:
   struct Options {
-    std::optional<uint64_t> max_body_bytes;  // nullopt: no limit.
-    bool no_body = false;                    // The answer to CONNECT.
+    std::optional<uint64_t> max_body_bytes;  // nullopt means no limit.
+    bool no_body = false;                    // For the answer to CONNECT.
   };
   // All are optional. An error of on_body ends the parsing.
   struct Callbacks {
@@ -30,19 +30,19 @@ class ResponseParser {
   ResponseParser(const Options& options, Callbacks callbacks);
   ~ResponseParser();
 
-  // kResourceExhausted: the head is larger than 64 kB, or the body than allowed; kUnavailable: this
-  // is not HTTP. Interim answers (1xx) are passed over. After an error, or when done, no more bytes
-  // may come.
+  // kResourceExhausted when the head is larger than 64 kB, or the body larger than allowed;
+  // kUnavailable when this is not HTTP. Interim answers (1xx) are skipped. REQUIRES: not called
+  // after an error, or when done.
   absl::Status Feed(absl::string_view bytes);
-  // The connection has ended. `properly`: the peer said so, nobody cut it. kUnavailable unless the
-  // answer is whole.
+  // Call it when the connection has ended; `properly` means that the peer ended it and it was not
+  // cut. kUnavailable unless the answer is complete.
   absl::Status End(bool properly);
 
-  bool started() const;  // At least one byte has come.
+  bool started() const;  // Returns whether at least one byte has come.
   bool done() const;
   // Returns whether the connection can be used for another request. REQUIRES: done().
   bool keeps_connection() const;
-  // Its code is 0 before the head has come whole. REQUIRES: callbacks did not move from it.
+  // Its code is 0 before the whole head has come. REQUIRES: callbacks did not move from it.
   HttpResponse& head();
 
  private:

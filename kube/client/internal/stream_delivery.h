@@ -18,16 +18,16 @@ class StreamDelivery {
  public:
   explicit StreamDelivery(StreamCallbacks callbacks) : callbacks_(std::move(callbacks)) {}
 
-  // Not OK: kCancelled when the stream is closed, kInternal when the callback threw.
+  // The error is kCancelled when the stream is closed, kInternal when the callback threw.
   absl::Status Head(const HttpResponse& head);
   absl::Status Data(absl::string_view bytes);
-  // Nothing is delivered afterwards.
+  // Delivers the end; nothing is delivered afterwards.
   void End(absl::Status status);
-  // Waits for a callback that another thread runs at this moment. Nothing is delivered afterwards.
+  // Waits for a callback that another thread is running. Nothing is delivered afterwards.
   void Close();
   bool closed() const;
 
-  // Returns whether this thread runs a callback of some stream now.
+  // Returns whether this thread is inside a callback of any stream.
   static bool InCallback();
 
  private:

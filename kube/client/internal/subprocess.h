@@ -1,4 +1,4 @@
-// Runs a program to its end and collects what it prints.
+// Runs a program to its end and collects its output.
 #ifndef KUBE_CLIENT_INTERNAL_SUBPROCESS_H_
 #define KUBE_CLIENT_INTERNAL_SUBPROCESS_H_
 
@@ -14,7 +14,7 @@
 namespace kube {
 
 struct ProgramOptions {
-  std::string command;  // Looked up in $PATH unless it has a slash.
+  std::string command;  // Searched in $PATH unless it contains a slash.
   std::vector<std::string> args;
   // Added to, or replacing parts of, this process's environment.
   std::vector<std::pair<std::string, std::string>> env;
@@ -22,9 +22,10 @@ struct ProgramOptions {
   size_t max_output_bytes = 1 << 20;
 };
 
-// What the program wrote to standard output; its standard error is ours, its standard input empty.
-// kNotFound: no such program. kFailedPrecondition: it exited with another code than 0 (named) or
-// wrote too much. kDeadlineExceeded, kCancelled: it and its children were killed.
+// Returns what the program wrote to standard output; its standard error is that of this process,
+// its standard input empty. kNotFound: there is no such program. kFailedPrecondition: it exited
+// with another code than 0 (which is named) or wrote too much. kDeadlineExceeded, kCancelled: it
+// and its children were killed.
 absl::StatusOr<std::string> RunProgram(const ProgramOptions& options, const base::StopToken& stop);
 
 }  // namespace kube

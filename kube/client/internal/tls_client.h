@@ -1,5 +1,5 @@
-// What all TLS connections to one server share: trust, client certificate, the name that the server
-// has to prove, and sessions to resume.
+// What all TLS connections to one server share: trusted roots, client certificate, the name that
+// the server has to prove, and sessions to resume.
 #ifndef KUBE_CLIENT_INTERNAL_TLS_CLIENT_H_
 #define KUBE_CLIENT_INTERNAL_TLS_CLIENT_H_
 
@@ -19,7 +19,7 @@ class TlsClient {
   static absl::StatusOr<std::shared_ptr<TlsClient>> Create(
       const std::shared_ptr<const tls::ClientCredentials>& credentials, const std::string& name);
   virtual ~TlsClient() = default;
-  // A new connection over `below`, before its handshake.
+  // Returns a new connection over `below`, before its handshake.
   virtual std::unique_ptr<TlsLayer> Connect(std::unique_ptr<ByteLayer> below) = 0;
 };
 

@@ -1,4 +1,4 @@
-// One request and its whole answer, driven by the thread that waits for it.
+// One request and its whole answer, on the thread that waits for it.
 #ifndef KUBE_CLIENT_INTERNAL_UNARY_CALL_H_
 #define KUBE_CLIENT_INTERNAL_UNARY_CALL_H_
 
@@ -20,7 +20,7 @@
 
 namespace kube {
 
-// A server and the connections to it that are kept.
+// A server and the kept connections to it.
 struct Peer {
   std::shared_ptr<const Route> route;
   std::shared_ptr<ConnectionPool> pool;
@@ -28,7 +28,7 @@ struct Peer {
 
 class UnaryCall {
  public:
-  // `deadline` is SteadyNow's time. REQUIRES: the arguments outlive the call.
+  // `deadline` is in SteadyNow's time. REQUIRES: the arguments outlive the call.
   UnaryCall(const Peer& peer, const std::string& request, uint64_t max_body_bytes,
             base::SteadyTime deadline, const base::StopToken& stop)
       : peer_(peer),
@@ -38,16 +38,16 @@ class UnaryCall {
         stop_(stop),
         poll_(stop) {}
 
-  // Does what Transport::Send promises. A kept connection that turns out to be closed before
+  // Has the contract of Transport::Send. A kept connection that turns out to be closed before
   // anything of an answer came is replaced and the request sent again, unless it is a write that
   // was sent completely.
   absl::StatusOr<HttpResponse> Run();
 
  private:
-  // How one attempt ended.
+  // The result of one attempt.
   struct Attempt {
     absl::StatusOr<HttpResponse> answer;
-    bool stale = false;  // A kept connection was closed already.
+    bool stale = false;  // True if a kept connection had been closed already.
   };
 
   bool is_read() const { return absl::StartsWith(request_, "GET "); }

@@ -1,4 +1,4 @@
-// Paths of the Kubernetes API.
+// Builds paths of the Kubernetes API.
 #ifndef KUBE_CLIENT_INTERNAL_URL_H_
 #define KUBE_CLIENT_INTERNAL_URL_H_
 
@@ -10,11 +10,11 @@
 
 namespace kube {
 
-// Percent-encodes everything that may not stand literally in one path segment or query value.
+// Percent-encodes everything that is not allowed literally in one path segment or query value.
 std::string EscapeSegment(absl::string_view text);
 std::string EscapeQuery(absl::string_view text);
 
-// "/api/v1" or "/apis/apps/v1".
+// Returns "/api/v1" or "/apis/apps/v1".
 std::string GroupVersionPath(absl::string_view group, absl::string_view version);
 
 // Returns the path of all objects, or of those of one namespace.

@@ -1,4 +1,4 @@
-// Waiting for one socket on the caller's own thread.
+// Waits for one socket on the caller's own thread.
 #ifndef KUBE_CLIENT_INTERNAL_WAKE_POLL_H_
 #define KUBE_CLIENT_INTERNAL_WAKE_POLL_H_
 
@@ -11,19 +11,19 @@
 
 namespace kube {
 
-// "no file descriptor for waiting: Too many open files", by errno.
+// Returns "no file descriptor for waiting: Too many open files", depending on errno.
 std::string NoDescriptor();
 
-// Wakes this thread when a stop is requested. One at a time for each thread.
+// Wakes this thread when a stop is requested. A thread may have one at a time.
 class WakePoll {
  public:
   explicit WakePoll(const base::StopToken& stop);
   ~WakePoll();
   WakePoll(const WakePoll&) = delete;
 
-  // Waits until `fd` is ready for `events` (POLLIN, POLLOUT) or `look_again` has come: OK for both;
-  // kDeadlineExceeded, kCancelled; kUnavailable when the process has no file descriptor for it.
-  // Times are SteadyNow's.
+  // Waits until `fd` is ready for `events` (POLLIN, POLLOUT) or until `look_again`: OK for both;
+  // kDeadlineExceeded, kCancelled; kUnavailable when the process has no file descriptor for the
+  // wait. Times are SteadyNow's.
   absl::Status Await(int fd, short events, base::SteadyTime look_again, base::SteadyTime deadline);
 
  private:

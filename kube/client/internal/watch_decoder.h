@@ -5,7 +5,7 @@
 //   ... at the end of the body:
 //   RETURN_IF_ERROR(decoder.Finish());
 //
-// API servers write one JSON text per line; bytes arrive cut at any place.
+// API servers write one JSON text per line; bytes arrive in arbitrary pieces.
 #ifndef KUBE_CLIENT_INTERNAL_WATCH_DECODER_H_
 #define KUBE_CLIENT_INTERNAL_WATCH_DECODER_H_
 
@@ -24,13 +24,13 @@ namespace kube {
 // Not thread-safe.
 class WatchDecoder {
  public:
-  // The largest object that an API server stores is a few MB.
+  // The default exceeds the largest object that an API server stores, which is a few MB.
   explicit WatchDecoder(size_t max_line_bytes = 16 << 20) : max_line_bytes_(max_line_bytes) {}
 
   // Calls `on_line` for every line that `bytes` completes, without its end; empty lines are left
-  // out. The view is valid during the call only. A whole line inside `bytes` is not copied.
-  // kResourceExhausted when a line is too long; an error of `on_line` ends the feeding and is
-  // returned. After any error the decoder refuses more.
+  // out. The view is valid only during the call. A line that is complete inside `bytes` is not
+  // copied. kResourceExhausted when a line is too long; an error of `on_line` stops the decoding
+  // and is returned. After an error no more bytes may be fed.
   absl::Status Feed(absl::string_view bytes,
                     absl::FunctionRef<absl::Status(absl::string_view line)> on_line);
 
@@ -42,24 +42,24 @@ class WatchDecoder {
                         absl::FunctionRef<absl::Status(absl::string_view)> on_line);
 
   const size_t max_line_bytes_;
-  std::string partial_;  // The beginning of a line whose end has not come yet.
+  std::string partial_;  // The beginning of a line that is not complete yet.
   absl::Status failed_;
 };
 
 struct WatchEvent {
   enum class Type { kAdded, kModified, kDeleted, kBookmark, kError };
   Type type;
-  json::Value object;  // A v1 Status for kError.
+  json::Value object;  // For kError a v1 Status.
 };
-// kInvalidArgument when the text is not {"type": <known>, "object": {...}}. `wanted` says what is
-// read of it ("object.metadata"); nullptr: everything. Of errors everything is.
+// kInvalidArgument unless the text is {"type": <known>, "object": {...}}. `wanted` selects the
+// fields that are read ("object.metadata"); nullptr: all. Errors are always read whole.
 absl::StatusOr<WatchEvent> ParseWatchEvent(absl::string_view line,
                                            const json::Fields* wanted = nullptr);
 
-// The resourceVersion of an ADDED or MODIFIED event, found without reading the rest of the text:
-// enough to recognise a state that is known already. Empty when the event is of another type, or
-// when its text has an unusual form (spaces, escapes): only ParseWatchEvent can read it then. What
-// it finds in a malformed text is unspecified.
+// Returns the resourceVersion of an ADDED or MODIFIED event without parsing the rest of the text:
+// enough to recognise a known state. Empty when the event is of another type, or its text has an
+// unusual form (spaces, escapes), which only ParseWatchEvent can read. The result for malformed
+// text is unspecified.
 absl::string_view VersionOfStateEvent(absl::string_view line);
 
 }  // namespace kube

@@ -17,23 +17,25 @@
 
 namespace kube {
 
-// What a stream is made of, once credentials are there.
+// The parts of a stream, once credentials are available.
 struct StreamRequest {
   std::shared_ptr<const Route> route;
   std::string text;
 };
 
-// Connects, sends the request and hands the answer over. All functions are for the loop's thread.
+// Connects, sends the request and delivers the answer. All functions must be called on the loop's
+// thread.
 class WatchStream : public Reactor::Source, public std::enable_shared_from_this<WatchStream> {
  public:
-  // `loop` is used to come back, from a name lookup and for more data. `longest_silence`: how long
-  // nothing may come once the connection is there, and how long the head of the answer may take.
+  // `loop` is used to return to the thread, after a name lookup and for more data.
+  // `longest_silence` limits how long nothing may come once the connection is established, and how
+  // long the head of the answer may take.
   WatchStream(std::weak_ptr<EventLoop> loop, std::shared_ptr<StreamDelivery> delivery,
               absl::Duration longest_silence);
 
-  // Once, first.
+  // Call it once, first.
   void Start(Reactor& reactor, absl::StatusOr<StreamRequest> request);
-  // Lets everything go; nothing is delivered any more.
+  // Releases everything; nothing is delivered any more.
   void Cancel(Reactor& reactor);
 
   void OnReady(Reactor& reactor) override;
@@ -44,9 +46,9 @@ class WatchStream : public Reactor::Source, public std::enable_shared_from_this<
 
   void Resolve();
   void Connect(Reactor& reactor, absl::StatusOr<Addresses> addresses);
-  // Does what can be done without waiting.
+  // Runs the phases as far as possible without waiting.
   void Advance(Reactor& reactor);
-  // True: the phase is over.
+  // Returns whether the phase is over.
   absl::StatusOr<bool> Establish();
   absl::StatusOr<bool> Write();
   absl::StatusOr<bool> Read(Reactor& reactor);
@@ -62,9 +64,9 @@ class WatchStream : public Reactor::Source, public std::enable_shared_from_this<
   StreamRequest request_;
   size_t written_ = 0;
   Phase phase_ = Phase::kResolving;
-  base::SteadyTime phase_deadline_;  // Covers everything before the answer, then its head.
+  base::SteadyTime phase_deadline_;  // Limits all phases before the answer, then the answer's head.
   bool has_head_ = false;
-  bool comes_back_ = false;  // A call is posted.
+  bool comes_back_ = false;  // True if a call is posted.
   base::SteadyTime last_data_;
   std::unique_ptr<Connection> connection_;
   std::unique_ptr<ResponseParser> parser_;
