@@ -14,9 +14,10 @@ namespace {
 constexpr char kHelp[] = "help";
 constexpr char kVersion[] = "version";
 
-// The help of the command that the words behind `help` name; without words that of the program.
+// Returns the help of the command that the words after `help` name; without words that of the
+// program.
 absl::StatusOr<std::string> HelpOn(CLI::App& app, const std::vector<std::string>& words) {
-  app.clear();  // Else it is the help on `help` itself.
+  app.clear();  // Without this it would be the help on `help` itself.
   CLI::App* command = &app;
   std::string before;
   for (const std::string& word : words) {
@@ -33,11 +34,11 @@ absl::StatusOr<std::string> HelpOn(CLI::App& app, const std::vector<std::string>
 
 void AddHelpAndVersion(CLI::App& app) {
   app.set_version_flag("--version", Version());
-  // At most one: the words behind `help` are not run.
+  // At most one command: the words after `help` must not be run.
   app.require_subcommand(static_cast<int>(app.get_require_subcommand_min()), 1);
   app.add_subcommand(kVersion, "Print the version and how it was built.");
   app.add_subcommand(kHelp, "Print this help message, or that of a command: help COMMAND.")
-      ->allow_extras();  // The names of commands.
+      ->allow_extras();  // These are the names of commands.
 }
 
 absl::StatusOr<std::string> ParseWords(CLI::App& app, int argc, const char* const* argv) {

@@ -6,7 +6,7 @@
 namespace config {
 
 absl::Status ParseGoDuration(const std::string& text, absl::Duration& out) {
-  // Go has two letters for the micro sign, and no endless durations.
+  // Go accepts two characters for the micro sign, and no infinite durations.
   const std::string ascii = absl::StrReplaceAll(text, {{"\xc2\xb5s", "us"}, {"\xce\xbcs", "us"}});
   absl::Duration parsed;
   if (absl::ParseDuration(ascii, &parsed) && absl::AbsDuration(parsed) < absl::InfiniteDuration()) {

@@ -1,4 +1,4 @@
-// Durations as Go's programs read them.
+// Parses durations as Go's programs do.
 #ifndef CONFIG_DURATION_H_
 #define CONFIG_DURATION_H_
 
@@ -9,7 +9,7 @@
 
 namespace config {
 
-// Reads "1h0m5s", "10s" or "0". kInvalidArgument quotes the text; `out` is then left alone.
+// Parses "1h0m5s", "10s" or "0". kInvalidArgument quotes the text; `out` is unchanged then.
 absl::Status ParseGoDuration(const std::string& text, absl::Duration& out);
 
 }  // namespace config

@@ -31,7 +31,7 @@ struct Spec {
   absl::string_view StageSwitch() const { return stage == Stage::kAlpha ? "AllAlpha" : "AllBeta"; }
 };
 
-// Upstream's pkg/features; Failover is beta and off by default all the same.
+// As in upstream's pkg/features; Failover is off by default although it is beta.
 constexpr Spec kSpecs[] = {
     {Gate::kFailover, "Failover", false, Stage::kBeta, kNotYet,
      "evict from clusters with NoExecute taints, and taint clusters by ClusterTaintPolicies"},
@@ -71,7 +71,8 @@ std::string Assignment(absl::string_view name, bool value) {
   return absl::StrCat(name, value ? "=true" : "=false");
 }
 
-// A sentence when giving the gate this value does not do what it does upstream, else "".
+// Returns a sentence when this value of the gate does not have the effect that it has upstream,
+// else "".
 std::string WarningOf(const Spec& s, bool value) {
   const std::string what = absl::StrCat("--feature-gates=", Assignment(s.name, value));
   switch (s.state) {

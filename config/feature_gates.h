@@ -31,26 +31,26 @@ enum class Gate {
   kSchedulingOvercommitProtection,
 };
 
-// Not thread-safe while being set; read-only (and safe) afterwards.
+// Not thread-safe while it is being set; afterwards it may be read from any thread.
 class FeatureGates {
  public:
   FeatureGates();
   bool Enabled(Gate gate) const;
-  // "A=true,B=false". AllAlpha and AllBeta switch whole stages; a gate named itself wins over them,
-  // in whatever order they come. kInvalidArgument for an unknown gate or value, naming it.
+  // Parses "A=true,B=false". AllAlpha and AllBeta switch whole stages; a gate named itself wins
+  // over them, in whatever order they come. kInvalidArgument names an unknown gate or value.
   absl::Status Set(absl::string_view text);
-  // One line per gate for --help: "Failover=true|false (BETA - default=false)".
+  // Returns one line per gate for --help: "Failover=true|false (BETA - default=false)".
   static std::string Describe();
-  // Sentences about values that were given and do not have the effect, or not the whole effect,
-  // that they have upstream.
+  // Returns a sentence for each given value that does not have the whole effect that it has
+  // upstream.
   std::vector<std::string> Warnings() const;
-  // The gates that differ from their default: "Failover=true,...".
+  // Returns the gates that differ from their default: "Failover=true,...".
   std::string Changed() const;
 
  private:
   std::map<Gate, bool> values_;
   std::map<Gate, bool> named_;
-  std::map<std::string, bool> stages_;  // "AllAlpha" and "AllBeta" as given.
+  std::map<std::string, bool> stages_;  // "AllAlpha" and "AllBeta" as they were given.
 };
 
 }  // namespace config

@@ -1,4 +1,4 @@
-// Fields that are accepted and ask for what this program does not do yet.
+// The table of fields that are accepted but ask for something which this program does not do yet.
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"

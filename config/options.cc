@@ -54,7 +54,7 @@ absl::Status Validate(const Options& o, const CLI::App& app) {
   return SkippedNamespaces::Create(o.skipped_propagating_namespaces).status();
 }
 
-// Puts `least` in place of a number that is too small and says so.
+// Replaces a number that is too small by `least` and adds a warning.
 template <class T>
 void AtLeast(T least, absl::string_view flag, T& value, Options& o) {
   if (value >= least) return;
@@ -75,8 +75,7 @@ void DefaultUnlessPositive(T standard, absl::string_view flag, T& value, Options
   value = standard;
 }
 
-// A rate without a positive number means that there is none; a burst means something only beside a
-// rate.
+// A rate that is not positive means no limit; a burst has an effect only together with a rate.
 void AdjustRate(absl::string_view server, double& qps, int& burst, Options& o) {
   const std::string rate_flag = absl::StrCat("--", server, "-api-qps");
   const std::string burst_flag = absl::StrCat("--", server, "-api-burst");
@@ -88,7 +87,7 @@ void AdjustRate(absl::string_view server, double& qps, int& burst, Options& o) {
   }
 }
 
-// Upstream takes these values; some of them then stop it from working, without a word.
+// Upstream accepts these values, although some of them silently stop it from working.
 void Adjust(Options& o) {
   Concurrency& c = o.concurrency;
   AtLeast(1, "--concurrent-work-syncs", c.work, o);
@@ -119,7 +118,7 @@ void WarnOfControllers(Options& o) {
   }
 }
 
-// The flags that were given and differ from their default.
+// Returns the flags that were given and differ from their default.
 std::string ChangedFlags(const CLI::App& app) {
   std::vector<std::string> changed;
   for (const CLI::Option* option : app.get_options()) {
@@ -131,19 +130,19 @@ std::string ChangedFlags(const CLI::App& app) {
   return absl::StrJoin(changed, " ");
 }
 
-// Underscores in flag names count as dashes.
+// Returns the arguments with dashes for underscores in flag names.
 std::vector<std::string> NormalizedArguments(int argc, const char* const* argv) {
   std::vector<std::string> out;
-  for (int i = argc - 1; i > 0; --i) {  // CLI11 takes them last to first.
+  for (int i = argc - 1; i > 0; --i) {  // CLI11 takes the last one first.
     std::string argument = argv[i];
     if (absl::StartsWith(argument, "--")) {
       const auto name_end = argument.begin() + static_cast<std::ptrdiff_t>(
                                                    std::min(argument.find('='), argument.size()));
       std::replace(argument.begin(), name_end, '_', '-');
     }
-    if (absl::StartsWith(argument, "-v=")) argument.insert(0, "-");  // Go's form of -v3.
+    if (absl::StartsWith(argument, "-v=")) argument.insert(0, "-");  // Go accepts this form of -v3.
     const bool is_empty = absl::StartsWith(argument, "--") && absl::EndsWith(argument, "=");
-    if (is_empty) {  // In CLI11's words: the flag, and an empty value after it.
+    if (is_empty) {  // CLI11 needs the flag and an empty value after it.
       argument.pop_back();
       out.emplace_back();
     }
@@ -182,7 +181,8 @@ Parsed ParseCommandLine(int argc, const char* const* argv) {
   Parsed parsed;
   Options& options = parsed.options;
   CLI::App app("The controllers of a Karmada control plane.", "karmada-controller-manager");
-  app.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);  // As in Go.
+  // As in Go, the last value counts.
+  app.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
   AddHelpAndVersion(app);
   internal::AddUsedFlags(app, options);
   internal::AddUnusedFlags(app);

@@ -1,4 +1,4 @@
-// Command-line flags of karmada-controller-manager: upstream's names, defaults and checks.
+// The command-line flags of karmada-controller-manager, with upstream's names, defaults and checks.
 #ifndef CONFIG_OPTIONS_H_
 #define CONFIG_OPTIONS_H_
 
@@ -20,7 +20,7 @@ struct LeaderElection {
   absl::Duration retry_period = absl::Seconds(2);
 };
 
-// Workers per kind of object.
+// The number of workers for each kind of object.
 struct Concurrency {
   int work = 5;
   int resource_binding = 5;
@@ -50,7 +50,7 @@ struct RateLimits {
   int bucket_size = 100;
 };
 
-// Bounds of one run of a customization's script.
+// The limits of one run of a customization's script.
 struct Scripts {
   absl::Duration timeout = absl::Seconds(1);
   int memory_mib = 64;
@@ -59,7 +59,7 @@ struct Scripts {
 struct Logging {
   int verbosity = 0;
   std::string vmodule;
-  std::string format = "text";  // or "json"
+  std::string format = "text";  // "text" or "json".
 };
 
 struct Options {
@@ -82,12 +82,12 @@ struct Options {
   Scripts scripts;
   Logging logging;
 
-  // What was given and does not do what it does upstream: a sentence each, for the log.
+  // A sentence, for the log, about each setting that does not have the effect that it has upstream.
   std::vector<std::string> warnings;
   // The given flags that differ from their defaults: "--v=2 --controllers=*,-binding".
   std::string changed_flags;
 
-  // Reports whether the controller of this name runs: the first token "name" or "-name" decides,
+  // Returns whether the controller of this name runs: the first token "name" or "-name" decides,
   // else "*".
   bool ControllerEnabled(const std::string& name, bool on_by_default = true) const;
 };
@@ -95,12 +95,13 @@ struct Options {
 // What to do after parsing.
 struct Parsed {
   enum class Outcome { kRun, kExit } outcome = Outcome::kRun;
-  int exit_code = 0;   // With kExit.
-  std::string output;  // To print with kExit: help or version on stdout (code 0), else stderr.
+  int exit_code = 0;  // Set with kExit.
+  // The text to print with kExit: help or version on stdout (code 0), else on stderr.
+  std::string output;
   Options options;
 };
 
-// The exit code of every program of this project when its arguments make no sense.
+// The exit code of every program of this project when its arguments are wrong.
 inline constexpr int kUsageExitCode = 2;
 
 // Underscores in flag names count as dashes; lists are comma separated and may be repeated.

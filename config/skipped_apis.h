@@ -1,4 +1,4 @@
-// Kinds that are never propagated: flag --skipped-propagating-apis.
+// Kinds that the flag --skipped-propagating-apis excludes from propagation.
 #ifndef CONFIG_SKIPPED_APIS_H_
 #define CONFIG_SKIPPED_APIS_H_
 
@@ -13,11 +13,11 @@ namespace config {
 
 class SkippedApis {
  public:
-  // `text`: semicolon-separated group, group/version, or group/version/Kind[,Kind] ("v1/Kind" in
-  // the core group). kInvalidArgument names the flag and the bad token.
+  // `text` is a semicolon-separated list of group, group/version, or group/version/Kind[,Kind]
+  // ("v1/Kind" in the core group). kInvalidArgument names the flag and the bad token.
   static absl::StatusOr<SkippedApis> Parse(absl::string_view text);
 
-  // The core group is "".
+  // The core group is named "".
   bool Contains(const std::string& group, const std::string& version,
                 const std::string& kind) const;
 

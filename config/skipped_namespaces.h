@@ -1,4 +1,4 @@
-// Namespaces that are never propagated: flag --skipped-propagating-namespaces.
+// Namespaces that the flag --skipped-propagating-namespaces excludes from propagation.
 #ifndef CONFIG_SKIPPED_NAMESPACES_H_
 #define CONFIG_SKIPPED_NAMESPACES_H_
 
@@ -13,8 +13,8 @@ namespace config {
 
 class SkippedNamespaces {
  public:
-  // `patterns`: regular expressions between ^ and $, as upstream anchors them. kInvalidArgument
-  // names the flag and says what is wrong.
+  // `patterns` are regular expressions, to be matched between ^ and $ as upstream does.
+  // kInvalidArgument names the flag and what is wrong.
   static absl::StatusOr<SkippedNamespaces> Create(const std::vector<std::string>& patterns);
 
   bool Contains(absl::string_view ns) const;

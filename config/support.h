@@ -1,6 +1,6 @@
-// Which parts of upstream's surface (Karmada v1.18.2) this program has: controllers, kinds of
-// objects, feature gates and flags. These tables are the only source: the warnings at start are
-// made from them, and a test compares docs/support.md with them.
+// Lists which of upstream's (Karmada v1.18.2) controllers, kinds of objects, feature gates and
+// flags this program supports. These tables are the only source: the warnings at start are made
+// from them, and a test compares docs/support.md with them.
 #ifndef CONFIG_SUPPORT_H_
 #define CONFIG_SUPPORT_H_
 
@@ -15,13 +15,13 @@
 namespace config {
 
 enum class State {
-  kHere,     // Does what it does upstream.
-  kPartly,   // Some of it; the note says what is missing.
+  kHere,     // Has the effect that it has upstream.
+  kPartly,   // Has a part of that effect; the note says what is missing.
   kNotYet,   // Accepted, without effect until its feature is part of this program; the note is what
              // it would do ("evict from ...").
   kFixed,    // Accepted, but cannot be changed here; the note says what always holds.
-  kNoSense,  // Accepted, and there is nothing in this program that it could change.
-  kOutside,  // Upstream's controller manager does nothing with it either; other programs do.
+  kNoSense,  // Accepted, but there is nothing in this program that it could change.
+  kOutside,  // Has no effect in upstream's controller manager either; other programs use it.
 };
 
 // One row of a table.
@@ -31,20 +31,20 @@ struct Support {
   absl::string_view note = "";
 };
 struct FlagSupport {
-  std::string name;  // With its dashes.
+  std::string name;  // With its leading dashes.
   State state = State::kHere;
   absl::string_view note = "";
 };
 
 struct ControllerSupport {
-  absl::string_view name;  // As in --controllers.
+  absl::string_view name;  // As written in --controllers.
   bool on_by_default = true;
   State state = State::kHere;
   absl::string_view note = "";
 };
 
-// A kind of Karmada's API groups, by the name of its resource. The note is what follows for its
-// objects.
+// A kind of Karmada's API groups, by the name of its resource. The note describes the consequence
+// for its objects.
 struct KindSupport {
   absl::string_view group;
   absl::string_view version;
@@ -56,37 +56,37 @@ struct KindSupport {
 
 // A field that asks for something which this program does not do yet.
 struct FieldSupport {
-  std::vector<absl::string_view> kinds;  // Of Karmada's API groups.
-  std::vector<absl::string_view> path;   // An item of a list is "[]".
-  absl::string_view value;               // What asks for it; "" stands for any that is not null.
-  absl::string_view note;                // What follows.
+  std::vector<absl::string_view> kinds;  // Kinds of Karmada's API groups.
+  std::vector<absl::string_view> path;   // "[]" stands for the items of a list.
+  absl::string_view value;  // The value that asks for it; "" stands for any value but null.
+  absl::string_view note;   // The consequence.
 
-  // "spec.propagateDeps: true"
+  // Returns a name such as "spec.propagateDeps: true".
   std::string Name() const;
-  // "spec.propagateDeps: true has no effect yet: <note>"
+  // Returns "spec.propagateDeps: true has no effect yet: <note>".
   std::string Sentence() const;
 };
 
-// What a user reads in docs/support.md.
+// Returns the word for the state in docs/support.md.
 absl::string_view StateText(State state);
 
-// All controllers that upstream's --controllers switches, sorted by name.
+// Returns all controllers that upstream's --controllers switches, sorted by name.
 absl::Span<const ControllerSupport> Controllers();
-// What runs without being named in --controllers.
+// Returns the loops that run without being named in --controllers.
 absl::Span<const Support> LoopsWithoutSwitch();
-// All resources of Karmada's API groups.
+// Returns all resources of Karmada's API groups.
 absl::Span<const KindSupport> Kinds();
-// All fields without effect, sorted by kind.
+// Returns all fields without effect, sorted by kind.
 const std::vector<FieldSupport>& FieldsWithoutEffect();
-// Returns those that the object has: one of Karmada's API groups, whole.
+// Returns the fields without effect that `object`, a whole object of Karmada's API groups, sets.
 std::vector<const FieldSupport*> FieldsWithoutEffectOf(const json::Value& object);
-// All gates, in the order of --help.
+// Returns all gates, in the order of --help.
 std::vector<Support> GateSupport();
-// All flags, sorted by name.
+// Returns all flags, sorted by name.
 std::vector<FlagSupport> Flags();
 
-// kInvalidArgument when a token of --controllers names nothing that upstream knows: it lists what
-// can be named, and the name that was probably meant.
+// kInvalidArgument when a token of --controllers names a controller that upstream does not have;
+// the message lists the known names and the one that was probably meant.
 absl::Status CheckControllers(const std::vector<std::string>& tokens);
 
 }  // namespace config

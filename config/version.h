@@ -1,4 +1,4 @@
-// What this build is.
+// The version of this build.
 #ifndef CONFIG_VERSION_H_
 #define CONFIG_VERSION_H_
 
@@ -11,17 +11,17 @@ namespace config {
 // "v0.1.0"
 std::string Version();
 
-// What is known of the build; what is not known is "".
+// Facts about the build; unknown ones are "".
 struct BuildInfo {
   std::string version;
-  std::string commit;        // Full hash; that of the last time CMake configured the build.
+  std::string commit;        // The full hash, as of the last time CMake configured the build.
   std::string short_commit;  // Its first 9 digits.
   std::string compiler;      // "gcc 12.2.0"
   std::string platform;      // "linux/amd64"
 };
 BuildInfo Build();
 
-// The line that `<program> version` prints, in upstream's form.
+// Returns the line that `<program> version` prints, in upstream's format.
 std::string VersionText(absl::string_view program);
 
 }  // namespace config

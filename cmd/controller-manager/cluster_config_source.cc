@@ -23,7 +23,7 @@ absl::StatusOr<std::string> SecretValue(const kube::Object& secret, absl::string
   return value;
 }
 
-// "accept-encoding" -> "Accept-Encoding".
+// Returns "Accept-Encoding" for "accept-encoding".
 std::string CanonicalHeader(absl::string_view name) {
   std::string out(name);
   bool start = true;

@@ -1,4 +1,4 @@
-// How to reach a member: its Cluster object and the Secret that names.
+// Finds out how to reach a member: from its Cluster object and the Secret that it names.
 #ifndef CMD_CONTROLLER_MANAGER_CLUSTER_CONFIG_SOURCE_H_
 #define CMD_CONTROLLER_MANAGER_CLUSTER_CONFIG_SOURCE_H_
 
@@ -12,7 +12,7 @@ namespace cmd {
 
 class ClusterConfigSource : public kube::ClusterConfigSource {
  public:
-  // REQUIRES: the client outlives the source.
+  // REQUIRES: `control_plane` outlives the source.
   explicit ClusterConfigSource(kube::ClusterClient& control_plane) : client_(control_plane) {}
 
   // Errors name the cluster and the field or secret at fault, never a secret's value.

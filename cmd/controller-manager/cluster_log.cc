@@ -13,7 +13,7 @@ namespace {
 using base::LogInfo;
 using base::LogWarning;
 
-// What the condition Ready says: its status and why; "" for both while there is none.
+// The status, reason and message of the condition Ready; all "" while there is none.
 struct Readiness {
   std::string status, reason, message;
   friend bool operator==(const Readiness&, const Readiness&) = default;
@@ -44,7 +44,7 @@ void OnAdd(const kube::ObjectPtr& cluster, bool initial) {
     LogInfo("cluster joined", {{"cluster", cluster->name()},
                                {"mode", api::ClusterView(*cluster).IsPull() ? "Pull" : "Push"}});
   }
-  // A hundred clusters that are well at start are not worth a hundred lines.
+  // Clusters that are ready at the start are not logged, since there may be hundreds of them.
   if (!initial || now.status != "True") LogReadiness(*cluster, now);
 }
 

@@ -1,5 +1,5 @@
-// One line in the log, at any verbosity, when a cluster joins, leaves, becomes ready or is not
-// ready any more: what an operator wants to know first.
+// Logs one line, at any verbosity, when a cluster joins, leaves, becomes ready or is not ready any
+// more, because operators look for that first.
 #ifndef CMD_CONTROLLER_MANAGER_CLUSTER_LOG_H_
 #define CMD_CONTROLLER_MANAGER_CLUSTER_LOG_H_
 
@@ -12,7 +12,7 @@ namespace cmd {
 
 class ClusterLog : public kube::Runnable {
  public:
-  // REQUIRES: the manager outlives this.
+  // REQUIRES: `manager` outlives this object.
   explicit ClusterLog(kube::Manager& manager) : manager_(manager) {}
   std::string name() const override { return "cluster log"; }
   absl::Status Run(const base::StopToken& stop) override;

@@ -1,4 +1,4 @@
-// The controllers of this program: one line each.
+// The controllers of this program, one line each.
 #ifndef CMD_CONTROLLER_MANAGER_CONTROLLER_TABLE_H_
 #define CMD_CONTROLLER_MANAGER_CONTROLLER_TABLE_H_
 
@@ -14,31 +14,31 @@
 
 namespace cmd {
 
-// Says whether --controllers switches a controller. Whether one that it does not name is on is
-// written in config/support.h.
+// Distinguishes controllers that --controllers switches from those that always run.
+// config/support.h says whether one that the flag does not name is on.
 enum class Switch { kByFlag, kAlwaysOn };
 
-// Stands in the place of a flag, for controllers whose number of workers no flag sets.
+// For controllers whose number of workers no flag sets.
 inline constexpr int config::Concurrency::*kOneWorker = nullptr;
 
 struct ControllerEntry {
-  const char* name;  // As in --controllers; several lines of one name are switched together.
+  const char* name;  // As in --controllers; several lines with the same name are switched together.
   Switch switched;
-  int config::Concurrency::*workers;  // The flag that says how many, or kOneWorker.
+  int config::Concurrency::*workers;  // The flag with the number of workers, or kOneWorker.
   absl::Status (*build)(const loops::Context& context, int workers);
-  std::optional<config::Gate> gate = std::nullopt;  // Has to be on, too.
+  std::optional<config::Gate> gate = std::nullopt;  // A gate that has to be on, too.
 };
 
 absl::Span<const ControllerEntry> ControllerTable();
 
-// The names that --controllers knows, sorted, each once.
+// Returns the names that --controllers knows, sorted, each once.
 std::vector<std::string> ControllerNames();
 
-// One line in the log: which controllers run, which the flags turn off, and which of upstream's are
+// Logs, in one line, which controllers run, which the flags turn off, and which of upstream's are
 // not part of this program yet.
 void LogControllers(const config::Options& options);
 
-// Builds the controllers that the flags ask for. The first error ends it.
+// Builds the controllers that the flags enable. Returns the first error and stops there.
 absl::Status BuildControllers(const loops::Context& context);
 
 }  // namespace cmd

@@ -73,8 +73,8 @@ kube::ClientOptions ControlPlaneClient(const config::Options& o, const std::stri
   return c;
 }
 
-// The options of the client that serves the lease alone. A call that is not answered ends early
-// enough for another one before the deadline of the renewal.
+// Returns the options of the client that serves only the lease. A call that is not answered ends
+// early enough to be repeated before the deadline of the renewal.
 kube::ClientOptions ElectionClient(const config::Options& o, const std::string& host) {
   kube::ClientOptions c = ControlPlaneClient(o, host);
   c.qps = 0;
@@ -89,7 +89,7 @@ kube::ClusterSet::Options MemberOptions(const config::Options& o,
   m.qps = o.cluster_api_qps;
   m.burst = o.cluster_api_burst;
   m.user_agent = UserAgent();
-  // Members are full of objects that are not Karmada's; only its own are kept.
+  // Members are full of objects that are not Karmada's; only Karmada's own are cached.
   m.on_new = [](kube::MemberCluster& member) {
     kube::InformerOptions informer;
     informer.label_selector = absl::StrCat(api::kManagedLabel, "=", api::kManagedValue);
@@ -98,7 +98,7 @@ kube::ClusterSet::Options MemberOptions(const config::Options& o,
   return m;
 }
 
-// Everything that lives as long as the daemon runs, in order of construction.
+// All objects that live as long as the daemon runs, in order of construction.
 class Daemon {
  public:
   Daemon(const config::Options& options, const Connection& connection)
@@ -131,8 +131,8 @@ class Daemon {
                  options} {
     manager_.Add(kinds_.NewRunnable());
   }
-  // Handlers of informers point into the controllers and into what they share, all of which goes
-  // before the informers do.
+  // Handlers of informers refer to the controllers and to what they share, which are destroyed
+  // before the informers, so the informers are stopped first.
   ~Daemon() {
     informers_.Stop();
     for (const std::string& name : members_.Names()) members_.Remove(name);
@@ -172,7 +172,7 @@ class Daemon {
   const loops::Context context_;
 };
 
-// Upstream's labels; those of Go are empty.
+// The labels are upstream's; those about Go are empty.
 void Daemon::ShowBuild() {
   const config::BuildInfo build = config::Build();
   const metrics::Labels labels = {{"git_version", build.version},
@@ -186,7 +186,7 @@ void Daemon::ShowBuild() {
   registry_.GetGauge("karmada_build_info", "What this build is.", labels).Set(1);
 }
 
-// With a client of its own: nothing that asks again and again is built before.
+// Uses a client of its own, before anything is built that would repeat its requests.
 absl::Status CheckServerOf(const config::Options& options, const Connection& connection,
                            const base::StopToken& stop) {
   kube::Client client(connection.loops, ControlPlaneClient(options, connection.host),
@@ -215,10 +215,10 @@ absl::Status RunDaemon(const config::Options& options, const Connection& connect
   }
   auto daemon = std::make_unique<Daemon>(options, connection);
   const absl::Status result = daemon->Run(stop);
-  // Also when it ended by itself, having lost its lease for example.
+  // The limit applies also when the daemon ended by itself, for example because it lost its lease.
   EndProcessAfter(kStopLimit, 1);
-  // Threads that outlived the graceful period still use it, and waiting for them would exceed the
-  // period further: the process ends without taking it apart.
+  // Threads that outlived the graceful period still use the daemon, and waiting for them would
+  // exceed the period further: the process ends without destroying it.
   if (absl::IsDeadlineExceeded(result)) static_cast<void>(daemon.release());
   return result;
 }

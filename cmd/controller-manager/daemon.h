@@ -1,4 +1,4 @@
-// The controller manager as one object: connects, wires the loops, runs until stopped.
+// The controller manager as one object: it connects, wires the loops and runs until it is stopped.
 #ifndef CMD_CONTROLLER_MANAGER_DAEMON_H_
 #define CMD_CONTROLLER_MANAGER_DAEMON_H_
 
@@ -12,19 +12,20 @@
 
 namespace cmd {
 
-// The way to the Karmada API server; nothing was sent yet.
+// The connection to the Karmada API server; no request has been sent yet.
 struct Connection {
   std::string host;  // "host:port"
-  // One for the loops and one for the election, whose renewals must never wait for theirs.
+  // One transport for the loops and one for the election, whose renewals must never wait for the
+  // loops' calls.
   std::shared_ptr<kube::Transport> loops, election;
 };
 
 // Reads the kubeconfig (--kubeconfig, $KUBECONFIG, the pod's service account, ~/.kube/config). The
-// error says which file or field cannot be used.
+// error names the file or field that cannot be used.
 absl::StatusOr<Connection> Connect(const config::Options& options);
 
-// Blocks. OK after a stop; otherwise why it could not go on (API server unreachable at start, CRDs
-// missing, lease lost).
+// Blocks. OK after a stop; otherwise the reason why it cannot go on (API server unreachable at
+// start, CRDs missing, lease lost).
 absl::Status RunDaemon(const config::Options& options, const Connection& connection,
                        const base::StopToken& stop);
 

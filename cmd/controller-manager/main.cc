@@ -20,11 +20,11 @@
 
 namespace {
 
-// Exit codes as upstream's, but for wrong flags (config::kUsageExitCode).
+// The exit codes are upstream's, except for wrong flags (config::kUsageExitCode).
 constexpr int kFailed = 1;
 constexpr int kNoKubeconfig = 2;
 
-// Turns the first signal into a stop that ends in time.
+// On the first signal, requests a stop and limits its time.
 void WatchSignals(const base::StopSignals& signals, base::StopSource source) {
   signals.Watch(
       [source](int signal) mutable {
@@ -44,7 +44,7 @@ void LogStart(const config::Options& options) {
   for (const std::string& warning : options.warnings) base::LogWarning(warning);
 }
 
-// Runs until stopped; returns the exit code.
+// Runs until it is stopped; returns the exit code.
 int Run(const config::Options& options, const base::StopToken& stop) {
   const absl::StatusOr<cmd::Connection> connection = cmd::Connect(options);
   if (!connection.ok()) {
@@ -53,10 +53,10 @@ int Run(const config::Options& options, const base::StopToken& stop) {
     return kNoKubeconfig;
   }
   const absl::Status result = cmd::RunDaemon(options, *connection, stop);
-  // A stop that comes during the start is not a failure either.
+  // A stop during the start is not a failure either.
   if (result.ok() || (stop.stop_requested() && absl::IsCancelled(result))) return 0;
   base::LogError("karmada-controller-manager ends", {{"error", result}});
-  // Threads that outlived the graceful period must not keep the process.
+  // Threads that outlived the graceful period must not delay the end of the process.
   if (absl::IsDeadlineExceeded(result)) _exit(kFailed);
   return kFailed;
 }
@@ -64,11 +64,14 @@ int Run(const config::Options& options, const base::StopToken& stop) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const base::StopSignals signals;  // First, so that a stop during the start ends as any other.
+  // Declared first, so that a stop during the start works like any other.
+  const base::StopSignals signals;
   tls::DisableSystemBundlePerConnection();
-  mallopt(M_ARENA_MAX, 2);  // Many mostly idle threads: an arena for each would double the memory.
-  mallopt(M_TOP_PAD, 256 << 10);  // Else an arena grows by a page, and a system call, at a time.
-  // Debian's Abseil looks for lock cycles at every lock unless it is switched off.
+  // Threads are many and mostly idle: an arena for each would double the memory.
+  mallopt(M_ARENA_MAX, 2);
+  // Otherwise an arena grows by one page and one system call at a time.
+  mallopt(M_TOP_PAD, 256 << 10);
+  // Debian's Abseil searches for lock cycles at every lock unless that is switched off.
   absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
   const config::Parsed parsed = config::ParseCommandLine(argc, argv);
   if (parsed.outcome == config::Parsed::Outcome::kExit) {

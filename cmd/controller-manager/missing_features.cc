@@ -1,10 +1,10 @@
-// How it works. Two kinds of objects ask for what is not there: those of a kind without effect
-// (an OverridePolicy), and those with a field without effect (a policy with spec.failover). Both
-// tables are in config/support.h. The kinds of the second sort are cached anyway; those of the
-// first are watched for this purpose only, once they are served. Handlers pass over what the first
-// list brings, because those objects have been there before and a restart must write nothing; the
-// log counts them. A kind that comes to be served later has no first list in that sense: its
-// objects are new.
+// How it works. Two sorts of objects ask for something that this program does not do: those of a
+// kind without effect (an OverridePolicy), and those with a field without effect (a policy with
+// spec.failover). Both tables are in config/support.h. The kinds of the second sort are cached
+// anyway; those of the first are watched only for this purpose, once they are served. Handlers
+// ignore the objects of the first list, because those were there before and a restart must write
+// nothing; the log counts them. A kind that comes to be served later has no first list in that
+// sense: its objects are new.
 #include "cmd/controller-manager/missing_features.h"
 
 #include <map>
@@ -24,7 +24,7 @@
 namespace cmd {
 namespace {
 
-// The kinds that have fields without effect.
+// Returns the kinds that have fields without effect.
 std::vector<const kube::Resource*> KindsWithFields() {
   return {&api::PropagationPolicies(), &api::ClusterPropagationPolicies(), &api::Clusters()};
 }
@@ -33,7 +33,7 @@ kube::Gvk GvkOf(const config::KindSupport& kind) {
   return {std::string(kind.group), std::string(kind.version), std::string(kind.kind)};
 }
 
-// nullptr when the table has no such kind, or it has an effect.
+// Returns the kind's row of the table; nullptr when there is none, or the kind has an effect.
 const config::KindSupport* WithoutEffect(const kube::Gvk& gvk) {
   for (const config::KindSupport& kind : config::Kinds()) {
     if (kind.state == config::State::kNotYet && GvkOf(kind) == gvk) return &kind;
@@ -41,7 +41,7 @@ const config::KindSupport* WithoutEffect(const kube::Gvk& gvk) {
   return nullptr;
 }
 
-// False as well when the server does not serve the kind, or does not answer.
+// Returns false also when the server does not serve the kind, or does not answer.
 bool HasObjects(kube::Client& client, const config::KindSupport& kind,
                 const base::StopToken& stop) {
   const absl::StatusOr<kube::HttpResponse> page = client.GetRaw(
@@ -88,7 +88,7 @@ void MissingFeatures::OnDiscovered(const std::set<kube::Gvk>& served) {
   for (const config::KindSupport& kind : config::Kinds()) {
     if (kind.state != config::State::kNotYet) continue;
     const kube::Gvk gvk = GvkOf(kind);
-    // A need that is not served would have discovery asked more often.
+    // Kinds that are not served are not asked for, because that would repeat discovery more often.
     if (served.contains(gvk) && watched_.insert(gvk).second) {
       subscription_.Need(gvk, "without effect");
     } else if (!served.contains(gvk) && watched_.erase(gvk) > 0) {

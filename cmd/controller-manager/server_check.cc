@@ -40,7 +40,7 @@ std::string Shown(const std::string& body) {
   return base::CutText(absl::StrReplaceAll(body, {{"\r", " "}, {"\n", " "}}), kShownBytes);
 }
 
-// "Kubernetes v1.31.0" of the server's answer.
+// Returns the version in the server's answer, such as "v1.31.0".
 absl::StatusOr<std::string> VersionOf(const kube::HttpResponse& answer, const std::string& host) {
   if (answer.code != kOk && answer.code != kNotFound) {
     return absl::UnavailableError(absl::StrCat("the Karmada API server ", host,
@@ -55,7 +55,8 @@ absl::StatusOr<std::string> VersionOf(const kube::HttpResponse& answer, const st
       " and \"", Shown(answer.body), "\". --kubeconfig has to lead to the Karmada API server"));
 }
 
-// Karmada's API versions that the server does not serve; none when it does not say what it serves.
+// Returns Karmada's API versions that the server does not serve; none when it does not list what it
+// serves.
 std::vector<std::string> MissingApis(kube::Client& client, const base::StopToken& stop) {
   const auto answer = client.GetRaw("/apis", stop);
   if (!answer.ok() || answer->code != kOk) return {};

@@ -1,4 +1,4 @@
-// Looks at what the kubeconfig leads to before anything is built on it.
+// Checks which server the kubeconfig leads to, before anything is built on it.
 #ifndef CMD_CONTROLLER_MANAGER_SERVER_CHECK_H_
 #define CMD_CONTROLLER_MANAGER_SERVER_CHECK_H_
 
@@ -13,14 +13,14 @@
 namespace cmd {
 
 struct ServerCheck {
-  std::string host;         // Names the server in messages.
-  absl::Duration patience;  // How long Karmada's APIs are waited for.
+  std::string host;         // The name of the server in messages.
+  absl::Duration patience;  // How long to wait for Karmada's APIs.
 };
 
 // OK when `client` talks to a Kubernetes API server with Karmada's API groups. When it serves none
-// of them, one warning says so and they are waited for, as they may be about to be installed;
-// kFailedPrecondition when they do not come. When only some are missing, a warning names them.
-// kInvalidArgument when what answers is no Kubernetes API server.
+// of them, one warning says so and the call waits for them, because they may be about to be
+// installed; kFailedPrecondition when they do not appear in time. When only some are missing, a
+// warning names them. kInvalidArgument when the server is not a Kubernetes API server.
 absl::Status CheckServer(kube::Client& client, const ServerCheck& check, const base::Clock& clock,
                          const base::StopToken& stop);
 

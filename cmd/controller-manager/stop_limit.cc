@@ -13,7 +13,7 @@ namespace cmd {
 void EndProcessAfter(absl::Duration limit, int exit_code) {
   std::thread([limit, exit_code] {
     base::RealClock().SleepFor(limit, {});
-    // Not through the log: whoever hangs may hold its lock.
+    // The log is not used, because a thread that hangs may hold its lock.
     const std::string message =
         absl::StrCat("the stop has taken longer than ", absl::FormatDuration(limit), ", ending\n");
     static_cast<void>(!write(STDERR_FILENO, message.data(), message.size()));

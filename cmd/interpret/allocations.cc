@@ -1,4 +1,5 @@
-// Replaces operator new for the whole program, as the standard allows; that is what counting needs.
+// Replaces operator new for the whole program, as the standard allows, in order to count
+// allocations.
 #include "cmd/interpret/allocations.h"
 
 #include <cstdlib>

@@ -1,4 +1,4 @@
-// What a piece of C++ allocates, for `run --trace` and `bench`.
+// Counts what a piece of C++ code allocates, for `run --trace` and `bench`.
 #ifndef CMD_INTERPRET_ALLOCATIONS_H_
 #define CMD_INTERPRET_ALLOCATIONS_H_
 
@@ -6,8 +6,8 @@
 
 namespace cmd::interpret {
 
-// Bytes that this thread has asked operator new for so far; only differences mean anything. 0 in
-// builds with sanitizers, which have an operator new of their own.
+// Returns the bytes that this thread has requested from operator new so far; only differences are
+// meaningful. 0 in builds with sanitizers, which have an operator new of their own.
 uint64_t AllocatedBytes();
 
 }  // namespace cmd::interpret

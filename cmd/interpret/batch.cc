@@ -42,7 +42,7 @@ the two can be compared: where it decodes an object into Go structs and encodes 
 come or go. This project's controller manager works on the object itself; --as-daemon answers as
 it does.)";
 
-// A clock for answers that can be made again.
+// A clock that stands still, so that answers are reproducible.
 class FixedClock : public base::Clock {
  public:
   explicit FixedClock(absl::Time now) : now_(now) {}
@@ -50,7 +50,7 @@ class FixedClock : public base::Clock {
   base::SteadyTime SteadyNow() const override { return {}; }
   bool AwaitUntil(absl::Mutex& mu, const absl::Condition& condition,
                   base::SteadyTime) const override ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu) {
-    mu.Await(condition);  // No deadline ever comes.
+    mu.Await(condition);  // No deadline ever passes.
     return true;
   }
 
@@ -61,12 +61,12 @@ class FixedClock : public base::Clock {
 struct BatchOptions {
   LayerOptions layers;
   bool as_daemon = false;
-  std::string now;  // RFC 3339; "" is the machine's time.
+  std::string now;  // In RFC 3339; "" stands for the machine's time.
 };
 
 constexpr char kNoId[] = "null";
 
-// Members come by name, as json::Write has them, around the id as it is written.
+// Members are sorted by name, as json::Write sorts them; the id stays as it was written.
 std::string ErrorAnswer(absl::string_view id, absl::string_view message) {
   return absl::StrCat("{\"error\":", json::Write(json::Value(message)), ",\"id\":", id, "}");
 }
@@ -90,7 +90,8 @@ absl::StatusOr<ExitCode> AnswerAll(const LayerOptions& options, Console& console
   layers->WarnOfProblems(console);
   for (std::string line; console.out && std::getline(console.in, line);) {
     console.out << AnswerLine(*layers, line) << '\n';
-    // Whoever waits for an answer before the next request gets it at once; a file does not pay.
+    // A program that waits for the answer before its next request gets it at once; for a file that
+    // would be slow.
     if (console.in.rdbuf()->in_avail() <= 0) console.out.flush();
   }
   return ExitCode::kFine;
@@ -118,7 +119,7 @@ std::string AnswerLine(Layers& layers, absl::string_view line) {
   const absl::string_view id = request->is_object() ? RequestIdText(line) : kNoId;
   const auto invocation = ParseInvocation(*request);
   if (!invocation.ok()) return ErrorAnswer(id, invocation.status().message());
-  layers.TakeHookCall();  // It may have been an earlier request's.
+  layers.TakeHookCall();  // Forgets the call of an earlier request.
   const auto result = Invoke(layers.chain(), *invocation);
   if (!result.ok()) return ErrorAnswer(id, result.status().message());
   return ResultAnswer(id, AnsweredBy(layers.chain(), *invocation, PassingOn(layers.TakeHookCall())),

@@ -1,4 +1,5 @@
-// karmada-interpret batch: one JSON request a line, one JSON answer a line, in order.
+// karmada-interpret batch: reads one JSON request per line and writes one JSON answer per line, in
+// order.
 #ifndef CMD_INTERPRET_BATCH_H_
 #define CMD_INTERPRET_BATCH_H_
 
@@ -13,7 +14,7 @@ namespace cmd::interpret {
 // Declares the sub-command.
 void AddBatch(CommandLine& line);
 
-// The answer to one line, as a line without its end: {"id":…,"layer":…,"by":…,"result":…}, or
+// Returns the answer to one line, without a line end: {"id":…,"layer":…,"by":…,"result":…}, or
 // {"id":…,"error":…}. The id is that of the request, as it is written there; null when the request
 // has none or is not a JSON object.
 std::string AnswerLine(Layers& layers, absl::string_view line);

@@ -87,7 +87,7 @@ Figures Run(Layers& layers, const Invocation& invocation, absl::Duration time) {
     return figures;
   }
   const Measured second = Measure(layers, invocation);
-  // As many at a time as take about a millisecond, so that looking at the clock costs nothing.
+  // A batch takes about a millisecond, so that reading the clock costs nothing in comparison.
   const int64_t batch = std::clamp<int64_t>(
       absl::Milliseconds(1) / std::max(second.cost.time, absl::Nanoseconds(1)), 1, 1000);
   const auto end = SteadyClock::now() + absl::ToChronoNanoseconds(time);

@@ -1,4 +1,5 @@
-// karmada-interpret bench: how fast the rules for given objects are, and what garbage they make.
+// karmada-interpret bench: measures how fast the rules for given objects are, and how much garbage
+// they make.
 #ifndef CMD_INTERPRET_BENCH_H_
 #define CMD_INTERPRET_BENCH_H_
 

@@ -54,26 +54,26 @@ class Checker {
  public:
   Checker(const CheckOptions& options, Console& console) : options_(options), console_(console) {}
 
-  // From now on functions are called, on this object.
+  // From now on functions are called, with this object.
   void Against(kube::Object object) { against_ = std::move(object); }
   void Check(const Document& document);
   void Check(const BadDocument& document);
-  // An error when no customization was about the object's kind.
+  // Returns an error when no customization targets the object's kind.
   absl::Status CheckTried() const;
   ExitCode Finish();
 
  private:
   void Report(std::vector<Diagnostic> diagnostics);
-  // Scripts for what an earlier customization answers.
+  // Adds findings about scripts for operations that an earlier customization answers.
   void AddRivals(const Document& document, const Customization& customization,
                  std::vector<Finding>& findings);
 
   const CheckOptions& options_;
   Console& console_;
   json::Value list_ = json::Value::Array();
-  // Who answers an operation of a kind; for dependencies all do.
+  // Who answers an operation of a kind; for dependencies all customizations do.
   std::map<std::pair<kube::Gvk, Operation>, std::string> answering_;
-  kube::Object against_;  // empty() when nothing is called.
+  kube::Object against_;  // An empty object means that no function is called.
   bool tried_ = false;
   size_t checked_ = 0, errors_ = 0, warnings_ = 0;
 };
@@ -192,8 +192,7 @@ absl::StatusOr<ExitCode> Check(const CheckOptions& options, Console& console) {
     ASSIGN_OR_RETURN(kube::Object object, source.One(options.against));
     checker.Against(std::move(object));
   }
-  absl::Status
-      unusable;  // The first thing that could not be read; the others are reported all the same.
+  absl::Status unusable;  // The first input that could not be read; further ones are only reported.
   bool found = false;
   for (const std::string& argument : arguments) {
     const auto files = source.CustomizationFiles(argument, options.input.recursive);

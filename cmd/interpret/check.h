@@ -1,5 +1,5 @@
-// karmada-interpret check: mistakes in customizations, found without asking them anything (what a
-// script does when it is loaded is done).
+// karmada-interpret check: finds mistakes in customizations without calling their functions
+// (scripts are loaded, which runs their top level).
 #ifndef CMD_INTERPRET_CHECK_H_
 #define CMD_INTERPRET_CHECK_H_
 

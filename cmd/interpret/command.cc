@@ -20,7 +20,8 @@ constexpr char kFooter[] = R"(Exit codes:
 
 "%prog% COMMAND --help" has examples.)";
 
-// kubectl calls plugins by their file name, with underscores where its command line has dashes.
+// Returns how the user called the program. kubectl finds plugins by their file name, which has
+// underscores where the command line has dashes.
 std::string NameOf(absl::string_view path) {
   const absl::string_view file = path.substr(path.rfind('/') + 1);
   return file == kPlugin ? "kubectl karmada-interpret" : kProgram;
@@ -31,7 +32,8 @@ ExitCode Unusable(absl::string_view message, Console& console) {
   return ExitCode::kUnusable;
 }
 
-// The code, unless what was done did not arrive: a full disk, a reader that went away.
+// Returns `code`, or kUnusable when the output could not be written (a full disk, a reader that has
+// gone).
 ExitCode Written(ExitCode code, Console& console) {
   if (console.out.flush()) return code;
   return Unusable("standard output could not be written", console);

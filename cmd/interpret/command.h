@@ -20,16 +20,17 @@ namespace cmd::interpret {
 enum class ExitCode {
   kFine = 0,
   kFailed =
-      1,  // Done, and the answer is bad: a mistake found, a failed test, an operation's error.
-  kUnusable = 2,  // Not done: a wrong flag, an unreadable file, an unreachable server.
+      1,  // It was done, with a bad result: a mistake found, a failed test, an operation's error.
+  kUnusable = 2,  // It could not be done: a wrong flag, an unreadable file, an unreachable server.
 };
 
-// A sub-command, ready to run. An error is an input that cannot be used: kUnusable.
+// A sub-command that is ready to run. An error means an input that cannot be used: kUnusable.
 using Action = std::function<absl::StatusOr<ExitCode>(Console&)>;
 
 class CommandLine {
  public:
-  // `program` is how the user called it; as a kubectl plugin help says "kubectl karmada-interpret".
+  // `program` is how the user called it; for a kubectl plugin, help says "kubectl
+  // karmada-interpret".
   explicit CommandLine(const std::string& program);
   ~CommandLine();
   CommandLine(const CommandLine&) = delete;
@@ -38,17 +39,20 @@ class CommandLine {
   // "karmada-interpret" or "kubectl karmada-interpret".
   const std::string& program() const { return program_; }
 
-  // Declares a sub-command. `examples` end its help; %prog% in them becomes the program's name.
+  // Declares a sub-command. `examples` end its help; %prog% in them is replaced by the program's
+  // name.
   CLI::App& Add(const std::string& name, const std::string& summary, const std::string& examples);
-  // What to do when `app` is chosen.
+  // Sets what to do when `app` is chosen.
   void OnRun(CLI::App& app, Action action);
 
-  // Called between parsing and running, with -v if it was given: the place to begin to log.
+  // Sets a function to be called between parsing and running, with -v if it was given: logging can
+  // begin there.
   void OnParsed(std::function<void(std::optional<int> verbosity)> on_parsed) {
     on_parsed_ = std::move(on_parsed);
   }
 
-  // Parses and runs. Help goes to `out`; errors to `err`. kUnusable when `out` cannot be written.
+  // Parses and runs. Help goes to `out`, errors to `err`. Returns kUnusable when `out` cannot be
+  // written.
   ExitCode Run(int argc, const char* const* argv, Console& console);
 
  private:
@@ -59,7 +63,7 @@ class CommandLine {
   std::function<void(std::optional<int>)> on_parsed_;
 };
 
-// All sub-commands of this program.
+// Adds all sub-commands of this program.
 void AddAllCommands(CommandLine& line);
 
 }  // namespace cmd::interpret

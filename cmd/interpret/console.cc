@@ -13,7 +13,8 @@
 namespace cmd::interpret {
 namespace {
 
-// Not with NO_COLOR set and not empty (no-color.org), and not on a terminal that has none.
+// Colours are off when NO_COLOR is set to something (no-color.org), and on a terminal without
+// colours.
 bool ColoursAllowed() {
   const char* no_color = std::getenv("NO_COLOR");
   const char* terminal = std::getenv("TERM");

@@ -1,4 +1,5 @@
-// What a sub-command reads and writes: the standard streams, or a test's; colours for people.
+// What a sub-command reads and writes: the standard streams or those of a test, with colours for
+// people.
 #ifndef CMD_INTERPRET_CONSOLE_H_
 #define CMD_INTERPRET_CONSOLE_H_
 
@@ -10,7 +11,7 @@
 
 namespace cmd::interpret {
 
-// Styles text, or leaves it as it is.
+// Styles text, or leaves it unchanged.
 class Colours {
  public:
   explicit Colours(bool on) : on_(on) {}
@@ -21,7 +22,7 @@ class Colours {
   std::string Red(absl::string_view text) const { return Styled("31", text); }
   std::string Green(absl::string_view text) const { return Styled("32", text); }
   std::string Yellow(absl::string_view text) const { return Styled("33", text); }
-  // A diff with removed lines in red and added ones in green.
+  // Returns a diff with removed lines in red and added ones in green.
   std::string Diff(absl::string_view diff) const;
 
  private:
@@ -37,16 +38,18 @@ struct Console {
   std::ostream& err;
   Colours out_colours{false};
   Colours err_colours{false};
-  bool shows_progress = false;  // True when somebody watches `err`.
+  bool shows_progress = false;  // True if a person watches `err`.
 };
 
-// The process's streams: colours on terminals only, and none when NO_COLOR is set to something.
+// Returns the process's streams, with colours only on terminals, and without when NO_COLOR is set
+// to something.
 Console StandardConsole();
 
-// One line on `err` that the next call writes over; does nothing when nobody watches. "" clears it.
+// Prints one line on `err` that the next call overwrites; does nothing when nobody watches. ""
+// clears the line.
 void ShowProgress(Console& console, absl::string_view text);
 
-// "1 case", "2 cases".
+// Returns "1 case", "2 cases".
 std::string Count(size_t n, absl::string_view noun);
 
 }  // namespace cmd::interpret

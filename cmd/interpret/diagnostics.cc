@@ -20,7 +20,8 @@ namespace {
 
 bool IsNameByte(char c) { return absl::ascii_isalnum(c) || c == '_'; }
 
-// Where a word stands by itself in a line, and not behind a dot, from 1; 0 when it does not.
+// Returns the column, from 1, where a word stands by itself in a line and not after a dot; 0 when
+// it does not.
 int ColumnOfWord(absl::string_view line, absl::string_view word) {
   for (size_t at = line.find(word); !word.empty() && at != absl::string_view::npos;
        at = line.find(word, at + 1)) {
@@ -47,7 +48,7 @@ absl::string_view LineAt(const std::vector<absl::string_view>& lines, int line) 
                                                                 : absl::string_view();
 }
 
-// The place of the longest beginning of the path that is there.
+// Returns the place of the longest prefix of the path that exists.
 std::optional<yaml::Place> FindNearest(const Document& document, const std::string& field) {
   std::vector<absl::string_view> path(document.path.begin(), document.path.end());
   const size_t least = path.size();
@@ -60,7 +61,7 @@ std::optional<yaml::Place> FindNearest(const Document& document, const std::stri
   return path.empty() ? std::nullopt : yaml::FindPlace(document.text, path);
 }
 
-// How far the lines of a block are indented: its first line with text says.
+// Returns the indentation of a block's lines, which its first line with text determines.
 size_t IndentOfBlock(const std::vector<absl::string_view>& lines, int first) {
   for (int line = first; static_cast<size_t>(line) <= lines.size(); ++line) {
     if (!absl::StripAsciiWhitespace(LineAt(lines, line)).empty()) {
@@ -70,27 +71,29 @@ size_t IndentOfBlock(const std::vector<absl::string_view>& lines, int first) {
   return 0;
 }
 
-// A line of the file that a line of a script, or a part of it, is written on.
+// A line of the file that holds a line of a script, or a part of it.
 struct Segment {
-  int line = 0;       // In the document.
-  size_t indent = 0;  // Before the text.
-  size_t offset = 0;  // In the script's line.
+  int line = 0;       // Its number in the document.
+  size_t indent = 0;  // The indentation before the text.
+  size_t offset = 0;  // Where its text begins in the script's line.
   size_t size = 0;
 };
 
-// Follows a script through the lines of the block that it is written as. After "|" they are the
-// same; after ">" one line of the script may stand for several.
+// Follows a script through the lines of its YAML block. After "|" the lines are the same; after ">"
+// one line of the script may be folded from several.
 class BlockReader {
  public:
   BlockReader(const std::vector<absl::string_view>& lines, int header)
       : lines_(lines), indent_(IndentOfBlock(lines, header + 1)), next_(header + 1) {}
 
-  // Where the next line of the script is; empty when it is blank, or not there.
+  // Returns the lines that hold the next line of the script; empty when it is blank or cannot be
+  // found.
   std::vector<Segment> Next(absl::string_view script_line) {
     std::vector<Segment> segments;
     if (absl::StripAsciiWhitespace(script_line).empty()) return segments;
     while (static_cast<size_t>(next_) <= lines_.size() && Text(next_).empty()) ++next_;
-    for (size_t offset = 0; offset < script_line.size(); ++offset) {  // The space between two.
+    // Steps over the space between two.
+    for (size_t offset = 0; offset < script_line.size(); ++offset) {
       const absl::string_view text = Text(next_);
       if (text.empty() || !absl::StartsWith(script_line.substr(offset), text)) return {};
       segments.push_back({next_++, indent_, offset, text.size()});
@@ -111,8 +114,8 @@ class BlockReader {
   int next_;
 };
 
-// Where the line of the script that the finding is about is written; empty when the script is not
-// written as a block.
+// Returns the lines that hold the script line of the finding; empty when the script is not written
+// as a block.
 std::vector<Segment> SegmentsOf(const std::vector<absl::string_view>& lines,
                                 const yaml::Position& value, absl::string_view script,
                                 int script_line) {
@@ -134,7 +137,7 @@ std::vector<Segment> SegmentsOf(const std::vector<absl::string_view>& lines,
   return {};
 }
 
-// The one of several segments with the column, or else with the token.
+// Returns the segment that contains the finding's column, or else its token.
 const Segment& SegmentOf(const std::vector<Segment>& segments,
                          const std::vector<absl::string_view>& lines, const Finding& finding) {
   for (const Segment& segment : segments) {
@@ -145,7 +148,7 @@ const Segment& SegmentOf(const std::vector<Segment>& segments,
   return finding.column > 0 ? segments.back() : segments.front();
 }
 
-// For a script whose lines are not those of a file: its own line.
+// Shows the script's own line, for a script whose lines are not lines of the file.
 void ShowScript(absl::string_view script, Diagnostic& out) {
   const std::vector<absl::string_view> lines = absl::StrSplit(script, '\n');
   out.script_line = out.finding.script_line;
@@ -173,7 +176,7 @@ std::string ScriptText(const Document& document, const std::string& field) {
   return document.value.Get(path).ToString();
 }
 
-// The beginning of the path is the other one; what is behind it, else nullopt.
+// Returns the rest of the path after `beginning`; nullopt when the path does not begin with it.
 std::optional<std::string> FieldBelow(const std::vector<std::string>& path,
                                       const std::vector<std::string>& beginning) {
   if (path.size() < beginning.size()) return std::nullopt;
@@ -182,9 +185,10 @@ std::optional<std::string> FieldBelow(const std::vector<std::string>& path,
                        ".");
 }
 
-constexpr size_t kLongestLine = 160;  // Bytes of a line that people still read.
+constexpr size_t kLongestLine = 160;  // In bytes; longer lines are hard to read.
 
-// What is shown of a line: all of it, or the part around a column, and where the column is in it.
+// The part of a line that is shown: all of it, or the part around a column; and the position of the
+// column in it.
 struct Excerpt {
   std::string text;
   size_t column = 1;
@@ -193,7 +197,7 @@ struct Excerpt {
 Excerpt ExcerptOf(const std::string& line, int column) {
   const size_t at = std::min(static_cast<size_t>(std::max(column, 1)) - 1, line.size());
   if (line.size() <= kLongestLine) return {line, at + 1};
-  const auto is_inside = [&](size_t i) {  // A character of several bytes.
+  const auto is_inside = [&](size_t i) {  // Inside a multi-byte character.
     return i < line.size() && (static_cast<unsigned char>(line[i]) & 0xC0) == 0x80;
   };
   size_t begin = at > kLongestLine / 2 ? at - kLongestLine / 2 : 0;
@@ -205,7 +209,7 @@ Excerpt ExcerptOf(const std::string& line, int column) {
           at - std::min(begin, at) + before.size() + 1};
 }
 
-// Where `word` begins a word of the text: "a/b" is not found in "ba/b".
+// Returns where `word` begins a word of the text: "a/b" is not found in "ba/b".
 size_t FindWord(absl::string_view text, absl::string_view word) {
   size_t at = text.find(word);
   while (at != absl::string_view::npos && at > 0 && !absl::ascii_isspace(text[at - 1])) {
@@ -220,7 +224,7 @@ Diagnostic Locate(const Document& document, Finding finding) {
   Diagnostic out;
   out.finding = std::move(finding);
   out.file = document.file;
-  if (document.text.empty()) {  // A live object.
+  if (document.text.empty()) {  // It is a live object.
     if (out.finding.script_line > 0) ShowScript(ScriptText(document, out.finding.field), out);
     return out;
   }
@@ -252,7 +256,7 @@ std::vector<Diagnostic> RepeatedNames(const Document& document) {
   const std::vector<absl::string_view> lines = LinesOf(document);
   for (const yaml::RepeatedName& repeated : yaml::FindRepeatedNames(document.text)) {
     const auto field = FieldBelow(repeated.path, document.path);
-    if (!field) continue;  // It belongs to another item of the list.
+    if (!field) continue;  // The name belongs to another item of the list.
     Diagnostic out;
     out.finding.field = *field;
     out.finding.message =
@@ -301,7 +305,7 @@ std::string Render(const Diagnostic& diagnostic, const Colours& colours) {
   const std::string number = absl::StrCat(of_script ? diagnostic.script_line : diagnostic.line);
   const Excerpt excerpt =
       ExcerptOf(diagnostic.source, of_script ? diagnostic.script_column : diagnostic.column);
-  // Tabs stay tabs before the caret, so that it stands where it should whatever their width.
+  // Tabs before the caret stay tabs, so that it stands in the right place whatever their width.
   std::string before = excerpt.text.substr(0, excerpt.column - 1);
   std::replace_if(
       before.begin(), before.end(), [](char c) { return c != '\t'; }, ' ');

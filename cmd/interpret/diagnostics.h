@@ -1,4 +1,4 @@
-// Findings with their place in a file, as compilers show them.
+// Findings with their place in a file, printed as compilers do.
 #ifndef CMD_INTERPRET_DIAGNOSTICS_H_
 #define CMD_INTERPRET_DIAGNOSTICS_H_
 
@@ -17,31 +17,31 @@ namespace cmd::interpret {
 struct Diagnostic {
   Finding finding;
   std::string file;
-  int line = 0;        // In the file, from 1; 0: not known.
-  int column = 0;      // The same, in bytes.
-  std::string source;  // That line; "" when it is not known.
-  // Line of the script, when `line` cannot be its place in the file (quoted text, JSON, a live
-  // object). Then `source` is that line of the script, and `script_column` the place in it.
+  int line = 0;        // Line in the file, from 1; 0: unknown.
+  int column = 0;      // Column in bytes, from 1; 0: unknown.
+  std::string source;  // The text of that line; "" when it is unknown.
+  // The line of the script, when its place in the file cannot be determined (quoted text, JSON, a
+  // live object). Then `source` is that line of the script, and `script_column` the column in it.
   int script_line = 0;
   int script_column = 0;
 
-  // "file:line" as far as it is known, with the line of the script when that is another one.
+  // Returns "file:line" as far as it is known, with the line of the script when that is set.
   std::string Place() const;
 };
 
-// Finds the place: of the field, or of the line inside a script that is written as block text.
+// Finds the place of the field, or of the line in a script that is written as a YAML block.
 Diagnostic Locate(const Document& document, Finding finding);
 
-// The names that a map in the document's text has twice, an error each: only the last value counts,
-// and nobody says so.
+// Returns an error for each name that a map in the document's text has twice: YAML silently uses
+// only the last value.
 std::vector<Diagnostic> RepeatedNames(const Document& document);
 
-// Where an error of a script that ran came from: the first "<customization>/<field>:<line>:" in the
-// message that is of the document's customization; nullopt when there is none.
+// Finds where an error of a running script came from: the first "<customization>/<field>:<line>:"
+// in the message that belongs to the document's customization; nullopt when there is none.
 std::optional<Diagnostic> LocateError(const Document& document, absl::string_view message);
 
-// "file:line:column: error: field: message", the line, and a caret below it; ends with a newline.
-// A line that is too long to read is cut to the part around the caret.
+// Returns "file:line:column: error: field: message", the line, and a caret below it; ends with a
+// newline. A long line is cut to the part around the caret.
 std::string Render(const Diagnostic& diagnostic, const Colours& colours);
 json::Value ToJson(const Diagnostic& diagnostic);
 

@@ -60,7 +60,7 @@ BadDocument BadDocumentOf(const std::string& file, absl::string_view text, absl:
   return bad;
 }
 
-// "invalid YAML: why", out of "invalid YAML at line 1, column 2: why".
+// Turns "invalid YAML at line 1, column 2: why" into "invalid YAML: why".
 std::string WithoutPlace(const absl::Status& status) {
   const absl::string_view message = status.message();
   const size_t at = message.find(" at line ");
@@ -92,7 +92,7 @@ absl::Status AddFilesBelow(const std::string& directory, std::vector<std::string
   std::vector<std::string> found;
   std::error_code error;
   for (auto it = Iterator(directory, error); !error && it != Iterator(); it.increment(error)) {
-    std::error_code ignored;  // A file that vanished meanwhile is not there.
+    std::error_code ignored;  // A file that has vanished meanwhile is ignored.
     if (it->is_regular_file(ignored) && HasManifestName(it->path())) {
       found.push_back(it->path().string());
     }

@@ -1,5 +1,5 @@
-// Reading YAML and JSON from files, directories and standard input, so that a message can say file,
-// document and line.
+// Reads YAML and JSON from files, directories and standard input, and keeps file, document and line
+// for messages.
 #ifndef CMD_INTERPRET_DOCUMENTS_H_
 #define CMD_INTERPRET_DOCUMENTS_H_
 
@@ -17,14 +17,15 @@ namespace cmd::interpret {
 // One document of a file.
 struct Document {
   std::string file;  // As given, or "standard input", or "TYPE/NAME" of a live object.
-  int number = 1;    // Counted from 1.
-  int count = 1;     // Documents in the file.
-  int line = 1;      // Its first line in the file.
-  std::string text;  // This document's alone.
+  int number = 1;    // The number of the document in its file, from 1.
+  int count = 1;     // The number of documents in the file.
+  int line = 1;      // The line of the file where it begins, from 1.
+  std::string text;  // The text of this document alone.
   json::Value value;
-  std::vector<std::string> path;  // Where the value is in the text, when it is an item of a list.
+  // The path of the value in the text, when it is an item of a list.
+  std::vector<std::string> path;
 
-  // "web.yaml", or "web.yaml, document 2, line 14" when the file has several.
+  // Returns "web.yaml", or "web.yaml, document 2, line 14" when the file has several documents.
   std::string Where() const;
 };
 
@@ -33,46 +34,48 @@ struct DocumentText {
   int line = 1;
   absl::string_view text;
 };
-// The documents of a YAML stream as they are written. What is only blanks and comments is left out.
+// Returns the documents of a YAML stream as they are written. Parts with only blanks and comments
+// are left out.
 std::vector<DocumentText> SplitDocuments(absl::string_view text);
 
-// A document that cannot be used, and where.
+// A document that cannot be used, and its place.
 struct BadDocument {
   std::string file;
-  int line = 1;         // In the file, from 1.
-  int column = 1;       // The same, in bytes.
-  std::string source;   // That line.
-  std::string message;  // Without the place.
-  absl::Status status;  // The same for whoever stops at it: kInvalidArgument, with file and place.
+  int line = 1;         // Line in the file, from 1.
+  int column = 1;       // Column in bytes, from 1.
+  std::string source;   // The text of that line.
+  std::string message;  // The message without the place.
+  absl::Status status;  // The same as an error: kInvalidArgument, with file and place.
 };
 
-// A text as far as it can be read: a document that is not YAML does not hide the others.
+// The documents of a text, as far as they can be read: one that is not YAML does not hide the
+// others.
 struct ReadText {
   std::vector<Document> documents;
   std::vector<BadDocument> bad;
 };
-// All documents of a text. Lists (a kind that ends in "List", with items) become their items, each
-// with the list's text.
+// Reads all documents of a text. Lists (a kind that ends in "List", with items) become their items,
+// each with the list's text.
 ReadText ReadDocuments(const std::string& file, absl::string_view text);
-// The same of a text that is good throughout. Errors (kInvalidArgument) say file, document, line
+// As ReadDocuments, but fails if any document is bad: kInvalidArgument names file, document, line
 // and column.
 absl::StatusOr<std::vector<Document>> ParseDocuments(const std::string& file,
                                                      absl::string_view text);
 
-// The files that these paths mean: a file is itself; of a directory the *.yaml, *.yml and *.json in
-// it, by name, those of directories below too when `recursive`. "-" stays. kNotFound when a path
-// does not exist.
+// Returns the files that the paths stand for: a file stands for itself, a directory for its *.yaml,
+// *.yml and *.json files, sorted by name, and with `recursive` also for those of directories below
+// it. "-" stays. kNotFound when a path does not exist.
 absl::StatusOr<std::vector<std::string>> FindFiles(const std::vector<std::string>& paths,
                                                    bool recursive);
 
-// Reads files; "-" is `in`, which can be read once.
+// Reads files; "-" is the stream `in`, which can be read once.
 class DocumentReader {
  public:
   explicit DocumentReader(std::istream& in) : in_(in) {}
 
   absl::StatusOr<std::string> Text(const std::string& path);
   absl::StatusOr<std::vector<Document>> Documents(const std::string& path);
-  // Reads all files that the paths mean.
+  // Reads all files that the paths stand for.
   absl::StatusOr<std::vector<Document>> DocumentsOf(const std::vector<std::string>& paths,
                                                     bool recursive);
 
@@ -81,7 +84,7 @@ class DocumentReader {
   bool in_was_read_ = false;
 };
 
-// How messages call a path: "standard input" for "-".
+// Returns the name of a path in messages: "standard input" for "-".
 std::string DisplayName(const std::string& path);
 
 }  // namespace cmd::interpret

@@ -27,7 +27,7 @@ std::string ScriptPath(const ScriptField& field) {
   return absl::StrCat("spec.customizations.", field.name, ".luaScript");
 }
 
-// A message of the compiler taken apart.
+// The parts of a message of the compiler.
 struct CompilerMessage {
   int line = 0;
   std::string what;   // "'=' expected near 'x'"
@@ -60,15 +60,15 @@ absl::string_view LineOf(absl::string_view text, int line) {
 
 constexpr char kNearEnd[] = "near '<eof>'";
 
-// Line and column behind the last character that is not a blank.
+// Returns line and column after the last character that is not blank.
 std::pair<int, int> EndOf(absl::string_view text) {
   const absl::string_view whole = absl::StripTrailingAsciiWhitespace(text);
   const auto line = static_cast<int>(std::count(whole.begin(), whole.end(), '\n')) + 1;
   return {line, static_cast<int>(LineOf(whole, line).size()) + 1};
 }
 
-// The first of the places where the token stands in its line at which a script that ends
-// there fails with the same message.
+// Returns the column of the token in its line. If it occurs several times, it is the first place at
+// which a script that ends there fails with the same message; 0 when there is none.
 int ColumnOf(const CompilerMessage& error, absl::string_view text) {
   const absl::string_view line = LineOf(text, error.line);
   if (error.token.empty() || line.empty()) return 0;
@@ -83,8 +83,8 @@ int ColumnOf(const CompilerMessage& error, absl::string_view text) {
   return 0;
 }
 
-// Returns whether a server can have such a version: there is one without a group, and in a group
-// its name is a label.
+// Returns whether a server can serve such a version: "v1" in the core group, any version in a named
+// group.
 bool CanBeServed(const kube::Gvk& target) {
   return target.group.empty() ? target.version == "v1" : !target.version.empty();
 }
@@ -97,13 +97,13 @@ std::vector<kube::Gvk> ReadKnownKinds() {
   return known;
 }
 
-// Read once: compiling what is shipped takes 40 ms.
+// Computed once, because compiling the shipped scripts takes 40 ms.
 const std::vector<kube::Gvk>& KnownKinds() {
   static const auto* const kKinds = new std::vector<kube::Gvk>(ReadKnownKinds());
   return *kKinds;
 }
 
-// What to say of a target that is not CanBeServed().
+// Returns a message about a target for which CanBeServed() is false.
 std::string UnservedText(const kube::Gvk& target, const std::vector<kube::Gvk>& known) {
   const auto same = std::find_if(known.begin(), known.end(),
                                  [&](const kube::Gvk& kind) { return kind.kind == target.kind; });
@@ -112,7 +112,8 @@ std::string UnservedText(const kube::Gvk& target, const std::vector<kube::Gvk>& 
                       same == known.end() ? "apps/v1" : same->ApiVersion());
 }
 
-// The kinds that a customization's target can be a misspelling of.
+// Adds findings about a target that has wildcards, matches nothing, or is probably a misspelt known
+// kind.
 void CheckTarget(const kube::Gvk& target, std::vector<Finding>& findings) {
   const auto warn = [&](const char* field, const std::string& message) {
     findings.push_back({Severity::kWarning, field, 0, 0, "", message});
@@ -144,9 +145,9 @@ void CheckTarget(const kube::Gvk& target, std::vector<Finding>& findings) {
   }
 }
 
-// As the API server does, which kubectl asks.
+// Checks the name as the API server does, whose messages users know from kubectl.
 void CheckName(absl::string_view name, std::vector<Finding>& findings) {
-  if (name.empty()) return;  // Reading the object has reported that.
+  if (name.empty()) return;  // This was reported when the object was read.
   const absl::Status valid = kube::ValidateDns1123Subdomain(name);
   if (valid.ok()) return;
   findings.push_back(
@@ -164,8 +165,8 @@ absl::string_view ScriptText(const kube::Object& object, const ScriptField& fiel
   return object.Get({"spec", "customizations", field.name, "luaScript"}).AsString();
 }
 
-// The script of the field, even if it lacks the function that it is for; an error when there is
-// none or it does not compile.
+// Compiles the script of the field, even if it lacks the function that it is for; an error when
+// there is no script or it does not compile.
 absl::StatusOr<std::shared_ptr<const lua::Script>> Compile(const kube::Object& object,
                                                            const ScriptField& field) {
   const absl::string_view text = ScriptText(object, field);
@@ -191,7 +192,8 @@ std::vector<Finding> CheckCustomization(const kube::Object& object) {
   std::vector<Finding> findings;
   for (const auto& problem : customization.problems) {
     const ScriptField* field = FieldOfPath(problem.field);
-    if (field != nullptr && Compile(object, *field).ok()) continue;  // CheckScript knows it better.
+    // CheckScript reports this more exactly.
+    if (field != nullptr && Compile(object, *field).ok()) continue;
     const absl::string_view text = field == nullptr ? "" : ScriptText(object, *field);
     findings.push_back(text.empty()
                            ? Finding{Severity::kError, problem.field, 0, 0, "", problem.message}

@@ -1,4 +1,4 @@
-// What an author should repair in a customization, found without an object to run it on.
+// Finds mistakes in a customization without an object to run it on.
 #ifndef CMD_INTERPRET_FINDINGS_H_
 #define CMD_INTERPRET_FINDINGS_H_
 
@@ -14,25 +14,26 @@ namespace cmd::interpret {
 
 struct Finding {
   enum class Severity { kError, kWarning } severity = Severity::kError;
-  std::string field;    // "spec.customizations.retention.luaScript"; "" when about the whole.
-  int script_line = 0;  // Inside the script that `field` is; 0: not about a line of it.
-  int column = 0;       // In that line, from 1; 0: look for `token`.
-  std::string token;    // What the finding is about, as it is written; "" when nothing special.
+  // "spec.customizations.retention.luaScript"; "" when it is about the whole object.
+  std::string field;
+  int script_line = 0;  // A line of the script in `field`, from 1; 0: not about a line.
+  int column = 0;       // The column in that line, from 1; 0: search for `token`.
+  std::string token;    // The word that the finding is about, as written; may be "".
   std::string message;
 };
 
-// Everything that is wrong with one customization: its fields and target, the syntax of its
-// scripts, and of those that compile what CheckScript finds.
+// Returns all mistakes in one customization: in its fields and target, in the syntax of its
+// scripts, and those that CheckScript finds in scripts that compile.
 std::vector<Finding> CheckCustomization(const kube::Object& object);
 
-// The function that the operation calls: that it is there, under its name, with its parameters; the
-// globals: none that the sandbox refuses or does not have, none assigned without need; the modules
-// and their members: none that is not there. Runs the script's top level, in the sandbox, since
-// that alone shows what it defines; the function itself is not called.
+// Checks that the function which the operation calls exists and has the right parameters, that the
+// script uses no globals, modules or members that the sandbox refuses or lacks, and that it assigns
+// no globals needlessly. Runs the script's top level in the sandbox, since only that shows what it
+// defines; the function itself is not called.
 std::vector<Finding> CheckScript(const interpreter::customized::ScriptField& field,
                                  const lua::Script& script);
 
-// The finding that a message of the compiler ("<name>:<line>: ... near '<token>'") makes, with the
+// Returns the finding for a message of the compiler ("<name>:<line>: ... near '<token>'"), with the
 // column of the token in `text`.
 Finding SyntaxFinding(const std::string& field, absl::string_view message, absl::string_view text);
 

@@ -1,4 +1,4 @@
-// Flags that several sub-commands share, under the names that users of kubectl expect.
+// Flags that several sub-commands share, with the names that users of kubectl expect.
 #ifndef CMD_INTERPRET_FLAGS_H_
 #define CMD_INTERPRET_FLAGS_H_
 
@@ -16,22 +16,23 @@ namespace cmd::interpret {
 
 enum class Format { kYaml, kJson };
 
-// A repeatable flag that takes one value each time, so that arguments after it stay arguments.
+// Adds a repeatable flag that takes one value each time, so that arguments after it stay arguments.
 CLI::Option* AddRepeatable(CLI::App& app, const std::string& names,
                            std::vector<std::string>& values, const std::string& help);
 
-// -f/--filename/--customization, -R/--recursive, and for live objects --kubeconfig, --context,
+// Adds -f/--filename/--customization, -R/--recursive, and for live objects --kubeconfig, --context,
 // -n/--namespace.
 void AddInputFlags(CLI::App& app, LayerOptions& options);
-// Those, --webhook, --no-shipped and --no-native.
+// Adds the input flags, --webhook, --no-shipped and --no-native.
 void AddLayerFlags(CLI::App& app, LayerOptions& options);
 
-// Refuses numbers that no object can have as replicas: less than 0, more than 32 bits with a sign.
+// Refuses numbers of replicas that no object can have: less than 0, or more than a signed 32-bit
+// integer holds.
 void CheckReplicas(CLI::Option& option);
 
-// -o/--output yaml|json.
+// Adds -o/--output yaml|json.
 void AddFormatFlag(CLI::App& app, Format& format);
-// The value in that format, with a line end.
+// Returns the value in that format, with a line end.
 std::string Formatted(const json::Value& value, Format format);
 
 }  // namespace cmd::interpret

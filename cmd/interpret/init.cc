@@ -81,7 +81,7 @@ absl::StatusOr<std::vector<Operation>> OperationsOf(const InitOptions& options) 
 }
 
 absl::Status Write(const std::filesystem::path& path, const std::string& text, bool force) {
-  std::error_code ignored;  // The write itself says what is wrong.
+  std::error_code ignored;  // An error shows when the file is written.
   if (!force && std::filesystem::exists(path, ignored)) {
     return absl::AlreadyExistsError(
         absl::StrCat(path.string(), " exists already; --force replaces it"));
@@ -102,7 +102,7 @@ absl::StatusOr<ExitCode> Init(const InitOptions& options, const std::string& pro
   const std::string customization = (directory / (name + ".yaml")).lexically_normal();
   const std::string cases = (directory / (name + "-test.yaml")).lexically_normal();
   const Skeleton skeleton = MakeSkeleton(gvk, operations);
-  std::error_code ignored;  // As above.
+  std::error_code ignored;  // An error shows when the files are written.
   std::filesystem::create_directories(directory, ignored);
   RETURN_IF_ERROR(Write(customization, skeleton.customization, options.force));
   RETURN_IF_ERROR(Write(cases, skeleton.cases, options.force));
@@ -118,7 +118,7 @@ absl::StatusOr<kube::Gvk> KindNamed(const std::string& kind, const std::string& 
   const std::string name = kind.substr(0, dot);
   RETURN_IF_ERROR(CheckKindName(name));
   if (dot != std::string::npos) {
-    const std::string where = kind.substr(dot + 1);  // "v1.example.io"
+    const std::string where = kind.substr(dot + 1);  // Such as "v1.example.io".
     const size_t group = where.find('.');
     if (group == std::string::npos) return kube::ParseGvk(where, name);
     return kube::Gvk{where.substr(group + 1), where.substr(0, group), name};

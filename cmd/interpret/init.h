@@ -1,4 +1,4 @@
-// karmada-interpret init: writes a customization and its cases to begin with.
+// karmada-interpret init: writes the beginning of a customization and its test cases.
 #ifndef CMD_INTERPRET_INIT_H_
 #define CMD_INTERPRET_INIT_H_
 
@@ -13,8 +13,8 @@ namespace cmd::interpret {
 // Declares the sub-command.
 void AddInit(CommandLine& line);
 
-// The kind that a user means: "Widget" with an apiVersion, or "Widget.v1.example.io", or the name
-// of a kind that is built in or shipped. kInvalidArgument says what is missing.
+// Returns the kind that a user means by "Widget" with an apiVersion, by "Widget.v1.example.io", or
+// by the name of a kind that is built in or shipped. kInvalidArgument names what is missing.
 absl::StatusOr<kube::Gvk> KindNamed(const std::string& kind, const std::string& api_version);
 
 }  // namespace cmd::interpret

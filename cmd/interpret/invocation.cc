@@ -36,7 +36,7 @@ absl::StatusOr<json::Value> ToJson(absl::StatusOr<bool> healthy) {
   return json::Value(*healthy);
 }
 
-// Both interfaces have the same methods.
+// A template, because both interfaces have the same methods.
 template <class Answering>
 absl::StatusOr<json::Value> Ask(const Answering& answering, const Invocation& invocation) {
   const kube::Object& object = invocation.object;

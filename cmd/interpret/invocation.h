@@ -1,5 +1,5 @@
-// One question to the interpreter and its answer, as JSON: what `batch` reads and writes a line of,
-// and what `run` and `bench` ask.
+// One question to the interpreter and its answer, as JSON: a line that `batch` reads or writes;
+// `run` and `bench` use it too.
 #ifndef CMD_INTERPRET_INVOCATION_H_
 #define CMD_INTERPRET_INVOCATION_H_
 
@@ -15,14 +15,14 @@ namespace cmd::interpret {
 
 struct Invocation {
   interpreter::Operation op = interpreter::Operation::kInterpretHealth;
-  kube::Object object;                 // The template or the member object, as the operation asks.
-  kube::Object observed;               // Retain.
-  int64_t replicas = 0;                // ReviseReplica.
-  interpreter::AggregatedItems items;  // AggregateStatus; as ReadAggregatedItems leaves them.
+  kube::Object object;    // The template or the member's object, as the operation requires.
+  kube::Object observed;  // For Retain.
+  int64_t replicas = 0;   // For ReviseReplica.
+  interpreter::AggregatedItems items;  // For AggregateStatus; as ReadAggregatedItems returns them.
 };
 
-// Reads {"operation":…,"object":…,"observed":…,"replicas":…,"items":…}. kInvalidArgument for an
-// operation that does not exist, an input that it needs and does not get, or items of wrong types.
+// Parses {"operation":…,"object":…,"observed":…,"replicas":…,"items":…}. kInvalidArgument for an
+// unknown operation, a missing input, or items of wrong types.
 absl::StatusOr<Invocation> ParseInvocation(const json::Value& request);
 
 // The result as JSON:
@@ -36,19 +36,19 @@ absl::StatusOr<Invocation> ParseInvocation(const json::Value& request);
 absl::StatusOr<json::Value> Invoke(const interpreter::Interpreter& interpreter,
                                    const Invocation& invocation);
 
-// The same by one layer. REQUIRES: backend.Has(invocation.object.gvk(), invocation.op).
+// As above, by one layer. REQUIRES: backend.Has(invocation.object.gvk(), invocation.op).
 absl::StatusOr<json::Value> Invoke(const interpreter::Backend& backend,
                                    const Invocation& invocation);
 
-// Who answers; its layer is "" when nobody has a rule, or `passed_on` is the only layer with one: a
-// layer that was asked and passed the question on, "" for none. What is pruned from every manifest
-// counts as a rule of the native layer.
+// Returns the rule that answers. Its layer is "" when no layer has a rule, or only the layer
+// `passed_on` has one: that was asked and passed the question on ("" for none). Pruning that
+// applies to every manifest counts as a rule of the native layer.
 interpreter::RuleName AnsweredBy(const interpreter::Interpreter& interpreter,
                                  const Invocation& invocation, absl::string_view passed_on);
 
-// The operation of that name in any case; kInvalidArgument lists all of them.
+// Returns the operation of that name, in any case; kInvalidArgument lists all of them.
 absl::StatusOr<interpreter::Operation> ParseOperation(absl::string_view name);
-// "InterpretReplica, InterpretComponent, ..."
+// Returns "InterpretReplica, InterpretComponent, ...".
 std::string AllOperationNames();
 
 }  // namespace cmd::interpret

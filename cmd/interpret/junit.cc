@@ -11,9 +11,9 @@
 namespace cmd::interpret {
 namespace {
 
-// Text that XML can hold: names of files, and what a script gives, may be no UTF-8.
+// Returns text that XML can hold: names of files and results of scripts may not be UTF-8.
 std::string Characters(absl::string_view text) {
-  // JSON's writer puts U+FFFD in the place of each byte that is none; XML refuses two more.
+  // JSON's writer replaces each byte that is not UTF-8 by U+FFFD; XML refuses two more characters.
   const json::Value whole = json::Parse(json::Write(json::Value(text))).value_or(json::Value());
   return absl::StrReplaceAll(whole.AsString(),
                              {{"\xef\xbf\xbe", "\xef\xbf\xbd"}, {"\xef\xbf\xbf", "\xef\xbf\xbd"}});
@@ -36,7 +36,7 @@ std::string Escaped(absl::string_view text) {
         out += "&quot;";
         break;
       default:
-        // XML 1.0 has no way to write the other control characters.
+        // XML 1.0 cannot represent the other control characters.
         if (absl::ascii_iscntrl(c) && c != '\n' && c != '\t') {
           out += '?';
         } else {

@@ -1,4 +1,4 @@
-// Test results as JUnit XML, which CI systems read.
+// Writes test results as JUnit XML, which CI systems read.
 #ifndef CMD_INTERPRET_JUNIT_H_
 #define CMD_INTERPRET_JUNIT_H_
 
@@ -17,10 +17,10 @@ struct TestOutcome {
   std::string operation;
   absl::Duration time;
   bool passed = false;
-  std::string report;  // What a failure has to say.
+  std::string report;  // The text of a failure.
 };
 
-// A test suite for each run of outcomes of one file.
+// Writes one test suite for each run of consecutive outcomes of one file.
 std::string JUnitXml(absl::Span<const TestOutcome> outcomes);
 
 }  // namespace cmd::interpret

@@ -23,10 +23,11 @@ using interpreter::customized::LuaBackend;
 using interpreter::customized::Problem;
 using interpreter::webhook::CallRecord;
 
-// "apps/v1 Deployment".
+// Returns "apps/v1 Deployment".
 std::string KindText(const kube::Gvk& gvk) { return absl::StrCat(gvk.ApiVersion(), " ", gvk.kind); }
 
-// Calls a customization without a name by its place in the files: traces, answers and errors do.
+// Gives a customization without a name its place in the files as name, for traces, answers and
+// errors.
 void NameByPlace(Document& document, Customization& customization) {
   const json::Value& metadata = document.value["metadata"];
   if (!metadata.is_null() && !metadata.is_object()) return;
@@ -36,7 +37,7 @@ void NameByPlace(Document& document, Customization& customization) {
   customization.problems = std::move(problems);
 }
 
-// What the set has for a kind, as a reason not to answer another operation.
+// Returns a reason for not answering: which operations of the kind the set has rules for.
 std::string WithoutRule(const CustomizationSet& set, const kube::Gvk& gvk) {
   std::vector<absl::string_view> names;
   for (const KindOperation& pair : set.Covered()) {
@@ -61,7 +62,7 @@ absl::StatusOr<Customization> Layers::ParseOne(const Document& document) {
   Customization customization =
       interpreter::customized::ParseCustomization(kube::Object(document.value));
   for (const auto& problem : customization.problems) {
-    // The object is of another kind.
+    // A problem without a field means that the object is not a customization.
     if (problem.field.empty()) {
       return absl::InvalidArgumentError(absl::StrCat(document.Where(), ": ", problem.ToString(),
                                                      "; -f takes customizations only"));
@@ -187,7 +188,7 @@ std::vector<Layers::Verdict> Layers::Explain(const kube::Gvk& gvk, Operation op,
     if (slot.backend != nullptr) verdict.rule = slot.backend->RuleOf(gvk, op);
     if (webhooks) verdict.details = HookDetails(gvk, op);
     if (op == Operation::kPrune && slot.layer == interpreter::kNativeLayer) {
-      // Not the layer's, but done to every manifest after what a layer prunes.
+      // This is not the layer's own rule: it applies to every manifest, after any layer's pruning.
       verdict.rule = "what every manifest loses";
     } else if (verdict.rule.empty()) {
       verdict.reason = WhyNot(slot, gvk, op);

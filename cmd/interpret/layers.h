@@ -1,5 +1,5 @@
-// The layers that a sub-command asks: given customizations, webhooks, the shipped customizations,
-// the built-in rules.
+// Builds the layers that a sub-command asks: given customizations, webhooks, the shipped
+// customizations, the built-in rules.
 #ifndef CMD_INTERPRET_LAYERS_H_
 #define CMD_INTERPRET_LAYERS_H_
 
@@ -29,17 +29,17 @@ namespace cmd::interpret {
 
 struct LayerOptions {
   std::vector<std::string> customizations;  // Files, directories, "-", TYPE/NAME.
-  std::vector<std::string> webhooks;        // The same, of webhook configurations.
-  bool recursive = false;                   // Directories below directories, too.
+  std::vector<std::string> webhooks;        // Likewise, with webhook configurations.
+  bool recursive = false;                   // True: directories below directories are read, too.
   bool no_shipped = false;
   bool no_native = false;
-  bool upstream_form = false;  // Built-in answers as upstream writes them.
+  bool upstream_form = false;  // True: built-in answers have upstream's form.
   const base::Clock* clock =
-      &base::RealClock();  // The built-in rules ask it; it outlives the layers.
-  LiveOptions live;        // Where TYPE/NAME is looked up.
+      &base::RealClock();  // Used by the built-in rules. REQUIRES: outlives the layers.
+  LiveOptions live;        // How to look up TYPE/NAME.
 };
 
-// What scripts used, since somebody asked last.
+// The memory that scripts used since the last call of TakeScriptUsage.
 struct ScriptUsage {
   size_t peak = 0;       // The most that one run held, in bytes.
   uint64_t garbage = 0;  // Bytes that all runs allocated.
@@ -50,67 +50,68 @@ struct HookCall {
   std::string hook;  // "<configuration>/<webhook>"
   absl::Duration took;
   absl::Status status;
-  // It failed, and the hook's configuration asks to ignore that: a later layer was asked.
+  // True if it failed and the hook's configuration ignores failures, so that a later layer was
+  // asked.
   bool passed_on = false;
 
-  // What there is to say of a failure that was ignored. REQUIRES: passed_on.
+  // Describes a failure that was ignored. REQUIRES: passed_on.
   std::string IgnoredText() const;
 };
 
-// The layer that passed a question on, "" when none did.
+// Returns the layer that passed a question on, "" when none did.
 absl::string_view PassingOn(const std::optional<HookCall>& call);
 
 class Layers {
  public:
-  // What a layer says to an operation on a kind.
+  // The result of asking one layer about an operation on a kind.
   struct Verdict {
     std::string layer;
-    std::string rule;                  // "" when it has none.
-    std::string reason;                // Why it does not answer; "" when it does.
-    std::vector<std::string> details;  // What there is to say of single hooks, a line each.
+    std::string rule;                  // "" when the layer has none.
+    std::string reason;                // Why the layer does not answer; "" when it does.
+    std::vector<std::string> details;  // Remarks on single hooks, one line each.
     bool answers() const { return reason.empty(); }
   };
 
-  // kNotFound or kInvalidArgument when a file cannot be read, or holds something else than
+  // kNotFound or kInvalidArgument when a file cannot be read, or contains something other than
   // customizations.
   static absl::StatusOr<std::unique_ptr<Layers>> Build(const LayerOptions& options,
                                                        ObjectSource& source);
 
   const interpreter::Interpreter& chain() const { return *chain_; }
-  // All four layers in the order in which they are asked. `call` is the one that the question led
-  // to, if any.
+  // Returns all four layers in the order in which they are asked. `call` is the webhook call that
+  // the question led to, if any.
   std::vector<Verdict> Explain(const kube::Gvk& gvk, interpreter::Operation op,
                                const std::optional<HookCall>& call) const;
-  // The pairs that a layer in Lua has rules for, sorted.
+  // Returns the kinds and operations for which a layer in Lua has rules, sorted.
   std::vector<interpreter::customized::KindOperation> Covered(absl::string_view layer) const;
-  // The kinds that webhooks' rules name (Webhooks::kinds).
+  // Returns the kinds that webhooks' rules name (Webhooks::kinds).
   const std::set<kube::Gvk>& hooked_kinds() const { return webhooks_.kinds; }
-  // What is wrong with customizations and webhook configurations, a warning each, on `err`.
+  // Writes a warning on `err` for each problem of customizations and webhook configurations.
   // (`check` finds more in customizations.)
   void WarnOfProblems(Console& console) const;
-  // The customizations that were given, as they are written.
+  // Returns the customizations that were given, as they are written.
   const std::vector<Document>& given() const { return given_; }
   ScriptUsage TakeScriptUsage() { return std::exchange(usage_, {}); }
-  // What looked like slips in the results of scripts since somebody asked last: "<customization>/
-  // <field>:<line>: in <function>: <text>".
+  // Returns the probable mistakes in results of scripts since the last such call:
+  // "<customization>/<field>:<line>: in <function>: <text>".
   std::set<std::string> TakeWarnings() { return std::exchange(warnings_, {}); }
-  // The last call of a webhook since somebody asked last.
+  // Returns the last call of a webhook since this was last called.
   std::optional<HookCall> TakeHookCall() { return std::exchange(hook_call_, std::nullopt); }
 
  private:
-  // A layer that may answer, or why there is none.
+  // A layer, or the reason why there is none.
   struct Slot {
     absl::string_view layer;
-    const interpreter::Backend* backend = nullptr;  // The chain's.
-    std::string absent;                             // Why backend is nullptr.
+    const interpreter::Backend* backend = nullptr;  // Owned by the chain.
+    std::string absent;                             // Why `backend` is nullptr.
     std::shared_ptr<const interpreter::customized::CustomizationSet>
-        set;  // What a layer in Lua answers with.
+        set;  // The rules of a layer in Lua.
   };
 
   using Backends = std::vector<std::unique_ptr<interpreter::Backend>>;
 
   Layers() = default;
-  // Each adds its slot, and its layer if there is one.
+  // Each of these adds its slot, and its layer if there is one.
   absl::Status AddCustomizations(const LayerOptions& options, ObjectSource& source,
                                  Backends& backends);
   absl::Status AddWebhooks(const LayerOptions& options, ObjectSource& source, Backends& backends);
@@ -121,7 +122,7 @@ class Layers {
       absl::string_view layer,
       std::shared_ptr<const interpreter::customized::CustomizationSet> set);
   std::string WhyNot(const Slot& slot, const kube::Gvk& gvk, interpreter::Operation op) const;
-  // What the hooks that are not asked say to it.
+  // Returns why hooks that are not asked do not apply.
   std::vector<std::string> HookDetails(const kube::Gvk& gvk, interpreter::Operation op) const;
 
   std::vector<Slot> slots_;

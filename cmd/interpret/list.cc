@@ -74,7 +74,7 @@ std::vector<Entry> EntriesOf(const Layers& layers, const ListOptions& options,
       if (only && *only != op) continue;
       bool first = true;
       for (interpreter::RuleName& rule : layers.chain().RulesFor(gvk, op)) {
-        // The built-in one for every kind is worth a line only where it answers.
+        // The built-in rule for every kind is listed only where it answers.
         const bool generic = op == Operation::kInterpretStatus &&
                              rule.layer == interpreter::kNativeLayer && native.count(gvk) == 0;
         if (generic && !first) continue;
@@ -98,7 +98,7 @@ json::Value ToJson(const std::vector<Entry>& entries) {
   return list;
 }
 
-// A line per kind, layer and rule.
+// Prints one line per kind, layer and rule.
 std::string ToTable(const std::vector<Entry>& entries, const Colours& colours) {
   std::vector<std::pair<std::vector<std::string>, std::vector<std::string>>> lines;
   for (const Entry& entry : entries) {
@@ -123,7 +123,7 @@ std::string ToTable(const std::vector<Entry>& entries, const Colours& colours) {
   return table.Text(colours);
 }
 
-// An error when the kind that is asked for is one that nobody has heard of.
+// Returns an error when no layer knows the kind that is asked for.
 absl::Status CheckKind(const Layers& layers, const std::string& kind) {
   std::vector<std::string> known;
   for (const kube::Gvk& gvk : KindsOf(layers)) {

@@ -1,4 +1,4 @@
-// karmada-interpret list: which rules there are.
+// karmada-interpret list: lists the rules that exist.
 #ifndef CMD_INTERPRET_LIST_H_
 #define CMD_INTERPRET_LIST_H_
 

@@ -23,7 +23,7 @@ bool IsCalled(const kube::ApiResource& found, absl::string_view type) {
                      [&](const std::string& name) { return absl::EqualsIgnoreCase(name, type); });
 }
 
-// "apps" or "v1.apps" after the first dot of "deployments.v1.apps".
+// `where` is "apps" or "v1.apps", the part after the first dot of "deployments.v1.apps".
 bool IsIn(const kube::ApiResource& found, absl::string_view where) {
   const kube::Gvk& gvk = found.resource.gvk;
   if (where.empty()) return true;

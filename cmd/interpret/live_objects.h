@@ -1,4 +1,4 @@
-// Objects of a running cluster, found as kubectl finds them: TYPE/NAME, a kubeconfig, a namespace.
+// Finds objects of a running cluster as kubectl does, by TYPE/NAME, a kubeconfig and a namespace.
 #ifndef CMD_INTERPRET_LIVE_OBJECTS_H_
 #define CMD_INTERPRET_LIVE_OBJECTS_H_
 
@@ -13,26 +13,26 @@
 namespace cmd::interpret {
 
 struct LiveOptions {
-  std::string kubeconfig;  // "": as kubectl: $KUBECONFIG, ~/.kube/config.
-  std::string context;     // "": the current one.
-  std::string ns;          // "": the context's, else "default".
+  std::string kubeconfig;  // "" stands for kubectl's defaults: $KUBECONFIG, ~/.kube/config.
+  std::string context;     // "" stands for the current one.
+  std::string ns;          // "" stands for that of the context, else "default".
 };
 
-// "deployment/web" taken apart. TYPE is a plural, a kind, a singular or a short name in any case,
-// followed by nothing, by ".group" or by ".version.group".
+// The parts of "deployment/web". TYPE is a plural, a kind, a singular or a short name in any case,
+// alone or followed by ".group" or ".version.group".
 struct LiveReference {
   std::string type;
   std::string name;
 };
-// kInvalidArgument unless the text is TYPE/NAME.
+// kInvalidArgument unless the text has the form TYPE/NAME.
 absl::StatusOr<LiveReference> ParseLiveReference(absl::string_view text);
 
-// What a TYPE means on a server: of several groups the first one listed, in its preferred version.
-// kNotFound when the server has no such type.
+// Returns the resource that a TYPE stands for on a server: the first listed group that has it, in
+// its preferred version. kNotFound when the server has no such type.
 absl::StatusOr<kube::Resource> FindResource(const kube::Discovery& discovery,
                                             absl::string_view type);
 
-// Connects at the first question; one discovery for all of them.
+// Connects when the first object is requested; discovery is done once for all of them.
 class LiveObjects {
  public:
   explicit LiveObjects(LiveOptions options);

@@ -1,4 +1,4 @@
-// karmada-interpret: customizations of Karmada's resource interpreter, on a laptop.
+// karmada-interpret: tests customizations of Karmada's resource interpreter without a cluster.
 #include <csignal>
 #include <ios>
 #include <optional>
@@ -12,13 +12,14 @@
 
 int main(int argc, char** argv) {
   std::ios::sync_with_stdio(false);
-  signal(SIGPIPE, SIG_IGN);  // Whoever stops reading is seen as a failed write.
+  signal(SIGPIPE, SIG_IGN);  // A reader that has gone shows as a failed write.
   tls::DisableSystemBundlePerConnection();
   absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
   cmd::interpret::CommandLine line(argv[0]);
   line.OnParsed([](std::optional<int> verbosity) {
     base::InitLogging("karmada-interpret", {.verbosity = verbosity.value_or(0),
-                                            .vmodule = "base_library=1",  // What scripts print.
+                                            // For the output of scripts.
+                                            .vmodule = "base_library=1",
                                             .only_vmodule = !verbosity.has_value()});
   });
   cmd::interpret::AddAllCommands(line);

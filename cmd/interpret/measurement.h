@@ -1,4 +1,4 @@
-// An operation with what it cost.
+// Runs an operation and measures its cost.
 #ifndef CMD_INTERPRET_MEASUREMENT_H_
 #define CMD_INTERPRET_MEASUREMENT_H_
 
@@ -17,19 +17,20 @@ namespace cmd::interpret {
 
 struct Cost {
   absl::Duration time;
-  size_t script_peak = 0;  // Bytes that scripts held at their most.
-  uint64_t garbage = 0;    // Bytes allocated and dropped: in scripts and around them.
+  size_t script_peak = 0;  // The most bytes that scripts held at once.
+  uint64_t garbage = 0;    // The bytes that were allocated and freed, in scripts and around them.
 };
 
 struct Measured {
-  absl::StatusOr<json::Value> result;  // The last time's, or the first error, which ends it.
-  Cost cost;                           // What all times together took.
-  std::optional<HookCall> hook_call;   // The last one; none when no webhook was called.
+  // The result of the last run, or the first error, which ends the series.
+  absl::StatusOr<json::Value> result;
+  Cost cost;                          // The sum over all runs.
+  std::optional<HookCall> hook_call;  // The last call of a webhook; none when there was no call.
 };
-// REQUIRES: times > 0.
+// Runs the invocation `times` times. REQUIRES: times > 0.
 Measured Measure(Layers& layers, const Invocation& invocation, int64_t times = 1);
 
-// "0.031 ms", "12.4 KiB".
+// Return texts such as "0.031 ms" and "12.4 KiB".
 std::string ShortTime(absl::Duration d);
 std::string ShortSize(uint64_t bytes);
 

@@ -15,17 +15,17 @@ namespace cmd::interpret {
 namespace {
 
 bool IsPath(const std::string& argument) {
-  std::error_code ignored;  // What cannot be looked at is not there.
+  std::error_code ignored;  // A path that cannot be examined counts as missing.
   return argument == "-" || std::filesystem::exists(argument, ignored);
 }
 
 bool IsDirectory(const std::string& argument) {
-  std::error_code ignored;  // The same.
+  std::error_code ignored;  // As above.
   return std::filesystem::is_directory(argument, ignored);
 }
 
 bool HasDirectories(const std::string& directory) {
-  std::error_code ignored;  // The same.
+  std::error_code ignored;  // As above.
   for (const auto& entry : std::filesystem::directory_iterator(directory, ignored)) {
     if (entry.is_directory(ignored)) return true;
   }
@@ -44,7 +44,7 @@ bool IsManifestName(absl::string_view argument) {
          absl::EndsWith(argument, ".json");
 }
 
-// What to say of an argument in which nothing was found.
+// Returns an error about an argument in which nothing was found.
 absl::Status NothingIn(const std::string& argument, absl::string_view wanted, bool recursive) {
   const bool is_shallow = IsDirectory(argument) && !recursive && HasDirectories(argument);
   return absl::NotFoundError(absl::StrCat("no ", wanted, " in ", DisplayName(argument),
@@ -67,7 +67,7 @@ bool IsCustomization(const kube::Object& object) {
 
 BadDocument NoObject(const Document& document, const absl::Status& status) {
   const absl::string_view message = status.message();
-  const size_t where = document.Where().size() + 2;  // "<where>: "
+  const size_t where = document.Where().size() + 2;  // The length of "<where>: ".
   return {.file = document.file,
           .line = document.line,
           .source = document.text.substr(0, document.text.find('\n')),
@@ -75,8 +75,7 @@ BadDocument NoObject(const Document& document, const absl::Status& status) {
           .status = status};
 }
 
-// From a file in a directory, only the customizations are taken; any other file is given for what
-// it holds.
+// From a file in a directory only the customizations are taken; a named file is taken whole.
 ReadText CustomizationsIn(ReadText read, bool directory) {
   ReadText out{{}, std::move(read.bad)};
   for (Document& document : read.documents) {

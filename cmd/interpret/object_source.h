@@ -1,4 +1,4 @@
-// Where the objects come from that an operation is asked about: files, standard input, clusters.
+// Finds the objects that an operation is asked about: in files, standard input, clusters.
 #ifndef CMD_INTERPRET_OBJECT_SOURCE_H_
 #define CMD_INTERPRET_OBJECT_SOURCE_H_
 
@@ -20,31 +20,32 @@ class ObjectSource {
  public:
   ObjectSource(DocumentReader& reader, LiveObjects& live) : reader_(reader), live_(live) {}
 
-  // All objects that the argument means; what is not an object in a directory is passed over.
-  // Errors (kNotFound, kInvalidArgument, those of the client) name the argument, and document and
-  // line of what is not an object.
+  // Returns all objects that the argument stands for; documents in a directory that are not objects
+  // are ignored. Errors (kNotFound, kInvalidArgument, those of the client) name the argument, and
+  // document and line of a document that is not an object.
   absl::StatusOr<std::vector<Document>> All(const std::string& argument, bool recursive);
   struct Wanted {
-    absl::string_view plural;  // How messages call them.
+    absl::string_view plural;  // The word for them in messages.
     std::function<bool(const kube::Object&)> is_wanted;
   };
-  // The same, but of a directory only the wanted ones: cases and objects may lie beside them.
-  // kNotFound when there is none: whoever names files wants something out of them.
+  // As All, but of a directory only the wanted objects are returned, because others may be beside
+  // them. kNotFound when there is none, because the user expects some.
   absl::StatusOr<std::vector<Document>> Matching(const std::string& argument, bool recursive,
                                                  const Wanted& wanted);
-  // The objects of the argument; from a directory, only the customizations. kNotFound when there is
-  // none.
+  // Returns the objects of the argument; of a directory only the customizations. kNotFound when
+  // there is none.
   absl::StatusOr<std::vector<Document>> Customizations(const std::string& argument, bool recursive);
-  // The same file by file, past what is wrong: what is not YAML and, unless it is in a directory,
-  // what is not an object is `bad`. A file that cannot be read is an error.
+  // As Customizations, file by file and in spite of errors: documents that are not YAML and, unless
+  // in a directory, documents that are not objects are `bad`. A file that cannot be read is an
+  // error.
   absl::StatusOr<std::vector<absl::StatusOr<ReadText>>> CustomizationFiles(
       const std::string& argument, bool recursive);
-  // Exactly one.
+  // Returns the only object of the argument; kInvalidArgument unless there is exactly one.
   absl::StatusOr<kube::Object> One(const std::string& argument);
-  // A list of AggregatedStatusItem: one in each document, one document that is the list, or a
-  // binding, whose status.aggregatedStatus it is. They are read as the daemon reads a binding's:
-  // `applied: false` and what is not a field of an item are left out. Null for a text without
-  // documents; kInvalidArgument for wrong types.
+  // Returns a list of AggregatedStatusItem: one in each document, one document that is the list, or
+  // a binding, of which status.aggregatedStatus is taken. The items are read as the daemon reads
+  // them: `applied: false` and unknown fields are left out. Null for a text without documents;
+  // kInvalidArgument for wrong types.
   absl::StatusOr<interpreter::AggregatedItems> Items(const std::string& argument);
 
  private:

@@ -14,14 +14,14 @@ void SkipBlanks(absl::string_view& text) {
   text.remove_prefix(std::min(text.find_first_not_of(kBlanks), text.size()));
 }
 
-// How many bytes the string at the beginning takes, with its quotes.
+// Returns how many bytes the string at the beginning takes, with its quotes.
 size_t StringSize(absl::string_view text) {
   size_t at = 1;
   while (at < text.size() && text[at] != '"') at += text[at] == '\\' ? 2 : 1;
   return std::min(at + 1, text.size());
 }
 
-// The same of any value.
+// Returns how many bytes the value at the beginning takes.
 size_t ValueSize(absl::string_view text) {
   size_t depth = 0;
   for (size_t at = 0; at < text.size();) {
@@ -47,13 +47,13 @@ absl::string_view RequestIdText(absl::string_view request) {
   absl::string_view id = "null";
   SkipBlanks(request);
   while (!request.empty()) {
-    request.remove_prefix(1);  // "{" or "," or the last "}".
+    request.remove_prefix(1);  // Removes "{" or "," or the last "}".
     SkipBlanks(request);
     if (request.empty() || request[0] != '"') break;
     const absl::string_view name = request.substr(0, StringSize(request));
     request.remove_prefix(name.size());
     SkipBlanks(request);
-    if (!request.empty()) request.remove_prefix(1);  // ":"
+    if (!request.empty()) request.remove_prefix(1);  // Removes ":".
     const absl::string_view value = TakeValue(request);
     SkipBlanks(request);
     const auto plain = json::Parse(name);

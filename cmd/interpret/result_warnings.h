@@ -1,4 +1,4 @@
-// What looks like a slip in the result of a script, though the result is accepted.
+// Finds probable mistakes in the results of scripts that are accepted.
 #ifndef CMD_INTERPRET_RESULT_WARNINGS_H_
 #define CMD_INTERPRET_RESULT_WARNINGS_H_
 
@@ -11,8 +11,8 @@
 
 namespace cmd::interpret {
 
-// Members that no such struct has, which are left out without a word; replicas that are cut or
-// below zero. Empty for a result that is not accepted: that is an error of its own.
+// Reports unknown members, which are silently left out, and replicas that are truncated or below
+// zero. Empty for a result that is not accepted, which is an error of its own.
 std::vector<std::string> WarningsOf(interpreter::Operation op,
                                     absl::Span<const lua::Value> results);
 

@@ -51,7 +51,7 @@ absl::Status Needs(Operation op, absl::string_view flag) {
   return absl::InvalidArgumentError(absl::StrCat(interpreter::OperationName(op), " needs ", flag));
 }
 
-// A flag that would be passed over: whoever gives it expects something else than what would happen.
+// Refuses a flag that would have no effect, since the user expects one.
 absl::Status CheckSurplus(Operation op, const RunOptions& options) {
   const auto takes_no = [&](absl::string_view flag) {
     return absl::InvalidArgumentError(
@@ -69,8 +69,8 @@ absl::Status CheckSurplus(Operation op, const RunOptions& options) {
   return absl::OkStatus();
 }
 
-// Every operation but Retain is about one object; whether the user calls it desired or observed is
-// the same, as with upstream's tool.
+// Every operation but Retain is about one object; the user may give it as desired or as observed,
+// as with upstream's tool.
 absl::Status CheckInputs(Operation op, const RunOptions& options) {
   RETURN_IF_ERROR(CheckSurplus(op, options));
   const bool desired = !options.desired.empty(), observed = !options.observed.empty();
@@ -114,7 +114,7 @@ absl::StatusOr<Invocation> ReadInputs(const RunOptions& options, ObjectSource& s
   return invocation;
 }
 
-// At its line in the customization's file, if a script raised it.
+// Prints the error at its line in the customization's file, if a script raised it.
 void PrintError(const Layers& layers, const absl::Status& error, Console& console) {
   for (const Document& document : layers.given()) {
     const auto place = LocateError(document, error.message());
@@ -125,7 +125,7 @@ void PrintError(const Layers& layers, const absl::Status& error, Console& consol
   console.err << console.err_colours.Red("error:") << " " << error.message() << "\n";
 }
 
-// A line for the layer, and one for each of its hooks that has something to say.
+// Returns a line for the layer, and one for each of its hooks with a remark.
 std::string VerdictText(const Layers::Verdict& verdict, const std::optional<HookCall>& call,
                         const Colours& colours) {
   const std::string layer = absl::StrFormat("  %-14s", verdict.layer);
@@ -147,8 +147,8 @@ std::string VerdictText(const Layers::Verdict& verdict, const std::optional<Hook
   return text;
 }
 
-// What to do about an operation that nobody answers; "" when somebody does. (A control plane words
-// the error as the interpreter does, without this.)
+// Returns advice about an operation that no layer answers; "" when one does. (A control plane
+// reports the interpreter's error without this advice.)
 std::string Advice(const Layers& layers, const Invocation& invocation) {
   const kube::Gvk gvk = invocation.object.gvk();
   for (const Layers::Verdict& verdict : layers.Explain(gvk, invocation.op, std::nullopt)) {

@@ -1,4 +1,4 @@
-// karmada-interpret run: one operation on given objects.
+// karmada-interpret run: runs one operation on given objects.
 #ifndef CMD_INTERPRET_RUN_H_
 #define CMD_INTERPRET_RUN_H_
 
@@ -15,13 +15,13 @@ namespace cmd::interpret {
 // Declares the sub-command.
 void AddRun(CommandLine& line);
 
-// Which layer answered, why the others did not, what single webhooks say, and what it cost: a line
-// each.
+// Returns, one line each, which layer answered, why the others did not, remarks on single webhooks,
+// and the cost.
 std::string TraceText(const Layers& layers, const Invocation& invocation, const Measured& measured,
                       const Colours& colours);
 
-// Returns, for operations that return an object, how it differs from the one that went in, as a
-// diff of YAML; of an aggregation only the status. "" when nothing differs.
+// Returns, for operations that return an object, how it differs from the input object, as a diff of
+// YAML; for an aggregation only of the status. "" when nothing differs.
 std::string ObjectDiff(const Invocation& invocation, const json::Value& result,
                        const Colours& colours);
 // Returns whether the operation returns an object.

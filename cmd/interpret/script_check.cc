@@ -1,4 +1,4 @@
-// CheckScript: what a script defines, and which globals and modules it uses.
+// Implements CheckScript: what a script defines, and which globals and modules it uses.
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -53,8 +53,8 @@ bool IsProbable(absl::string_view name) {
   return std::all_of(parts.begin(), parts.end(), IsIdentifier);
 }
 
-// The number behind the first ":<digits>:" of a message of a script, 0 without one, and what
-// follows.
+// Returns the number in the first ":<digits>:" of a script's message, 0 without one, and the rest
+// after it.
 std::pair<int, absl::string_view> LineIn(absl::string_view message) {
   for (size_t at = message.find(':'); at != absl::string_view::npos;
        at = message.find(':', at + 1)) {
@@ -113,7 +113,7 @@ class ScriptCheck {
     if (loaded_.ok() && loaded_->function_type == "nil") return ReportMissing();
     if (loaded_.ok() && loaded_->function_type != "function") return ReportNoFunction();
     const ScriptFacts::Function* named = Defined();
-    if (named == nullptr) return;  // Made by other means than a definition at the top level.
+    if (named == nullptr) return;  // It was not made by a definition at the top level.
     const std::vector<std::string> wanted = ParametersOf(field_.operation);
     if (named->variadic || named->parameters == static_cast<int>(wanted.size())) return;
     Report(Severity::kError, named->line, named->name,
@@ -176,7 +176,7 @@ class ScriptCheck {
       Report(Severity::kError, use.line, use.name,
              absl::StrCat(use.name, " is not supported in customizations"));
     } else if (standing == Standing::kAbsent) {
-      if (loaded_.ok() && loaded_->absent.count(use.name) == 0) return;  // Made by means of _G.
+      if (loaded_.ok() && loaded_->absent.count(use.name) == 0) return;  // It was made through _G.
       Report(Severity::kError, use.line, use.name,
              absl::StrCat("the global ", use.name, " does not exist: it is nil"));
     } else if (use.name == "string.gsub" || use.name == "string.rep") {
@@ -186,8 +186,8 @@ class ScriptCheck {
   }
 
   void CheckModules() {
-    // When the top level fails, perhaps for want of a module, at least those of the sandbox are
-    // known.
+    // When the top level fails, perhaps because of a missing module, at least the sandbox's modules
+    // are known.
     const auto known =
         loaded_.ok() ? loaded_ : Load(**lua::Script::Compile("x", ""), QuestionsOf());
     if (!known.ok()) return;
@@ -195,7 +195,7 @@ class ScriptCheck {
       const auto presence = known->modules.at({use.module, use.member});
       if (presence == LoadedScript::Presence::kThere) continue;
       if (presence == LoadedScript::Presence::kNoModule && !use.member.empty())
-        continue;  // Reported.
+        continue;  // The missing module has been reported.
       findings_.push_back({Severity::kError, path_, use.line, use.column, "", AbsentText(use)});
     }
   }
@@ -215,7 +215,7 @@ class ScriptCheck {
                         nearest ? absl::StrCat("; is it ", names[*nearest], "?") : "");
   }
 
-  // A top level that fails does so in every run; the reason may have been reported.
+  // A top level that fails does so in every run; the reason may have been reported already.
   void CheckLoading() {
     if (loaded_.ok() || absl::IsOutOfRange(loaded_.status())) return;
     const auto [line, what] = LineIn(loaded_.status().message());
@@ -229,7 +229,7 @@ class ScriptCheck {
   const ScriptField& field_;
   const std::string path_;
   const ScriptFacts& facts_;
-  std::set<std::string> assigned_, read_;  // Globals; those that are only read.
+  std::set<std::string> assigned_, read_;  // `read_` has the globals that are only read.
   absl::StatusOr<LoadedScript> loaded_;
   std::set<std::string> told_;
   std::vector<Finding> findings_;

@@ -24,7 +24,7 @@ absl::StatusOr<json::Value> RunIn(const lua::Script& script, const std::string& 
 
 std::string LibraryOf(const std::string& name) { return name.substr(0, name.find('.')); }
 
-// A Lua string with these bytes.
+// Returns a Lua string literal with these bytes.
 std::string Quoted(absl::string_view text) {
   std::string quoted = "'";
   for (const char c : text) {
@@ -35,7 +35,7 @@ std::string Quoted(absl::string_view text) {
 
 constexpr char kProbe[] = "karmada_interpret_probe";
 
-// One line, so that lines of the script after it keep their numbers.
+// The text is one line, so that the lines of the script after it keep their numbers.
 std::string ProbeText(const Questions& questions) {
   std::string text = absl::StrCat(
       "function ", kProbe, "() local function Try(module, member) ",

@@ -1,5 +1,5 @@
-// What is there once a script has been loaded, asked of the sandbox that runs it, so that there is
-// no second list of what the sandbox has.
+// Determines what exists once a script has been loaded. It asks the sandbox that runs the script,
+// so that there is no second list of its functions.
 #ifndef CMD_INTERPRET_SCRIPT_PROBE_H_
 #define CMD_INTERPRET_SCRIPT_PROBE_H_
 
@@ -14,17 +14,18 @@
 
 namespace cmd::interpret {
 
-// What the sandbox has under the name of a global, or of a library's member.
+// The standing of a global, or of a member of a library, in the sandbox.
 enum class Standing { kThere, kRefused, kAbsent };
-// How globals stand before any script has run. A refused function is one that says so when it is
-// called. REQUIRES: the names are identifiers, with a dot between library and member.
+// Returns the standing of globals before any script has run. A refused function is one that fails
+// with a message when it is called. REQUIRES: the names are identifiers, with a dot between library
+// and member.
 std::map<std::string, Standing> StandingsOf(const std::set<std::string>& names);
 
-// What came of a script's top level, which every run begins with.
+// The result of a script's top level, with which every run begins.
 struct LoadedScript {
   enum class Presence { kThere, kNoModule, kNoMember };
-  std::string function_type;     // type() of the function that is asked for, "nil" without one.
-  std::set<std::string> absent;  // Those of the globals asked for that are not there.
+  std::string function_type;     // The type() of the requested function; "nil" without one.
+  std::set<std::string> absent;  // The requested globals that do not exist.
   std::map<std::pair<std::string, std::string>, Presence> modules;  // By module and member.
 };
 struct Questions {
@@ -32,9 +33,9 @@ struct Questions {
   std::set<std::string> globals;  // As for StandingsOf.
   std::set<std::pair<std::string, std::string>> modules;
 };
-// Runs the top level, within a run's bounds, and no function of the script but what it requires
-// from package.preload. Errors are those of lua::ScriptRunner::Run, kOutOfRange for a script that
-// has no room for the questions.
+// Runs the top level within the limits of a run; of the script's functions only those that it
+// requires from package.preload are called. Errors are those of lua::ScriptRunner::Run; kOutOfRange
+// for a script that leaves no room for the questions.
 absl::StatusOr<LoadedScript> Load(const lua::Script& script, const Questions& questions);
 
 }  // namespace cmd::interpret

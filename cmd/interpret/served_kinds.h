@@ -1,4 +1,5 @@
-// How kinds are served, where no server can be asked: for rules that name resources and scopes.
+// Determines how kinds are served when no server can be asked: for rules that name resources and
+// scopes.
 #ifndef CMD_INTERPRET_SERVED_KINDS_H_
 #define CMD_INTERPRET_SERVED_KINDS_H_
 
@@ -10,17 +11,17 @@
 
 namespace cmd::interpret {
 
-// The kinds of Kubernetes itself, and those of definitions that are added.
+// The kinds of Kubernetes itself, and those of added definitions.
 class ServedKinds {
  public:
   ServedKinds();
 
   // Returns whether the object is a CustomResourceDefinition.
   static bool IsDefinition(const kube::Object& object);
-  // Every served version that it defines. REQUIRES: IsDefinition(definition).
+  // Adds every served version that it defines. REQUIRES: IsDefinition(definition).
   void Add(const kube::Object& definition);
 
-  // nullopt for a kind of which nothing is known.
+  // Returns nullopt for an unknown kind.
   std::optional<kube::Resource> Find(const kube::Gvk& gvk) const;
   const std::map<kube::Gvk, kube::Resource>& all() const { return all_; }
 

@@ -11,7 +11,7 @@ namespace {
 
 using interpreter::Operation;
 
-// In the texts KIND, APIVERSION and NAME (of object and files) stand for what they say.
+// In these texts KIND, APIVERSION and NAME (of object and files) are placeholders.
 constexpr char kHead[] =
     R"(# What Karmada has to know about KIND (APIVERSION). Each script answers one question;
 # delete those that you do not need: then a later layer answers, or nobody does.
@@ -44,8 +44,8 @@ constexpr char kCasesHead[] =
 struct Part {
   Operation op;
   bool by_default;
-  const char* script;  // Below spec.customizations.
-  const char* cases;   // One document, without the line that separates it.
+  const char* script;  // The text below spec.customizations.
+  const char* cases;   // One document, without the separating line.
 };
 
 constexpr Part kParts[] = {

@@ -1,4 +1,4 @@
-// The text that a new customization and its cases begin with.
+// Writes the text with which a new customization and its cases begin.
 #ifndef CMD_INTERPRET_SKELETON_H_
 #define CMD_INTERPRET_SKELETON_H_
 
@@ -13,11 +13,11 @@ namespace cmd::interpret {
 
 struct Skeleton {
   std::string customization;  // YAML with comments for the author.
-  std::string cases;          // A case for each script; all pass.
+  std::string cases;          // One case for each script; all of them pass.
 };
 
 // Makes a skeleton for these operations, in its own order; empty stands for all but
-// InterpretComponent, which only works with a feature gate. Operations that cannot be customized
+// InterpretComponent, which works only with a feature gate. Operations that cannot be customized
 // are left out.
 Skeleton MakeSkeleton(const kube::Gvk& gvk, absl::Span<const interpreter::Operation> operations);
 

@@ -10,7 +10,7 @@ namespace {
 
 constexpr size_t kGap = 3;
 
-// In characters of UTF-8: every byte but continuations.
+// Counts UTF-8 characters: every byte except continuation bytes.
 size_t WidthOf(const std::string& cell) {
   return std::count_if(cell.begin(), cell.end(),
                        [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; });

@@ -1,4 +1,4 @@
-// Columns of text, as kubectl prints them.
+// Formats columns of text as kubectl does.
 #ifndef CMD_INTERPRET_TABLE_H_
 #define CMD_INTERPRET_TABLE_H_
 
@@ -13,9 +13,10 @@ class Table {
  public:
   explicit Table(std::vector<std::string> header) : rows_{std::move(header)} {}
 
-  // REQUIRES: as many cells as the header has.
+  // REQUIRES: the row has as many cells as the header.
   void Add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
-  // The header and the rows, each column as wide as its widest cell; the last one is not padded.
+  // Returns the header and the rows, each column as wide as its widest cell; the last one is not
+  // padded.
   std::string Text(const Colours& colours) const;
 
  private:

@@ -53,8 +53,7 @@ struct TestOptions {
   bool quiet = false;
 };
 
-// Returns whether nothing in a file claims to be a case: the customization beside the cases, for
-// instance.
+// Returns whether no document in a file can be a case, as in the customization beside the cases.
 bool HoldsOnlyManifests(absl::string_view text) {
   const auto documents = ParseDocuments("", text);
   if (!documents.ok()) return false;
@@ -63,13 +62,13 @@ bool HoldsOnlyManifests(absl::string_view text) {
   });
 }
 
-// Runs files and keeps what came of them.
+// Runs files and collects the outcomes.
 class Session {
  public:
   Session(const TestOptions& options, Layers& layers, Console& console)
       : options_(options), layers_(layers), console_(console) {}
 
-  // `optional`: a file without cases is passed over.
+  // With `optional`, a file without cases is ignored.
   absl::Status RunFile(const std::string& path, DocumentReader& reader, bool optional);
   ExitCode Finish();
   const std::vector<TestOutcome>& outcomes() const { return outcomes_; }
@@ -129,7 +128,7 @@ void Session::RunOne(const std::string& file, const Case& c) {
   PrintWarnings();
 }
 
-// What to do about a case of a kind that no layer knows; "" when some layer does.
+// Returns advice about a case of a kind that no layer knows; "" when some layer does.
 std::string Session::WhyNoRule(const Case& c) const {
   const kube::Object& object = c.input.desired.empty() ? c.input.observed : c.input.desired;
   if (object.empty() || layers_.chain().HookEnabled(object.gvk(), c.input.operation)) return "";
@@ -197,7 +196,7 @@ absl::StatusOr<ExitCode> Test(const TestOptions& options, Console& console) {
   layers->WarnOfProblems(console);
   Session session(options, *layers, console);
   for (const std::string& path : options.paths) {
-    std::error_code ignored;  // FindFiles reports what is not there.
+    std::error_code ignored;  // FindFiles reports missing paths.
     const bool directory = std::filesystem::is_directory(path, ignored);
     ASSIGN_OR_RETURN(const std::vector<std::string> files, FindFiles({path}, true));
     for (const std::string& file : files) RETURN_IF_ERROR(session.RunFile(file, reader, directory));

@@ -19,7 +19,7 @@ using interpreter::customized::ScriptField;
 using Severity = Finding::Severity;
 
 constexpr int64_t kReplicas = 2;
-constexpr size_t kMostOfResult = 100;  // Bytes.
+constexpr size_t kMostOfResult = 100;  // In bytes.
 
 Invocation InvocationOf(Operation op, const kube::Object& object) {
   json::Value item =
@@ -32,11 +32,11 @@ std::string Shortened(const json::Value& result) {
   std::string text = json::Write(result);
   if (text.size() <= kMostOfResult) return text;
   size_t end = kMostOfResult;
-  while ((text[end] & 0xC0) == 0x80) --end;  // Not half a character (of UTF-8).
+  while ((text[end] & 0xC0) == 0x80) --end;  // Does not split a UTF-8 character.
   return absl::StrCat(text.substr(0, end), "...");
 }
 
-// Where the message names a line of the script, there; else at the field.
+// Places a message at the script line that it names, else at the field.
 Diagnostic Place(const Document& document, const ScriptField& field, Severity severity,
                  absl::string_view message) {
   if (auto located = LocateError(document, message); located.has_value()) {
@@ -51,7 +51,7 @@ Diagnostic Place(const Document& document, const ScriptField& field, Severity se
 
 Trial TryOn(const Document& document, const kube::Object& object) {
   Trial trial;
-  std::vector<std::string> slips;  // What the run under way has returned that looks like slips.
+  std::vector<std::string> slips;  // Probable mistakes in results of the present run.
   LuaBackend backend({.on_results = [&](const lua::Script& script, Operation op, auto results) {
     for (const std::string& text : WarningsOf(op, results)) {
       slips.push_back(absl::StrCat(interpreter::customized::PlaceOf(script, op), ": ", text));

@@ -1,4 +1,4 @@
-// Running each function of a customization once, against an object of its kind.
+// Runs each function of a customization once, on an object of its kind.
 #ifndef CMD_INTERPRET_TRIAL_H_
 #define CMD_INTERPRET_TRIAL_H_
 
@@ -12,13 +12,15 @@
 namespace cmd::interpret {
 
 struct Trial {
-  std::vector<Diagnostic> diagnostics;  // Functions that fail, and results that look like slips.
-  std::vector<std::string> results;     // "InterpretHealth: true", a line for each that does not.
+  // About functions that fail, and probable mistakes in results.
+  std::vector<Diagnostic> diagnostics;
+  // One line for each function that does not fail: "InterpretHealth: true".
+  std::vector<std::string> results;
 };
 
 // `document` is a customization for the object's kind. The object is the template and the member's
-// object alike; ReviseReplica is asked for 2 replicas, and AggregateStatus is given one cluster
-// that reports the object's status. Scripts that cannot answer are passed over: check reports them.
+// object alike; ReviseReplica gets 2 replicas, and AggregateStatus is given one cluster that
+// reports the object's status. Scripts that do not compile are ignored, because check reports them.
 Trial TryOn(const Document& document, const kube::Object& object);
 
 }  // namespace cmd::interpret

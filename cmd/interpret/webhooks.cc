@@ -28,12 +28,12 @@ bool IsConfiguration(const kube::Object& object) {
 
 std::string NameOf(const Hook& hook) { return hook.uid.substr(hook.configuration.size() + 1); }
 
-// Returns whether the pattern does not care how a kind is served.
+// Returns whether the pattern applies however a kind is served.
 bool IsOpen(const KindPattern& pattern, const std::string& group, const std::string& version) {
   return pattern.Matches({group, version, "*"}, nullptr);
 }
 
-// The kinds that a pattern names, as Webhooks::kinds.
+// Returns the kinds that a pattern names, in the form of Webhooks::kinds.
 std::set<kube::Gvk> KindsOf(const KindPattern& pattern, const ServedKinds& served) {
   std::set<kube::Gvk> kinds;
   const auto lookup = [&](const kube::Gvk& gvk) { return served.Find(gvk); };
@@ -52,14 +52,14 @@ std::set<kube::Gvk> KindsOf(const KindPattern& pattern, const ServedKinds& serve
   return kinds;
 }
 
-// Collects what files hold.
+// Collects the configurations in files.
 class Reading {
  public:
   absl::Status Add(const Document& document);
   Webhooks Finish();
 
  private:
-  // A hook and the words for where it stands.
+  // A hook and a description of its place.
   struct Placed {
     Hook hook;
     std::string where;

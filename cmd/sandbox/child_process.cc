@@ -19,14 +19,15 @@ constexpr absl::Duration kGrace = absl::Seconds(5);
 constexpr absl::Duration kCheck = absl::Milliseconds(10);
 constexpr int kCouldNotExec = 127;
 
-// Between fork and exec: only what is safe in a copy of a program with threads.
+// Runs between fork and exec, so it calls only functions that are safe in a copy of a program with
+// threads.
 [[noreturn]] void BecomeChild(const char* program, char* const* argv, int log, int report) {
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
   signal(SIGPIPE, SIG_DFL);
-  setpgid(0, 0);                     // Ctrl-C is for the parent, which then ends this one.
-  prctl(PR_SET_PDEATHSIG, SIGTERM);  // Also when the parent is killed.
+  setpgid(0, 0);  // Ctrl-C reaches only the parent, which then ends this process.
+  prctl(PR_SET_PDEATHSIG, SIGTERM);  // Ends it also when the parent is killed.
   const int null = open("/dev/null", O_RDONLY);
   if (null >= 0) dup2(null, STDIN_FILENO);
   dup2(log, STDOUT_FILENO);

@@ -1,4 +1,4 @@
-// A program run beside this one, ended with it.
+// Runs a program beside this one, and ends it with this one.
 #ifndef CMD_SANDBOX_CHILD_PROCESS_H_
 #define CMD_SANDBOX_CHILD_PROCESS_H_
 
@@ -16,20 +16,20 @@ namespace cmd {
 class ChildProcess {
  public:
   struct Options {
-    std::string program;  // A path.
+    std::string program;  // The path of the program.
     std::vector<std::string> arguments;
-    std::string log_file;   // Gets its output.
-    bool keep_log = false;  // What is in the file stays, and the output follows it.
+    std::string log_file;   // The file that gets its output.
+    bool keep_log = false;  // True: the output is appended to the file.
   };
   // kNotFound or kPermissionDenied when the program cannot be run.
   static absl::StatusOr<std::unique_ptr<ChildProcess>> Start(const Options& options);
-  // Asks it to stop, and kills it when it has not after five seconds.
+  // Asks the process to stop, and kills it if it still runs after five seconds.
   ~ChildProcess();
   ChildProcess(const ChildProcess&) = delete;
   ChildProcess& operator=(const ChildProcess&) = delete;
 
   pid_t pid() const { return pid_; }
-  // How it ended ("exited with code 1"); nullopt while it runs.
+  // Returns how it ended ("exited with code 1"); nullopt while it runs.
   std::optional<std::string> Ended();
 
  private:

@@ -30,7 +30,7 @@ constexpr size_t kMaxLine = 4096;
 constexpr time_t kPatienceSeconds = 10;
 constexpr mode_t kOwnerOnly = 0600;
 
-// Closes what it holds.
+// Closes its descriptor on destruction.
 struct Descriptor {
   explicit Descriptor(int fd) : fd(fd) {}
   ~Descriptor() {
@@ -61,7 +61,7 @@ void LimitWaits(int socket) {
   setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
 }
 
-// Up to the line's end, or what came before the peer closed or the time was over.
+// Reads up to the end of the line, or until the peer closes or the time is over.
 std::string ReadLine(int socket) {
   std::string line;
   char byte = 0;
@@ -92,7 +92,7 @@ absl::Status ControlSocket::Open(const std::string& directory) {
   const Descriptor place(OpenDirectory(directory));
   listener_ = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
   if (place.fd < 0 || listener_ < 0) return failed();
-  unlink(path_.c_str());  // An earlier run may have been killed.
+  unlink(path_.c_str());  // A socket may be left from an earlier run that was killed.
   const sockaddr_un address = AddressIn(place);
   if (bind(listener_, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
     return failed();
@@ -104,7 +104,7 @@ absl::Status ControlSocket::Open(const std::string& directory) {
 
 ControlSocket::~ControlSocket() {
   if (listener_ < 0) return;
-  shutdown(listener_, SHUT_RDWR);  // Wakes the thread.
+  shutdown(listener_, SHUT_RDWR);  // Wakes the thread from accept().
   if (thread_.joinable()) thread_.join();
   close(listener_);
   unlink(path_.c_str());
@@ -116,7 +116,7 @@ void ControlSocket::Serve() {
     if (connection.fd >= 0) {
       Answer(connection.fd);
     } else if (errno != EINTR && errno != ECONNABORTED) {
-      return;  // Shut down.
+      return;  // The socket was shut down.
     }
   }
 }

@@ -1,7 +1,7 @@
 // Lets `karmada-sandbox member ...` and `manager ...` steer a sandbox that runs in another process.
 //
 // The running sandbox listens on the Unix socket control.sock in its directory. A client sends one
-// line and gets one line back: "ok" and what to show the user, or the error.
+// line and gets one line back: "ok" and a text for the user, or the error.
 #ifndef CMD_SANDBOX_CONTROL_SOCKET_H_
 #define CMD_SANDBOX_CONTROL_SOCKET_H_
 
@@ -17,7 +17,7 @@ namespace cmd {
 
 class ControlSocket {
  public:
-  // Called on the socket's thread with the line that came; returns one line.
+  // Called on the socket's thread with each line; returns one line.
   using Handler = std::function<absl::StatusOr<std::string>(const std::string& request)>;
 
   // REQUIRES: nobody else listens in that directory (see DirectoryLock).
@@ -28,8 +28,8 @@ class ControlSocket {
   ControlSocket(const ControlSocket&) = delete;
   ControlSocket& operator=(const ControlSocket&) = delete;
 
-  // Sends the line to the sandbox that runs in the directory and returns what its handler answers.
-  // kNotFound when none does, the handler's message as kInvalidArgument when it failed.
+  // Sends the line to the sandbox that runs in the directory and returns its handler's answer.
+  // kNotFound when no sandbox runs there, the handler's message as kInvalidArgument when it failed.
   static absl::StatusOr<std::string> Send(const std::string& directory, const std::string& request);
 
  private:

@@ -26,7 +26,7 @@ std::string NameOf(const ScriptField& field) {
   return absl::StrCat("InterpreterOperation(", interpreter::OperationName(field.operation), ")");
 }
 
-// As upstream's validateCustomizationRule.
+// Follows upstream's validateCustomizationRule.
 absl::Status CheckAgainst(const kube::Object& other, const kube::Object& customization) {
   if (other.spec()["target"] != customization.spec()["target"]) return absl::OkStatus();
   for (const ScriptField& field : interpreter::customized::ScriptFields()) {
@@ -39,7 +39,7 @@ absl::Status CheckAgainst(const kube::Object& other, const kube::Object& customi
   return absl::OkStatus();
 }
 
-// As upstream's checkCustomizationsRule: scripts are compiled and not run.
+// Follows upstream's checkCustomizationsRule: scripts are compiled and not run.
 absl::Status CheckScripts(const kube::Object& customization) {
   for (const ScriptField& field : interpreter::customized::ScriptFields()) {
     const absl::string_view text = ScriptOf(customization, field);

@@ -1,4 +1,4 @@
-// What karmada-webhook does to ResourceInterpreterCustomizations.
+// Validates ResourceInterpreterCustomizations as karmada-webhook does.
 #ifndef CMD_SANDBOX_CUSTOMIZATION_ADMISSION_H_
 #define CMD_SANDBOX_CUSTOMIZATION_ADMISSION_H_
 
@@ -6,10 +6,10 @@
 
 namespace cmd {
 
-// Refuses a customization with a script that does not compile, and one with a script for an
-// operation of a kind that another customization has a script for (dependencies may have several),
-// as upstream's validateResourceInterpreterCustomizations. The hook reads the others from
-// `backend`, which must outlive it.
+// Returns a hook that refuses a customization with a script that does not compile, and one with a
+// script for an operation of a kind for which another customization has a script (dependencies may
+// have several), as upstream's validateResourceInterpreterCustomizations. The hook reads the others
+// from `backend`. REQUIRES: `backend` outlives the hook.
 sandbox::AdmissionHook CustomizationAdmission(sandbox::Backend& backend);
 
 }  // namespace cmd

@@ -1,4 +1,4 @@
-// The karmada-controller-manager beside the clusters of a sandbox: it is started, taken down and
+// The karmada-controller-manager beside the clusters of a sandbox: it can be started, stopped and
 // started again.
 #ifndef CMD_SANDBOX_DAEMON_H_
 #define CMD_SANDBOX_DAEMON_H_
@@ -22,23 +22,23 @@ class Daemon {
   Daemon(std::vector<std::string> arguments, std::string log_file)
       : arguments_(std::move(arguments)), log_file_(std::move(log_file)) {}
 
-  // Names the program and runs it.
+  // Runs the program, and remembers it for Up.
   absl::Status Start(const std::string& program);
-  // Runs the program that was started before; OK when it runs. kFailedPrecondition when there never
-  // was one. Its log goes on in the same file.
+  // Runs the program of Start again; OK when it runs. kFailedPrecondition when there was none. Its
+  // log continues in the same file.
   absl::Status Up();
-  // Asks it to end and waits until it has, some seconds at most; OK when it is down.
+  // Asks the program to end and waits until it has, some seconds at most; OK when it does not run.
   absl::Status Down();
 
-  // Returns whether there is a program to run.
+  // Returns whether Start has named a program.
   bool exists() const;
-  // 0 while it is down.
+  // Returns 0 while it does not run.
   pid_t pid() const;
-  // How it ended, if it did so by itself ("exited with code 1"); nullopt while it runs, and when
-  // Down() ended it.
+  // Returns how it ended, if it did so by itself ("exited with code 1"); nullopt while it runs, and
+  // when Down() ended it.
   std::optional<std::string> EndedByItself();
   const std::string& log_file() const { return log_file_; }
-  // The last lines of its output.
+  // Returns the last lines of its output.
   std::string LogTail(size_t lines) const;
 
  private:
@@ -48,7 +48,7 @@ class Daemon {
   const std::string log_file_;
   mutable absl::Mutex mu_;
   std::string program_ ABSL_GUARDED_BY(mu_);
-  std::unique_ptr<ChildProcess> process_ ABSL_GUARDED_BY(mu_);  // Null while it is down.
+  std::unique_ptr<ChildProcess> process_ ABSL_GUARDED_BY(mu_);  // Null while it does not run.
 };
 
 }  // namespace cmd

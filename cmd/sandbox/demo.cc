@@ -35,7 +35,7 @@ constexpr absl::Duration kCheck = absl::Milliseconds(20);
 constexpr size_t kLogLines = 15;
 constexpr char kDeployment[] = "Deployment";
 
-// Walks the stations of a Deployment's way, one after the other.
+// Follows a Deployment through the stages of propagation, one after the other.
 class Demo {
  public:
   Demo(Session& session, absl::Time start, absl::Duration deadline, const base::StopToken& stop)
@@ -49,7 +49,7 @@ class Demo {
     terminal_.Print(absl::StrCat(terminal_.Green("✓"), " ", what, "  ",
                                  terminal_.Dim(Seconds(absl::Now() - start_))));
   }
-  // Until then the scheduler would not divide among all of them.
+  // Before every member is ready, the scheduler would not divide among all of them.
   absl::Status AwaitMembers() {
     return WaitFor("the controller manager finds every member ready",
                    [this] { return MembersReady(); });
@@ -58,7 +58,7 @@ class Demo {
   absl::Status Follow();
 
  private:
-  // OK, or kUnavailable with what is still missing.
+  // Returns OK, or kUnavailable naming what is still missing.
   using Check = std::function<absl::Status()>;
 
   absl::Status WaitFor(const std::string& what, const Check& check);

@@ -9,7 +9,7 @@
 namespace cmd {
 
 // Runs the demo. On a terminal it blocks until `stop` once everything has landed. kDeadlineExceeded
-// says what is missing, kCancelled that it was stopped before the end.
+// names what is missing, kCancelled means that it was stopped before the end.
 absl::Status RunDemo(const SandboxOptions& options, const base::StopToken& stop);
 
 }  // namespace cmd

@@ -1,4 +1,4 @@
-// Keeps two sandboxes from using one directory at once.
+// Keeps two sandboxes from using one directory at the same time.
 #ifndef CMD_SANDBOX_DIRECTORY_LOCK_H_
 #define CMD_SANDBOX_DIRECTORY_LOCK_H_
 
@@ -9,8 +9,8 @@
 
 namespace cmd {
 
-// Holds <directory>/karmada-sandbox.lock, which names the process. The kernel gives the lock back
-// when the process ends in whatever way, so a file that was left behind locks nobody out.
+// Holds <directory>/karmada-sandbox.lock, which names the process. The kernel releases the lock
+// when the process ends in any way, so a file that was left behind does not lock the directory.
 class DirectoryLock {
  public:
   // kFailedPrecondition names the process that holds the lock.

@@ -68,7 +68,7 @@ void AddDemo(CLI::App& app, SandboxOptions& o) {
   AddDuration(app, "--deadline", o.deadline, "give up after this time");
 }
 
-// "down" and "up" below `part`, a part of a running sandbox.
+// Adds the commands "down" and "up" to `part`, a part of a running sandbox.
 void AddDownAndUp(CLI::App& part, SandboxOptions& o, const std::string& down_help,
                   const std::string& up_help) {
   part.require_subcommand(1);

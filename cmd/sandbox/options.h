@@ -1,4 +1,4 @@
-// Command line of karmada-sandbox.
+// The command line of karmada-sandbox.
 #ifndef CMD_SANDBOX_OPTIONS_H_
 #define CMD_SANDBOX_OPTIONS_H_
 
@@ -13,23 +13,24 @@ namespace cmd {
 struct SandboxOptions {
   enum class Command { kUp, kDemo, kMember, kManager } command = Command::kUp;
   sandbox::FleetOptions fleet;
-  // Where kubeconfigs and logs go; empty: a fresh private directory that is removed at the end.
-  // member, manager: where a sandbox runs; empty: the directory of KUBECONFIG.
+  // The directory for kubeconfigs and logs; empty: a new private directory that is removed at the
+  // end. For member and manager: the directory of the running sandbox; empty: that of KUBECONFIG.
   std::string directory;
-  // Program to run as controller manager; "auto": the one beside this program, if any; "off": none.
+  // The program to run as controller manager; "auto": the one beside this program, if any; "off":
+  // none.
   std::string controller_manager = "auto";
-  bool json = false;  // up: one JSON object instead of instructions.
-  // demo: its manifests; empty: those that came with the program.
+  bool json = false;  // For up: print one JSON object instead of instructions.
+  // For demo: the directory of its manifests; empty: those that came with the program.
   std::string samples;
   absl::Duration deadline = absl::Seconds(60);
-  std::string member;  // member: which one.
-  bool down = false;   // member, manager: goes down rather than up.
+  std::string member;  // For member: its name.
+  bool down = false;   // For member and manager: down rather than up.
 };
 
 struct ParsedCommandLine {
   // Set when there is nothing to run: 0 after help or version, 2 after a usage error.
   std::optional<int> exit_code;
-  std::string output;  // To print then: on standard output for 0, else on standard error.
+  std::string output;  // The text to print then: on standard output for 0, else on standard error.
   SandboxOptions options;
 };
 ParsedCommandLine ParseCommandLine(int argc, const char* const* argv);

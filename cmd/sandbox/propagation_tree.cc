@@ -27,7 +27,7 @@ void DrawChildren(const TreeNode& node, const std::string& indent, std::string& 
   }
 }
 
-// The conditions of these types that are true, and those that are not.
+// Returns the conditions of these types that are true, and those that are not.
 std::string Conditions(const kube::Object& object, std::initializer_list<const char*> types,
                        const Terminal& terminal) {
   std::string out;

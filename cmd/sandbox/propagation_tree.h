@@ -1,5 +1,5 @@
-// What became of a template: template, policy, binding, works and member objects, as a tree of
-// text.
+// Shows how a template was propagated: template, policy, binding, works and member objects, as a
+// tree of text.
 #ifndef CMD_SANDBOX_PROPAGATION_TREE_H_
 #define CMD_SANDBOX_PROPAGATION_TREE_H_
 
@@ -13,22 +13,22 @@
 
 namespace cmd {
 
-// One line and what hangs below it.
+// One line and the lines below it.
 struct TreeNode {
   std::string text;
   std::vector<TreeNode> children;
 };
-// Draws a tree with box-drawing characters, one line per node, no newline at the end.
+// Draws a tree with box-drawing characters, one line per node, without a newline at the end.
 std::string Draw(const TreeNode& root);
 
-// "3/3 ready" of a Deployment.
+// Returns the replicas of a Deployment as "3/3 ready".
 std::string ReadyCount(const kube::Object& deployment);
 
-// The tree of the Deployment with this key; kNotFound names what is missing.
+// Returns the tree of the Deployment with this key; kNotFound names what is missing.
 absl::StatusOr<TreeNode> PropagationTree(sandbox::Fleet& fleet, const kube::ObjectKey& deployment,
                                          const Terminal& terminal);
 
-// The Works of a binding, by namespace and name.
+// Returns the Works of a binding, sorted by namespace and name.
 absl::StatusOr<std::vector<kube::ObjectPtr>> WorksOf(sandbox::Fleet& fleet,
                                                      const kube::Object& binding);
 

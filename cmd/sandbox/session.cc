@@ -54,7 +54,7 @@ absl::StatusOr<PrivateDirectory> PrivateDirectory::Open(const std::string& path)
 
 PrivateDirectory::~PrivateDirectory() {
   if (!temporary_) return;
-  std::error_code ignored;  // It lies where the system clears up by itself.
+  std::error_code ignored;  // The system cleans up the directory's parent by itself.
   fs::remove_all(path_, ignored);
 }
 
@@ -110,7 +110,7 @@ std::string CommandFor(const std::string& name) {
        absl::StrSplit(path == nullptr ? "" : path, ':', absl::SkipEmpty())) {
     const fs::path candidate = fs::path(std::string(directory)) / name;
     if (access(candidate.c_str(), X_OK) != 0) continue;
-    std::error_code error;  // The first one is the one that a shell runs.
+    std::error_code error;  // A shell runs the first match.
     return fs::equivalent(candidate, beside, error) ? name : beside.string();
   }
   return beside.string();

@@ -1,5 +1,4 @@
-// What `up` and `demo` have in common: the fleet, its directory of kubeconfigs, the controller
-// manager.
+// What `up` and `demo` share: the fleet, its directory of kubeconfigs, the controller manager.
 #ifndef CMD_SANDBOX_SESSION_H_
 #define CMD_SANDBOX_SESSION_H_
 
@@ -20,8 +19,8 @@ namespace cmd {
 // A directory that only its owner can enter.
 class PrivateDirectory {
  public:
-  // `path` is made if need be; empty: a new one under $XDG_RUNTIME_DIR or the directory for
-  // temporary files, removed by the destructor unless Keep() was called.
+  // `path` is created if need be; empty: a new directory under $XDG_RUNTIME_DIR or the directory
+  // for temporary files, removed by the destructor unless Keep() was called.
   static absl::StatusOr<PrivateDirectory> Open(const std::string& path);
   ~PrivateDirectory();
   PrivateDirectory(PrivateDirectory&& other) noexcept;
@@ -48,9 +47,9 @@ class Session {
   PrivateDirectory& directory() { return directory_; }
   std::string KubeconfigPath(const std::string& cluster) const;
 
-  // The words with which a controller manager is started on the control plane.
+  // Returns the arguments with which a controller manager is started on the control plane.
   std::vector<std::string> ManagerArguments() const;
-  // The controller manager that is started with them.
+  // Returns the controller manager that is started with them.
   Daemon& daemon() { return *daemon_; }
 
  private:
@@ -61,17 +60,18 @@ class Session {
   DirectoryLock lock_;
   std::unique_ptr<sandbox::Fleet> fleet_;
   std::unique_ptr<Daemon> daemon_;
-  std::unique_ptr<ControlSocket> control_;  // Steers both, so it goes first.
+  // Declared last, because it steers the fleet and the daemon.
+  std::unique_ptr<ControlSocket> control_;
 };
 
-// The path of the program that --with-controller-manager means: "" when it says off, or auto and
-// there is none. kNotFound for a path that cannot be run.
+// Returns the path of the program that --with-controller-manager selects: "" for "off", and for
+// "auto" when there is none. kNotFound for a path that cannot be run.
 absl::StatusOr<std::string> FindControllerManager(const std::string& wanted);
 
-// The directory of the running program; "" when it cannot be determined.
+// Returns the directory of the running program; "" when it cannot be determined.
 std::string ProgramDirectory();
 
-// Returns how to type the name of a program that lies beside this one: `name` alone when a shell
+// Returns how to type the name of a program that is beside this one: `name` alone when a shell
 // finds that very program by $PATH, else with its directory.
 std::string CommandFor(const std::string& name);
 

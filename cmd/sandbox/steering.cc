@@ -38,8 +38,8 @@ absl::StatusOr<std::string> DirectoryOf(const SandboxOptions& options) {
       "which sandbox? Give its directory with --dir, or set KUBECONFIG to a file in it");
 }
 
-// The defaults of --cluster-failure-threshold and --cluster-success-threshold are 30 s, and a
-// member is asked every 10 s.
+// --cluster-failure-threshold and --cluster-success-threshold are 30 s by default, and a member is
+// probed every 10 s.
 constexpr char kThreshold[] = "30 to 45 seconds";
 
 std::string AfterDown(const std::string& name) {
@@ -66,7 +66,7 @@ absl::StatusOr<std::string> SteerMember(sandbox::Fleet& fleet, bool down, const 
   return AfterUp(fleet, name);
 }
 
-// When the one that was just started leads.
+// Returns a sentence about when the program that was just started becomes the leader.
 std::string Leads(sandbox::Fleet& fleet) {
   const auto lease =
       fleet.control_plane().backend().Get({"coordination.k8s.io", "v1", "leases"},

@@ -1,5 +1,5 @@
-// karmada-sandbox member down NAME, member up NAME, manager down, manager up: takes a part of a
-// running sandbox away and brings it back.
+// karmada-sandbox member down NAME, member up NAME, manager down, manager up: stops a part of a
+// running sandbox and starts it again.
 #ifndef CMD_SANDBOX_STEERING_H_
 #define CMD_SANDBOX_STEERING_H_
 
@@ -14,12 +14,12 @@
 namespace cmd {
 
 // Carries out "member down NAME", "member up NAME", "manager down" or "manager up" inside the
-// running sandbox; returns what happens next, for the user. A member that is down refuses
-// connections and keeps its objects.
+// running sandbox; returns a text for the user about what happens next. A member that is down
+// refuses connections and keeps its objects.
 absl::StatusOr<std::string> Steer(sandbox::Fleet& fleet, Daemon& daemon,
                                   const std::string& request);
 
-// Asks the sandbox that runs in --dir, or else where KUBECONFIG lies, to do so.
+// Asks the sandbox that runs in --dir, or else in the directory of KUBECONFIG, to do so.
 absl::Status RunSteering(const SandboxOptions& options);
 
 }  // namespace cmd

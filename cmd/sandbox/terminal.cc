@@ -12,7 +12,7 @@
 namespace cmd {
 namespace {
 
-// A terminal that would show escape sequences as they are.
+// Returns whether the terminal shows escape sequences literally.
 bool IsDumb() {
   const char* term = std::getenv("TERM");
   return term != nullptr && std::strcmp(term, "dumb") == 0;

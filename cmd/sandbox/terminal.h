@@ -11,10 +11,10 @@ namespace cmd {
 
 class Terminal {
  public:
-  // Looks at standard output: colours need a terminal, and no NO_COLOR in the environment.
+  // Examines standard output: colours need a terminal, and no NO_COLOR in the environment.
   Terminal();
 
-  // Returns whether somebody is watching.
+  // Returns whether a person watches the output.
   bool interactive() const { return interactive_; }
   std::string Bold(absl::string_view text) const { return Styled("1", text); }
   std::string Dim(absl::string_view text) const { return Styled("2", text); }
@@ -22,7 +22,7 @@ class Terminal {
   std::string Yellow(absl::string_view text) const { return Styled("33", text); }
   std::string Red(absl::string_view text) const { return Styled("31", text); }
 
-  // One line on standard output, at once.
+  // Prints one line on standard output at once.
   void Print(absl::string_view line) const;
 
  private:
@@ -32,7 +32,7 @@ class Terminal {
   bool colours_ = false;
 };
 
-// "0.4 s".
+// Returns a text such as "0.4 s".
 std::string Seconds(absl::Duration d);
 
 }  // namespace cmd

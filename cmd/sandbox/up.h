@@ -13,13 +13,14 @@
 
 namespace cmd {
 
-// Blocks until `stop`; OK then.
+// Blocks until `stop`; returns OK then.
 absl::Status RunUp(const SandboxOptions& options, const base::StopToken& stop);
 
-// Serves what is open until `stop`, and reports when the controller manager ends by itself.
+// Serves the session until `stop`, and reports when the controller manager ends by itself.
 void ServeUntil(const base::StopToken& stop, Session& session, const Terminal& terminal);
 
-// The addresses and how to use kubectl against them; `examples` are commands for the control plane.
+// Returns the addresses and how to use kubectl with them; `examples` are commands for the control
+// plane.
 std::string Instructions(Session& session, const Terminal& terminal,
                          const std::vector<std::string>& examples = {"kubectl get clusters"});
 

@@ -1,5 +1,5 @@
-// Flags of earlier releases of upstream. Its v1.18.2 refuses them as unknown; here they are refused
-// with the reason, for whoever brings the arguments of an older deployment along.
+// Flags of earlier releases of upstream. Upstream's v1.18.2 refuses them as unknown; here the
+// refusal gives the reason, for users who bring the arguments of an older deployment.
 #ifndef CONFIG_INTERNAL_REMOVED_FLAGS_H_
 #define CONFIG_INTERNAL_REMOVED_FLAGS_H_
 
@@ -11,7 +11,7 @@
 namespace config::internal {
 
 // kInvalidArgument names the first removed flag among the arguments, the release that removed it
-// and what takes its place. Underscores in names have been made dashes.
+// and what replaces it. REQUIRES: underscores in names have been replaced by dashes.
 absl::Status CheckForRemovedFlags(const std::vector<std::string>& arguments);
 
 }  // namespace config::internal

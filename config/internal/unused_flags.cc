@@ -20,7 +20,7 @@ struct Flag {
   Type type;
   State state;
   absl::string_view note;
-  // The value that asks for what this program does anyway, if there is one.
+  // The value that asks for this program's behaviour, if there is one.
   absl::string_view as_here = "\n";
 };
 
@@ -103,7 +103,8 @@ bool IsGiven(const CLI::App& app, absl::string_view name) {
   return app.get_option(std::string(name))->count() > 0;
 }
 
-// The last value that was given, of switches "true" or "false"; "" when the flag was not.
+// Returns the last value that was given, for switches "true" or "false"; "" when the flag was not
+// given.
 std::string Given(const CLI::App& app, absl::string_view name) {
   const CLI::Option* option = app.get_option(std::string(name));
   if (option->count() == 0 || option->results().empty()) return "";

@@ -1,5 +1,5 @@
-// The flags of upstream that are accepted, and have no effect in this program (yet): an existing
-// deployment's arguments keep working. Their values are checked as upstream checks them.
+// The flags of upstream that are accepted but have no effect in this program (yet), so that an
+// existing deployment's arguments keep working. Their values are checked as upstream checks them.
 #ifndef CONFIG_INTERNAL_UNUSED_FLAGS_H_
 #define CONFIG_INTERNAL_UNUSED_FLAGS_H_
 
@@ -17,10 +17,10 @@ namespace config::internal {
 
 void AddUnusedFlags(CLI::App& app);
 
-// Checks a parsed `app`. kInvalidArgument: values that upstream refuses.
+// Checks a parsed `app`. kInvalidArgument for values that upstream refuses.
 absl::Status ValidateUnusedFlags(const CLI::App& app);
 // Returns, for a parsed `app`, a sentence for each flag that was given and has no effect. A flag
-// whose value asks for what this program does anyway (--enable-taint-manager=false) gets none.
+// whose value asks for this program's behaviour (--enable-taint-manager=false) gets none.
 std::vector<std::string> UnusedFlagWarnings(const CLI::App& app);
 
 std::vector<Support> UnusedFlagSupport();

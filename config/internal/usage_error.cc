@@ -17,7 +17,7 @@
 namespace config::internal {
 namespace {
 
-// The (sub-)command that the words on the command line came to.
+// Returns the innermost (sub-)command that the command line names.
 const CLI::App& Deepest(const CLI::App& app) {
   const std::vector<CLI::App*> chosen = app.get_subcommands();
   return chosen.empty() ? app : Deepest(*chosen.front());
@@ -44,7 +44,7 @@ std::string Meant(const std::string& word, const std::vector<std::string>& known
   return meant ? absl::StrCat("; did you mean ", known[*meant], "?") : "";
 }
 
-// A sentence about the first word that means nothing; "" when there is none.
+// Returns a sentence about the first unknown word; "" when there is none.
 std::string UnknownWord(const CLI::App& app) {
   const std::vector<std::string> unknown = app.remaining(/*recurse=*/true);
   if (unknown.empty()) return "";
@@ -63,7 +63,7 @@ std::string WantedBy(const CLI::App& app, const std::string& flag) {
                                                                     : "a value that it takes";
 }
 
-// CLI11 writes "Could not convert: --v = abc".
+// Rewrites CLI11's "Could not convert: --v = abc".
 std::string BadValue(const CLI::App& app, absl::string_view what) {
   absl::ConsumePrefix(&what, "Could not convert: ");
   const std::pair<std::string, std::string> parts = absl::StrSplit(what, absl::MaxSplits(" = ", 1));

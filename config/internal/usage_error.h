@@ -1,5 +1,5 @@
-// What is wrong with a command line, in words for whoever typed it. All programs use it, so that
-// they answer a slip alike.
+// Explains what is wrong with a command line to the user who typed it. All programs use it, so that
+// they report the same mistake alike.
 #ifndef CONFIG_INTERNAL_USAGE_ERROR_H_
 #define CONFIG_INTERNAL_USAGE_ERROR_H_
 
@@ -16,7 +16,7 @@ namespace config::internal {
 // flag that does not exist is named first, with the one that was probably meant.
 std::string UsageError(const CLI::App& app, const CLI::Error& error);
 
-// The same about a word that names no command of `app`.
+// Returns a sentence about a word that does not name a command of `app`.
 std::string UnknownCommand(const CLI::App& app, const std::string& word);
 
 }  // namespace config::internal

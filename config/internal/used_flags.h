@@ -12,10 +12,10 @@ class App;
 
 namespace config::internal {
 
-// Parsing `app` then fills `options`. REQUIRES: options outlives the parsing.
+// Adds the flags; parsing `app` then fills `options`. REQUIRES: `options` outlives the parsing.
 void AddUsedFlags(CLI::App& app, Options& options);
 
-// Remarks on some of them for docs/support.md.
+// Returns remarks on some of the flags for docs/support.md.
 absl::Span<const Support> UsedFlagNotes();
 
 }  // namespace config::internal
