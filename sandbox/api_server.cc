@@ -94,7 +94,7 @@ class ServerImpl : public ApiServer {
       absl::MutexLock lock(&mu_);
       http = std::move(http_);
     }
-    // Outside the lock: handlers may still be running.
+    // Done without the lock, because handlers may still be running.
     if (http != nullptr) http->Stop();
     front_end_.DropWatches();
   }

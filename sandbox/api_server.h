@@ -1,4 +1,4 @@
-// A simulated kube-apiserver: Backend plus its HTTPS front end.
+// A simulated kube-apiserver: a Backend with an HTTPS front end.
 #ifndef SANDBOX_API_SERVER_H_
 #define SANDBOX_API_SERVER_H_
 
@@ -19,21 +19,22 @@ namespace sandbox {
 
 struct ApiServerOptions {
   std::string name;  // "karmada-apiserver", "member1".
-  int port = 0;      // 0 picks a free one.
+  int port = 0;      // 0 picks a free port.
   tls::ServerOptions tls;
-  // Bearer token -> user; client certificates give user and groups by CN and O.
+  // Maps bearer tokens to users; client certificates give user and groups by CN and O.
   std::map<std::string, std::string> tokens;
   bool allow_anonymous = false;
-  // Kubernetes version answered by /version.
+  // The Kubernetes version in the answer to /version.
   std::string git_version = "v1.35.3";
   absl::Duration bookmark_period = absl::Seconds(30);
-  size_t history_events = 20000;  // How far back a watch can resume.
+  size_t history_events = 20000;  // How many changes are kept, so that a watch can resume.
 };
 
 class ApiServer {
  public:
-  // Serves the built-in kinds (core, apps, batch, rbac, networking, policy, autoscaling, storage,
-  // coordination, discovery, events, admissionregistration, apiextensions ...) when this returns.
+  // Starts a server. When this returns, it serves the built-in kinds (core, apps, batch, rbac,
+  // networking, policy, autoscaling, storage, coordination, discovery, events,
+  // admissionregistration, apiextensions ...).
   static absl::StatusOr<std::unique_ptr<ApiServer>> Start(ApiServerOptions options);
   virtual ~ApiServer() = default;
 
@@ -42,7 +43,7 @@ class ApiServer {
   virtual int port() const = 0;
   virtual std::string url() const = 0;
   virtual std::vector<RequestCount> Requests() const = 0;
-  // Stops and starts the front end on the same port; contents stay, connections are cut.
+  // Stops the front end and starts it again on the same port; contents stay, connections are cut.
   virtual absl::Status RestartFrontEnd() = 0;
   // Registers a bearer token.
   virtual void AddToken(std::string token, std::string user) = 0;

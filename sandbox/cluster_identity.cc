@@ -75,7 +75,7 @@ std::string AdminKubeconfig(const std::string& cluster, const std::string& url,
 
 absl::Status WritePrivateFile(const std::string& path, const std::string& contents) {
   const std::string temporary = path + ".new";
-  unlink(temporary.c_str());  // Left over by a crash, perhaps with other permissions.
+  unlink(temporary.c_str());  // It may be left from a crash, with other permissions.
   const int fd =
       open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR);
   if (fd < 0) return FileError("creating", temporary);

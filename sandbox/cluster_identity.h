@@ -1,4 +1,4 @@
-// Who a simulated cluster is: its certificate authority, its server's certificate, its
+// The identity of a simulated cluster: its certificate authority, its server's certificate, its
 // administrator.
 #ifndef SANDBOX_CLUSTER_IDENTITY_H_
 #define SANDBOX_CLUSTER_IDENTITY_H_
@@ -18,11 +18,11 @@ struct ClusterIdentity {
 };
 absl::StatusOr<ClusterIdentity> MakeIdentity(const std::string& cluster);
 
-// A kubeconfig with one context, called like the cluster, for the administrator.
+// Returns a kubeconfig for the administrator, with one context, which has the name of the cluster.
 std::string AdminKubeconfig(const std::string& cluster, const std::string& url,
                             const ClusterIdentity& identity);
 
-// Replaces the file in one step; only its owner can read it. kPermissionDenied or kNotFound name
+// Replaces the file in one step; only its owner can read it. kPermissionDenied and kNotFound name
 // the path.
 absl::Status WritePrivateFile(const std::string& path, const std::string& contents);
 

@@ -29,9 +29,9 @@ namespace sandbox {
 namespace {
 
 constexpr char kControlPlane[] = "karmada-apiserver";
-constexpr char kControlPlaneFile[] = "karmada";  // Its short name.
+constexpr char kControlPlaneFile[] = "karmada";  // The name of its kubeconfig file.
 
-// A server and who it is.
+// A server and its identity.
 struct Cluster {
   ClusterIdentity identity;
   std::unique_ptr<ApiServer> server;
@@ -94,7 +94,7 @@ class FleetImpl : public Fleet {
   }
 
   absl::StatusOr<std::string> AddMember(absl::string_view wanted) override {
-    absl::MutexLock adding(&add_mu_);  // One at a time; readers are not kept waiting.
+    absl::MutexLock adding(&add_mu_);  // Members are added one at a time; readers do not wait.
     ASSIGN_OR_RETURN(const std::string name, NewName(wanted));
     ASSIGN_OR_RETURN(std::unique_ptr<Member> member, StartMember(name));
     if (options_.join_members && options_.with_crds) {
@@ -112,7 +112,7 @@ class FleetImpl : public Fleet {
  private:
   struct Member {
     Cluster cluster;
-    std::optional<MemberControllers> controllers;  // Go before the server.
+    std::optional<MemberControllers> controllers;  // Destroyed before the server.
   };
 
   absl::Status OpenControlPlane() {
@@ -146,7 +146,7 @@ class FleetImpl : public Fleet {
     return member;
   }
 
-  // `wanted`, or the next free "memberN".
+  // Returns `wanted`, or the next free "memberN".
   absl::StatusOr<std::string> NewName(absl::string_view wanted) {
     absl::MutexLock lock(&mu_);
     std::string name(wanted);
@@ -174,7 +174,7 @@ class FleetImpl : public Fleet {
   std::optional<KarmadaScheduler> scheduler_;
   absl::Mutex add_mu_;
   mutable absl::Mutex mu_;
-  std::vector<std::string> names_ ABSL_GUARDED_BY(mu_);  // In order of appearance.
+  std::vector<std::string> names_ ABSL_GUARDED_BY(mu_);  // In the order of adding.
   std::map<std::string, std::unique_ptr<Member>, std::less<>> members_ ABSL_GUARDED_BY(mu_);
 };
 

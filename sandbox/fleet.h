@@ -15,14 +15,15 @@ namespace sandbox {
 
 struct FleetOptions {
   int members = 3;
-  int first_port = 0;  // Control plane's; members follow. 0 picks free ones.
+  int first_port = 0;  // The control plane's; those of members follow. 0 picks free ones.
   int nodes_per_member = 3;
   absl::Duration ready_delay = absl::Milliseconds(300);   // From a pod's creation to Ready.
   absl::Duration job_duration = absl::Milliseconds(500);  // From a job pod's start to its success.
   bool with_scheduler = true;
-  bool with_crds = true;      // Karmada's CRDs from crd_directory are loaded.
-  std::string crd_directory;  // Empty: the definitions that came with the program.
-  bool join_members = true;   // Cluster objects and secrets exist from the start.
+  bool with_crds = true;      // True: Karmada's CRDs are loaded from crd_directory.
+  std::string crd_directory;  // Empty stands for the definitions that came with the program.
+  // True: members are joined at the start (Cluster objects and secrets).
+  bool join_members = true;
 };
 
 class Fleet {
@@ -31,15 +32,16 @@ class Fleet {
   virtual ~Fleet() = default;
 
   virtual ApiServer& control_plane() = 0;
-  virtual std::vector<std::string> member_names() const = 0;  // "member1", ...
+  virtual std::vector<std::string> member_names() const = 0;  // "member1" and so on.
   virtual ApiServer* member(absl::string_view name) = 0;      // nullptr when unknown.
 
-  // Kubeconfig text (client certificate of an administrator) of "karmada" or a member.
+  // Returns the text of a kubeconfig for the administrator of "karmada" or a member (with a client
+  // certificate).
   virtual absl::StatusOr<std::string> Kubeconfig(absl::string_view name) = 0;
-  // Writes <directory>/karmada.kubeconfig and <member>.kubeconfig, readable by the owner only.
+  // Writes <directory>/karmada.kubeconfig and <member>.kubeconfig; only their owner can read them.
   virtual absl::Status WriteKubeconfigs(const std::string& directory) = 0;
 
-  // Adds one more member and joins it.
+  // Adds another member and joins it; returns its name. An empty `name` lets the fleet choose one.
   virtual absl::StatusOr<std::string> AddMember(absl::string_view name) = 0;
 };
 

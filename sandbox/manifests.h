@@ -14,20 +14,21 @@
 namespace sandbox {
 
 struct ManifestPlace {
-  std::string wanted;  // A directory; empty: one of the usual places.
+  std::string wanted;  // A directory; empty stands for the usual places.
   std::string
-      name;  // "crds": under share/karmada/ when installed, under config/ in the source tree.
-  std::string flag;  // The flag by which a user names the directory.
+      // "crds": a directory below share/karmada/ when installed, below config/ in the source tree.
+      name;
+  std::string flag;  // The flag with which a user gives the directory.
 };
-// `wanted`, or the first of these that has *.yaml files: ../share/karmada/<name> beside the
-// directory of the running program; config/<name> of the source tree it was built in, or of the
-// working directory. kNotFound lists where it looked, and what to do.
+// Returns `wanted`, or the first of these that has *.yaml files: ../share/karmada/<name> beside the
+// directory of the running program; config/<name> of the source tree in which it was built, or of
+// the working directory. kNotFound lists the searched places and what to do.
 absl::StatusOr<std::string> FindManifests(const ManifestPlace& place);
 
-// Every document of every *.yaml file, in order of file names. Errors name the file.
+// Returns every document of every *.yaml file, in the order of file names. Errors name the file.
 absl::StatusOr<std::vector<kube::Object>> ReadManifests(const std::string& directory);
 
-// Creates the custom resource definitions of a directory; one that is there stays.
+// Creates the custom resource definitions in a directory; existing ones stay.
 absl::Status LoadDefinitions(const std::string& directory, Backend& backend);
 
 }  // namespace sandbox

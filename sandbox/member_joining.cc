@@ -19,7 +19,7 @@ json::Value Reference(const std::string& name) {
   return json::Value::Object({{"namespace", api::kClusterNamespace}, {"name", name}});
 }
 
-// A token for the service account; no two are alike.
+// Returns a new token for the service account; tokens are unique.
 std::string IssueToken(ApiServer& server, absl::string_view account) {
   std::string token = absl::StrCat(base::NewUuid(), ".", base::NewUuid());
   server.AddToken(token,
@@ -68,7 +68,7 @@ absl::Status EnsureNamespace(Backend& backend, const std::string& name) {
 absl::Status JoinMember(Backend& control_plane, const JoiningMember& member) {
   Backend& backend = member.server.backend();
   RETURN_IF_ERROR(CreateAccounts(backend, member.name));
-  // Upstream knows a cluster again by this uid.
+  // Upstream recognises a cluster by this uid.
   ASSIGN_OR_RETURN(const kube::ObjectPtr system,
                    backend.Get(kinds::Namespaces().gvr(), {"", "kube-system"}));
   ASSIGN_OR_RETURN(const kube::ObjectPtr cluster,

@@ -1,5 +1,5 @@
-// What joining a member in push mode leaves behind: accounts in the member, secrets and a Cluster
-// in the control plane.
+// Joins a member in push mode: creates accounts in the member, and secrets and a Cluster in the
+// control plane.
 #ifndef SANDBOX_MEMBER_JOINING_H_
 #define SANDBOX_MEMBER_JOINING_H_
 
@@ -16,11 +16,11 @@ struct JoiningMember {
   std::string ca_pem;
 };
 
-// Joins as `karmadactl join` does: the secrets belong to the Cluster and go with it. kAlreadyExists
-// when a Cluster of that name is there.
+// Joins the member as `karmadactl join` does: the secrets belong to the Cluster and are deleted
+// with it. kAlreadyExists when there is a Cluster of that name.
 absl::Status JoinMember(Backend& control_plane, const JoiningMember& member);
 
-// Creates the namespace unless it is there.
+// Creates the namespace unless it exists.
 absl::Status EnsureNamespace(Backend& backend, const std::string& name);
 
 }  // namespace sandbox

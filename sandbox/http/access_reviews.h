@@ -1,4 +1,4 @@
-// Reviews: kinds that are answered rather than stored. Everything is allowed here.
+// Answers reviews: kinds that are not stored. Everything is allowed here.
 #ifndef SANDBOX_HTTP_ACCESS_REVIEWS_H_
 #define SANDBOX_HTTP_ACCESS_REVIEWS_H_
 
@@ -7,8 +7,8 @@
 
 namespace sandbox {
 
-// SelfSubjectAccessReview (kubectl auth can-i), SelfSubjectReview (whoami) and their kin, with the
-// status filled in.
+// Answers SelfSubjectAccessReview (kubectl auth can-i), SelfSubjectReview (whoami) and similar
+// kinds with the status filled in.
 absl::StatusOr<base::HttpResponse> AnswerReview(const ResourceCall& call);
 
 }  // namespace sandbox

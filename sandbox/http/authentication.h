@@ -1,4 +1,4 @@
-// Who a request comes from: client certificate, bearer token, or nobody.
+// Determines who sent a request: by client certificate, by bearer token, or nobody.
 #ifndef SANDBOX_HTTP_AUTHENTICATION_H_
 #define SANDBOX_HTTP_AUTHENTICATION_H_
 
@@ -24,10 +24,11 @@ class Authentication {
   Authentication(std::map<std::string, std::string> tokens, bool allow_anonymous)
       : allow_anonymous_(allow_anonymous), tokens_(std::move(tokens)) {}
 
-  // 401 when the request shows nothing valid. Who shows nothing at all is welcome on open paths,
-  // and everywhere when anonymous requests are allowed; a wrong token is refused there too.
+  // Returns the user. 401 when the request has no valid credentials. A request without any is
+  // accepted on open paths, and everywhere when anonymous requests are allowed; a wrong token is
+  // refused there too.
   absl::StatusOr<UserIdentity> UserOf(const base::HttpRequest& request) const;
-  // Health checks are open to everybody.
+  // Returns whether the path is a health check, which is open to everybody.
   static bool IsOpenPath(absl::string_view path);
 
   void AddToken(std::string token, std::string user);

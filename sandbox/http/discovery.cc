@@ -10,7 +10,7 @@
 namespace sandbox {
 namespace {
 
-// Groups in order of appearance, each with its versions in order.
+// A group with its versions; both are kept in the order in which they were added.
 struct Group {
   std::string name;
   std::vector<std::string> versions;

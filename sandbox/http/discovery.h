@@ -1,4 +1,5 @@
-// Discovery documents: what is served, in the legacy per-group form and the aggregated form (v2).
+// Makes discovery documents: what is served, in the legacy form per group and in the aggregated
+// form (v2).
 #ifndef SANDBOX_HTTP_DISCOVERY_H_
 #define SANDBOX_HTTP_DISCOVERY_H_
 
@@ -14,15 +15,15 @@ using ServedResources = std::vector<ResourceInfoPtr>;
 
 json::Value ApiVersionsDocument(absl::string_view server_address);  // GET /api
 json::Value GroupListDocument(const ServedResources& served);       // GET /apis
-// GET /apis/GROUP; null when there is no such group.
+// Answers GET /apis/GROUP; null when there is no such group.
 json::Value GroupDocument(const ServedResources& served, const std::string& group);
-// GET /api/v1, /apis/GROUP/VERSION; null when there is none.
+// Answers GET /api/v1 and /apis/GROUP/VERSION; null when there is no such version.
 json::Value ResourceListDocument(const ServedResources& served, const std::string& group,
                                  const std::string& version);
-// GET /api or /apis with as=APIGroupDiscoveryList.
+// Answers GET /api or /apis with as=APIGroupDiscoveryList.
 json::Value AggregatedDocument(const ServedResources& served, bool core, absl::string_view version);
 
-// The subresources of a resource: name, kind it speaks, verbs.
+// A subresource of a resource: its name, the kind of its documents, its verbs.
 struct Subresource {
   std::string name;
   kube::Gvk kind;

@@ -15,7 +15,7 @@ struct Usual {
   const char* message;
 };
 
-// What a kube-apiserver says with these codes.
+// The reasons and messages of a kube-apiserver for these codes.
 constexpr Usual kUsual[] = {
     {400, "BadRequest", "injected fault"},
     {401, "Unauthorized", "Unauthorized"},

@@ -1,4 +1,4 @@
-// The faults a test has asked for, and what the front end does about them.
+// The faults that a test has requested, and their effect on the front end.
 #ifndef SANDBOX_HTTP_FAULT_INJECTION_H_
 #define SANDBOX_HTTP_FAULT_INJECTION_H_
 
@@ -16,28 +16,29 @@
 
 namespace sandbox {
 
-// What tests let go wrong. All off by default; thread-safe; takes effect on the next request.
+// Faults that tests can cause. All are off by default and take effect on the next request.
+// Thread-safe.
 class Faults {
  public:
   virtual ~Faults() = default;
   virtual void SetLatency(absl::Duration d) = 0;
-  // The next `count` requests whose method and path match (path: substring, method "" any) get this
-  // code; 429 carries Retry-After: 1.
+  // The next `count` requests whose method and path match get this code. `method` "" matches any;
+  // `path_part` matches a substring. 429 carries Retry-After: 1.
   virtual void FailNext(int count, int code, std::string method, std::string path_part,
                         std::string reason = "", std::string message = "") = 0;
   virtual void DropWatches() = 0;            // Cuts every running watch now.
   virtual void ExpireHistory() = 0;          // Watches from any older resourceVersion get 410.
   virtual void SetPartitioned(bool on) = 0;  // Connections are cut and refused.
-  virtual void Backup() = 0;                 // Keeps a copy of all that is stored, as of etcd.
-  // Goes back to the last Backup(), if there was one: objects are what they were then, down to
-  // their resourceVersions. Connections are cut and watches have to list anew.
+  virtual void Backup() = 0;  // Keeps a copy of everything that is stored, like a backup of etcd.
+  // Goes back to the last Backup(), if there was one: objects are as they were then, including
+  // their resourceVersions. Connections are cut, and watches have to list anew.
   virtual void Restore() = 0;
   virtual void Clear() = 0;
 };
 
 class FaultInjection : public Faults {
  public:
-  // What takes effect outside of single requests.
+  // Faults that have an effect outside of single requests.
   struct Actions {
     std::function<void()> drop_watches;
     std::function<void()> expire_history;
@@ -58,7 +59,7 @@ class FaultInjection : public Faults {
   void Clear() override;
 
   absl::Duration latency() const;
-  // The error this request must get; uses up one of its kind. OK: none.
+  // Returns the error that this request must get, and counts it; OK when there is none.
   absl::Status Take(const base::HttpRequest& request);
 
  private:

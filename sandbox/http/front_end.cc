@@ -33,7 +33,7 @@ base::HttpResponse PlainText(int code, std::string text) {
   return response;
 }
 
-// What a kube-apiserver says about paths that nobody serves.
+// The answer of a kube-apiserver for paths that are not served.
 base::HttpResponse PathNotFound() { return PlainText(404, "404 page not found\n"); }
 
 base::HttpResponse JsonOr404(const json::Value& document) {
@@ -59,7 +59,7 @@ absl::StatusOr<base::HttpResponse> OpenApi(const base::HttpRequest& request,
   if (request.path == "/openapi/v2") {
     base::HttpResponse response;
     if (absl::StrContains(request.Header("accept"), "openapi.spec.v2")) {
-      // Clients ask for "...v2@v1.0+protobuf", but Go refuses to read an "@" in an answer's type.
+      // Clients ask for "...v2@v1.0+protobuf", but Go refuses to parse an "@" in an answer's type.
       response.content_type = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf";
       response.body = OpenApiV2Protobuf();
     } else {
@@ -78,16 +78,16 @@ absl::StatusOr<base::HttpResponse> OpenApi(const base::HttpRequest& request,
   return PathNotFound();
 }
 
-// The quoted hash of a document, by which a client asks whether it is still the same.
+// Returns the quoted hash of a document, with which a client can ask whether it has changed.
 std::string EtagOf(absl::string_view document) {
-  uint64_t hash = 0xCBF29CE484222325u;  // FNV-1a, of 64 bits.
+  uint64_t hash = 0xCBF29CE484222325u;  // FNV-1a with 64 bits.
   for (const char c : document) {
     hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001B3u;
   }
   return absl::StrCat("\"", absl::Hex(hash, absl::kZeroPad16), "\"");
 }
 
-// As kube-apiserver's ServeHTTPWithETag.
+// Follows kube-apiserver's ServeHTTPWithETag.
 base::HttpResponse AggregatedDiscovery(const base::HttpRequest& request,
                                        const ServedResources& served, bool core,
                                        const AnswerForm& form) {
@@ -122,7 +122,7 @@ void FrontEnd::LimitBodies(base::HttpServerOptions& server) {
 
 std::optional<base::HttpResponse> FrontEnd::CheckHead(const base::HttpRequest& head) {
   const auto user = parts_.authentication.UserOf(head);
-  // Who is not known may ask for these, and has nothing to say.
+  // Open paths accept requests of unknown clients, but not with a body.
   if (user.ok() && Authentication::IsOpenPath(head.path)) {
     return ErrorAnswer(ToStatus(
         {405, "MethodNotAllowed", "the server does not allow a body on the requested path", {}}));

@@ -19,7 +19,7 @@
 
 namespace sandbox {
 
-// Thread-safe. Lives longer than the HTTP server that calls it.
+// Thread-safe. REQUIRES: outlives the HTTP server that calls it.
 class FrontEnd {
  public:
   struct Parts {
@@ -32,15 +32,15 @@ class FrontEnd {
   };
   explicit FrontEnd(const Parts& parts) : parts_(parts), resources_(parts.backend) {}
 
-  // Has the HTTP server refuse what must not fill the memory: bodies of clients that do not say who
-  // they are, and bodies over 3 MiB.
+  // Makes the HTTP server refuse bodies that could fill the memory: those of unknown clients, and
+  // those over 3 MiB.
   void LimitBodies(base::HttpServerOptions& server);
   void Handle(base::HttpRequest request, std::shared_ptr<base::HttpResponder> responder);
   // Cuts every running watch.
   void DropWatches();
 
  private:
-  // A request on its way; shared with timers.
+  // A request that is being answered; shared with timers.
   struct Exchange;
   using ExchangePtr = std::shared_ptr<Exchange>;
 

@@ -41,7 +41,7 @@ bool IsVersion(const std::string& version, absl::string_view stable, absl::strin
   return version == stable || version == beta;
 }
 
-// Returns whether the server can write this type, and fills `form` if so.
+// Returns whether the server can write this type, and sets `form` if so.
 bool Understand(const MediaType& media, AnswerForm& form) {
   const bool json =
       media.type == "application/json" || media.type == "*/*" || media.type == "application/*";

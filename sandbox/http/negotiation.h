@@ -1,4 +1,4 @@
-// Content negotiation: which form of an answer the Accept header asks for.
+// Content negotiation: determines which form of an answer the Accept header asks for.
 #ifndef SANDBOX_HTTP_NEGOTIATION_H_
 #define SANDBOX_HTTP_NEGOTIATION_H_
 
@@ -20,15 +20,15 @@ struct AnswerForm {
   std::string ContentType() const;
 };
 
-// 406 when the client takes nothing we can write. An empty header is JSON.
+// 406 when the client accepts no form that the server can write. An empty header means JSON.
 absl::StatusOr<AnswerForm> FormOf(absl::string_view accept);
 
 base::HttpResponse AnswerOf(int code, const json::Value& body, const AnswerForm& form);
-// The Status of an error, with Retry-After where it applies.
+// Returns the answer with the Status of an error, and with Retry-After where it applies.
 base::HttpResponse ErrorAnswer(const absl::Status& status);
 
-// The document in a request body, JSON, YAML or a built-in kind's protobuf by content type; 415 for
-// other types, 400 for bad text.
+// Returns the document in a request body: JSON, YAML or a built-in kind's protobuf, by content
+// type. 415 for other types, 400 for malformed text.
 absl::StatusOr<json::Value> BodyOf(const base::HttpRequest& request);
 
 }  // namespace sandbox

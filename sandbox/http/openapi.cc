@@ -39,7 +39,7 @@ json::Value WriteParameters() {
                              QueryParameter("fieldValidation", "string")});
 }
 
-// "io.karmada.policy.v1alpha1.PropagationPolicy", as kube-apiserver names the schemas of
+// Returns "io.karmada.policy.v1alpha1.PropagationPolicy", as kube-apiserver names the schemas of
 // definitions.
 std::string SchemaName(const kube::Gvk& gvk) {
   if (gvk.group.empty()) return absl::StrCat("io.k8s.api.core.", gvk.version, ".", gvk.kind);
@@ -81,8 +81,7 @@ void AddPaths(const ResourceInfo& info, json::Value& paths) {
   if (!info.review) many.Set("get", Operation(info, "list"));
   paths.Set(collection, std::move(many));
   if (info.review) return;
-  // Strategic merge is left out: without it kubectl uses the patch rules it carries for built-in
-  // kinds.
+  // Strategic merge is left out, so that kubectl uses its own patch rules for built-in kinds.
   json::Value one = json::Value::Object(
       {{"get", Operation(info, "get")},
        {"put", WriteOperation(info, "put", {"*/*"})},
@@ -110,7 +109,7 @@ void AddSchema(const ResourceInfo& info, json::Value& schemas) {
               json::Value::Array({KindExtension(info.resource.gvk)}));
 }
 
-// One length-delimited protobuf field. REQUIRES: field < 16 and fewer than 128 bytes.
+// Returns one length-delimited protobuf field. REQUIRES: field < 16 and fewer than 128 bytes.
 std::string ProtoField(int field, absl::string_view bytes) {
   std::string out;
   out.push_back(static_cast<char>(field << 3 | 2));
@@ -161,7 +160,7 @@ std::string OpenApiV2Json() {
 }
 
 std::string OpenApiV2Protobuf() {
-  // openapi.v2.Document: swagger = 1, info = 2 (title = 1, version = 2), paths = 8.
+  // The message is openapi.v2.Document: swagger = 1, info = 2 (title = 1, version = 2), paths = 8.
   return absl::StrCat(ProtoField(1, "2.0"),
                       ProtoField(2, absl::StrCat(ProtoField(1, kTitle), ProtoField(2, kVersion))),
                       ProtoField(8, ""));

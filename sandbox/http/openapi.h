@@ -1,4 +1,4 @@
-// OpenAPI documents, as far as kubectl looks at them: which kinds there are, that patches take
+// OpenAPI documents with the parts that kubectl uses: which kinds there are, that patches take
 // fieldValidation, and the schemas of all kinds (those of built-in ones without descriptions).
 #ifndef SANDBOX_HTTP_OPENAPI_H_
 #define SANDBOX_HTTP_OPENAPI_H_
@@ -11,12 +11,13 @@
 
 namespace sandbox {
 
-// GET /openapi/v3: one path for each group and version.
+// Answers GET /openapi/v3: one path for each group and version.
 json::Value OpenApiV3Index(const ServedResources& served);
-// GET /openapi/v3/apis/GROUP/VERSION; null when there is none.
+// Answers GET /openapi/v3/apis/GROUP/VERSION; null when there is no such version.
 json::Value OpenApiV3Document(const ServedResources& served, const std::string& group,
                               const std::string& version);
-// GET /openapi/v2: a document without definitions, as JSON or as gnostic's protobuf message.
+// Answers GET /openapi/v2: a document without definitions, as JSON or as gnostic's protobuf
+// message.
 std::string OpenApiV2Json();
 std::string OpenApiV2Protobuf();
 

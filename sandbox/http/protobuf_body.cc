@@ -19,11 +19,11 @@ constexpr int kMaxDepth = 64;
 
 absl::Status Malformed() { return BadRequest("the protobuf body is malformed"); }
 
-// One field as it lies on the wire.
+// One encoded field.
 struct Piece {
   int number = 0;
-  uint64_t varint = 0;      // Also fixed-size values.
-  absl::string_view bytes;  // Length-delimited.
+  uint64_t varint = 0;      // Also for fixed-size values.
+  absl::string_view bytes;  // For length-delimited values.
   bool delimited = false;
 };
 
@@ -85,7 +85,7 @@ class Reader {
   absl::string_view rest_;
 };
 
-// The pieces 1..3 of the small well-known messages.
+// The fields 1 to 3 of the small well-known messages.
 struct Small {
   int64_t number[4] = {};
   std::string text[4];
@@ -141,7 +141,7 @@ json::Value ReadDouble(uint64_t bits) {
   return d;
 }
 
-// One value; null stands for an absent one.
+// Returns one value; null stands for an absent one.
 absl::StatusOr<json::Value> ReadOne(const Piece& piece, const WireField& field, int depth) {
   switch (field.type) {
     case 's':
@@ -218,7 +218,7 @@ absl::StatusOr<json::Value> ReadMessage(absl::string_view bytes, const WireMessa
   json::Value out = json::Value::Object();
   for (Reader reader(bytes); !reader.done();) {
     ASSIGN_OR_RETURN(const Piece piece, reader.Next());
-    // Newer fields than we know are skipped, as protobuf wants it.
+    // Fields that are newer than the tables are skipped, as protobuf requires.
     const WireField* field = message.ByNumber(piece.number);
     if (field != nullptr) RETURN_IF_ERROR(ReadField(piece, *field, depth, out));
   }
@@ -228,7 +228,7 @@ absl::StatusOr<json::Value> ReadMessage(absl::string_view bytes, const WireMessa
 }  // namespace
 
 absl::StatusOr<json::Value> DecodeProtobufBody(absl::string_view body) {
-  // runtime.Unknown: typeMeta = 1 (apiVersion = 1, kind = 2), raw = 2.
+  // The envelope is runtime.Unknown: typeMeta = 1 (apiVersion = 1, kind = 2), raw = 2.
   if (!absl::ConsumePrefix(&body, absl::string_view(kMagic, sizeof(kMagic)))) {
     return BadRequest("the protobuf body does not start with the expected magic bytes");
   }

@@ -9,7 +9,8 @@
 
 namespace sandbox {
 
-// The object as JSON; 400 for bytes that are no such message or a kind that is not known.
+// Returns the object as JSON; 400 for bytes that are not such a message, or a kind that is not
+// known.
 absl::StatusOr<json::Value> DecodeProtobufBody(absl::string_view body);
 
 }  // namespace sandbox

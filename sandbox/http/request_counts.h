@@ -1,4 +1,4 @@
-// How many requests each client has made, by verb, resource and answer.
+// Counts the requests of each client, by verb, resource and answer.
 #ifndef SANDBOX_HTTP_REQUEST_COUNTS_H_
 #define SANDBOX_HTTP_REQUEST_COUNTS_H_
 
@@ -13,7 +13,8 @@
 
 namespace sandbox {
 
-// Requests served so far by (user agent's first word, verb as in audit logs, resource, code).
+// The number of requests served so far for one (first word of the user agent, verb as in audit
+// logs, resource, code).
 struct RequestCount {
   std::string client, verb, resource;
   int code = 0;

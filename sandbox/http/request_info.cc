@@ -11,9 +11,9 @@ namespace {
 
 using Segments = std::vector<std::string>;
 
-// Reads what follows the group and version: [namespaces/NS/]RESOURCE[/NAME[/SUBRESOURCE]].
+// Reads the part after group and version: [namespaces/NS/]RESOURCE[/NAME[/SUBRESOURCE]].
 void ReadObject(const Segments& parts, size_t at, RequestInfo& info) {
-  // Below a namespace, except for the namespace itself and its subresources.
+  // True below a namespace, but not for the namespace itself and its subresources.
   const bool scoped = parts[at] == "namespaces" && parts.size() > at + 2 &&
                       parts[at + 2] != "status" && parts[at + 2] != "finalize";
   if (scoped) {
@@ -23,7 +23,7 @@ void ReadObject(const Segments& parts, size_t at, RequestInfo& info) {
   info.gvr.resource = parts[at];
   if (parts.size() > at + 1) info.key.name = parts[at + 1];
   if (parts.size() > at + 2) info.subresource = parts[at + 2];
-  // Nothing served lies deeper.
+  // Nothing that is served has a longer path.
   info.is_resource = parts.size() <= at + 3;
 }
 

@@ -1,4 +1,4 @@
-// What a request is about, read off its path and method as apiserver's RequestInfo.
+// Determines the subject of a request from its path and method, like apiserver's RequestInfo.
 #ifndef SANDBOX_HTTP_REQUEST_INFO_H_
 #define SANDBOX_HTTP_REQUEST_INFO_H_
 
@@ -10,20 +10,20 @@
 namespace sandbox {
 
 struct RequestInfo {
-  bool is_resource = false;  // Else a path such as /version or /apis/apps/v1.
+  bool is_resource = false;  // False for a path such as /version or /apis/apps/v1.
   kube::Gvr gvr;
-  kube::ObjectKey key;  // Namespace and name, as far as the path gives them.
+  kube::ObjectKey key;  // Namespace and name, if the path has them.
   std::string subresource;
-  // Written as in audit logs: get, list, watch, create, update, patch, delete, deletecollection.
+  // As in audit logs: get, list, watch, create, update, patch, delete, deletecollection.
   std::string verb;
 
-  // "deployments", "deployments/status", or "" when this is not a resource.
+  // Returns "deployments", "deployments/status", or "" when this is not a resource.
   std::string ResourceText() const;
 };
 
 RequestInfo ReadRequest(const base::HttpRequest& request);
 
-// A boolean query parameter: "1" and "true" are true.
+// Returns the value of a boolean query parameter: "1" and "true" are true.
 bool QueryFlag(const base::HttpRequest& request, absl::string_view name);
 
 }  // namespace sandbox

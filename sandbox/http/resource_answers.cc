@@ -13,7 +13,8 @@ bool IsScale(const ResourceCall& call) { return call.info.subresource == "scale"
 
 std::string ListKind(const ResourceInfo& info) { return info.resource.gvk.kind + "List"; }
 
-// Items of built-in lists do not repeat what the list says, as typed encoders leave it out.
+// Items of built-in lists do not repeat apiVersion and kind of the list, as typed encoders leave
+// them out.
 json::Value Item(const ResourceInfo& info, const kube::ObjectPtr& object) {
   json::Value item = object->root();
   if (!info.custom) {

@@ -1,4 +1,4 @@
-// Objects and lists in the form a client asked for.
+// Writes objects and lists in the form that a client has asked for.
 #ifndef SANDBOX_HTTP_RESOURCE_ANSWERS_H_
 #define SANDBOX_HTTP_RESOURCE_ANSWERS_H_
 
@@ -11,13 +11,13 @@
 
 namespace sandbox {
 
-// What table rows carry, by the includeObject parameter.
+// Returns what table rows include, by the includeObject parameter.
 IncludeObject IncludeOf(const base::HttpRequest& request);
 
 base::HttpResponse ObjectAnswer(const ResourceCall& call, int code, const kube::ObjectPtr& object,
                                 const std::vector<std::string>& warnings = {});
 base::HttpResponse ListAnswer(const ResourceCall& call, const ListPage& page);
-// The Status that answers a deletion.
+// Returns the Status that answers a deletion.
 base::HttpResponse DeletedAnswer(const ResourceCall& call, const kube::Object& object);
 
 }  // namespace sandbox

@@ -17,9 +17,9 @@ namespace sandbox {
 namespace {
 
 constexpr absl::Duration kMinWatch =
-    absl::Minutes(30);  // Without timeoutSeconds; up to twice that.
+    absl::Minutes(30);  // For watches without timeoutSeconds; at most twice that.
 
-// Query parameters that every write takes.
+// Returns the query parameters that every write takes.
 absl::StatusOr<WriteContext> ContextOf(const ResourceCall& call,
                                        std::vector<std::string>& warnings) {
   WriteContext context;
@@ -37,7 +37,7 @@ absl::StatusOr<WriteContext> ContextOf(const ResourceCall& call,
   return context;
 }
 
-// Path and body must speak of the same object.
+// Checks that path and body name the same object.
 absl::Status MatchPath(const ResourceCall& call, kube::Object& object) {
   const kube::ObjectKey& key = call.info.key;
   if (call.resource->resource.namespaced) {
@@ -85,7 +85,7 @@ absl::StatusOr<PatchRequest> PatchOf(const ResourceCall& call) {
   return patch;
 }
 
-// DeleteOptions from body and query.
+// Returns the DeleteOptions from body and query.
 absl::StatusOr<DeleteRequest> DeletionOf(const ResourceCall& call) {
   json::Value options = json::Value::Object();
   if (!call.request.body.empty()) {
@@ -118,7 +118,7 @@ absl::Duration WatchTimeout(const base::HttpRequest& request) {
   return base::Jitter(kMinWatch, 1.0);
 }
 
-// Where a watch starts, by resourceVersion and sendInitialEvents.
+// Returns where a watch starts, by resourceVersion and sendInitialEvents.
 absl::StatusOr<Store::WatchStart> WatchStartOf(const ResourceCall& call, int64_t current) {
   Store::WatchStart start;
   start.table = call.resource->table();

@@ -1,4 +1,4 @@
-// Answers requests about resources: every verb but watch, which only needs to be opened here.
+// Answers requests for resources: every verb but watch, which is only opened here.
 #ifndef SANDBOX_HTTP_RESOURCE_HANDLER_H_
 #define SANDBOX_HTTP_RESOURCE_HANDLER_H_
 
@@ -16,7 +16,7 @@
 
 namespace sandbox {
 
-// A request with what has been found out about it.
+// A request and what has been determined about it.
 struct ResourceCall {
   const base::HttpRequest& request;
   const RequestInfo& info;
@@ -42,7 +42,7 @@ class ResourceHandler {
   absl::StatusOr<OpenWatch> Open(const ResourceCall& call);
 
  private:
-  // Refuses what only real containers could do; kNotFound when the object does not exist.
+  // Refuses requests that need real containers; kNotFound when the object does not exist.
   absl::Status CheckSimulated(const ResourceCall& call);
   absl::StatusOr<base::HttpResponse> Get(const ResourceCall& call);
   absl::StatusOr<base::HttpResponse> List(const ResourceCall& call);

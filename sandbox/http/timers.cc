@@ -26,7 +26,7 @@ void Timers::Stop() {
 }
 
 void Timers::Run() {
-  // Something earlier than what the thread sleeps for has come, or the end.
+  // True when an earlier callback was added, or Stop was called.
   const auto disturbed = [this]() ABSL_NO_THREAD_SAFETY_ANALYSIS {
     return stopping_ || (!waiting_.empty() && waiting_.begin()->first < wake_at_);
   };

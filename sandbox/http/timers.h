@@ -1,4 +1,5 @@
-// Things to do later: bookmarks, the end of watches, injected latency. One thread for a server.
+// Runs callbacks later: bookmarks, the end of watches, injected latency. A server has one thread
+// for them.
 #ifndef SANDBOX_HTTP_TIMERS_H_
 #define SANDBOX_HTTP_TIMERS_H_
 
@@ -19,7 +20,7 @@ class Timers {
   explicit Timers(const base::Clock& clock);
   ~Timers() { Stop(); }
   void After(absl::Duration delay, std::function<void()> callback);
-  // Drops what is waiting and joins the thread; later calls of After do nothing.
+  // Drops waiting callbacks and joins the thread; later calls of After do nothing.
   void Stop();
 
  private:

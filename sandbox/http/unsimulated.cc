@@ -12,7 +12,7 @@ namespace {
 
 struct Unsimulated {
   absl::string_view group, resource, subresource;
-  absl::string_view object;  // How messages call the object.
+  absl::string_view object;  // The word for the object in messages.
   absl::string_view what;    // What cannot be done with it.
   absl::string_view why;
 };

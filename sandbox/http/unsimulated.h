@@ -1,4 +1,5 @@
-// Requests that need what no simulation has: containers, a token issuer, a certificate authority.
+// Refuses requests that need something which is not simulated: containers, a token issuer, a
+// certificate authority.
 #ifndef SANDBOX_HTTP_UNSIMULATED_H_
 #define SANDBOX_HTTP_UNSIMULATED_H_
 
@@ -9,8 +10,8 @@
 
 namespace sandbox {
 
-// Returns the error that answers such a request (501, a sentence about the object and why), and OK
-// for every other sub-resource.
+// Returns the error for such a request (501, a sentence that names the object and the reason), and
+// OK for every other sub-resource.
 absl::Status RefuseUnsimulated(const kube::Gvr& gvr, const std::string& subresource,
                                const std::string& name);
 

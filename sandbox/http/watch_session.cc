@@ -1,12 +1,12 @@
 // How it works. A session subscribes to its table in the store and becomes the sink of the changes
 // (OnChange, one call at a time). What a client sees depends on its selectors: an object that
-// begins to match is ADDED, one that stops to match is DELETED with the state in which it matched
-// last. The first bookmark of the store marks the end of the initial objects; later ones are sent
-// if the client asked for bookmarks. Text is encoded once for all sessions that want the same form.
+// begins to match is ADDED, one that stops matching is DELETED with its last matching state. The
+// first bookmark of the store marks the end of the initial objects; later ones are sent if the
+// client asked for bookmarks. Text is encoded once for all sessions that want the same form.
 //
-// A session ends when the client goes, when its time is over (Finish), when a test cuts it (Abort),
-// or when the client reads so slowly that the stream refuses another line. It leaves the store in
-// each case, without waiting for a call of the sink that may be under way.
+// A session ends when the client disconnects, when its time is over (Finish), when a test cuts it
+// (Abort), or when the client reads so slowly that the stream refuses another line. In each case it
+// unsubscribes from the store, without waiting for a call of the sink that may be under way.
 #include "sandbox/http/watch_session.h"
 
 #include <utility>
@@ -30,7 +30,8 @@ absl::string_view TypeText(Event::Type type) {
   return "BOOKMARK";
 }
 
-// An object that leaves the selection is shown in its last selected state, at the version it left.
+// Returns the last selected state of an object that leaves the selection, with the version at which
+// it left.
 kube::ObjectPtr LeavingState(const Change& change) {
   kube::Object last = *change.previous;
   last.Set({"metadata", "resourceVersion"}, absl::StrCat(change.version));
@@ -73,7 +74,7 @@ void WatchSession::Start(std::shared_ptr<base::HttpStream> stream, const Store::
     return;
   }
   id_ = *id;
-  // The peer may have gone before the id was known.
+  // The peer may have disconnected before the id was known.
   if (closed_) store_.UnwatchSoon(id_);
 }
 
@@ -160,7 +161,7 @@ void WatchSession::SendBookmark(int64_t version, bool initial_end) {
 }
 
 void WatchSession::WriteLine(absl::string_view type, absl::string_view object) {
-  // A watcher that cannot keep up is cut off by the stream and must come again.
+  // The stream cuts off a watcher that cannot keep up; it has to connect again.
   if (!stream_->Write(absl::StrCat("{\"type\":\"", type, "\",\"object\":", object, "}\n"))) {
     Detach();
   }

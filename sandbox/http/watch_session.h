@@ -16,12 +16,12 @@
 
 namespace sandbox {
 
-// The encoded form of the change being delivered, shared by all watches that want the same. Changes
-// come one after the other to all their watches, so one is enough. Thread-safe.
+// The encoded form of the change that is being delivered, shared by all watches with the same form.
+// Changes are delivered to all watches one after the other, so one entry suffices. Thread-safe.
 class EncodedChange {
  public:
   using Make = std::function<std::string()>;
-  // `object` identifies what is encoded, `form` how.
+  // `object` identifies what is encoded, `form` how it is encoded.
   std::shared_ptr<const std::string> Get(const kube::ObjectPtr& object, const std::string& form,
                                          const Make& make);
 
@@ -36,15 +36,16 @@ struct WatchOptions {
   AnswerForm form;
   IncludeObject include = IncludeObject::kMetadata;  // What rows of a table include.
   bool bookmarks = false;
-  bool mark_initial_end = false;  // sendInitialEvents: a bookmark follows the initial objects.
+  // sendInitialEvents: whether a bookmark follows the initial objects.
+  bool mark_initial_end = false;
 };
 
 class WatchSession : public std::enable_shared_from_this<WatchSession> {
  public:
   WatchSession(Store& store, EncodedChange& encoded, ResourceInfoPtr info, WatchOptions options);
 
-  // Begins to send; REQUIRES: called once. When history does not reach back, an ERROR event with
-  // 410 is all that is sent.
+  // Begins to send. When history does not reach back far enough, only an ERROR event with 410 is
+  // sent. Call it once.
   void Start(std::shared_ptr<base::HttpStream> stream, const Store::WatchStart& start);
   // Ends the response properly.
   void Finish();
@@ -68,7 +69,7 @@ class WatchSession : public std::enable_shared_from_this<WatchSession> {
   std::shared_ptr<base::HttpStream> stream_;
   std::atomic<int64_t> id_{0};
   std::atomic<bool> closed_{false};
-  // Touched by the sink alone.
+  // Used only by the sink.
   bool initial_done_ = false;
   bool columns_sent_ = false;
 };

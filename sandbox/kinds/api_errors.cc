@@ -53,7 +53,7 @@ absl::Status Make(int code, absl::string_view reason, std::string message,
   return ToStatus({code, std::string(reason), std::move(message), std::move(details)});
 }
 
-// As Go prints a bad value inside a field error.
+// Returns a bad value as Go prints it in a field error.
 std::string Shown(const json::Value& value) { return json::Write(value); }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// The errors of a Kubernetes API server, worded as apimachinery's errors and field packages word
-// them.
+// The errors of a Kubernetes API server, with the wording of apimachinery's errors and field
+// packages.
 //
 //   return NotFound(table, "web");             // deployments.apps "web" not found
 //   FieldErrors errors;
@@ -17,12 +17,12 @@
 
 namespace sandbox {
 
-// An API error; travels inside absl::Status as a payload so that the front end can answer with it.
+// An API error. It is a payload of an absl::Status, so that the front end can answer with it.
 struct ApiError {
   int code = 500;      // HTTP status code.
   std::string reason;  // "NotFound", "Conflict", "Invalid", ...
   std::string message;
-  json::Value details;  // Status.details or null.
+  json::Value details;  // The details of the Status, or null.
 };
 absl::Status ToStatus(const ApiError& error);
 ApiError ErrorOf(const absl::Status& status);
@@ -36,12 +36,12 @@ struct GroupName {
   friend auto operator<=>(const GroupName&, const GroupName&) = default;
 };
 
-// One absl::Status per API reason. The ApiError travels inside (see ErrorOf).
+// One function for each API reason. The absl::Status contains the ApiError (see ErrorOf).
 absl::Status NotFound(const GroupName& resource, absl::string_view name);
 absl::Status AlreadyExists(const GroupName& resource, absl::string_view name);
 // "Operation cannot be fulfilled on <resource> "<name>": <why>".
 absl::Status Conflict(const GroupName& resource, absl::string_view name, absl::string_view why);
-// The conflict of a write that carries an old resourceVersion.
+// Returns the conflict of a write with an old resourceVersion.
 absl::Status StaleWrite(const GroupName& resource, absl::string_view name);
 // "<resource> "<name>" is forbidden: <why>".
 absl::Status Forbidden(const GroupName& resource, absl::string_view name, absl::string_view why);
@@ -51,23 +51,23 @@ absl::Status NotImplemented(absl::string_view message);
 absl::Status Unauthorized();
 absl::Status UnsupportedMediaType(absl::string_view message);
 absl::Status Expired(absl::string_view message);
-// 504: the client knows of a resourceVersion that has not come yet (the server was restored).
+// 504: the client knows a resourceVersion that has not been reached yet (the server was restored).
 absl::Status FutureVersion(int64_t wanted, int64_t current);
 absl::Status InternalError(absl::string_view message);
-// The generic 404 of a path that is not served.
+// Returns the generic 404 for a path that is not served.
 absl::Status NoSuchResource();
 
-// The metav1.Status document of an error.
+// Returns the metav1.Status document of an error.
 json::Value StatusJson(const ApiError& error);
 
-// Collects what is wrong with an object; `field` is a path such as "spec.ports[0].name".
+// Collects the mistakes in an object; `field` is a path such as "spec.ports[0].name".
 class FieldErrors {
  public:
   void Required(absl::string_view field, absl::string_view detail = "");
   void Invalid(absl::string_view field, const json::Value& value, absl::string_view detail);
-  // Does what Invalid does for a value that is shown as it stands.
+  // As Invalid, for a value that is shown literally.
   void InvalidText(absl::string_view field, absl::string_view shown, absl::string_view detail);
-  // Does what Invalid does, with the cause FieldValueTypeInvalid.
+  // As Invalid, with the cause FieldValueTypeInvalid.
   void TypeInvalid(absl::string_view field, const json::Value& value, absl::string_view detail);
   void NotSupported(absl::string_view field, const json::Value& value,
                     const std::vector<std::string>& supported);
@@ -77,7 +77,7 @@ class FieldErrors {
   void TooMany(absl::string_view field, int64_t actual, int64_t max);
 
   bool empty() const { return causes_.empty(); }
-  // OK when empty, else the 422 "<kind> "<name>" is invalid: ...".
+  // Returns OK when there are no mistakes, else the 422 "<kind> "<name>" is invalid: ...".
   absl::Status ToStatus(const GroupName& kind, absl::string_view name) const;
 
  private:

@@ -9,7 +9,7 @@ constexpr char kMetricsAnnotation[] = "autoscaling.alpha.kubernetes.io/metrics";
 constexpr char kBehaviorAnnotation[] = "autoscaling.alpha.kubernetes.io/behavior";
 constexpr char kTarget[] = "targetCPUUtilizationPercentage";
 
-// The one kind of metric v1 knows.
+// Returns whether v1 can represent the metric; it knows no other kind.
 bool IsCpuUtilization(const json::Value& metric) {
   return metric["type"].AsString() == "Resource" &&
          metric["resource"]["name"].AsString() == "cpu" &&
@@ -24,7 +24,7 @@ json::Value CpuMetric(const json::Value& utilization) {
        {"resource", json::Value::Object({{"name", "cpu"}, {"target", target}})}});
 }
 
-// Takes the annotation off; null when it is absent or no JSON.
+// Removes the annotation and returns its value; null when it is absent or not JSON.
 json::Value TakeAnnotation(json::Value& object, const char* name) {
   const json::Value* text = object.FindPath({"metadata", "annotations", name});
   if (text == nullptr) return nullptr;

@@ -1,5 +1,5 @@
-// HorizontalPodAutoscaler in autoscaling/v1: the stored v2 object as old clients (kubectl
-// autoscale) know it.
+// Converts HorizontalPodAutoscalers between the stored v2 and autoscaling/v1, which old clients
+// (kubectl autoscale) use.
 #ifndef SANDBOX_KINDS_AUTOSCALER_CONVERSION_H_
 #define SANDBOX_KINDS_AUTOSCALER_CONVERSION_H_
 
@@ -7,7 +7,7 @@
 
 namespace sandbox {
 
-// Whole objects; apiVersion is left alone. What v1 has no field for travels in annotations.
+// Converts whole objects, except apiVersion. Fields that v1 does not have are put into annotations.
 void AutoscalerToV1(json::Value& object);
 void AutoscalerFromV1(json::Value& object);
 

@@ -1,4 +1,4 @@
-// The table of built-in kinds, after the registry folders of kube-apiserver.
+// The table of built-in kinds, in the order of kube-apiserver's registry folders.
 #include <iterator>
 
 #include "absl/strings/ascii.h"
@@ -9,16 +9,16 @@
 namespace sandbox {
 namespace {
 
-// Traits of a kind; names follow the fields of ResourceInfo.
+// Traits of a kind, named after the fields of ResourceInfo.
 enum : unsigned {
   kClusterWide = 1u << 0,
-  kStatus = 1u << 1,      // Status subresource, status reset on create.
-  kKeepStatus = 1u << 2,  // Status subresource, status kept on create.
-  kSpecGen = 1u << 3,     // Generation follows the spec.
-  kAllGen = 1u << 4,      // Generation follows everything but metadata.
+  kStatus = 1u << 1,      // There is a status subresource; creation resets the status.
+  kKeepStatus = 1u << 2,  // There is a status subresource; creation keeps the status.
+  kSpecGen = 1u << 3,     // The generation follows the spec.
+  kAllGen = 1u << 4,      // The generation follows everything but metadata.
   kScale = 1u << 5,
   kPutCreates = 1u << 6,
-  kStrictPut = 1u << 7,  // PUT needs a resourceVersion.
+  kStrictPut = 1u << 7,  // A PUT needs a resourceVersion.
   kReview = 1u << 8,
   kLabelName = 1u << 9,
   kPathName = 1u << 10,
@@ -30,7 +30,7 @@ struct Row {
   const char* api_version;
   const char* kind;
   const char* plural;
-  const char* short_names;  // Comma separated.
+  const char* short_names;  // Separated by commas.
   const char* categories;
   unsigned traits;
 };
@@ -148,7 +148,7 @@ ResourceInfo FromRow(const Row& row) {
   return info;
 }
 
-// Events of both groups are the same objects under different member names.
+// Events of both groups are stored as the same objects; their member names differ.
 void ShareEventStorage(ResourceInfo& info) {
   info.stored_as = {"", "v1", "Event"};
   info.renames = {{"message", "note"},

@@ -42,7 +42,7 @@ json::Value FieldSchema(const WireField& field, json::Value& schemas) {
   if (field.message != nullptr) {
     const std::string name = ReferenceName(*field.message);
     if (!schemas.Has(name)) AddBuiltinSchema(name, *field.message, schemas);
-    // Beside a bare $ref nothing may stand, so a reference that may get a description is wrapped.
+    // A $ref must not have siblings, so a reference that may get a description is wrapped.
     one = json::Value::Object(
         {{"allOf", json::Value::Array({json::Value::Object(
                        {{"$ref", absl::StrCat("#/components/schemas/", name)}})})}});
@@ -71,7 +71,7 @@ void AddProperties(const WireMessage& message, json::Value& properties, json::Va
 }  // namespace
 
 void AddBuiltinSchema(const std::string& name, const WireMessage& message, json::Value& schemas) {
-  schemas.Set(name, json::Value());  // Stops recursion.
+  schemas.Set(name, json::Value());  // This ends a recursion.
   json::Value properties = json::Value::Object();
   AddProperties(message, properties, schemas);
   schemas.Set(name,

@@ -1,4 +1,4 @@
-// OpenAPI schemas of built-in types, made from their field tables: names and types, no
+// Makes OpenAPI schemas of built-in types from their field tables: names and types, no
 // descriptions.
 #ifndef SANDBOX_KINDS_BUILTIN_SCHEMAS_H_
 #define SANDBOX_KINDS_BUILTIN_SCHEMAS_H_
@@ -10,7 +10,7 @@
 
 namespace sandbox {
 
-// Adds the schema of `message` under `name`, and the ones it refers to under names of their own.
+// Adds the schema of `message` under `name`, and those that it refers to under their own names.
 void AddBuiltinSchema(const std::string& name, const WireMessage& message, json::Value& schemas);
 
 }  // namespace sandbox

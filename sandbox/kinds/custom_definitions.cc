@@ -22,7 +22,7 @@ std::vector<std::string> StringsOf(const json::Value& list) {
   return out;
 }
 
-// ".spec.replicas" -> "spec.replicas".
+// Returns "spec.replicas" for ".spec.replicas".
 std::string WithoutDot(absl::string_view path) {
   return std::string(absl::StartsWith(path, ".") ? path.substr(1) : path);
 }
@@ -50,10 +50,10 @@ std::string StorageVersionOf(const kube::Object& definition) {
   return "";
 }
 
-// Sorts "v1" before "v2beta1" before "v1alpha1": stability, then numbers, highest first; odd names
-// last.
+// The order of versions: "v1" before "v2beta1" before "v1alpha1", that is, by stability, then by
+// number, highest first; unusual names come last.
 struct VersionRank {
-  int stability = 3;  // 0 GA, 1 beta, 2 alpha, 3 anything else.
+  int stability = 3;  // 0: GA, 1: beta, 2: alpha, 3: anything else.
   int64_t major = 0, minor = 0;
   std::string name;
 };

@@ -1,5 +1,5 @@
-// CustomResourceDefinitions: what makes one valid, the status the server gives it, and the
-// resources it makes the server serve.
+// CustomResourceDefinitions: validates them, sets their status as the server does, and returns the
+// resources that they define.
 #ifndef SANDBOX_KINDS_CUSTOM_DEFINITIONS_H_
 #define SANDBOX_KINDS_CUSTOM_DEFINITIONS_H_
 
@@ -16,13 +16,14 @@ inline constexpr char kCleanupFinalizer[] = "customresourcecleanup.apiextensions
 GroupName DefinitionTable();
 bool IsDefinitionKind(const ResourceInfo& info);
 
-// Defaults of the spec, accepted names, Established, stored versions. No-op for other kinds.
+// Sets defaults of the spec, accepted names, Established and stored versions. Does nothing for
+// other kinds.
 void PrepareDefinition(const ResourceInfo& info, const kube::Object& old_object,
                        kube::Object& object);
-// No-op for other kinds.
+// Does nothing for other kinds.
 void ValidateDefinition(const ResourceInfo& info, const kube::Object& object, FieldErrors& errors);
 
-// One entry for each served version, the newest stable one first.
+// Returns one entry for each served version, the newest stable one first.
 std::vector<ResourceInfo> ServedBy(const kube::Object& definition);
 
 }  // namespace sandbox

@@ -1,4 +1,4 @@
-// How defaults are filled in.
+// Sets defaults of members.
 #ifndef SANDBOX_KINDS_DEFAULT_TO_H_
 #define SANDBOX_KINDS_DEFAULT_TO_H_
 

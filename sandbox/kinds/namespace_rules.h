@@ -1,5 +1,5 @@
-// What namespaces allow: admission's NamespaceLifecycle and the namespace registry. Emptying a
-// terminating namespace is a controller's work, not the server's.
+// The rules of namespaces: admission's NamespaceLifecycle and the namespace registry. Emptying a
+// terminating namespace is the task of a controller, not of the server.
 #ifndef SANDBOX_KINDS_NAMESPACE_RULES_H_
 #define SANDBOX_KINDS_NAMESPACE_RULES_H_
 
@@ -12,13 +12,13 @@ namespace sandbox {
 GroupName NamespaceTable();
 bool IsNamespaceKind(const ResourceInfo& info);
 
-// `ns` is the namespace's object, nullptr when it does not exist (404); 403 when it is being
+// `ns` is the namespace object, nullptr when it does not exist (404); 403 when it is being
 // terminated.
 absl::Status CheckCreateInNamespace(const ResourceInfo& info, const kube::Object& object,
                                     const kube::ObjectPtr& ns);
-// 403 for the namespaces that must always be there.
+// 403 for namespaces that must always exist.
 absl::Status CheckNamespaceDeletable(const ResourceInfo& info, const kube::Object& object);
-// Returns whether this is a namespace that spec.finalizers still hold.
+// Returns whether this is a namespace that is still held by spec.finalizers.
 bool HoldsNamespace(const ResourceInfo& info, const kube::Object& object);
 
 }  // namespace sandbox

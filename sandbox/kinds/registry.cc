@@ -63,7 +63,7 @@ void Registry::Rebuild() {
   for (const auto& [name, versions] : custom_) {
     all_.insert(all_.end(), versions.begin(), versions.end());
   }
-  // Definitions are sorted by plural first; discovery wants each group together.
+  // Definitions are sorted by plural first, but discovery needs each group together.
   std::stable_sort(all_.begin() + static_cast<std::ptrdiff_t>(builtin_.size()), all_.end(),
                    [](const ResourceInfoPtr& a, const ResourceInfoPtr& b) {
                      return a->resource.gvk.group < b->resource.gvk.group;

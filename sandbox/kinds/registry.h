@@ -1,5 +1,5 @@
-// What the server serves at this moment: the built-in kinds and those of custom resource
-// definitions. Thread-safe; look-ups hand out immutable descriptions.
+// The kinds that the server serves at present: the built-in ones and those of custom resource
+// definitions. Thread-safe; look-ups return immutable descriptions.
 #ifndef SANDBOX_KINDS_REGISTRY_H_
 #define SANDBOX_KINDS_REGISTRY_H_
 
@@ -16,19 +16,20 @@ namespace sandbox {
 
 class Registry {
  public:
-  // Holds the built-in kinds.
+  // Creates a registry with the built-in kinds.
   Registry();
 
-  // nullptr when not served.
+  // Returns nullptr when it is not served.
   ResourceInfoPtr Find(const kube::Gvr& gvr) const;
   ResourceInfoPtr Find(const kube::Gvk& gvk) const;
-  // Any served version of the resource; nullptr when there is none.
+  // Returns any served version of the resource; nullptr when there is none.
   ResourceInfoPtr FindAny(const GroupName& resource) const;
-  // Returns all in discovery order: built-in ones first, custom groups by name, versions by
+  // Returns all kinds in discovery order: built-in ones first, custom groups by name, versions by
   // priority.
   std::vector<ResourceInfoPtr> All() const;
 
-  // Serves exactly `versions` for the definition of that name; empty: no longer serves it.
+  // From now on serves exactly `versions` for the definition of that name; an empty list ends its
+  // service.
   void SetCustom(const std::string& definition, std::vector<ResourceInfo> versions);
 
  private:
@@ -36,7 +37,7 @@ class Registry {
 
   const std::vector<ResourceInfoPtr> builtin_;
   mutable absl::Mutex mu_;
-  // The keys are names of definitions ("works.work.karmada.io").
+  // By names of definitions ("works.work.karmada.io").
   std::map<std::string, std::vector<ResourceInfoPtr>> custom_ ABSL_GUARDED_BY(mu_);
   std::vector<ResourceInfoPtr> all_ ABSL_GUARDED_BY(mu_);
   std::map<kube::Gvr, ResourceInfoPtr> by_gvr_ ABSL_GUARDED_BY(mu_);

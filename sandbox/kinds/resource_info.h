@@ -1,5 +1,5 @@
-// What the server knows about one served resource: its names, verbs, subresources and storage
-// rules. The built-in ones come from BuiltinResources(), the others from CustomResourceDefinitions.
+// Describes one served resource: its names, verbs, subresources and storage rules. The built-in
+// ones come from BuiltinResources(), the others from CustomResourceDefinitions.
 #ifndef SANDBOX_KINDS_RESOURCE_INFO_H_
 #define SANDBOX_KINDS_RESOURCE_INFO_H_
 
@@ -17,11 +17,12 @@ namespace sandbox {
 
 class Schema;
 
-// Where the scale subresource finds its numbers, as dotted paths without the leading dot.
+// The paths of the scale subresource's values, with dots but without the leading one.
 struct ScalePaths {
   std::string spec_replicas = "spec.replicas";
   std::string status_replicas = "status.replicas";
-  std::string selector;  // Empty: no selector. A string or a metav1.LabelSelector at that path.
+  // The path of a string or a metav1.LabelSelector; empty: there is no selector.
+  std::string selector;
 };
 
 // A column of kubectl's table.
@@ -30,13 +31,13 @@ struct PrinterColumn {
   std::string type;  // "string", "integer", "date", ...
   std::string format;
   std::string description;
-  int priority = 0;  // Over 0: only with -o wide.
+  int priority = 0;  // Columns with a priority over 0 are shown only with -o wide.
   std::string json_path;
 };
 
 struct ResourceInfo {
   enum class NameRule { kSubdomain, kLabel, kPathSegment, kServiceName };
-  // What metadata.generation follows.
+  // Which changes raise metadata.generation.
   enum class Generation { kNone, kSpec, kAllButMetadata };
 
   kube::Resource resource;
@@ -45,49 +46,50 @@ struct ResourceInfo {
   std::vector<std::string> categories;
   bool custom = false;
   bool status_subresource = false;
-  // Creation drops what the client says about status (built-ins: "status": {} remains).
+  // True if creation drops the client's status (built-ins: "status": {} remains).
   bool status_reset_on_create = false;
   std::optional<ScalePaths> scale;
   NameRule name_rule = NameRule::kSubdomain;
   Generation generation = Generation::kNone;
-  // A PUT of an object that does not exist creates it.
+  // True if a PUT of an object that does not exist creates it.
   bool create_on_update = false;
-  // A PUT without resourceVersion overwrites.
+  // True if a PUT without resourceVersion overwrites.
   bool unconditional_update = true;
-  // Nothing is stored: POST only, answered from the request (access reviews).
+  // True if objects are not stored: POST only, answered from the request (access reviews).
   bool review = false;
-  // Deletion leaves dependents when the client does not say (batch/v1 Jobs,
+  // True if deletion leaves dependents when the client does not choose (batch/v1 Jobs,
   // ReplicationControllers).
   bool orphans_by_default = false;
 
-  // How objects lie in the store; every version of a kind shares one table.
+  // The kind in which objects are stored; all versions of a kind share one table.
   kube::Gvk stored_as;
-  // Member names that differ between storage and this version: {stored, served}.
+  // Members whose names differ between storage and this version: {stored, served}.
   std::vector<std::pair<std::string, std::string>> renames;
-  // Further differences; null: none.
+  // Convert further differences; null if there are none.
   void (*convert_to_served)(json::Value& object) = nullptr;
   void (*convert_to_stored)(json::Value& object) = nullptr;
 
-  // Custom resources only.
+  // For custom resources only.
   std::shared_ptr<const Schema> schema;
   std::vector<PrinterColumn> columns;
-  bool terminating = false;  // Its definition is being deleted: nothing new may be created.
+  // True if the definition is being deleted, so that nothing new may be created.
+  bool terminating = false;
 
-  // Where its objects lie.
+  // Returns the table of its objects.
   GroupName table() const { return {stored_as.group, resource.plural}; }
-  // How error messages name it.
+  // Return its names in error messages.
   GroupName name() const { return {resource.gvk.group, resource.plural}; }
   GroupName kind() const { return {resource.gvk.group, resource.gvk.kind}; }
   std::vector<std::string> Verbs() const;
-  // The stored object as this version shows it, and back.
+  // Convert a stored object to this version, and back.
   kube::ObjectPtr ToServed(const kube::ObjectPtr& stored) const;
   kube::Object ToStored(kube::Object served) const;
 };
 
 using ResourceInfoPtr = std::shared_ptr<const ResourceInfo>;
 
-// Every kind a kube-apiserver serves that people meet. Order is discovery's: groups and versions by
-// priority.
+// Returns the kinds of a kube-apiserver that users meet, in the order of discovery: groups and
+// versions by priority.
 std::vector<ResourceInfo> BuiltinResources();
 
 }  // namespace sandbox

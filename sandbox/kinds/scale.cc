@@ -16,7 +16,7 @@ const json::Value& At(const kube::Object& object, const std::string& path) {
   return object.root().Get(names);
 }
 
-// The text form that status.selector of a Scale has.
+// Returns the text for status.selector of a Scale.
 std::string SelectorText(const ScalePaths& paths, const kube::Object& object) {
   if (paths.selector.empty()) return "";
   const json::Value& selector = At(object, paths.selector);

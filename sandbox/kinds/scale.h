@@ -8,13 +8,13 @@
 
 namespace sandbox {
 
-// Describes the Scale kind, for checks of what clients send.
+// Returns the Scale kind, for checks of clients' documents.
 const kube::Gvk& ScaleKind();
 
 // REQUIRES: info.scale.
 kube::Object ScaleOf(const ResourceInfo& info, const kube::Object& object);
-// `object` with the replicas the Scale asks for. 400 or 422 for a bad Scale, 409 for an old
-// resourceVersion in it.
+// Returns `object` with the replicas of the Scale. 400 or 422 for a malformed Scale, 409 if its
+// resourceVersion is old.
 absl::StatusOr<kube::Object> WithScale(const ResourceInfo& info, const kube::Object& object,
                                        const kube::Object& scale);
 

@@ -13,7 +13,7 @@ bool IsTrue(const json::Value& schema, absl::string_view extension) {
   return schema[extension].AsBool();
 }
 
-// Which members of an object the schema lets through unseen.
+// Returns whether the schema ignores the member of an object.
 bool IsObjectMeta(absl::string_view name) {
   return name == "apiVersion" || name == "kind" || name == "metadata";
 }
@@ -55,8 +55,8 @@ class Pruner {
 
   void Member(json::Value& parent, const std::string& name, const json::Value& schema,
               const std::string& path) {
-    // Only containers can hold anything to prune; touching others would copy shared parts for
-    // nothing.
+    // Only containers can contain anything to prune; changing others would copy shared parts
+    // needlessly.
     const json::Value& member = parent[name];
     if (member.is_object()) Object(parent.Mutable(name), schema, path, false);
     if (member.is_array()) Array(parent.Mutable(name), schema, path);
@@ -77,7 +77,7 @@ class Pruner {
 
 void DefaultValue(json::Value& value, const json::Value& schema);
 
-// A null in the place of a value that cannot be null gives way to the default, or is dropped.
+// A null for a value that is not nullable is replaced by the default, or dropped.
 void DefaultMember(json::Value& object, const json::Member& property) {
   const json::Value* present = object.Find(property.name());
   const json::Value* otherwise = property.value.Find("default");

@@ -1,5 +1,5 @@
-// A structural schema (the OpenAPI v3 schema of one version of a custom resource definition) at
-// work: pruning, defaulting and validation, with the wording of kube-apiserver. CEL rules
+// Applies a structural schema (the OpenAPI v3 schema of one version of a custom resource
+// definition): pruning, defaulting and validation, with the wording of kube-apiserver. CEL rules
 // (x-kubernetes-validations) are not evaluated. Immutable and thread-safe.
 #ifndef SANDBOX_KINDS_SCHEMA_H_
 #define SANDBOX_KINDS_SCHEMA_H_
@@ -18,19 +18,19 @@ namespace sandbox {
 
 class Schema {
  public:
-  // `root` is an openAPIV3Schema (null: anything goes). Patterns that are no valid expressions
+  // `root` is an openAPIV3Schema (null allows everything). Patterns that are not valid expressions
   // match everything.
   explicit Schema(json::Value root);
 
   const json::Value& root() const { return root_; }
 
-  // Removes the fields the schema does not know; returns their paths ("spec.colour") sorted.
+  // Removes the fields that the schema does not have; returns their paths ("spec.colour") sorted.
   // apiVersion, kind and metadata of the object itself (and of embedded resources) stay.
   std::vector<std::string> Prune(json::Value& object) const;
   // Fills in defaults below the object's top level, and below every object that is present;
   // replaces nulls of non-nullable fields that have a default.
   void ApplyDefaults(json::Value& object) const;
-  // The part of the object called `path` ("" is the object).
+  // Validates the object; `errors` gets the mistakes.
   void Validate(const json::Value& object, FieldErrors& errors) const;
 
  private:
@@ -40,7 +40,7 @@ class Schema {
   std::map<std::string, base::Regex, std::less<>> patterns_;
 };
 
-// "spec.hard[pods]", "spec.items[0]" as field paths are written.
+// Returns a field path such as "spec.hard[pods]" or "spec.items[0]".
 std::string FieldPath(absl::string_view parent, absl::string_view name);
 std::string FieldPath(absl::string_view parent, size_t index);
 

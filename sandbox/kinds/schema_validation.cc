@@ -242,7 +242,7 @@ void SchemaValidation::CheckCombinations(const json::Value& value, const json::V
     errors_.Invalid(path, value, absl::StrCat(quoted, " must validate all the schemas (allOf)"));
     Visit(value, part, path);
   }
-  // int-or-string carries an anyOf that says what CheckType has checked.
+  // An int-or-string has an anyOf with the condition that CheckType has checked.
   const json::Value& any_of = schema["anyOf"];
   if (any_of.is_array() && !schema["x-kubernetes-int-or-string"].AsBool()) {
     bool found = false;

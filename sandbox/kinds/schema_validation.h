@@ -1,4 +1,4 @@
-// The validation walk of Schema.
+// The part of Schema that validates.
 #ifndef SANDBOX_KINDS_SCHEMA_VALIDATION_H_
 #define SANDBOX_KINDS_SCHEMA_VALIDATION_H_
 

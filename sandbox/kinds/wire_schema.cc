@@ -78,7 +78,7 @@ class WireTypes {
   std::map<std::string, std::unique_ptr<WireMessage>> messages_;
 };
 
-// "rbac.authorization.k8s.io" -> "rbac".
+// Returns "rbac" for "rbac.authorization.k8s.io".
 std::string PackageOf(const kube::Gvk& gvk) {
   if (gvk.kind == "DeleteOptions") return "meta";
   if (gvk.group.empty()) return "core";

@@ -1,6 +1,6 @@
 // The fields of built-in types: JSON name, protobuf number and type, as k8s.io/api v0.35 defines
-// them. Serves two ends: reading the protobuf bodies that generated Go clients send (kubectl create
-// among them), and decoding JSON as strictly as typed Go code does.
+// them. It is used for two purposes: reading the protobuf bodies that generated Go clients send
+// (kubectl create among them), and decoding JSON as strictly as typed Go code does.
 //
 // Notation of the tables: "package NAME" starts a group; each line after it is a message and its
 // fields, name:number:type, continued on lines that start with blanks. Types:
@@ -28,7 +28,7 @@ struct WireField {
   int number = 0;
   Shape shape = Shape::kOne;
   bool keeps_zero = false;
-  char type = 0;  // As in the tables; 'O' for messages.
+  char type = 0;  // A letter of the tables; 'O' for messages.
   const WireMessage* message = nullptr;
 };
 
@@ -36,16 +36,17 @@ struct WireMessage {
   std::string package, name;
   std::vector<WireField> fields;
 
-  // nullptr when there is none.
+  // Returns nullptr when there is none.
   const WireField* ByNumber(int number) const;
-  // Looks into inlined messages too.
+  // Searches inlined messages too.
   const WireField* ByName(absl::string_view json_name) const;
 };
 
-// nullptr for kinds that are not in the tables (definitions, API services, custom resources).
+// Returns nullptr for kinds that are not in the tables (definitions, API services, custom
+// resources).
 const WireMessage* FindWireMessage(const kube::Gvk& gvk);
 
-// The tables.
+// Return the tables.
 absl::string_view CoreWireTypes();
 absl::string_view AppsWireTypes();
 absl::string_view AccessWireTypes();

@@ -34,7 +34,8 @@ using Outcome = Placement::Outcome;
 
 constexpr char kSchedulerName[] = "default-scheduler";
 
-// Bindings of policies only: those that merely follow another binding get their clusters from it.
+// Returns whether a policy made the binding: those that merely follow another binding get their
+// clusters from it.
 bool IsOurs(const kube::Object& binding) {
   const api::BindingView view(binding);
   const absl::string_view name = view.SchedulerName();
@@ -53,7 +54,7 @@ const json::Value& TermNamed(const json::Value& placement, absl::string_view nam
   return none;
 }
 
-// Returns whether the placement differs from the one applied last in a way that matters.
+// Returns whether the placement differs in an important way from the one that was applied last.
 bool PlacementChanged(const kube::Object& binding) {
   const absl::string_view text = binding.Annotation(api::kAppliedPlacementAnnotation);
   if (text.empty()) return true;
@@ -86,13 +87,13 @@ bool RescheduleAsked(const kube::Object& binding) {
   return asked.ok() && done.ok() && *asked > *done;
 }
 
-// Returns whether it is open which of the clusterAffinities is in force.
+// Returns whether it is undecided which of the clusterAffinities is in force.
 bool IsChoosingAffinity(const kube::Object& binding) {
   return !binding.spec()["placement"]["clusterAffinities"].empty() &&
          api::BindingView(binding).SchedulerObservedGeneration() != binding.generation();
 }
 
-// A change of a Cluster that may move bindings.
+// Returns whether the change of a Cluster may move bindings.
 bool Matters(const Event& event) {
   if (event.type == Event::Type::kDeleted) return true;
   if (event.previous == nullptr) return false;
@@ -115,7 +116,7 @@ const char* ReasonOf(Outcome outcome) {
   return "SchedulerError";
 }
 
-// Returns whether the Scheduled condition says so already.
+// Returns whether the Scheduled condition has this outcome already.
 bool IsReported(const kube::Object& binding, const Placement& placement) {
   const json::Value* scheduled =
       kube::FindCondition(binding.status()["conditions"], api::kBindingScheduled);
@@ -123,7 +124,7 @@ bool IsReported(const kube::Object& binding, const Placement& placement) {
          (*scheduled)["message"].AsString() == placement.message;
 }
 
-// As upstream's targetClustersToString: "member1:2, member2:1".
+// Follows upstream's targetClustersToString: "member1:2, member2:1".
 std::string ToString(const std::vector<api::TargetCluster>& clusters) {
   return absl::StrJoin(clusters, ", ", [](std::string* out, const api::TargetCluster& target) {
     absl::StrAppend(out, target.name, ":", target.replicas);
@@ -223,10 +224,10 @@ absl::Status BindingScheduler::Schedule(const kube::Object& binding) {
     ASSIGN_OR_RETURN(written, WriteResult(binding, placement));
   }
   RETURN_IF_ERROR(WriteStatusOf(*written, binding.generation(), placement));
-  // A failure that is tried again every second is worth an event only when it is a new one.
+  // A failure is repeated every second, so it is reported only when it is new.
   if (decided || !IsReported(binding, placement)) RecordOutcome(binding, placement);
   if (decided) return absl::OkStatus();
-  return absl::UnavailableError(placement.message);  // Tried again.
+  return absl::UnavailableError(placement.message);  // The error makes the controller try again.
 }
 
 absl::StatusOr<kube::ObjectPtr> BindingScheduler::WriteResult(const kube::Object& binding,
@@ -267,7 +268,7 @@ absl::Status BindingScheduler::WriteStatusOf(const kube::Object& binding, int64_
   return WriteStatus(backend_, bindings_.gvr(), binding, std::move(status));
 }
 
-// As upstream's recordScheduleResultEventForResourceBinding.
+// Follows upstream's recordScheduleResultEventForResourceBinding.
 void BindingScheduler::RecordOutcome(const kube::Object& binding, const Placement& placement) {
   const bool success = placement.outcome == Outcome::kSuccess;
   EventRecord record;

@@ -1,9 +1,9 @@
 // A small karmada-scheduler: decides spec.clusters of ResourceBindings or ClusterResourceBindings.
 //
-// It honours affinity (clusterAffinity, clusterAffinities in order), tolerations, API enablement,
+// It supports affinity (clusterAffinity, clusterAffinities in order), tolerations, API enablement,
 // eviction tasks, duplicated and divided replicas (static weights, AvailableReplicas, Aggregated)
-// and spread constraints by cluster. It does not know overflow affinities, workload affinity,
-// spread by region, zone or provider (such bindings get Scheduled=False) and resource models.
+// and spread constraints by cluster. It does not support overflow affinities, workload affinity,
+// spread by region, zone or provider (such bindings get Scheduled=False), and resource models.
 #ifndef SANDBOX_SIM_BINDING_SCHEDULER_H_
 #define SANDBOX_SIM_BINDING_SCHEDULER_H_
 
@@ -21,8 +21,8 @@ namespace sandbox {
 
 class BindingScheduler {
  public:
-  // `bindings` is ResourceBindings or ClusterResourceBindings; both references must outlive this,
-  // and the Karmada kinds must be served.
+  // `bindings` is ResourceBindings or ClusterResourceBindings. REQUIRES: `backend` and `loop`
+  // outlive this object, and the Karmada kinds are served.
   BindingScheduler(Backend& backend, EventLoop& loop, const kube::Resource& bindings);
 
  private:
@@ -31,7 +31,8 @@ class BindingScheduler {
   absl::Status RequeueFor(const kube::ObjectKey& cluster);
   absl::Status Reconcile(const kube::ObjectKey& key);
   absl::Status Schedule(const kube::Object& binding);
-  // Writes clusters and the applied placement when they differ; returns the binding as it is then.
+  // Writes clusters and the applied placement when they differ; returns the binding as it is
+  // afterwards.
   absl::StatusOr<kube::ObjectPtr> WriteResult(const kube::Object& binding,
                                               const Placement& placement);
   absl::Status WriteStatusOf(const kube::Object& binding, int64_t generation,
@@ -43,13 +44,13 @@ class BindingScheduler {
   Backend& backend_;
   const kube::Resource bindings_;
   absl::Mutex mu_;
-  // The states before and after of Clusters whose bindings have to be looked at again.
+  // The states before and after of Clusters whose bindings have to be checked again.
   std::map<kube::ObjectKey, std::vector<kube::ObjectPtr>> changed_ ABSL_GUARDED_BY(mu_);
   Controller clusters_;
   Controller controller_;
 };
 
-// Why a binding needs scheduling now.
+// The reason why a binding needs scheduling now.
 enum class ScheduleReason { kNone, kPlacement, kReplicas, kRescheduled, kAlways };
 ScheduleReason ReasonToSchedule(const kube::Object& binding);
 

@@ -1,4 +1,4 @@
-// The objects a workload owns, and its pods: shared by the workload simulators.
+// The objects and pods that a workload owns: shared by the workload simulators.
 #ifndef SANDBOX_SIM_CHILDREN_H_
 #define SANDBOX_SIM_CHILDREN_H_
 
@@ -13,20 +13,20 @@
 
 namespace sandbox {
 
-// What `owner` controls among the objects of `r` in its namespace. Objects that match its
+// Returns the objects of `r` in the owner's namespace that `owner` controls. Objects that match its
 // spec.selector and have no controller are adopted.
 absl::StatusOr<std::vector<kube::ObjectPtr>> ClaimChildren(Backend& backend, const kube::Gvr& r,
                                                            const kube::Object& owner);
 
-// A pod made from the owner's spec.template, controlled by the owner. An empty `name` lets the
-// server choose one.
+// Returns a pod made from the owner's spec.template and controlled by the owner. An empty `name`
+// lets the server choose one.
 kube::Object PodOf(const kube::Object& owner, const std::string& name);
 absl::Status CreatePods(Backend& backend, const kube::Object& owner, int64_t count);
 
-// Neither finished nor being deleted.
+// Returns whether the pod is neither finished nor being deleted.
 bool IsActivePod(const kube::Object& pod);
 bool IsReadyPod(const kube::Object& pod);
-// Since when the pod is ready; InfiniteFuture when it is not.
+// Returns since when the pod is ready; InfiniteFuture when it is not.
 absl::Time ReadySince(const kube::Object& pod);
 
 // Ready and available pods as of `now`. A pod is available once it has been ready for
@@ -35,12 +35,13 @@ struct PodCounts {
   int64_t ready = 0;
   int64_t available = 0;
   absl::Duration next_available =
-      absl::InfiniteDuration();  // Until the next one becomes available.
+      absl::InfiniteDuration();  // The time until the next one becomes available.
 };
 PodCounts CountPods(const std::vector<kube::ObjectPtr>& pods, int64_t min_ready_seconds,
                     absl::Time now);
 
-// A short, name-safe hash of a pod template, as stands in pod-template-hash.
+// Returns a short hash of a pod template that can be part of a name, as in the label
+// pod-template-hash.
 std::string TemplateHash(const json::Value& pod_template);
 
 }  // namespace sandbox

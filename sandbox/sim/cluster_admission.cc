@@ -20,7 +20,7 @@ json::Value Range(absl::string_view name, const std::string& min, const std::str
   return json::Value::Object({{"name", name}, {"min", min}, {"max", max}});
 }
 
-// Nine grades of node sizes, each ending where the next begins.
+// Returns nine grades of node sizes, each beginning where the last one ends.
 json::Value DefaultModels() {
   constexpr int kCpus[] = {0, 1, 2, 4, 8, 16, 32, 64, 128};
   constexpr int kGibibytes[] = {0, 4, 16, 32, 64, 128, 256, 512, 1024};
@@ -44,7 +44,7 @@ json::Value DefaultModels() {
   return models;
 }
 
-// Supplied grades are sorted and made to cover everything.
+// Sorts the given grades and makes them cover all sizes.
 json::Value CompletedModels(const json::Value& given) {
   std::vector<json::Value> models(given.items().begin(), given.items().end());
   std::stable_sort(models.begin(), models.end(), [](const json::Value& a, const json::Value& b) {

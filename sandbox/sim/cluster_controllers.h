@@ -1,4 +1,4 @@
-// The controllers that run inside each kind of cluster, as one value.
+// The controllers of each kind of cluster, as one value.
 #ifndef SANDBOX_SIM_CLUSTER_CONTROLLERS_H_
 #define SANDBOX_SIM_CLUSTER_CONTROLLERS_H_
 
@@ -16,7 +16,7 @@
 
 namespace sandbox {
 
-// What kube-controller-manager, kube-scheduler and the kubelets do in a member.
+// The simulators of kube-controller-manager, kube-scheduler and the kubelets in a member.
 struct MemberControllers {
   MemberControllers(Backend& backend, EventLoop& loop, PodTimes times)
       : collector(backend, loop),
@@ -40,7 +40,7 @@ struct MemberControllers {
   Pods pods;
 };
 
-// What a Karmada control plane's kube-controller-manager does: templates stay inert.
+// The simulator of a Karmada control plane's kube-controller-manager: templates get no pods.
 struct ControlPlaneControllers {
   ControlPlaneControllers(Backend& backend, EventLoop& loop)
       : collector(backend, loop), namespaces(backend, loop) {}
@@ -49,7 +49,7 @@ struct ControlPlaneControllers {
   NamespaceLifecycle namespaces;
 };
 
-// karmada-scheduler. REQUIRES: Karmada's kinds are served.
+// The simulator of karmada-scheduler. REQUIRES: Karmada's kinds are served.
 struct KarmadaScheduler {
   KarmadaScheduler(Backend& backend, EventLoop& loop)
       : bindings(backend, loop, api::ResourceBindings()),

@@ -59,7 +59,7 @@ std::string MissingTopology(const api::ClusterView& cluster, const json::Value& 
   return "";
 }
 
-// Why the cluster cannot take the binding; empty when it can.
+// Returns why the cluster cannot take the binding; empty when it can.
 std::string Obstacle(const api::BindingView& binding, const json::Value& affinity,
                      const Candidate& candidate) {
   const api::ClusterView cluster(*candidate.cluster);
@@ -87,7 +87,7 @@ int64_t Estimate(const api::BindingView& binding, const kube::Object& cluster) {
   return RoomIn(cluster, binding.ReplicaRequirements());
 }
 
-// Best first: present targets, then room, then name.
+// Orders candidates: present targets first, then by room, then by name.
 bool IsBetter(const Candidate& a, const Candidate& b) {
   if (a.is_target != b.is_target) return a.is_target;
   if (a.available() != b.available()) return a.available() > b.available();
@@ -96,7 +96,7 @@ bool IsBetter(const Candidate& a, const Candidate& b) {
 
 struct Filtered {
   Candidates candidates;
-  std::string error;  // Why there are none.
+  std::string error;  // Why there are no candidates.
 };
 
 Filtered Filter(const api::BindingView& binding, const json::Value& affinity,
@@ -143,7 +143,7 @@ int64_t AvailableIn(const Candidates& chosen) {
   return sum;
 }
 
-// Exchanges the last ones chosen for clusters with more room until `replicas` fit.
+// Exchanges the last chosen clusters for ones with more room until `replicas` fit.
 bool MakeRoom(Candidates& chosen, Candidates rest, int64_t replicas) {
   for (auto last = chosen.rbegin(); last != chosen.rend() && AvailableIn(chosen) < replicas;
        ++last) {
@@ -262,7 +262,7 @@ Placement PlaceByAffinity(const kube::Object& object, const json::Value& affinit
           affinity["affinityName"].ToString()};
 }
 
-// The index of the term of clusterAffinities that is in force.
+// Returns the index of the term of clusterAffinities that is in force.
 size_t ObservedTerm(const kube::Object& binding) {
   const json::Value& terms = binding.spec()["placement"]["clusterAffinities"];
   const json::Value& name = binding.status()["schedulerObservingAffinityName"];
@@ -332,7 +332,7 @@ bool Tolerates(const json::Value& tolerations, const json::Value& taint) {
     if (!key.empty() && key != taint["key"].AsString()) continue;
     const absl::string_view op = toleration["operator"].AsString();
     if (op == "Exists") return true;
-    if (key.empty()) continue;  // Only Exists may go without a key.
+    if (key.empty()) continue;  // Only Exists may have no key.
     if (toleration["value"].AsString() == taint["value"].AsString()) return true;
   }
   return false;

@@ -1,4 +1,4 @@
-// Which clusters a binding may go to: the filters, the capacity estimate and the choice under a
+// Selects the clusters for a binding: the filters, the capacity estimate and the choice under a
 // spread constraint of karmada-scheduler, as pure functions.
 #ifndef SANDBOX_SIM_CLUSTER_SELECTION_H_
 #define SANDBOX_SIM_CLUSTER_SELECTION_H_
@@ -13,25 +13,26 @@
 
 namespace sandbox {
 
-// Why nothing was chosen, or what was.
+// The chosen clusters, or why none was chosen.
 struct Placement {
   // The reasons of the Scheduled condition.
   enum class Outcome { kSuccess, kNoClusterFit, kUnschedulable, kSchedulerError };
   Outcome outcome = Outcome::kSuccess;
   std::string message;
   std::vector<api::TargetCluster> clusters;
-  std::string affinity_name;  // The term of clusterAffinities that won.
+  std::string affinity_name;  // The term of clusterAffinities that was chosen.
 };
 
-// Places the binding on the given Clusters. `fresh` forgets where it is now.
+// Places the binding on the given Clusters. `fresh` ignores its present clusters.
 Placement Place(const kube::Object& binding, const std::vector<kube::ObjectPtr>& clusters,
                 bool fresh);
 
-// The affinity by which a change of a Cluster concerns the binding: clusterAffinity, or the
-// observed term of clusterAffinities; null when every cluster does.
+// Returns the affinity that determines whether a change of a Cluster concerns the binding:
+// clusterAffinity, or the observed term of clusterAffinities; null when every cluster concerns it.
 json::Value ObservedAffinity(const kube::Object& binding);
 
-// How many more replicas with these requirements fit the Cluster, going by its resourceSummary.
+// Returns how many more replicas with these requirements fit the Cluster, according to its
+// resourceSummary.
 int64_t RoomIn(const kube::Object& cluster, const json::Value& replica_requirements);
 
 // Returns whether `tolerations` (core/v1) tolerate a taint.

@@ -18,7 +18,7 @@ namespace {
 
 constexpr absl::Duration kFirstRetry = absl::Milliseconds(5);
 constexpr absl::Duration kLastRetry = absl::Seconds(1);
-constexpr int kQuietFailures = 8;  // Conflicts settle long before.
+constexpr int kQuietFailures = 8;  // Conflicts end long before.
 
 absl::Duration RetryDelay(int failures) {
   return std::min(kLastRetry, kFirstRetry * (1 << std::min(failures - 1, 10)));

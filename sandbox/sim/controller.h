@@ -1,9 +1,9 @@
-// What every simulated controller is made of: the keys it still has to look at, and the
-// subscriptions that bring them.
+// The base of every simulated controller: the keys that are to be reconciled, and the subscriptions
+// that add them.
 //
 //   class ReplicaSets {
 //     ...
-//     Controller controller_;  // Last member: goes first.
+//     Controller controller_;  // Last member: destroyed first.
 //   };
 //   ReplicaSets::ReplicaSets(...) : controller_(backend, loop, [this](const kube::ObjectKey& key) {
 //     return Reconcile(key);
@@ -30,30 +30,31 @@
 
 namespace sandbox {
 
-// Calls `reconcile` on the loop's thread for every key that was enqueued, once however often it
-// was. A reconcile that fails is tried again, after 5 ms first and at most after one second.
-// Thread-safe.
+// Calls `reconcile` on the loop's thread for every key that was enqueued, once even if it was
+// enqueued several times. A reconcile that fails is tried again, first after 5 ms and later after
+// at most one second. Thread-safe.
 class Controller {
  public:
   using Reconcile = std::function<absl::Status(const kube::ObjectKey& key)>;
 
-  // Both must outlive the controller. `name` is for the log.
+  // `name` is for the log. REQUIRES: `backend` and `loop` outlive the controller.
   Controller(std::string name, Backend& backend, EventLoop& loop, Reconcile reconcile);
   // Ends subscriptions and waits for a running reconcile.
   ~Controller();
   Controller(const Controller&) = delete;
   Controller& operator=(const Controller&) = delete;
 
-  // Enqueues every object of `r` that is there or changes.
+  // Enqueues every object of `r` that exists or changes.
   void WatchKeys(const kube::Gvr& r);
-  // Enqueues the controlling owner, when it is of `kind`, of every object of `r`.
+  // Enqueues the controlling owner, if it is of `kind`, of every object of `r` that exists or
+  // changes.
   void WatchOwned(const kube::Gvr& r, std::string kind);
-  // Calls `callback` for every object of `r` that is there or changes; on any thread, in order.
+  // Calls `callback` for every object of `r` that exists or changes; on any thread, in order.
   void Watch(const kube::Gvr& r, std::function<void(const Event&)> callback);
 
   void Enqueue(const kube::ObjectKey& key);
-  // Enqueues later. The earliest of several delays of one key counts, so a reconcile that finds
-  // itself too early asks again.
+  // Enqueues the key after `delay`. The shortest of several delays of one key counts, so a
+  // reconcile that comes too early has to ask again.
   void EnqueueAfter(const kube::ObjectKey& key, absl::Duration delay);
 
   absl::Time Now() const { return loop_.clock().Now(); }
@@ -70,7 +71,7 @@ class Controller {
   absl::Mutex mu_;
   std::set<kube::ObjectKey> pending_ ABSL_GUARDED_BY(mu_);
   std::map<kube::ObjectKey, absl::Time> timers_ ABSL_GUARDED_BY(mu_);
-  std::map<kube::ObjectKey, int> failures_;  // On the loop's thread only.
+  std::map<kube::ObjectKey, int> failures_;  // Used on the loop's thread only.
 };
 
 }  // namespace sandbox

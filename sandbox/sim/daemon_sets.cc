@@ -21,10 +21,11 @@ constexpr char kRevisionLabel[] = "controller-revision-hash";
 
 std::string NodeOf(const kube::Object& pod) { return pod.spec()["nodeName"].ToString(); }
 
-// The label that only matches a pod of the present template.
+// Returns the value of the label that pods of the present template have.
 std::string RevisionOf(const kube::Object& set) { return TemplateHash(set.spec()["template"]); }
 
-// Only what placement depends on: a heartbeat is not a reason to look at every DaemonSet.
+// Returns whether placement depends on the change: a heartbeat does not make every DaemonSet check
+// its nodes.
 bool MattersForPlacement(const Event& event) {
   return event.previous == nullptr || event.type == Event::Type::kDeleted ||
          event.previous->labels() != event.object->labels();
@@ -100,7 +101,8 @@ absl::Status DaemonSets::Sync(const kube::Object& set, const std::set<std::strin
     RETURN_IF_ERROR(backend_.Create(kinds::Pods().gvr(), std::move(pod)).status());
   }
   if (!rolling || outdated == nullptr || !all_ready || !missing.empty()) return absl::OkStatus();
-  return DeleteAsRead(backend_, kinds::Pods().gvr(), *outdated);  // One at a time.
+  // Pods are replaced one at a time.
+  return DeleteAsRead(backend_, kinds::Pods().gvr(), *outdated);
 }
 
 absl::Status DaemonSets::UpdateStatus(const kube::Object& set, const std::set<std::string>& nodes,

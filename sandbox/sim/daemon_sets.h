@@ -13,14 +13,14 @@ namespace sandbox {
 
 class DaemonSets {
  public:
-  // Both must outlive this.
+  // REQUIRES: `backend` and `loop` outlive this object.
   DaemonSets(Backend& backend, EventLoop& loop);
 
  private:
   using Pods = std::vector<kube::ObjectPtr>;
 
   absl::Status Reconcile(const kube::ObjectKey& key);
-  // Every DaemonSet looks at the nodes again.
+  // Makes every DaemonSet check its nodes again.
   void NodesChanged();
   absl::StatusOr<std::set<std::string>> NodesFor(const kube::Object& set);
   absl::Status Sync(const kube::Object& set, const std::set<std::string>& nodes, const Pods& pods);

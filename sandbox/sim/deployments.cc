@@ -48,7 +48,8 @@ RolloutState StateOf(const kube::Object& deployment, const kube::ObjectPtr& curr
   return state;
 }
 
-// What the ReplicaSet of the present template carries; the Deployment's own annotations come along.
+// Returns the annotations for the ReplicaSet of the present template; the Deployment's own are
+// copied.
 json::Value SetAnnotations(const kube::Object& deployment, int64_t revision) {
   json::Value annotations = json::Value::Object();
   for (const json::Member& member : deployment.annotations().members()) {
@@ -130,7 +131,7 @@ absl::Status Deployments::Sync(const kube::Object& deployment) {
     RETURN_IF_ERROR(EnsureCurrent(deployment, sets));
     ASSIGN_OR_RETURN(sets, SetsOf(deployment));
   }
-  if (sets.current == nullptr) {  // Paused before its first rollout, or in front of a new one.
+  if (sets.current == nullptr) {  // The rollout was paused before its first or a new ReplicaSet.
     return sets.old.empty() ? absl::OkStatus()
                             : ScaleTo(*sets.old.back(), deployment.spec()["replicas"].AsInt(1));
   }
@@ -164,7 +165,7 @@ absl::Status Deployments::EnsureCurrent(const kube::Object& deployment, const Se
 
 absl::Status Deployments::Roll(const kube::Object& deployment, const Sets& sets) {
   RolloutState state = StateOf(deployment, sets.current, sets.old);
-  // A paused rollout is scaled where it stands.
+  // A paused rollout is scaled without moving on.
   if (deployment.spec()["paused"].AsBool() && !sets.old.empty()) state.limits = {};
   const RolloutStep step = NextStep(state);
   RETURN_IF_ERROR(ScaleTo(*sets.current, step.current));

@@ -12,14 +12,14 @@ namespace sandbox {
 
 class Deployments {
  public:
-  // Both must outlive this.
+  // REQUIRES: `backend` and `loop` outlive this object.
   Deployments(Backend& backend, EventLoop& loop);
 
  private:
   // The ReplicaSets of one Deployment.
   struct Sets {
     kube::ObjectPtr current;  // Made from the present template; null when there is none yet.
-    std::vector<kube::ObjectPtr> old;  // Oldest first.
+    std::vector<kube::ObjectPtr> old;  // Sets of earlier templates, the oldest first.
   };
 
   absl::Status Reconcile(const kube::ObjectKey& key);

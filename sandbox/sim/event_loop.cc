@@ -1,6 +1,6 @@
-// How it works. Tasks lie in a map sorted by the time at which they are due and by the order in
-// which they were posted. The thread runs the first one if it is due, else it waits until that time
-// comes, until a task that is due earlier is posted, or until Stop.
+// How it works. Tasks are in a map, sorted by the time at which they are due and by the order in
+// which they were posted. The thread runs the first one if it is due; otherwise it waits until that
+// time, until a task that is due earlier is posted, or until Stop.
 #include "sandbox/sim/event_loop.h"
 
 namespace sandbox {
@@ -22,7 +22,7 @@ void EventLoop::Forget(const void* owner) {
   if (std::this_thread::get_id() == thread_.get_id()) return;
   auto idle = [&]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) { return running_ != owner; };
   mu_.Await(absl::Condition(&idle));
-  // The task that just ended may have posted more.
+  // The task that has just ended may have posted more.
   std::erase_if(tasks_, [&](const auto& item) { return item.second.owner == owner; });
 }
 
@@ -68,7 +68,7 @@ bool EventLoop::Next(Task& task) {
 void EventLoop::Run() {
   for (Task task; Next(task);) {
     task.run();
-    task.run = nullptr;  // What it captured goes before its owner may.
+    task.run = nullptr;  // What it captured is destroyed before its owner may be.
   }
 }
 

@@ -1,4 +1,4 @@
-// The thread that everything simulated runs on: one per fleet, with timers. Nothing polls.
+// The thread on which everything simulated runs: one per fleet, with timers. Nothing polls.
 #ifndef SANDBOX_SIM_EVENT_LOOP_H_
 #define SANDBOX_SIM_EVENT_LOOP_H_
 
@@ -19,20 +19,20 @@ namespace sandbox {
 class EventLoop {
  public:
   explicit EventLoop(const base::Clock& clock = base::RealClock());
-  // Waits for the running task; what is still due is dropped.
+  // Waits for the running task; drops the others.
   ~EventLoop();
   EventLoop(const EventLoop&) = delete;
   EventLoop& operator=(const EventLoop&) = delete;
 
   const base::Clock& clock() const { return clock_; }
 
-  // Runs `task` on the loop's thread after `delay`. `owner` is what Forget() goes by. Dropped after
-  // Stop().
+  // Runs `task` on the loop's thread after `delay`. `owner` identifies it for Forget(). After
+  // Stop() the task is dropped.
   void Post(const void* owner, std::function<void()> task, absl::Duration delay = {});
   // Drops the owner's tasks and, when called from another thread, waits for its running one.
   void Forget(const void* owner);
-  // Returns when no task runs and none is due, timers in the future apart. Not from the loop's
-  // thread.
+  // Returns when no task runs and none is due, except tasks with a later time. REQUIRES: not called
+  // on the loop's thread.
   void WaitIdle();
   // Ends the thread; returns when the running task is done. Idempotent.
   void Stop();
@@ -42,11 +42,11 @@ class EventLoop {
     const void* owner = nullptr;
     std::function<void()> run;
   };
-  // Due time, then order of posting.
+  // The time at which a task is due, then the order of posting.
   using Due = std::pair<base::SteadyTime, int64_t>;
 
   void Run();
-  // Waits for the next due task; false when stopped.
+  // Waits for the next due task; returns false when stopped.
   bool Next(Task& task);
   bool IsIdle() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   bool SomethingChanged() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
@@ -57,7 +57,7 @@ class EventLoop {
   int64_t posted_ ABSL_GUARDED_BY(mu_) = 0;
   const void* running_ ABSL_GUARDED_BY(mu_) = nullptr;
   bool stopped_ ABSL_GUARDED_BY(mu_) = false;
-  // What Next() waits for: a stop, or a task due before `wake_at_`.
+  // Next() waits for a stop, or for a task that is due before this.
   base::SteadyTime wake_at_ ABSL_GUARDED_BY(mu_) = base::SteadyTime::InfiniteFuture();
   std::thread thread_;
 };

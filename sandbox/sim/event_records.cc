@@ -11,7 +11,8 @@
 namespace sandbox {
 namespace {
 
-constexpr size_t kMaxNamePrefix = 200;  // With the 17 characters that follow it stays a legal name.
+// With the 17 characters that follow it is still a legal name.
+constexpr size_t kMaxNamePrefix = 200;
 
 std::string NameOf(const EventRecord& r) {
   const std::string object = r.about["name"].ToString();

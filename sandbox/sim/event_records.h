@@ -1,4 +1,4 @@
-// Events as the controllers of a real cluster write them, for `kubectl describe` and `kubectl get
+// Writes events as the controllers of a real cluster do, for `kubectl describe` and `kubectl get
 // events`.
 #ifndef SANDBOX_SIM_EVENT_RECORDS_H_
 #define SANDBOX_SIM_EVENT_RECORDS_H_
@@ -17,15 +17,16 @@ struct EventRecord {
   std::string type;   // "Normal" or "Warning".
   std::string reason;
   std::string message;
-  std::string component;  // Who reports it.
+  std::string component;  // The component that reports it.
 };
 
-// Writes the event. One that says the same of the same object as an earlier one counts that one up,
-// as client-go's recorder does. An event of an object without a namespace lies in "default". One
-// that cannot be written (the namespace is being deleted) is dropped: nothing depends on events.
+// Writes the event. If an equal one about the same object exists, its count is raised, as by
+// client-go's recorder. An event about an object without a namespace is written into "default". One
+// that cannot be written (the namespace is being deleted) is dropped, because nothing depends on
+// events.
 void RecordEvent(Backend& backend, const EventRecord& record, absl::Time now);
 
-// The ObjectReference of an object that was read.
+// Returns the ObjectReference of an object that was read.
 json::Value ReferenceTo(const kube::Object& object);
 
 }  // namespace sandbox

@@ -103,7 +103,7 @@ void GarbageCollector::Unlearn(const std::string& uid) {
     if (siblings == dependents_.end()) continue;
     siblings->second.erase(uid);
     if (siblings->second.empty()) dependents_.erase(siblings);
-    EnqueueUid(owner.uid);  // It may have waited for this one.
+    EnqueueUid(owner.uid);  // The owner may have waited for this one.
   }
   nodes_.erase(node);
 }
@@ -127,8 +127,7 @@ absl::Status GarbageCollector::Reconcile(const std::string& uid) {
   }
   if (!node.has_value()) return absl::OkStatus();
   const kube::Resource resource = backend_.Find(node->gvk);
-  if (resource.gvk.empty())
-    return absl::OkStatus();  // Its definition is gone and so is the object.
+  if (resource.gvk.empty()) return absl::OkStatus();  // With its definition the object has gone.
   ASSIGN_OR_RETURN(const kube::ObjectPtr object, FindObject(backend_, resource.gvr(), node->key));
   if (object == nullptr || object->uid() != uid) return absl::OkStatus();
   if (!object->IsDeleting()) return CollectUnowned(uid, *node, resource, *object);
@@ -153,7 +152,7 @@ absl::Status GarbageCollector::CollectUnowned(const std::string& uid, const Node
   DeleteRequest request;
   request.propagation = PolicyFor(object, waiting && !DependentsOf(uid).empty());
   request.uid = uid;
-  // Nobody has adopted it in the meantime.
+  // The precondition makes sure that no owner has adopted it meanwhile.
   request.resource_version = std::string(object.resource_version());
   return UnlessGone(backend_.Delete(resource.gvr(), node.key, request).status());
 }
@@ -164,8 +163,8 @@ absl::StatusOr<GarbageCollector::OwnerState> GarbageCollector::StateOf(
   const auto gvk = kube::ParseGvk(owner.api_version, owner.kind);
   if (!gvk.ok()) return OwnerState::kSolid;
   const kube::Resource resource = backend_.Find(*gvk);
-  // Nothing is known about an unknown kind, and a cluster-scoped object cannot have a namespaced
-  // owner: both stay, as they do in Kubernetes.
+  // The state of an unknown kind's object cannot be determined, and a cluster-scoped object cannot
+  // have a namespaced owner: both stay, as they do in Kubernetes.
   if (resource.gvk.empty()) return OwnerState::kSolid;
   if (resource.namespaced && node.key.ns.empty()) return OwnerState::kSolid;
   const kube::ObjectKey key{resource.namespaced ? node.key.ns : "", owner.name};
@@ -194,7 +193,7 @@ absl::Status GarbageCollector::DeleteDependentsFirst(const std::string& uid,
       blocked = blocked || (ref.uid == uid && ref.block_owner_deletion);
     }
   }
-  if (blocked) return absl::OkStatus();  // The last of them brings it back.
+  if (blocked) return absl::OkStatus();  // The deletion of the last dependent enqueues it again.
   return DropFinalizer(backend_, resource, owner, kForeground);
 }
 

@@ -1,5 +1,6 @@
-// Owner-reference garbage collection, as kube-controller-manager's: an object goes when all its
-// owners are gone; "orphan" and "foregroundDeletion" finalizers of a deleted owner are carried out.
+// Garbage collection by owner references, as in kube-controller-manager: an object is deleted when
+// all its owners are gone; the finalizers "orphan" and "foregroundDeletion" of a deleted owner are
+// carried out.
 #ifndef SANDBOX_SIM_GARBAGE_COLLECTOR_H_
 #define SANDBOX_SIM_GARBAGE_COLLECTOR_H_
 
@@ -18,7 +19,7 @@ namespace sandbox {
 
 class GarbageCollector {
  public:
-  // Both must outlive this.
+  // REQUIRES: `backend` and `loop` outlive this object.
   GarbageCollector(Backend& backend, EventLoop& loop);
 
  private:
@@ -27,7 +28,7 @@ class GarbageCollector {
     kube::Gvk gvk;
     kube::ObjectKey key;
     std::vector<kube::OwnerRef> owners;
-    std::set<std::string> gone_owners;  // Uids whose deletion was seen.
+    std::set<std::string> gone_owners;  // The uids of owners whose deletion was seen.
   };
   enum class OwnerState { kSolid, kGone, kWaitsForDependents };
 
@@ -45,13 +46,14 @@ class GarbageCollector {
   absl::Status DeleteDependentsFirst(const std::string& uid, const kube::Resource& resource,
                                      const kube::Object& owner);
   absl::Status RemoveOwners(const Node& node, const std::set<std::string>& owner_uids);
-  // The dependents known of `uid`, by their own uids.
+  // Returns the known dependents of `uid`, by their own uids.
   std::map<std::string, Node> DependentsOf(const std::string& uid);
 
   Backend& backend_;
   absl::Mutex mu_;
-  std::map<std::string, Node> nodes_ ABSL_GUARDED_BY(mu_);                        // By uid.
-  std::map<std::string, std::set<std::string>> dependents_ ABSL_GUARDED_BY(mu_);  // By owner's uid.
+  std::map<std::string, Node> nodes_ ABSL_GUARDED_BY(mu_);  // By uid.
+  // By the owner's uid.
+  std::map<std::string, std::set<std::string>> dependents_ ABSL_GUARDED_BY(mu_);
   Controller controller_;
 };
 

@@ -26,13 +26,13 @@ bool HasEnded(const kube::Object& job) {
          kube::IsConditionTrue(conditions, "Failed");
 }
 
-// How many pods should be running now.
+// Returns how many pods should be running now.
 int64_t WantedActive(const kube::Object& job, int64_t active, int64_t succeeded) {
   const json::Value& completions = job.spec()["completions"];
   const int64_t parallelism = job.spec()["parallelism"].AsInt(1);
   if (job.spec()["suspend"].AsBool()) return 0;
   if (!completions.is_null()) return std::min(parallelism, completions.AsInt() - succeeded);
-  // A work queue: once one pod has succeeded the others may finish, but none is added.
+  // This is a work queue: once one pod has succeeded, the others may finish, but none is added.
   return succeeded > 0 ? std::min(active, parallelism) : parallelism;
 }
 

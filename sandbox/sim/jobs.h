@@ -1,4 +1,4 @@
-// Jobs run pods to completion.
+// Simulates Jobs, which run pods to completion.
 #ifndef SANDBOX_SIM_JOBS_H_
 #define SANDBOX_SIM_JOBS_H_
 
@@ -13,11 +13,11 @@ namespace sandbox {
 
 class Jobs {
  public:
-  // Both must outlive this.
+  // REQUIRES: `backend` and `loop` outlive this object.
   Jobs(Backend& backend, EventLoop& loop);
 
  private:
-  // Finished pods by uid: they count even when somebody deletes them.
+  // Finished pods by uid: they count even if they are deleted.
   struct Tally {
     std::set<std::string> succeeded, failed;
   };
@@ -28,7 +28,7 @@ class Jobs {
     int64_t succeeded = 0;
     int64_t failed = 0;
   };
-  // Why a Job ends; empty type: it goes on.
+  // Why a Job ends; an empty type means that it continues.
   struct Verdict {
     std::string type;  // "Complete" or "Failed".
     std::string reason;
@@ -39,13 +39,13 @@ class Jobs {
   absl::Status ExpireFinished(const kube::Object& job);
   absl::StatusOr<Progress> ProgressOf(const kube::Object& job);
   Verdict Judge(const kube::Object& job, const Progress& progress);
-  // Creates or deletes pods; whether it did either.
+  // Creates or deletes pods; returns whether it did either.
   absl::StatusOr<bool> Staff(const kube::Object& job, const Progress& progress, bool ended);
   absl::Status UpdateStatus(const kube::Object& job, const Progress& progress,
                             const Verdict& verdict);
 
   Backend& backend_;
-  std::map<std::string, Tally> tallies_;  // By the Job's uid; on the loop's thread only.
+  std::map<std::string, Tally> tallies_;  // By the Job's uid; used on the loop's thread only.
   std::map<kube::ObjectKey, std::string> uids_;
   Controller controller_;
 };

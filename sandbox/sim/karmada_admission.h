@@ -1,5 +1,5 @@
-// What karmada-webhook and karmada-aggregated-apiserver do to objects that are written to a Karmada
-// control plane, as far as controllers rely on it.
+// Simulates karmada-webhook and karmada-aggregated-apiserver: changes and checks objects that are
+// written to a Karmada control plane, as far as controllers rely on it.
 #ifndef SANDBOX_SIM_KARMADA_ADMISSION_H_
 #define SANDBOX_SIM_KARMADA_ADMISSION_H_
 
@@ -13,25 +13,28 @@
 
 namespace sandbox {
 
-// The steps below in one hook for Backend::AddAdmission. `clock` must outlive the hook.
+// Returns one hook with the steps below, for Backend::AddAdmission. REQUIRES: `clock` outlives the
+// hook.
 AdmissionHook KarmadaAdmission(const base::Clock& clock);
 
-// PropagationPolicy and ClusterPropagationPolicy: permanent id and finalizer on creation, defaults,
-// and the checks that keep policies sane.
+// For PropagationPolicy and ClusterPropagationPolicy: sets permanent id and finalizer on creation
+// and defaults, and checks the policy.
 absl::Status AdmitPolicy(const AdmissionRequest& request, kube::Object& policy);
 
-// Work: permanent id; every manifest pruned of what must not travel, with its managed labels and
-// annotations listed. Does nothing to a Work that went through it before.
+// For Work: sets the permanent id, and prunes every manifest of fields that must not reach members;
+// its managed labels and annotations are listed. Does nothing to a Work that has been through it
+// before.
 void AdmitWork(kube::Object& work);
 
-// Cluster: zones, taint times, resource models.
+// For Cluster: sets zones, taint times and resource models.
 void AdmitCluster(const AdmissionRequest& request, kube::Object& cluster, absl::Time now);
 
-// Removes from a manifest what the API server of a template's cluster filled in, as upstream's
-// prune.RemoveIrrelevantFields.
+// Removes from a manifest the fields that the API server of a template's cluster has set, as
+// upstream's prune.RemoveIrrelevantFields.
 void PruneManifest(json::Value& manifest);
 
-// "admission webhook "<webhook>" denied the request: <messages>" (403); OK without messages.
+// Returns "admission webhook "<webhook>" denied the request: <messages>" (403); OK without
+// messages.
 absl::Status Denied(absl::string_view webhook, const std::vector<std::string>& messages);
 
 }  // namespace sandbox

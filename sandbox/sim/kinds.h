@@ -17,7 +17,7 @@ const kube::Resource& ReplicaSets();
 const kube::Resource& StatefulSets();
 const kube::Resource& DaemonSets();
 const kube::Resource& Jobs();
-const kube::Resource& Events();       // Of the core group.
+const kube::Resource& Events();       // Events of the core group.
 const kube::Resource& Definitions();  // CustomResourceDefinitions.
 
 }  // namespace sandbox::kinds

@@ -21,7 +21,7 @@ namespace {
 
 constexpr char kFinalizer[] = "kubernetes";
 
-// Returns one version of each namespaced resource; the others show the same objects.
+// Returns one version of each namespaced resource; the other versions have the same objects.
 std::vector<kube::Resource> NamespacedResources(const Backend& backend) {
   std::set<std::pair<std::string, std::string>> seen;
   std::vector<kube::Resource> out;
@@ -89,7 +89,7 @@ NamespaceLifecycle::Remains NamespaceLifecycle::Empty(const std::string& ns) {
 void NamespaceLifecycle::EmptyOf(const kube::Resource& resource, const std::string& ns,
                                  Remains& remains) {
   const auto objects = backend_.List(resource.gvr(), ns, kube::LabelSelector());
-  if (!objects.ok()) return;  // Reviews and the like hold nothing.
+  if (!objects.ok()) return;  // Reviews and similar kinds have no objects.
   for (const kube::ObjectPtr& object : *objects) {
     absl::StatusOr<kube::ObjectPtr> left = object;
     if (!object->IsDeleting()) {
@@ -120,7 +120,7 @@ absl::Status NamespaceLifecycle::Finish(const kube::Object& ns) {
 
 absl::Status NamespaceLifecycle::Report(const kube::Object& ns, const Remains& remains) {
   json::Value status = ns.status();
-  // Said once, not for every object that goes.
+  // Reported once, not for every deleted object.
   if (kube::IsConditionTrue(status["conditions"], "NamespaceContentRemaining")) {
     return absl::OkStatus();
   }

@@ -1,4 +1,4 @@
-// Empties namespaces that are being terminated, then lets them go.
+// Empties namespaces that are being terminated, then releases them.
 #ifndef SANDBOX_SIM_NAMESPACE_LIFECYCLE_H_
 #define SANDBOX_SIM_NAMESPACE_LIFECYCLE_H_
 
@@ -15,15 +15,15 @@ namespace sandbox {
 
 class NamespaceLifecycle {
  public:
-  // Both must outlive this.
+  // REQUIRES: `backend` and `loop` outlive this object.
   NamespaceLifecycle(Backend& backend, EventLoop& loop);
 
  private:
-  // What still stands in a namespace.
+  // What is left in a namespace.
   struct Remains {
-    std::map<std::string, int> by_resource;  // "pods." and the like.
+    std::map<std::string, int> by_resource;  // By names such as "pods.".
     std::map<std::string, int> by_finalizer;
-    absl::Status refusal;  // The first deletion that was refused.
+    absl::Status refusal;  // The first refusal of a deletion.
   };
 
   void OnEvent(const Event& event);

@@ -1,4 +1,4 @@
-// Which node has room for a pod: the sandbox's pod scheduler.
+// Keeps track of the room on nodes and chooses a node for a pod: the sandbox's pod scheduler.
 #ifndef SANDBOX_SIM_NODE_LEDGER_H_
 #define SANDBOX_SIM_NODE_LEDGER_H_
 
@@ -14,8 +14,8 @@ namespace sandbox {
 // Amounts by resource name ("cpu", "memory", "pods", ...).
 using Amounts = std::map<std::string, kube::Quantity>;
 
-// What a pod occupies: the sum over its containers, or the largest init container where that is
-// more, plus overhead, plus one of "pods".
+// Returns what a pod occupies: the sum over its containers, or the largest init container where
+// that is more, plus overhead, plus one of "pods".
 Amounts RequestsOf(const kube::Object& pod);
 
 // Not thread-safe.
@@ -24,14 +24,14 @@ class NodeLedger {
   void SetNode(const kube::Object& node);
   void RemoveNode(const std::string& name);
 
-  // Books the pod on its node; again does nothing.
+  // Books the pod on its node; has no effect if that is done already.
   void Charge(const kube::ObjectKey& pod, const std::string& node, const Amounts& amounts);
-  // Takes back what was booked for the pod; returns whether anything was.
+  // Removes the pod's booking; returns whether there was one.
   bool Release(const kube::ObjectKey& pod);
 
-  // The emptiest node that is ready, schedulable, matches the pod's nodeSelector and has room. Else
-  // kResourceExhausted, worded as kube-scheduler words it: "0/3 nodes are available: 3 Insufficient
-  // cpu.".
+  // Returns the emptiest node that is ready, schedulable, matches the pod's nodeSelector and has
+  // room. Otherwise kResourceExhausted with kube-scheduler's wording: "0/3 nodes are available: 3
+  // Insufficient cpu.".
   absl::StatusOr<std::string> Choose(const kube::Object& pod) const;
 
  private:
@@ -44,7 +44,7 @@ class NodeLedger {
     Amounts amounts;
   };
 
-  // Empty when the pod fits.
+  // Returns why the pod does not fit; empty when it fits.
   static std::string Obstacle(const Node& node, const kube::Object& pod, const Amounts& amounts);
 
   std::map<std::string, Node> nodes_;

@@ -10,13 +10,13 @@
 namespace sandbox {
 namespace {
 
-// Every real cluster puts it into each namespace.
+// Real clusters put it into each namespace.
 constexpr char kRootCa[] = "kube-root-ca.crt";
 
 struct Reference {
   bool is_secret = false;
   std::string name;
-  std::string key;  // Empty: the whole object.
+  std::string key;  // Empty stands for the whole object.
   bool in_volume = false;
 };
 

@@ -11,14 +11,14 @@
 
 namespace sandbox {
 
-// What a kubelet waits for, as it stands in the state of the containers.
+// What a kubelet waits for, as in the state of the containers.
 struct MissingReference {
   std::string reason;   // "ContainerCreating" for volumes, "CreateContainerConfigError" for env.
-  std::string message;  // Empty for volumes: a kubelet reports those in events only.
+  std::string message;  // Empty for volumes, which a kubelet reports only in events.
 };
 
-// The first reference that is not optional and whose object or key is not there; volumes come
-// first, as a kubelet mounts before it creates containers. nullopt when nothing is missing.
+// Returns the first reference that is not optional and whose object or key does not exist; volumes
+// come first, as a kubelet mounts before it creates containers. nullopt when nothing is missing.
 absl::StatusOr<std::optional<MissingReference>> FindMissingReference(Backend& backend,
                                                                      const kube::Object& pod);
 

@@ -12,7 +12,7 @@
 namespace sandbox {
 namespace {
 
-// metav1 conditions' shape, less the fields a pod's conditions do not have.
+// Sets a condition in the format of metav1, without the fields that a pod's conditions do not have.
 void SetPodCondition(json::Value& status, const kube::Condition& condition, absl::Time now) {
   json::Value conditions = status["conditions"];
   kube::SetCondition(conditions, condition, now);
@@ -54,7 +54,7 @@ json::Value ContainerStatuses(const kube::Object& pod, const json::Value& state,
   return list;
 }
 
-// Determines what a shell script ends with from the last word of the last argument.
+// Returns the exit code of a shell script, which the last word of the last argument determines.
 int64_t ExitCodeOfContainer(const json::Value& container) {
   std::string line;
   for (const char* field : {"command", "args"}) {

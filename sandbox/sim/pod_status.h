@@ -1,4 +1,4 @@
-// The status a kubelet writes, as pure functions.
+// The statuses that a kubelet writes, as pure functions.
 #ifndef SANDBOX_SIM_POD_STATUS_H_
 #define SANDBOX_SIM_POD_STATUS_H_
 
@@ -12,26 +12,28 @@
 
 namespace sandbox {
 
-// Pending because no node takes it.
+// Returns the status of a pod that is pending because no node can take it.
 json::Value UnschedulableStatus(const kube::Object& pod, absl::string_view message, absl::Time now);
 
-// Pending on its node: no container starts while something it refers to is missing.
+// Returns the status of a pod that is pending on its node: no container starts while a referenced
+// object is missing.
 json::Value WaitingStatus(const kube::Object& pod, const MissingReference& missing, absl::Time now);
 
 struct PodAddress {
   std::string pod_ip;
   std::string host_ip;
 };
-// Every container runs and is ready.
+// Returns the status of a pod whose containers all run and are ready.
 json::Value RunningStatus(const kube::Object& pod, const PodAddress& address, absl::Time now);
 
-// Every container has ended with `exit_code`: phase Succeeded or Failed.
+// Returns the status of a pod whose containers all ended with `exit_code`: phase Succeeded or
+// Failed.
 json::Value FinishedStatus(const kube::Object& pod, int64_t exit_code, absl::Time now);
 
-// The exit code its containers end with: from a command such as `false` or `sh -c "...; exit 3"`,
+// Returns the exit code of its containers: from a command such as `false` or `sh -c "...; exit 3"`,
 // else 0.
 int64_t ExitCodeOf(const kube::Object& pod);
-// Returns whether its containers end at all: restartPolicy is not Always.
+// Returns whether its containers end at all, that is, restartPolicy is not Always.
 bool RunsToCompletion(const kube::Object& pod);
 
 }  // namespace sandbox

@@ -60,7 +60,7 @@ absl::Status Pods::Reconcile(const kube::ObjectKey& key) {
 Pods::Life& Pods::LifeOf(const kube::Object& pod) {
   Life& life = lives_[pod.key()];
   if (life.uid != pod.uid()) {
-    ledger_.Release(pod.key());  // An earlier pod of that name may have had something booked.
+    ledger_.Release(pod.key());  // An earlier pod of that name may have a booking.
     life = {std::string(pod.uid()), pods_.Now()};
   }
   return life;
@@ -93,7 +93,7 @@ absl::Status Pods::Bind(const kube::Object& pod) {
   patch.Set({"spec", "nodeName"}, *node);
   RETURN_IF_ERROR(PatchAsRead(backend_, kinds::Pods().gvr(), pod, std::move(patch)));
   ledger_.Charge(pod.key(), *node, RequestsOf(pod));
-  return absl::OkStatus();  // The change brings it back.
+  return absl::OkStatus();  // The change of the reference enqueues it again.
 }
 
 absl::Status Pods::Live(const kube::Object& pod, Life& life) {

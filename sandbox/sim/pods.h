@@ -1,4 +1,5 @@
-// Nodes and kubelets: pods get a node, run, become ready, and those that run to completion end.
+// Simulates nodes and kubelets: pods get a node, run, become ready, and those that run to
+// completion end.
 #ifndef SANDBOX_SIM_PODS_H_
 #define SANDBOX_SIM_PODS_H_
 
@@ -14,17 +15,17 @@
 namespace sandbox {
 
 struct PodTimes {
-  absl::Duration ready_delay;   // From a pod's appearance to Ready.
+  absl::Duration ready_delay;   // From a pod's creation to Ready.
   absl::Duration job_duration;  // From Ready to the end of a pod that runs to completion.
 };
 
 class Pods {
  public:
-  // Both must outlive this.
+  // REQUIRES: `backend` and `loop` outlive this object.
   Pods(Backend& backend, EventLoop& loop, PodTimes times);
 
  private:
-  // What is remembered of a pod; its own time stamps have seconds only.
+  // What is remembered about a pod; its own time stamps have only seconds.
   struct Life {
     std::string uid;
     absl::Time seen;
@@ -38,17 +39,17 @@ class Pods {
   Life& LifeOf(const kube::Object& pod);
   void Forget(const kube::ObjectKey& key);
   void RetryUnscheduled();
-  // Looks again at the pods that lack a ConfigMap or Secret.
+  // Checks the pods again that lack a ConfigMap or Secret.
   absl::Status RetryWaiting();
   PodAddress NextAddress(const std::string& node);
 
   Backend& backend_;
   const PodTimes times_;
-  // All on the loop's thread only.
+  // These members are used on the loop's thread only.
   NodeLedger ledger_;
   std::map<kube::ObjectKey, Life> lives_;
   std::set<kube::ObjectKey> unscheduled_;
-  std::set<kube::ObjectKey> waiting_;  // For a ConfigMap or Secret.
+  std::set<kube::ObjectKey> waiting_;  // Pods that wait for a ConfigMap or Secret.
   int64_t addresses_ = 0;
   Controller nodes_;
   Controller references_;

@@ -43,7 +43,7 @@ Targets AssignedNow(const std::vector<Capacity>& clusters) {
   return out;
 }
 
-// Clusters that already have replicas come first; then as many as are needed to reach `seats`.
+// Keeps clusters that already have replicas first, then as many as are needed to reach `seats`.
 void KeepFewest(std::vector<Party>& parties, const std::vector<Capacity>& clusters, int64_t seats) {
   std::stable_partition(parties.begin(), parties.end(), [&](const Party& party) {
     return std::any_of(clusters.begin(), clusters.end(), [&](const Capacity& cluster) {

@@ -12,7 +12,7 @@
 namespace sandbox {
 namespace {
 
-// Whom to delete first: pods that do the least.
+// Pods with a lower rank, which do less, are deleted first.
 auto DeletionRank(const kube::ObjectPtr& pod) {
   return std::make_tuple(!pod->spec()["nodeName"].AsString().empty(), IsReadyPod(*pod),
                          -kube::ResourceVersionOf(*pod));

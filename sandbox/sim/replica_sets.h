@@ -1,4 +1,4 @@
-// ReplicaSets keep their number of pods.
+// Simulates ReplicaSets, which keep their number of pods.
 #ifndef SANDBOX_SIM_REPLICA_SETS_H_
 #define SANDBOX_SIM_REPLICA_SETS_H_
 
@@ -10,7 +10,7 @@ namespace sandbox {
 
 class ReplicaSets {
  public:
-  // Both must outlive this.
+  // REQUIRES: `backend` and `loop` outlive this object.
   ReplicaSets(Backend& backend, EventLoop& loop);
 
  private:

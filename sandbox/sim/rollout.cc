@@ -25,7 +25,7 @@ constexpr char kComplete[] = "NewReplicaSetAvailable";
 constexpr char kMoving[] = "ReplicaSetUpdated";
 constexpr char kTimedOut[] = "ProgressDeadlineExceeded";
 
-// An IntOrString, percentages of `total`.
+// Returns an IntOrString as a number; percentages are of `total`.
 int64_t Scaled(const json::Value& value, int64_t total, bool round_up) {
   if (!value.is_string()) return value.AsInt();
   double percent = 0;
@@ -49,7 +49,7 @@ int64_t CurrentNext(const RolloutState& state) {
   return current.wanted + std::clamp<int64_t>(room, 0, state.replicas - current.wanted);
 }
 
-// Takes away what is not available first, then, as far as enough stays available, the rest.
+// Removes pods that are not available first, then others as long as enough stay available.
 void ScaleOldDown(const RolloutState& state, RolloutStep& step) {
   const int64_t min_available = state.replicas - state.limits.max_unavailable;
   const int64_t starting = state.current.wanted - state.current.available;

@@ -8,7 +8,7 @@ namespace sandbox {
 
 class ServiceAccounts {
  public:
-  // Both must outlive this.
+  // REQUIRES: `backend` and `loop` outlive this object.
   ServiceAccounts(Backend& backend, EventLoop& loop);
 
  private:

@@ -36,7 +36,7 @@ std::string RevisionOf(const kube::Object& set) {
   return absl::StrCat(set.name(), "-", TemplateHash(set.spec()["template"]));
 }
 
-// -1 when the name is not one of the set's.
+// Returns -1 when the name is not one of the set's.
 int64_t OrdinalOf(const kube::Object& set, const kube::Object& pod) {
   absl::string_view rest = pod.name();
   int64_t ordinal = -1;
@@ -94,7 +94,8 @@ absl::StatusOr<StatefulSets::PodsByOrdinal> StatefulSets::PodsOf(const kube::Obj
 absl::StatusOr<bool> StatefulSets::Step(const kube::Object& set, const PodsByOrdinal& pods) {
   for (const auto& [ordinal, pod] : pods) {
     if (IsActivePod(*pod) || pod->IsDeleting()) continue;
-    RETURN_IF_ERROR(DeleteAsRead(backend_, kinds::Pods().gvr(), *pod));  // Finished: made again.
+    // A finished pod is created again.
+    RETURN_IF_ERROR(DeleteAsRead(backend_, kinds::Pods().gvr(), *pod));
     return true;
   }
   ASSIGN_OR_RETURN(bool changed, Fill(set, pods));
@@ -140,7 +141,7 @@ absl::StatusOr<bool> StatefulSets::Replace(const kube::Object& set, const PodsBy
       RETURN_IF_ERROR(DeleteAsRead(backend_, kinds::Pods().gvr(), *pod->second));
       return true;
     }
-    if (!IsReadyPod(*pod->second)) return false;  // One at a time.
+    if (!IsReadyPod(*pod->second)) return false;  // Pods are replaced one at a time.
   }
   return false;
 }

@@ -1,4 +1,4 @@
-// StatefulSets: pods with ordinals, made and replaced in order. (Volume claims and
+// Simulates StatefulSets: pods with ordinals, created and replaced in order. (Volume claims and
 // ControllerRevisions are not simulated: a partitioned update gives every new pod the new
 // template.)
 #ifndef SANDBOX_SIM_STATEFUL_SETS_H_
@@ -14,7 +14,7 @@ namespace sandbox {
 
 class StatefulSets {
  public:
-  // Both must outlive this.
+  // REQUIRES: `backend` and `loop` outlive this object.
   StatefulSets(Backend& backend, EventLoop& loop);
 
  private:
@@ -22,7 +22,7 @@ class StatefulSets {
 
   absl::Status Reconcile(const kube::ObjectKey& key);
   absl::StatusOr<PodsByOrdinal> PodsOf(const kube::Object& set);
-  // One step towards the wanted pods; whether it changed anything.
+  // Takes one step towards the wanted pods; returns whether it changed anything.
   absl::StatusOr<bool> Step(const kube::Object& set, const PodsByOrdinal& pods);
   absl::StatusOr<bool> Fill(const kube::Object& set, const PodsByOrdinal& pods);
   absl::StatusOr<bool> Trim(const kube::Object& set, const PodsByOrdinal& pods);

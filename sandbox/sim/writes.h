@@ -1,5 +1,5 @@
-// How simulators change objects: only when something differs, and never over somebody else's
-// change.
+// Writes objects for simulators: only when something differs, and never over a change of somebody
+// else.
 #ifndef SANDBOX_SIM_WRITES_H_
 #define SANDBOX_SIM_WRITES_H_
 
@@ -16,27 +16,28 @@
 
 namespace sandbox {
 
-// The object; null, rather than an error, when it is not there.
+// Returns the object; null, rather than an error, when it does not exist.
 absl::StatusOr<kube::ObjectPtr> FindObject(Backend& backend, const kube::Gvr& r,
                                            const kube::ObjectKey& key);
 
-// Puts the status on the object as it was read; kAborted when it has changed since. Equal: no
-// write.
+// Sets the status of the object that was read; kAborted when the object has changed since. Nothing
+// is written if the status is equal.
 absl::Status WriteStatus(Backend& backend, const kube::Gvr& r, const kube::Object& read,
                          json::Value status);
 
-// Applies a merge patch on the condition that the object is still the one that was read.
+// Applies a merge patch on the condition that the object has not changed since it was read.
 absl::Status PatchAsRead(Backend& backend, const kube::Gvr& r, const kube::Object& read,
                          json::Value patch);
 
-// Deletes in the background; gone already is fine. `read` gives the uid that is meant.
+// Deletes in the background; OK also when the object is gone. Only the object with the uid of
+// `read` is deleted.
 absl::Status DeleteAsRead(Backend& backend, const kube::Gvr& r, const kube::Object& read,
                           absl::string_view propagation = "Background");
 
-// Creates unless there is one of that name.
+// Creates the object unless there is one of that name.
 absl::Status EnsureObject(Backend& backend, const kube::Gvr& r, kube::Object object);
 
-// NotFound counts as done.
+// Turns NotFound into OK.
 absl::Status UnlessGone(const absl::Status& status);
 
 // Returns whether `labels` has every label of `wanted`; both may be null.
@@ -44,17 +45,16 @@ bool HasLabels(const json::Value& labels, const json::Value& wanted);
 // Returns whether a metav1.LabelSelector matches; a malformed one matches nothing.
 bool SelectorMatches(const json::Value& selector, const json::Value& labels);
 
-// An owner reference with controller and blockOwnerDeletion set.
+// Returns an owner reference with controller and blockOwnerDeletion set.
 json::Value ControllerRefTo(const kube::Object& owner);
 
-// Conditions of the apps and batch kinds, which keep time stamps of their own. Whether anything
-// changed.
+// A condition of the apps and batch kinds, which have additional time stamps. SetWorkloadCondition
+// returns whether anything changed.
 struct WorkloadCondition {
   absl::string_view type, status, reason;
   std::string message;
-  absl::string_view second_stamp =
-      "lastUpdateTime";  // Or "lastProbeTime"; moves with every change.
-  bool touch = false;    // Moves the second stamp even when nothing changed.
+  absl::string_view second_stamp = "lastUpdateTime";  // Or "lastProbeTime"; set at every change.
+  bool touch = false;  // True: the second stamp is set even if nothing changed.
 };
 bool SetWorkloadCondition(json::Value& conditions, const WorkloadCondition& condition,
                           absl::Time now);

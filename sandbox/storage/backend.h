@@ -1,6 +1,6 @@
-// One simulated API server seen from inside: what its HTTP front end, its built-in controllers and
-// tests call. Semantics are those of a kube-apiserver (optimistic concurrency, generation and
-// status rules, finalizers, graceful validation errors), whoever calls.
+// One simulated API server from inside: the interface for its HTTP front end, its built-in
+// controllers and tests. It has the semantics of a kube-apiserver (optimistic concurrency,
+// generation and status rules, finalizers, graceful validation errors), whoever calls.
 #ifndef SANDBOX_STORAGE_BACKEND_H_
 #define SANDBOX_STORAGE_BACKEND_H_
 
@@ -26,16 +26,17 @@ struct Verbs {
   static constexpr char kDelete[] = "DELETE";
 };
 
-// An admission step: may change the object or refuse the request.
+// The request that an admission step sees.
 struct AdmissionRequest {
-  std::string verb;  // Verbs.
+  std::string verb;  // One of Verbs.
   kube::Resource resource;
-  std::string subresource;  // "", "status", "scale".
+  std::string subresource;  // "", "status" or "scale".
   std::string user;
   bool dry_run = false;
   kube::Object old_object;  // Empty on create.
 };
-// `object` is the new state (on delete: the object to be deleted, changes are ignored).
+// An admission step, which may change the object or refuse the request. `object` is the new state
+// (on delete: the object to be deleted, and changes are ignored).
 using AdmissionHook =
     std::function<absl::Status(const AdmissionRequest& request, kube::Object& object)>;
 
@@ -50,49 +51,50 @@ struct PatchRequest {
 
 struct DeleteRequest {
   std::string propagation;            // "Background" (default), "Foreground", "Orphan".
-  std::string uid, resource_version;  // Preconditions when not empty.
+  std::string uid, resource_version;  // Preconditions unless they are empty.
   bool dry_run = false;
 };
 
 struct Event {
   enum class Type { kAdded, kModified, kDeleted, kBookmark } type = Type::kAdded;
   kube::ObjectPtr object;
-  kube::ObjectPtr previous;  // State before, for selector transitions; null for kAdded.
+  kube::ObjectPtr previous;  // The state before, for selector transitions; null for kAdded.
 };
 
-// Thread-safe. Resources are addressed as the API serves them; unknown ones give 404.
+// Thread-safe. Resources are addressed as the API serves them; unknown ones cause a 404.
 class Backend {
  public:
   virtual ~Backend() = default;
 
   virtual absl::StatusOr<kube::ObjectPtr> Get(const kube::Gvr& r, const kube::ObjectKey& key) = 0;
-  // `ns` empty: all namespaces.
+  // An empty `ns` stands for all namespaces.
   virtual absl::StatusOr<std::vector<kube::ObjectPtr>> List(
       const kube::Gvr& r, absl::string_view ns, const kube::LabelSelector& selector) = 0;
   virtual absl::StatusOr<kube::ObjectPtr> Create(const kube::Gvr& r, kube::Object object,
                                                  bool dry_run = false) = 0;
-  // PUT; `subresource` is "" or "status".
+  // A PUT; `subresource` is "" or "status".
   virtual absl::StatusOr<kube::ObjectPtr> Update(const kube::Gvr& r, kube::Object object,
                                                  absl::string_view subresource = "",
                                                  bool dry_run = false) = 0;
   virtual absl::StatusOr<kube::ObjectPtr> Patch(const kube::Gvr& r, const kube::ObjectKey& key,
                                                 const PatchRequest& request) = 0;
-  // The object when it only got a deletionTimestamp, null when it is gone.
+  // Returns the object when it only got a deletionTimestamp, null when it is gone.
   virtual absl::StatusOr<kube::ObjectPtr> Delete(const kube::Gvr& r, const kube::ObjectKey& key,
                                                  const DeleteRequest& request) = 0;
 
-  // Calls `callback` for every change of `r` after the call, in order, holding no lock; existing
-  // objects are delivered first as kAdded. Every change of every resource when `r.resource` is
-  // empty. Callbacks come from the writer's thread or the hub's and must only note what to do.
+  // Calls `callback` for every later change of `r`, in order, without holding a lock; existing
+  // objects are delivered first as kAdded. An empty `r.resource` stands for all resources.
+  // Callbacks are called on the writer's thread or the hub's and must only record what to do.
+  // Returns the id for Unsubscribe.
   virtual int64_t Subscribe(const kube::Gvr& r, std::function<void(const Event&)> callback) = 0;
   virtual void Unsubscribe(int64_t id) = 0;
 
-  // Runs after defaulting and before validation, in order of registration.
+  // The hooks run after defaulting and before validation, in the order of registration.
   virtual void AddAdmission(AdmissionHook hook) = 0;
 
-  // What is served now (built-in kinds and CRDs).
+  // Returns what is served now (built-in kinds and CRDs).
   virtual std::vector<kube::Resource> Resources() const = 0;
-  // nullopt-like empty kind when unknown.
+  // Returns a Resource with an empty kind when it is unknown.
   virtual kube::Resource Find(const kube::Gvk& gvk) const = 0;
 };
 

@@ -1,11 +1,11 @@
 // How it works. Writers queue items while they hold the store's lock, which gives the items their
 // order, and call Deliver() after releasing it. One thread at a time takes item after item from the
-// queue and calls the sinks; a thread that finds another one at it leaves its items to that one. A
-// new subscriber is an item as well: the changes queued before it are not for it, those queued
-// after it are, and the initial objects come in between.
+// queue and calls the sinks; a thread that finds another one delivering leaves its items to that
+// one. A new subscriber is an item as well: it does not get the changes queued before it, then gets
+// the initial objects, and then the changes queued after it.
 //
-// A subscriber that is removed is marked under its own lock, which each call looks at first; Remove
-// waits for a call that is under way, unless it is called from that very sink.
+// A subscriber that is removed is marked under its own lock, and each call checks the mark first;
+// Remove waits for a call that is under way, unless it is called in that very sink.
 #include "sandbox/storage/event_hub.h"
 
 #include <utility>

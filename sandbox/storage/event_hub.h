@@ -1,6 +1,6 @@
 // Delivers changes to subscribers, in the order of the writes, one at a time per hub and holding
-// none of the server's locks. There is no thread of its own: whoever has just queued something
-// delivers, unless another thread is already at it.
+// none of the server's locks. It has no thread of its own: the thread that has queued something
+// delivers, unless another thread is already doing so.
 #ifndef SANDBOX_STORAGE_EVENT_HUB_H_
 #define SANDBOX_STORAGE_EVENT_HUB_H_
 
@@ -21,7 +21,7 @@
 
 namespace sandbox {
 
-// One change in the store. Immutable but for the encodings, which are made once and shared.
+// One change in the store. Immutable except for the encodings, which are made once and shared.
 struct Change {
   Event::Type type = Event::Type::kAdded;
   GroupName table;
@@ -33,25 +33,26 @@ using ChangePtr = std::shared_ptr<const Change>;
 
 class EventHub {
  public:
-  // A subscriber sees first `initial`, then every later change of its table, then nothing after it
-  // is removed. `table.name` empty: every table. A null ChangePtr is a bookmark at `version`.
+  // A subscriber gets `initial` first, then every later change of its table, and nothing after it
+  // is removed. An empty `table.name` stands for every table. A null ChangePtr is a bookmark at
+  // `version`.
   using Sink = std::function<void(const ChangePtr& change, int64_t version)>;
 
-  // Callers hold the store's lock for the Queue* calls, which gives the order, and call Deliver()
-  // after releasing it.
+  // Callers hold the store's lock during the Queue* calls, which determines the order, and call
+  // Deliver() after releasing it.
   int64_t QueueSubscriber(GroupName table, std::vector<ChangePtr> initial, int64_t version,
                           Sink sink);
   void QueueChange(ChangePtr change);
-  // A bookmark for one subscriber (all of them when `id` is 0).
+  // Queues a bookmark for one subscriber (for all when `id` is 0).
   void QueueBookmark(int64_t id, int64_t version);
 
-  // Delivers what is queued unless another thread does.
+  // Delivers everything that is queued, unless another thread does.
   void Deliver();
 
-  // When it returns, the sink is not running and will not run again (except when called from that
+  // When this returns, the sink is not running and will not run again (except when called in that
   // very sink). REQUIRES: the caller holds no lock that the sink takes.
   void Remove(int64_t id);
-  // The same without waiting: a call of the sink may still be under way.
+  // As Remove, but without waiting: a call of the sink may still be under way.
   void RemoveSoon(int64_t id);
 
  private:
@@ -66,10 +67,10 @@ class EventHub {
   };
   using SubscriberPtr = std::shared_ptr<Subscriber>;
   struct Item {
-    SubscriberPtr joining;  // With `initial`, when a subscriber starts.
+    SubscriberPtr joining;  // Set, with `initial`, when a subscriber starts.
     std::vector<ChangePtr> initial;
-    ChangePtr change;  // Null: bookmark.
-    int64_t only = 0;  // Bookmark for this subscriber.
+    ChangePtr change;  // Null for a bookmark.
+    int64_t only = 0;  // The subscriber that a bookmark is for.
     int64_t version = 0;
   };
 
@@ -82,8 +83,8 @@ class EventHub {
   std::deque<Item> queue_ ABSL_GUARDED_BY(mu_);
   bool delivering_ ABSL_GUARDED_BY(mu_) = false;
   int64_t last_id_ ABSL_GUARDED_BY(mu_) = 0;
-  // Sorted by table ("" for all tables), in order of subscription, so that an event finds its
-  // receivers fast.
+  // By table ("" for all tables), in the order of subscription, so that the receivers of an event
+  // are found fast.
   std::map<GroupName, std::map<int64_t, SubscriberPtr>> by_table_ ABSL_GUARDED_BY(mu_);
   std::unordered_map<int64_t, SubscriberPtr> by_id_ ABSL_GUARDED_BY(mu_);
 };

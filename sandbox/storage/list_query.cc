@@ -11,7 +11,7 @@
 namespace sandbox {
 namespace {
 
-// Where the next page starts and which moment it shows.
+// Where the next page starts, and at which version.
 struct Continuation {
   int64_t version = 0;
   kube::ObjectKey after;

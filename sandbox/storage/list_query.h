@@ -1,4 +1,5 @@
-// Lists as clients ask for them: selectors, resourceVersion, and pages that show one moment.
+// Lists in the ways that clients ask for: with selectors, resourceVersion, and pages that show one
+// version.
 #ifndef SANDBOX_STORAGE_LIST_QUERY_H_
 #define SANDBOX_STORAGE_LIST_QUERY_H_
 
@@ -14,10 +15,10 @@
 
 namespace sandbox {
 
-// Which objects a list, watch or deletecollection is about.
+// The objects that a list, watch or deletecollection selects.
 struct Selection {
   std::string ns;
-  std::string name;  // From the path; "" is any.
+  std::string name;  // From the path; "" selects any.
   kube::LabelSelector labels;
   kube::FieldSelector fields;
 
@@ -29,16 +30,17 @@ struct Selection {
 };
 
 struct ListPage {
-  std::vector<kube::ObjectPtr> objects;  // As served.
+  std::vector<kube::ObjectPtr> objects;  // In the served version.
   int64_t version = 0;
-  std::string next;        // Continue token; "" on the last page.
-  int64_t remaining = -1;  // Objects on later pages; -1 unknown (selectors).
+  std::string next;  // The continue token; "" on the last page.
+  // The number of objects on later pages; -1 when it is unknown (selectors).
+  int64_t remaining = -1;
 
   json::Value Metadata() const;
 };
 
-// 400 for bad parameters, 410 for a token or exact version that history no longer covers, 504 for a
-// version of the future.
+// 400 for malformed parameters, 410 for a token or exact version that history does not cover any
+// more, 504 for a version of the future.
 absl::StatusOr<ListPage> ListPageOf(const Store& store, const ResourceInfo& info,
                                     const Selection& selection, const base::HttpRequest& request);
 

@@ -3,8 +3,8 @@
 // deliveries have one order. It delivers after releasing the lock (event_hub.cc).
 //
 // History holds the last changes with the states before and after each. A list at an older version
-// undoes what came later, newest first; a watch from an older version is sent the changes since. A
-// version from before the history is Expired, and the client has to list anew.
+// undoes the later changes, newest first; a watch from an older version gets the changes since
+// then. A version from before the history is Expired, and the client has to list anew.
 #include "sandbox/storage/store.h"
 
 #include <algorithm>
@@ -69,7 +69,7 @@ absl::StatusOr<Store::Listing> Store::ListAt(const GroupName& table, absl::strin
   RETURN_IF_ERROR(CheckReach(version));
   Table contents;
   if (const auto found = tables_.find(table); found != tables_.end()) contents = found->second;
-  // Undo what came later, newest first.
+  // Undoes the later changes, newest first.
   for (auto it = history_.rbegin(); it != history_.rend() && (*it)->version > version; ++it) {
     const Change& change = **it;
     if (change.table != table) continue;
@@ -192,7 +192,7 @@ void Store::Bookmark(int64_t id) {
 void Store::ExpireHistory() {
   absl::MutexLock lock(&mu_);
   history_.clear();
-  // Even the newest version a client can know of is too old now, as after a compaction.
+  // Even the newest version that a client can know is too old now, as after a compaction.
   history_start_ = ++version_;
 }
 

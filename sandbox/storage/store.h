@@ -1,6 +1,6 @@
-// Where objects lie: one sorted table per resource, one resourceVersion counter, the recent history
-// that lets a watch resume and a paginated list stay consistent. Knows nothing of what objects
-// mean. Thread-safe.
+// Stores objects: one sorted table per resource, one resourceVersion counter, and the recent
+// history that lets a watch resume and a paginated list stay consistent. It does not interpret
+// objects. Thread-safe.
 #ifndef SANDBOX_STORAGE_STORE_H_
 #define SANDBOX_STORAGE_STORE_H_
 
@@ -24,7 +24,8 @@ class Store {
   // Keeps the last `history_limit` changes.
   explicit Store(size_t history_limit) : history_limit_(history_limit) {}
 
-  // Contents of a table (one namespace of it when `ns` is not empty), sorted by namespace and name.
+  // The contents of a table (of one namespace when `ns` is not empty), sorted by namespace and
+  // name.
   struct Listing {
     std::vector<kube::ObjectPtr> objects;
     int64_t version = 0;
@@ -32,53 +33,53 @@ class Store {
 
   int64_t version() const;
   kube::ObjectPtr Get(const GroupName& table,
-                      const kube::ObjectKey& key) const;  // nullptr: absent.
+                      const kube::ObjectKey& key) const;  // Returns nullptr when absent.
   bool Empty(const GroupName& table) const;
   Listing List(const GroupName& table, absl::string_view ns) const;
-  // Lists what was there at `version`; Expired when history does not reach back so far.
+  // Lists the objects as of `version`; Expired when history does not reach back so far.
   absl::StatusOr<Listing> ListAt(const GroupName& table, absl::string_view ns,
                                  int64_t version) const;
 
-  // The writes. Each sets metadata.resourceVersion, notifies the watchers and returns what is now
-  // stored; nullptr means that somebody else was faster: the key is taken, or no longer holds
-  // `expected`.
+  // The writes. Each sets metadata.resourceVersion, notifies the watchers and returns the stored
+  // object; nullptr means that another write was faster: the key is taken, or does not hold
+  // `expected` any more.
   kube::ObjectPtr Insert(const GroupName& table, kube::Object object);
   kube::ObjectPtr Replace(const GroupName& table, const kube::ObjectPtr& expected,
                           kube::Object object);
-  // `last` is the final state that watchers see.
+  // `last` is the final state that watchers get.
   kube::ObjectPtr Remove(const GroupName& table, const kube::ObjectPtr& expected,
                          kube::Object last);
 
   struct WatchStart {
-    GroupName table;      // Name empty: every table.
-    std::string ns;       // Limits the initial objects only.
-    bool initial = true;  // Existing objects come first, as kAdded ...
-    int64_t since = 0;    // ... else the changes after this version.
+    GroupName table;      // An empty name stands for every table.
+    std::string ns;       // Limits only the initial objects.
+    bool initial = true;  // True: existing objects come first, as kAdded.
+    int64_t since = 0;    // Otherwise the changes after this version come first.
   };
-  // Sink: see EventHub; its first bookmark follows the initial objects. Expired when history does
-  // not reach back to `since`.
+  // `sink` is described in EventHub; its first bookmark follows the initial objects. Expired when
+  // history does not reach back to `since`.
   absl::StatusOr<int64_t> Watch(const WatchStart& start, EventHub::Sink sink);
   // See EventHub::Remove and RemoveSoon.
   void Unwatch(int64_t id) { hub_.Remove(id); }
   void UnwatchSoon(int64_t id) { hub_.RemoveSoon(id); }
-  // Sends every watcher (or just one) a bookmark that stands for all it has seen.
+  // Sends every watcher (or just one) a bookmark, which covers everything that it has got.
   void Bookmark(int64_t id = 0);
 
-  // Forgets the changes so far: watches from older versions expire.
+  // Forgets the changes so far, so that watches from older versions expire.
   void ExpireHistory();
 
   using Table = std::map<kube::ObjectKey, kube::ObjectPtr>;
   using Tables = std::map<GroupName, Table>;
-  // Everything that is stored, to be kept as a backup.
+  // Returns everything that is stored, to be kept as a backup.
   Tables Backup() const;
   // Goes back to a backup: objects have the contents and resourceVersions of then. As etcd's manual
-  // asks for (--bump-revision, --mark-compacted), versions that were given since are not given
-  // again, and history begins now, so that clients list anew. Watches that run are told of the
-  // differences; those of clients should be cut before.
+  // recommends (--bump-revision, --mark-compacted), versions that were used since then are not used
+  // again, and history begins now, so that clients list anew. Running watches get the differences;
+  // those of clients should be cut before.
   void Restore(const Tables& backup);
 
  private:
-  // Notes what turns the contents into `wanted`; changes nothing yet.
+  // Queues the changes that turn the contents into `wanted`; changes nothing yet.
   void QueueDifferences(const Tables& wanted) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   absl::Status CheckReach(int64_t version) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   static std::vector<kube::ObjectPtr> Select(const Table& table, absl::string_view ns);
@@ -92,7 +93,7 @@ class Store {
   EventHub hub_;
   mutable absl::Mutex mu_;
   int64_t version_ ABSL_GUARDED_BY(mu_) = 1;
-  int64_t history_start_ ABSL_GUARDED_BY(mu_) = 1;  // Changes after this version are in history_.
+  int64_t history_start_ ABSL_GUARDED_BY(mu_) = 1;  // history_ has all changes after this version.
   std::deque<ChangePtr> history_ ABSL_GUARDED_BY(mu_);
   Tables tables_ ABSL_GUARDED_BY(mu_);
 };

@@ -1,4 +1,4 @@
-// The columns kubectl shows for built-in kinds, after kube-apiserver's printers.
+// The columns that kubectl shows for built-in kinds, after kube-apiserver's printers.
 #ifndef SANDBOX_TABLES_BUILTIN_COLUMNS_H_
 #define SANDBOX_TABLES_BUILTIN_COLUMNS_H_
 
@@ -21,26 +21,26 @@ struct BuiltinColumns {
 
   std::string group;
   std::string kind;
-  std::vector<Spec> columns;  // After Name, unless it is one of them.
-  RowFunction row = nullptr;  // One cell for each of them.
+  std::vector<Spec> columns;  // Name precedes them, unless it is one of them.
+  RowFunction row = nullptr;  // Returns one cell for each column.
 };
 
-// nullptr: the kind has no columns of its own.
+// Returns nullptr when the kind has no columns of its own.
 const BuiltinColumns* FindBuiltinColumns(const kube::Gvk& gvk);
 
-// The parts of the table, by theme.
+// The parts of the table, by topic.
 std::vector<BuiltinColumns> WorkloadColumns();
 std::vector<BuiltinColumns> ClusterColumns();
 std::vector<BuiltinColumns> ConfigColumns();
 
-// "nginx,sidecar" and "nginx:1,proxy:2" of a pod spec.
+// Return "nginx,sidecar" and "nginx:1,proxy:2" for a pod spec.
 std::string ContainerNames(const json::Value& pod_spec);
 std::string ContainerImages(const json::Value& pod_spec);
-// "app=web,tier=front" or "<none>".
+// Returns "app=web,tier=front" or "<none>".
 std::string LabelsText(const json::Value& labels);
-// The text of a metav1.LabelSelector or "<none>".
+// Returns the text of a metav1.LabelSelector or "<none>".
 std::string SelectorText(const json::Value& selector);
-// The string, or `otherwise` when absent or empty.
+// Returns the string, or `otherwise` when it is absent or empty.
 std::string TextOr(const json::Value& v, const char* otherwise);
 json::Value AgeCell(const kube::Object& object, absl::Time now);
 

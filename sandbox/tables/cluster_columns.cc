@@ -1,4 +1,4 @@
-// Columns of what a cluster is made of: namespaces, nodes, services, storage, events.
+// Columns of the kinds that make up a cluster: namespaces, nodes, services, storage, events.
 #include <utility>
 
 #include "absl/strings/match.h"
@@ -102,7 +102,7 @@ Cells IngressRow(const kube::Object& o, absl::Time now) {
           o.spec()["tls"].empty() ? "80" : "80, 443", AgeCell(o, now)};
 }
 
-// The time of the newest occurrence, for events of both APIs.
+// Returns the time of the newest occurrence, for events of both APIs.
 const json::Value& EventTime(const kube::Object& o) {
   if (!o.root()["lastTimestamp"].is_null()) return o.root()["lastTimestamp"];
   if (!o.root()["series"]["lastObservedTime"].is_null()) {

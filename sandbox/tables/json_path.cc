@@ -66,7 +66,7 @@ class JsonPath::Parser {
     return absl::OkStatus();
   }
 
-  // The bracket that closes this one; quotes protect.
+  // Returns the position of the bracket that closes this one; brackets in quotes do not count.
   size_t ClosingBracket() const {
     char quote = 0;
     for (size_t i = 0; i < rest_.size(); ++i) {

@@ -13,17 +13,17 @@ namespace sandbox {
 
 class JsonPath {
  public:
-  // kInvalidArgument for syntax beyond that part.
+  // kInvalidArgument for unsupported syntax.
   static absl::StatusOr<JsonPath> Parse(absl::string_view text);
-  // What the path finds, in order; empty when nothing is there.
+  // Returns the values that the path finds, in order; empty when there are none.
   std::vector<json::Value> Find(const json::Value& root) const;
 
  private:
   struct Step {
     enum class Kind { kMember, kIndex, kAll, kFilter } kind = Kind::kMember;
-    std::string name;                  // kMember.
-    int64_t index = 0;                 // kIndex; negative counts from the end.
-    std::vector<std::string> operand;  // kFilter: @.operand <op> literal.
+    std::string name;                  // For kMember.
+    int64_t index = 0;                 // For kIndex; negative values count from the end.
+    std::vector<std::string> operand;  // For kFilter: @.operand <op> literal.
     std::string op;                    // "==", "!=", or "" for existence.
     json::Value literal;
   };

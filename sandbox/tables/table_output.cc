@@ -18,7 +18,7 @@ TablePrinter::Column NameColumn() {
           "Name must be unique within a namespace. Is required when creating resources."};
 }
 
-// Kinds nobody wrote columns for.
+// For kinds without columns of their own.
 class PlainPrinter : public TablePrinter {
  public:
   PlainPrinter() : columns_{NameColumn(), {"Created At", "date"}} {}
@@ -59,7 +59,7 @@ class BuiltinPrinter : public TablePrinter {
   const bool name_first_;
 };
 
-// additionalPrinterColumns of a custom resource.
+// Prints the additionalPrinterColumns of a custom resource.
 class CustomPrinter : public TablePrinter {
  public:
   explicit CustomPrinter(const std::vector<PrinterColumn>& columns) {

@@ -1,4 +1,5 @@
-// meta.k8s.io/v1 Table and PartialObjectMetadata: what kubectl get and metadata clients ask for.
+// Makes meta.k8s.io/v1 Table and PartialObjectMetadata documents, which kubectl get and metadata
+// clients ask for.
 #ifndef SANDBOX_TABLES_TABLE_OUTPUT_H_
 #define SANDBOX_TABLES_TABLE_OUTPUT_H_
 
@@ -12,7 +13,7 @@
 
 namespace sandbox {
 
-// One kind's columns and how to fill them.
+// The columns of one kind, and how to fill them.
 class TablePrinter {
  public:
   using Cells = std::vector<json::Value>;
@@ -28,15 +29,15 @@ class TablePrinter {
   virtual Cells Row(const kube::Object& object, absl::Time now) const = 0;
 };
 
-// The printer of a kind; kinds without one of their own get Name and Created At.
+// Returns the printer of a kind; kinds without one of their own get Name and Created At.
 std::shared_ptr<const TablePrinter> PrinterOf(const ResourceInfo& info);
 
-// What of each object a row carries.
+// What a row includes of its object.
 enum class IncludeObject { kNone, kMetadata, kObject };
 
 struct TableOptions {
   IncludeObject include = IncludeObject::kMetadata;
-  bool with_columns = true;  // Later events of a watch leave them out.
+  bool with_columns = true;  // False for later events of a watch.
   std::string version = "v1";
 };
 json::Value TableOf(const TablePrinter& printer, const std::vector<kube::ObjectPtr>& objects,
@@ -44,9 +45,9 @@ json::Value TableOf(const TablePrinter& printer, const std::vector<kube::ObjectP
 
 json::Value PartialMetadataOf(const kube::Object& object, absl::string_view version);
 
-// "45s", "3m12s", "2d4h" as kubectl prints ages (duration.HumanDuration).
+// Returns "45s", "3m12s" or "2d4h" as kubectl prints ages (duration.HumanDuration).
 std::string HumanDuration(absl::Duration d);
-// The age of a timestamp; "<unknown>" when it is absent.
+// Returns the age of a timestamp; "<unknown>" when it is absent.
 std::string AgeOf(const json::Value& timestamp, absl::Time now);
 
 }  // namespace sandbox

@@ -1,4 +1,4 @@
-// Columns of what runs: Deployments, Pods, Jobs and their kin.
+// Columns of the kinds that run: Deployments, Pods, Jobs and similar ones.
 #include <algorithm>
 #include <utility>
 
@@ -97,7 +97,7 @@ Cells CronJobRow(const kube::Object& o, absl::Time now) {
           ContainerImages(pod)};
 }
 
-// What keeps a container from running, "" when it runs or nothing is known.
+// Returns what keeps a container from running, "" when it runs or nothing is known.
 std::string ContainerTrouble(const json::Value& state) {
   if (const std::string reason = state["waiting"]["reason"].ToString(); !reason.empty()) {
     return reason;

@@ -1,4 +1,4 @@
-// The merging half of server-side apply.
+// Implements the merging of server-side apply.
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -13,7 +13,8 @@ struct KeyedList {
   std::vector<std::string> keys;
 };
 
-// Lists of built-in types with listType=map. "ports" depends on what holds them, see KeysOfItems.
+// Lists of built-in types with listType=map. The keys of "ports" depend on the object that contains
+// it, see KeysOfItems.
 const std::vector<KeyedList>& KeyedLists() {
   static const auto* const lists = new std::vector<KeyedList>{
       {"conditions", {"type"}},
@@ -48,7 +49,7 @@ std::vector<std::string> KeysOfItems(absl::string_view name, const json::Value& 
 bool SameKey(const json::Value& a, const json::Value& b, const std::vector<std::string>& keys) {
   for (const std::string& key : keys) {
     const json::Value &x = a[key], &y = b[key];
-    // An absent protocol is the default one.
+    // An absent protocol equals the default one.
     if (key == "protocol" && x.AsString("TCP") == y.AsString("TCP")) continue;
     if (x != y) return false;
   }
@@ -74,7 +75,7 @@ bool Contains(const json::Value* list, const json::Value& wanted) {
 
 }  // namespace
 
-// Where in the object the walk is.
+// The present position in the object.
 struct ApplyMerge::Place {
   const json::Value* schema = nullptr;
   std::string name;  // The name of the member at this place.
@@ -179,7 +180,7 @@ json::Value ApplyMerge::Remove(const json::Value& live, const json::Value& previ
   return out;
 }
 
-// Returns whether nothing is left, so that the parent drops it too.
+// Removes a value's fields; returns whether nothing is left, so that the parent removes it too.
 bool ApplyMerge::Remove(json::Value& live, const json::Value& previous, const json::Value* config,
                         const Place& place) const {
   if (live.is_array() && previous.is_array()) return RemoveList(live, previous, config, place);

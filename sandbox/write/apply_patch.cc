@@ -8,7 +8,7 @@
 namespace sandbox {
 namespace {
 
-// What identifies an object is nobody's to own.
+// Fields that identify an object are not owned by anybody.
 json::Value OwnedPart(const kube::Object& config) {
   json::Value owned = config.root();
   owned.Erase("apiVersion");
@@ -61,7 +61,7 @@ absl::StatusOr<kube::Object> FieldOwnership::Apply(const ResourceInfo& info, con
   const json::Value owned = OwnedPart(config);
   const ByManager managers = Of(request, current);
   std::vector<Clash> clashes;
-  // What other appliers still say is kept even if this one drops it.
+  // Fields that other appliers still set are kept even if this one drops them.
   json::Value kept = owned;
   for (const auto& [manager, applied] : managers) {
     if (manager == request.manager) continue;

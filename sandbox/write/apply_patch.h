@@ -1,7 +1,7 @@
 // Server-side apply with simple ownership: the last configuration of each field manager is
-// remembered, so that what it no longer mentions is removed, and what another manager has applied
-// is a conflict. Changes made by other means (PUT, patches) own nothing, and metadata.managedFields
-// is not kept.
+// remembered, so that fields which it no longer has are removed, and fields that another manager
+// has applied cause a conflict. Changes made by other means (PUT, patches) own nothing, and
+// metadata.managedFields is not kept.
 #ifndef SANDBOX_WRITE_APPLY_PATCH_H_
 #define SANDBOX_WRITE_APPLY_PATCH_H_
 
@@ -19,18 +19,18 @@
 
 namespace sandbox {
 
-// Merges and removes along a configuration; lists are merged by key where the type says so: by the
-// x-kubernetes-list-* marks of a custom resource's schema, by a table of well-known lists for
-// built-ins.
+// Merges and removes fields according to a configuration. Lists are merged by key where the type
+// defines that: by the x-kubernetes-list-* marks of a custom resource's schema, or by a table of
+// well-known lists for built-ins.
 class ApplyMerge {
  public:
   explicit ApplyMerge(const ResourceInfo& info);
-  // `live` with everything `config` says.
+  // Returns `live` with all fields of `config`.
   json::Value Merge(const json::Value& live, const json::Value& config) const;
-  // `live` without what `previous` said and `config` no longer says.
+  // Returns `live` without the fields that `previous` has and `config` does not.
   json::Value Remove(const json::Value& live, const json::Value& previous,
                      const json::Value& config) const;
-  // Paths at which both configurations say something different, such as ".spec.replicas".
+  // Returns the paths at which the configurations differ, such as ".spec.replicas".
   std::vector<std::string> Differences(const json::Value& mine, const json::Value& other) const;
 
  private:
@@ -58,7 +58,8 @@ class FieldOwnership {
     std::string manager;
     bool force = false;
   };
-  // The new state of `current` (empty: does not exist yet); 409 with one cause per conflict.
+  // Returns the new state of `current` (empty: it does not exist yet); 409 with one cause per
+  // conflict.
   absl::StatusOr<kube::Object> Apply(const ResourceInfo& info, const Request& request,
                                      const kube::Object& current, const kube::Object& config);
   // Remembers a configuration that has been stored.

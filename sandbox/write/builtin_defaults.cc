@@ -56,7 +56,7 @@ void DefaultDaemonSet(json::Value& spec) {
 }
 
 void DefaultJobSpec(json::Value& spec) {
-  // Neither given means one completion; a work queue gives only parallelism.
+  // If both are absent the Job has one completion; a work queue sets only parallelism.
   if (spec["completions"].is_null() && spec["parallelism"].is_null()) spec.Set("completions", 1);
   DefaultTo(spec, "parallelism", 1);
   DefaultTo(spec, "backoffLimit",
@@ -87,7 +87,8 @@ void DefaultService(json::Value& spec) {
     DefaultTo(port, "protocol", "TCP");
     DefaultTo(port, "targetPort", port["port"]);
   }
-  const std::string type = spec["type"].ToString();  // Adding members moves the value.
+  // A copy, because adding members moves the value.
+  const std::string type = spec["type"].ToString();
   if (type == "ExternalName") return;
   DefaultTo(spec, "internalTrafficPolicy", "Cluster");
   if (type == "NodePort" || type == "LoadBalancer") {
@@ -98,7 +99,7 @@ void DefaultService(json::Value& spec) {
   DefaultTo(spec, "ipFamilyPolicy", "SingleStack");
 }
 
-// stringData is write-only sugar for data.
+// Merges stringData, which is write-only, into data.
 void FoldStringData(json::Value& secret) {
   DefaultTo(secret, "type", "Opaque");
   const json::Value given = secret["stringData"];
@@ -155,8 +156,8 @@ constexpr SpecDefaults kSpecDefaults[] = {
     {"networking.k8s.io", "NetworkPolicy", DefaultNetworkPolicy},
 };
 
-// Ties a Job to its own pods, as generateSelector of kube-apiserver's job strategy: labels that the
-// client chose stay, for validation to refuse.
+// Selects only the Job's own pods, like generateSelector of kube-apiserver's job strategy. Labels
+// that the client chose stay, so that validation refuses them.
 void SelectJobPods(kube::Object& job) {
   json::Value& spec = job.mutable_root().Mutable("spec");
   if (spec["manualSelector"].AsBool()) return;

@@ -1,5 +1,5 @@
-// Defaults of built-in kinds that users and controllers notice, as kube-apiserver's SetDefaults_*
-// functions, and what its registry strategies fill in on creation.
+// Sets the defaults of built-in kinds that users and controllers notice, as kube-apiserver's
+// SetDefaults_* functions do, and the fields that its registry strategies set on creation.
 #ifndef SANDBOX_WRITE_BUILTIN_DEFAULTS_H_
 #define SANDBOX_WRITE_BUILTIN_DEFAULTS_H_
 
@@ -10,17 +10,17 @@
 
 namespace sandbox {
 
-// Fills absent fields; runs on every write.
+// Sets absent fields; runs on every write.
 void ApplyBuiltinDefaults(const ResourceInfo& info, kube::Object& object);
-// What only creation sets: initial status, a namespace's finalizer, a Job's selector. REQUIRES: the
-// object has its uid.
+// Sets the fields that only creation sets: initial status, a namespace's finalizer, a Job's
+// selector. REQUIRES: the object has its uid.
 void PrepareBuiltinForCreate(const ResourceInfo& info, kube::Object& object);
 
-// Shared by the workload kinds.
+// Sets the defaults of a pod template; shared by the workload kinds.
 void DefaultPodTemplate(json::Value& pod_template);
 void DefaultPodSpec(json::Value& spec);
 
-// The quality of service that requests and limits give a pod: "Guaranteed", "Burstable" or
+// Returns the quality of service that requests and limits give a pod: "Guaranteed", "Burstable" or
 // "BestEffort" (as ComputePodQOS).
 std::string QosClassOf(const json::Value& pod_spec);
 

@@ -101,7 +101,7 @@ void ValidateSelectedWorkload(const kube::Object& object, FieldErrors& errors) {
   }
 }
 
-// What a generated selector and its labels must be, so that a Job takes no pods but its own.
+// Checks a generated selector and its labels, so that a Job selects only its own pods.
 void ValidateGeneratedSelector(const kube::Object& job, FieldErrors& errors) {
   const json::Value& labels = job.spec().Get({"template", "metadata", "labels"});
   json::Value expected = json::Value::Object();
@@ -277,7 +277,7 @@ void ValidateImmutableData(const kube::Object& old_object, const kube::Object& o
   }
 }
 
-// Only these parts of a StatefulSet's spec may change.
+// Only some parts of a StatefulSet's spec may change.
 void ValidateStatefulSetUpdate(const kube::Object& old_object, const kube::Object& object,
                                FieldErrors& errors) {
   json::Value before = old_object.spec();

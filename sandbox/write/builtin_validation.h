@@ -1,4 +1,5 @@
-// Basic validation of built-in kinds: what users run into most, worded as kube-apiserver words it.
+// Basic validation of built-in kinds: the mistakes that users make most, with the wording of
+// kube-apiserver.
 #ifndef SANDBOX_WRITE_BUILTIN_VALIDATION_H_
 #define SANDBOX_WRITE_BUILTIN_VALIDATION_H_
 
@@ -9,7 +10,7 @@
 namespace sandbox {
 
 void ValidateBuiltin(const ResourceInfo& info, const kube::Object& object, FieldErrors& errors);
-// Immutable fields.
+// Checks that immutable fields have not changed.
 void ValidateBuiltinUpdate(const ResourceInfo& info, const kube::Object& old_object,
                            const kube::Object& object, FieldErrors& errors);
 

@@ -1,5 +1,5 @@
-// Keeps what is served in step with the stored CustomResourceDefinitions, and empties the table of
-// a definition that is being deleted before letting it go.
+// Keeps the served kinds in line with the stored CustomResourceDefinitions, and empties the table
+// of a definition that is being deleted before it goes.
 #ifndef SANDBOX_WRITE_DEFINITION_KEEPER_H_
 #define SANDBOX_WRITE_DEFINITION_KEEPER_H_
 
@@ -19,7 +19,7 @@ class DefinitionKeeper {
   DefinitionKeeper(Store& store, Registry& registry, WritePath& writes)
       : store_(store), registry_(registry), writes_(writes) {}
 
-  // Is called after every committed change.
+  // Call it after every committed change.
   void OnCommit(const GroupName& table, const kube::ObjectKey& key);
 
  private:
@@ -31,9 +31,9 @@ class DefinitionKeeper {
   Store& store_;
   Registry& registry_;
   WritePath& writes_;
-  absl::Mutex sync_mu_;  // Held while the registry follows one definition.
+  absl::Mutex sync_mu_;  // Held while the registry is updated for one definition.
   absl::Mutex mu_;
-  std::map<GroupName, std::string> terminating_ ABSL_GUARDED_BY(mu_);  // Table -> definition.
+  std::map<GroupName, std::string> terminating_ ABSL_GUARDED_BY(mu_);  // Definitions by table.
 };
 
 }  // namespace sandbox

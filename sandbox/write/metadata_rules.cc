@@ -41,7 +41,7 @@ bool IsKept(absl::string_view name) {
   return std::binary_search(std::begin(kKept), std::end(kKept), name);
 }
 
-// Parts that the server alone writes.
+// Parts that only the server writes.
 constexpr absl::string_view kServerOwned[] = {"creationTimestamp", "deletionGracePeriodSeconds",
                                               "deletionTimestamp", "generation", "uid"};
 
@@ -104,7 +104,7 @@ void NullsToEmpty(json::Value& metadata, absl::string_view field) {
   for (const std::string& name : nulls) metadata.Set({field, name}, "");
 }
 
-// Validates a Service's name, the one kind that must fit DNS 1035.
+// Validates the name of a Service, the only kind that must conform to DNS 1035.
 absl::Status ValidateDns1035Label(absl::string_view name) {
   const auto ok_char = [](char c) {
     return absl::ascii_islower(c) || absl::ascii_isdigit(c) || c == '-';
@@ -183,7 +183,7 @@ void ValidateFinalizers(const kube::Object& object, FieldErrors& errors) {
   }
 }
 
-// All of the object but metadata (and status, where that has its own subresource).
+// Returns the object without metadata (and without status, where that has its own subresource).
 json::Value GenerationSubject(const ResourceInfo& info, const kube::Object& object) {
   if (info.generation == ResourceInfo::Generation::kSpec) return object.spec();
   json::Value rest = object.root();
@@ -234,7 +234,7 @@ void SetNewIdentity(const ResourceInfo& info, kube::Object& object, absl::Time n
 
 void KeepServerMetadata(const kube::Object& old_object, kube::Object& object) {
   for (absl::string_view field : kServerOwned) {
-    // A deletionTimestamp a client tries to change is refused by validation instead.
+    // An attempt to change the deletionTimestamp is refused by validation instead.
     if (field == "deletionTimestamp" && object.IsDeleting()) continue;
     const json::Value* kept = old_object.metadata().Find(field);
     if (kept == nullptr) {

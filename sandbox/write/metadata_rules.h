@@ -1,5 +1,5 @@
-// What the server itself decides about metadata: identity, timestamps, generation, finalizers, and
-// which of it a client may change. As apiserver's rest.BeforeCreate, BeforeUpdate and BeforeDelete.
+// The server's rules for metadata: identity, timestamps, generation, finalizers, and which parts a
+// client may change. They follow apiserver's rest.BeforeCreate, BeforeUpdate and BeforeDelete.
 #ifndef SANDBOX_WRITE_METADATA_RULES_H_
 #define SANDBOX_WRITE_METADATA_RULES_H_
 
@@ -13,22 +13,22 @@
 
 namespace sandbox {
 
-// Drops unknown and empty parts of metadata as decoding into ObjectMeta does; kInvalidArgument
+// Removes unknown and empty parts of metadata as decoding into ObjectMeta does; kInvalidArgument
 // (400) for parts of a wrong type.
 absl::Status NormalizeMetadata(const ResourceInfo& info, kube::Object& object);
 
-// Identity of a new object: uid, creationTimestamp, generation 1 where the kind has generations; a
-// name from generateName when it has no name.
+// Sets the identity of a new object: uid, creationTimestamp, generation 1 where the kind has
+// generations; and a name from generateName when it has none.
 void SetNewIdentity(const ResourceInfo& info, kube::Object& object, absl::Time now);
 // Draws another name for an object whose generated name was taken.
 void GenerateName(kube::Object& object);
 
-// Brings what clients cannot change back to the stored state.
+// Restores what clients cannot change from the stored state.
 void KeepServerMetadata(const kube::Object& old_object, kube::Object& object);
-// Bumps the generation when what it follows differs.
+// Raises the generation when the part that it follows differs.
 void UpdateGeneration(const ResourceInfo& info, const kube::Object& old_object,
                       kube::Object& object);
-// Sets deletionTimestamp once, which also counts as a new generation.
+// Sets deletionTimestamp once, which also raises the generation.
 void MarkDeleted(kube::Object& object, absl::Time now);
 
 void ValidateMetadata(const ResourceInfo& info, const kube::Object& object, FieldErrors& errors);

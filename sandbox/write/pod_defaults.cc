@@ -1,4 +1,4 @@
-// Defaults of pod templates.
+// Sets the defaults of pod templates.
 #include <string>
 #include <utility>
 
@@ -10,7 +10,7 @@
 namespace sandbox {
 namespace {
 
-// "Always" for :latest and untagged images, else "IfNotPresent".
+// Returns "Always" for :latest and untagged images, else "IfNotPresent".
 absl::string_view PullPolicyOf(absl::string_view image) {
   if (absl::StrContains(image, '@')) return "IfNotPresent";
   const std::vector<absl::string_view> parts = absl::StrSplit(image, '/');
@@ -34,7 +34,7 @@ void DefaultProbe(json::Value& container, absl::string_view name) {
   DefaultTo(get, "scheme", "HTTP");
 }
 
-// Limits without requests are requests too.
+// Limits without requests become requests too.
 void DefaultRequests(json::Value& resources) {
   for (const json::Member& limit : json::Value(resources["limits"]).members()) {
     if (!resources["requests"].Has(limit.name())) {
@@ -79,7 +79,7 @@ void ForEach(json::Value& owner, absl::string_view list, void (*apply)(json::Val
   }
 }
 
-// Says whether anything is requested or limited, and whether both limits are there with equal
+// Records whether anything is requested or limited, and whether both limits exist with equal
 // requests.
 struct Qos {
   bool any = false;

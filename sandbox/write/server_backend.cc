@@ -20,7 +20,7 @@ namespace {
 
 constexpr char kUnprocessable[] = "the server rejected our request due to an error in our request";
 
-// The patched form of an object (or of its Scale).
+// Returns the patched form of an object (or of its Scale).
 absl::StatusOr<kube::Object> Patched(const ResourceInfo& info, const kube::Object& current,
                                      const PatchRequest& request) {
   switch (request.type) {
@@ -242,7 +242,7 @@ absl::StatusOr<kube::ObjectPtr> ServerBackend::DeleteOf(const ResourceInfo& info
 int64_t ServerBackend::Subscribe(const kube::Gvr& r, std::function<void(const Event&)> callback) {
   const bool everything = r.resource.empty();
   const ResourceInfoPtr info = everything ? nullptr : registry_.Find(r);
-  // A resource that is not served yet may come; until then its table is simply empty.
+  // A resource that is not served yet may be served later; until then its table is empty.
   const GroupName table = everything        ? GroupName{}
                           : info != nullptr ? info->table()
                                             : GroupName{r.group, r.resource};

@@ -1,4 +1,4 @@
-// The Backend of one simulated API server, and the richer entry points its HTTP front end needs.
+// The Backend of one simulated API server, with further functions for its HTTP front end.
 #ifndef SANDBOX_WRITE_SERVER_BACKEND_H_
 #define SANDBOX_WRITE_SERVER_BACKEND_H_
 
@@ -17,7 +17,8 @@ namespace sandbox {
 
 class ServerBackend : public Backend {
  public:
-  // Holds the namespaces every cluster has (default, kube-system, kube-public, kube-node-lease).
+  // Creates the namespaces that every cluster has (default, kube-system, kube-public,
+  // kube-node-lease).
   explicit ServerBackend(size_t history_events);
 
   absl::StatusOr<kube::ObjectPtr> Get(const kube::Gvr& r, const kube::ObjectKey& key) override;
@@ -37,13 +38,13 @@ class ServerBackend : public Backend {
   std::vector<kube::Resource> Resources() const override;
   kube::Resource Find(const kube::Gvk& gvk) const override;
 
-  // The same with the request's circumstances; `subresource` may also be "scale" (the object is
-  // then a Scale) and, for namespaces, "finalize".
+  // Further variants with the request's circumstances; `subresource` may also be "scale" (the
+  // object is then a Scale) and, for namespaces, "finalize".
   absl::StatusOr<kube::ObjectPtr> GetOf(const ResourceInfo& info, const kube::ObjectKey& key,
                                         absl::string_view subresource) const;
   absl::StatusOr<kube::ObjectPtr> CreateOf(const ResourceInfo& info, kube::Object object,
                                            const WriteContext& context);
-  // `created` says whether a PUT made a new object.
+  // `created` is true when a PUT made a new object.
   struct Written {
     kube::ObjectPtr object;
     bool created = false;

@@ -9,7 +9,7 @@ namespace sandbox {
 namespace {
 
 constexpr uint32_t kFirstIp = (10u << 24) | (96u << 16) | 10;  // 10.96.0.10
-constexpr uint32_t kIpCount = (1u << 20) - 16;                 // Addresses of 10.96.0.0/12.
+constexpr uint32_t kIpCount = (1u << 20) - 16;  // The number of addresses of 10.96.0.0/12.
 constexpr int kFirstNodePort = 30000;
 constexpr int kNodePortCount = 2768;
 
@@ -22,7 +22,7 @@ bool NeedsNodePorts(absl::string_view type, const json::Value& spec) {
   return type == "LoadBalancer" && spec["allocateLoadBalancerNodePorts"].AsBool(true);
 }
 
-// The node port the old Service had for the port of this number and protocol.
+// Returns the node port that the old Service had for the port of this number and protocol.
 int64_t OldNodePort(const json::Value& old_ports, const json::Value& port) {
   for (const json::Value& old_port : old_ports.items()) {
     if (old_port["port"] == port["port"] && old_port["protocol"] == port["protocol"]) {

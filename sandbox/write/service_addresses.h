@@ -1,4 +1,4 @@
-// Hands out cluster IPs and node ports to Services, as the allocators of kube-apiserver.
+// Allocates cluster IPs and node ports for Services, as the allocators of kube-apiserver do.
 // Thread-safe.
 #ifndef SANDBOX_WRITE_SERVICE_ADDRESSES_H_
 #define SANDBOX_WRITE_SERVICE_ADDRESSES_H_
@@ -13,7 +13,7 @@ namespace sandbox {
 
 class ServiceAddresses {
  public:
-  // Completes spec.clusterIP(s) and nodePorts. `old_object` (may be empty) keeps what it has.
+  // Completes spec.clusterIP(s) and nodePorts. Values of `old_object` (may be empty) are kept.
   void Fill(const kube::Object& old_object, kube::Object& service);
 
  private:

@@ -27,8 +27,7 @@ void OnlyStatus(const ResourceInfo& info, const kube::Object& current, kube::Obj
   kube::Object result = current;
   CopyMember(wanted, {"status"}, result);
   if (!info.custom) {
-    // Built-in strategies reset the spec but let metadata through; that of Deployments keeps
-    // labels.
+    // Built-in strategies reset the spec but accept metadata; that of Deployments keeps labels.
     result.Set({"metadata"}, wanted.metadata());
     if (info.resource.gvk.kind == "Deployment") {
       CopyMember(current, {"metadata", "labels"}, result);
@@ -56,7 +55,8 @@ absl::Status CheckWritePreconditions(const ResourceInfo& info, const kube::Objec
   if (wanted.resource_version().empty() && !info.unconditional_update) {
     FieldErrors errors;
     errors.InvalidText("metadata.resourceVersion", "0x0", "must be specified for an update");
-    return errors.ToStatus(info.name(), current.name());  // The resource, where others name a kind.
+    // This error names the resource, while others name a kind.
+    return errors.ToStatus(info.name(), current.name());
   }
   if (!wanted.resource_version().empty() &&
       wanted.resource_version() != current.resource_version()) {

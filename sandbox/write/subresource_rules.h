@@ -1,4 +1,4 @@
-// Which part of an object each way of writing may change, and when a deleted object really goes.
+// Which part of an object each kind of write may change, and when a deleted object is removed.
 #ifndef SANDBOX_WRITE_SUBRESOURCE_RULES_H_
 #define SANDBOX_WRITE_SUBRESOURCE_RULES_H_
 
@@ -9,25 +9,26 @@
 
 namespace sandbox {
 
-// resourceVersion (409 when it is not the current one, 422 when the kind demands one and it is
-// missing) and uid of the wanted state.
+// Checks resourceVersion (409 when it is not the current one, 422 when the kind requires one and it
+// is missing) and uid of the wanted state.
 absl::Status CheckWritePreconditions(const ResourceInfo& info, const kube::Object& current,
                                      const kube::Object& wanted);
 
-// Undoes in `wanted` what this subresource may not touch: the main resource leaves status alone
-// when the kind has the status subresource, /status leaves everything else alone (metadata too for
-// custom resources), /finalize changes a namespace's spec.finalizers only.
+// Restores in `wanted` the parts that this subresource must not change: the main resource leaves
+// status alone when the kind has the status subresource, /status leaves everything else alone
+// (metadata too for custom resources), /finalize changes only a namespace's spec.finalizers.
 void RestrictToSubresource(const ResourceInfo& info, absl::string_view subresource,
                            const kube::Object& current, kube::Object& wanted);
 
 // Returns whether nothing holds a deleted object any more.
 bool IsReadyToGo(const ResourceInfo& info, const kube::Object& object);
 
-// Finalizers that carry the propagation policy to the garbage collector ("Orphan", "Foreground", ""
-// for the kind's default) and the one that lets a definition's instances go first.
+// Sets the finalizers that pass the propagation policy to the garbage collector ("Orphan",
+// "Foreground", "" for the kind's default), and the one that lets a definition's instances be
+// deleted first.
 void SetDeletionFinalizers(const ResourceInfo& info, absl::string_view propagation,
                            kube::Object& object);
-// What deletion changes besides metadata: a namespace's phase, a definition's Terminating
+// Changes what deletion changes besides metadata: a namespace's phase, a definition's Terminating
 // condition.
 void MarkTerminating(const ResourceInfo& info, kube::Object& object);
 

@@ -173,7 +173,7 @@ class Decoder {
   const WireMessage* owner_ = nullptr;  // The message that the current field belongs to.
 };
 
-// For kinds without a table. Items of lists stay: their places count.
+// For kinds without a table. Items of lists stay, because their positions matter.
 json::Value WithoutNulls(const json::Value& v) {
   if (v.is_array()) {
     json::Value out = json::Value::Array();
@@ -200,7 +200,7 @@ absl::Status DecodeTypedFields(const ResourceInfo& info, kube::Object& object,
     ASSIGN_OR_RETURN(decoded,
                      Decoder(info.resource.gvk, unknown).Message(object.root(), *message, ""));
   }
-  // Equal parts stay shared with the state they were taken from.
+  // Equal parts stay shared with the state from which they were taken.
   if (decoded != object.root()) object = kube::Object(std::move(decoded));
   return absl::OkStatus();
 }

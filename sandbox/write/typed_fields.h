@@ -1,6 +1,7 @@
 // Decodes the JSON of a built-in kind as typed Go code does: unknown fields are dropped and
-// reported, wrong types refused, quantities brought to their canonical form, and what a Go encoder
-// would leave out (nulls, empty lists and maps, zero values of optional fields) left out.
+// reported, wrong types refused, quantities brought to their canonical form, and values that a Go
+// encoder would leave out (nulls, empty lists and maps, zero values of optional fields) are
+// removed.
 #ifndef SANDBOX_WRITE_TYPED_FIELDS_H_
 #define SANDBOX_WRITE_TYPED_FIELDS_H_
 
@@ -13,7 +14,7 @@
 
 namespace sandbox {
 
-// Metadata of the object itself is left alone (see NormalizeMetadata). Kinds whose fields are not
+// Metadata of the object itself is not changed (see NormalizeMetadata). Kinds whose fields are not
 // known only lose their nulls. 400 for a wrong type.
 absl::Status DecodeTypedFields(const ResourceInfo& info, kube::Object& object,
                                std::vector<std::string>& unknown);

@@ -28,8 +28,8 @@
 namespace sandbox {
 namespace {
 
-constexpr int kMaxAttempts = 20;     // So often a write is tried that loses races.
-constexpr int kMaxNameAttempts = 8;  // For generated names that are taken.
+constexpr int kMaxAttempts = 20;     // The number of attempts for a write that loses races.
+constexpr int kMaxNameAttempts = 8;  // The number of attempts for generated names that are taken.
 
 absl::Status CheckTypeMeta(const ResourceInfo& info, kube::Object& object) {
   const kube::Gvk& gvk = info.resource.gvk;
@@ -181,7 +181,7 @@ absl::StatusOr<kube::Object> WritePath::Prepare(const ResourceInfo& info, const 
   UpdateGeneration(info, current, wanted);
   FieldErrors errors;
   ValidateMetadataUpdate(current, wanted, errors);
-  // A status may be written whatever the state of an older, less valid spec.
+  // A status may be written even if the older spec is not valid.
   if (target.subresource.empty() || info.custom) Validate(info, wanted, errors);
   if (!info.custom) ValidateBuiltinUpdate(info, current, wanted, errors);
   ValidateDefinition(info, wanted, errors);
@@ -261,7 +261,7 @@ absl::StatusOr<kube::ObjectPtr> WritePath::Delete(const ResourceInfo& info,
                                            : store_.Replace(info.table(), current, std::move(last));
     if (stored == nullptr) continue;
     Committed(info, key);
-    // What was left to do may already have been done on commit.
+    // The rest of the deletion may have been done on commit.
     if (at_once || store_.Get(info.table(), key) == nullptr) return nullptr;
     return info.ToServed(stored);
   }

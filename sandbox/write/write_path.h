@@ -1,5 +1,5 @@
-// Every change of an object goes through here: decoding, defaulting, admission, validation, the
-// rules of subresources, and the optimistic commit to the store.
+// Executes every change of an object: decoding, defaulting, admission, validation, the rules of
+// subresources, and the optimistic commit to the store.
 #ifndef SANDBOX_WRITE_WRITE_PATH_H_
 #define SANDBOX_WRITE_WRITE_PATH_H_
 
@@ -17,21 +17,21 @@
 
 namespace sandbox {
 
-// What to do with fields that the schema of a custom resource does not know.
+// How to treat fields that the schema of a custom resource does not have.
 enum class FieldValidation { kIgnore, kWarn, kStrict };
 
 struct WriteContext {
   bool dry_run = false;
   std::string user;
   FieldValidation validation = FieldValidation::kIgnore;
-  // Texts for Warning headers are appended here when not null.
+  // If not null, gets the texts for Warning headers.
   std::vector<std::string>* warnings = nullptr;
 };
 
 // Thread-safe.
 class WritePath {
  public:
-  // Told after a change of a stored object (null: it is gone), before the writer gets its answer.
+  // Called after an object was stored or removed, before the writer gets its answer.
   using CommitHook = std::function<void(const GroupName& table, const kube::ObjectKey& key)>;
 
   WritePath(Store& store, ServiceAddresses& addresses) : store_(store), addresses_(addresses) {}
@@ -43,15 +43,15 @@ class WritePath {
 
   struct Target {
     kube::ObjectKey key;
-    std::string subresource;  // "", "status", "finalize" (namespaces).
+    std::string subresource;  // "", "status", or "finalize" (for namespaces).
   };
   // Makes the wanted state from the current one (as served); called again after a lost race.
   using Change = std::function<absl::StatusOr<kube::Object>(const kube::Object& current)>;
-  // Returns the stored object; the last state of an object whose final finalizer this removed.
+  // Returns the stored object; if this removed the last finalizer, the object's last state.
   absl::StatusOr<kube::ObjectPtr> Update(const ResourceInfo& info, const Target& target,
                                          const Change& change, const WriteContext& context);
 
-  // The object when it waits for finalizers, null when it is gone.
+  // Returns the object when it waits for finalizers, null when it is gone.
   absl::StatusOr<kube::ObjectPtr> Delete(const ResourceInfo& info, const kube::ObjectKey& key,
                                          const DeleteRequest& request, const WriteContext& context);
 
@@ -64,7 +64,7 @@ class WritePath {
   absl::StatusOr<kube::Object> Prepare(const ResourceInfo& info, const Target& target,
                                        const kube::Object& current, kube::Object wanted,
                                        const WriteContext& context);
-  // nullptr: lost a race.
+  // Returns nullptr when a race was lost.
   kube::ObjectPtr Commit(const ResourceInfo& info, const kube::ObjectPtr& current,
                          kube::Object object);
   absl::Status CheckDeletable(const ResourceInfo& info, const kube::Object& current,
