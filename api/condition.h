@@ -1,4 +1,4 @@
-// Conditions as the loops report them.
+// Builds conditions as the loops report them.
 #ifndef API_CONDITION_H_
 #define API_CONDITION_H_
 
@@ -10,7 +10,7 @@
 
 namespace api {
 
-// The condition that `type` holds, or does not, for this reason.
+// Returns a condition with status True if `holds`, else False.
 inline kube::Condition ConditionOf(absl::string_view type, bool holds, absl::string_view reason,
                                    std::string message) {
   return {.type = std::string(type),

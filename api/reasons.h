@@ -1,6 +1,7 @@
-// Reasons and messages of conditions and events: the texts users and dashboards know from upstream.
+// Reasons and messages of conditions and events: the texts that users and dashboards know from
+// upstream.
 //
-// `binding`, `object` and similar parameters are the words of a scope's Describe() or an object's
+// `binding`, `policy` and similar parameters are what Describe() of a scope returns, or an object's
 // key.
 #ifndef API_REASONS_H_
 #define API_REASONS_H_
@@ -16,7 +17,7 @@
 
 namespace api {
 
-// Names of event sources that are not a scope's controller.
+// Event sources and names of controllers without a scope.
 inline constexpr char kInterpreterSource[] = "resource-interpreter";
 inline constexpr char kDetectorSource[] = "resource-detector";
 inline constexpr char kExecutionController[] = "execution-controller";
@@ -31,19 +32,19 @@ inline constexpr char kControllerManagerSource[] = "karmada-controller-manager";
 
 namespace reason {
 
-// Events on the configurations of the resource interpreter have these.
+// Reasons of events on the configurations of the resource interpreter.
 inline constexpr char kInvalidConfiguration[] = "InvalidConfiguration";
 inline constexpr char kValidConfiguration[] = "ValidConfiguration";
 inline constexpr char kWebhookSuspended[] = "WebhookSuspended";
 inline constexpr char kWebhookResumed[] = "WebhookResumed";
 
-// On objects that ask for what this program does not do yet.
+// The reason of events on objects that ask for something this program does not do yet.
 inline constexpr char kNotSupportedYet[] = "NotSupportedYet";
 
-// The detector records these on the policy ...
+// Reasons of the detector's events on policies.
 inline constexpr char kResourceNotServed[] = "ResourceNotServed";
 inline constexpr char kWaitingForKind[] = "WaitingForKind";
-// ... and these on the template.
+// Reasons of the detector's events on templates.
 inline constexpr char kApplyPolicySucceed[] = "ApplyPolicySucceed";
 inline constexpr char kApplyPolicyFailed[] = "ApplyPolicyFailed";
 inline constexpr char kGetReplicasSucceed[] = "GetReplicasSucceed";
@@ -53,11 +54,11 @@ inline constexpr char kGetComponentsFailed[] = "GetComponentsFailed";
 inline constexpr char kPreemptPolicySucceed[] = "PreemptPolicySucceed";
 inline constexpr char kPreemptPolicyFailed[] = "PreemptPolicyFailed";
 
-// The dependencies distributor records these on the template.
+// Reasons of the dependencies distributor's events on templates.
 inline constexpr char kGetDependenciesSucceed[] = "GetDependenciesSucceed";
 inline constexpr char kGetDependenciesFailed[] = "GetDependenciesFailed";
 
-// The binding controllers record these on binding and template.
+// Reasons of the binding controllers' events on bindings and templates.
 inline constexpr char kSyncWorkSucceed[] = "SyncWorkSucceed";
 inline constexpr char kSyncWorkFailed[] = "SyncWorkFailed";
 inline constexpr char kCleanupWorkFailed[] = "CleanupWorkFailed";
@@ -66,16 +67,16 @@ inline constexpr char kAggregateStatusFailed[] = "AggregateStatusFailed";
 inline constexpr char kApplyOverridePolicySucceed[] = "ApplyOverridePolicySucceed";
 inline constexpr char kApplyOverridePolicyFailed[] = "ApplyOverridePolicyFailed";
 
-// Condition FullyApplied of a binding.
+// Reasons of a binding's condition FullyApplied.
 inline constexpr char kFullyAppliedSuccess[] = "FullyAppliedSuccess";
 inline constexpr char kFullyAppliedFailed[] = "FullyAppliedFailed";
 
-// The execution controller records these on Work and template.
+// Reasons of the execution controller's events on Works and templates.
 inline constexpr char kSyncSucceed[] = "SyncSucceed";
 inline constexpr char kSyncFailed[] = "SyncFailed";
 inline constexpr char kWorkDispatching[] = "WorkDispatching";
 
-// Conditions of a Work.
+// Reasons of a Work's conditions.
 inline constexpr char kDispatching[] = "Dispatching";
 inline constexpr char kSuspendDispatching[] = "SuspendDispatching";
 inline constexpr char kAppliedSuccessful[] = "AppliedSuccessful";
@@ -83,13 +84,13 @@ inline constexpr char kAppliedFailed[] = "AppliedFailed";
 inline constexpr char kReCreateSuccessful[] = "ReCreateSuccessful";
 inline constexpr char kReCreateFailed[] = "ReCreateFailed";
 
-// The work status controller records these on the Work.
+// Reasons of the work status controller's events on Works.
 inline constexpr char kReflectStatusSucceed[] = "ReflectStatusSucceed";
 inline constexpr char kReflectStatusFailed[] = "ReflectStatusFailed";
 inline constexpr char kInterpretHealthSucceed[] = "InterpretHealthSucceed";
 inline constexpr char kInterpretHealthFailed[] = "InterpretHealthFailed";
 
-// The cluster controller records these on the Cluster.
+// Reasons of the cluster controller's events on Clusters.
 inline constexpr char kCreateExecutionSpaceSucceed[] = "CreateExecutionSpaceSucceed";
 inline constexpr char kCreateExecutionSpaceFailed[] = "CreateExecutionSpaceFailed";
 inline constexpr char kRemoveExecutionSpaceSucceed[] = "RemoveExecutionSpaceSucceed";
@@ -137,14 +138,15 @@ inline constexpr char kApiEnablementsComplete[] =
     "collected complete APIEnablements from the cluster";
 inline constexpr char kApiEnablementsEmpty[] = "collected empty APIEnablements from the cluster";
 
-// "Apply policy(ns/n) succeed"; `policy` is a policy scope's Describe().
+// "Apply policy(ns/n) succeed"; `policy` is what a policy scope's Describe() returns.
 std::string PolicyApplied(absl::string_view policy);
 std::string PolicyNotApplied(absl::string_view policy, const absl::Status& why);
 
-// "Get dependencies([...]) succeed."; `dependencies` is what PrintedDependencies() gives.
+// "Get dependencies([...]) succeed."; `dependencies` is what PrintedDependencies() returns.
 std::string DependenciesGot(absl::string_view dependencies);
 
-// "Sync work of ResourceBinding(ns/n) successful."; `binding` is a binding scope's Describe().
+// "Sync work of ResourceBinding(ns/n) successful."; `binding` is what a binding scope's Describe()
+// returns.
 std::string WorksSynced(absl::string_view binding);
 // "Update ResourceBinding(ns/n) with AggregatedStatus successfully."
 std::string BindingStatusAggregated(absl::string_view binding);
@@ -157,7 +159,8 @@ std::string WorkNotSynced(const kube::ObjectKey& work, absl::string_view cluster
 std::string ManifestSynced(const kube::ObjectKey& object, absl::string_view cluster);
 std::string ManifestNotSynced(const kube::ObjectKey& object, absl::string_view cluster,
                               const absl::Status& why);
-// The messages of events about deletions: that one succeeded after a failure, and that one failed.
+// The messages of events about deletions: of one that succeeded after a failure, and of one that
+// failed.
 std::string ManifestDeleted(const kube::ObjectKey& object, absl::string_view cluster);
 std::string ManifestNotDeleted(const kube::ObjectKey& object, absl::string_view cluster,
                                const absl::Status& why);
@@ -182,12 +185,13 @@ std::string ExecutionSpaceCreated(absl::string_view ns, absl::string_view cluste
 std::string ExecutionSpaceNotCreated(absl::string_view ns, const absl::Status& why);
 std::string ExecutionSpaceRemoved(absl::string_view cluster);
 std::string ExecutionSpaceNotRemoved(absl::string_view cluster, const absl::Status& why);
-// "Taint cluster succeed: cluster now has taints([{Key:k,Effect:e}])." with the taints it now has.
+// "Taint cluster succeed: cluster now has taints([{Key:k,Effect:e}])."; `taints` are those after
+// the change.
 std::string ClusterTainted(absl::Span<const Taint> taints);
 std::string ClusterNotTainted(const absl::Status& why);
 // The message of the reason StatusCollectionFailed.
 std::string ClusterClientFailed(const absl::Status& why);
-// The message of the reason Partial, when `groups` were found.
+// The message of the reason Partial; `groups` is the number of groups that were found.
 std::string ApiEnablementsPartial(int groups);
 
 }  // namespace message

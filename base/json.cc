@@ -20,9 +20,9 @@ const Value& Null() {
 
 bool NameLess(const Member& m, absl::string_view name) { return m.name() < name; }
 
-// Up to this many members are looked through one by one: mostly the sizes of two names differ
-// already, while halving compares whole names. Measured: asking for a Deployment's health costs a
-// third fewer instructions so.
+// Up to this many members are searched one by one: mostly the sizes of two names differ already,
+// while a binary search compares whole names. Measured: with it, determining a Deployment's health
+// takes a third fewer instructions.
 constexpr size_t kFewMembers = 16;
 
 template <class Word>
@@ -66,8 +66,8 @@ void Unref(Sequence<T>* elements) {
   if (elements->refs.fetch_sub(1, std::memory_order_acq_rel) == 1) Sequence<T>::Delete(elements);
 }
 
-// `elements`, or a copy when others share them, with room for so many more: twice as much as there
-// is when it has to grow, as more follow more often than not.
+// Returns `elements`, or a copy when they are shared, with room for `room` more. When it has to
+// grow, the capacity is doubled, because mostly more elements follow.
 template <class T>
 Sequence<T>* Owned(Sequence<T>* elements, size_t room) {
   const size_t needed = elements->size() + room;
@@ -118,7 +118,7 @@ size_t Builder::Sort(absl::Span<Member> members) {
   const auto less = [](const Member& a, const Member& b) { return a.name() < b.name(); };
   const auto not_less = [](const Member& a, const Member& b) { return !(a.name() < b.name()); };
   if (std::adjacent_find(members.begin(), members.end(), not_less) == members.end()) {
-    return members.size();  // Nothing to do, as for everything a server sends sorted.
+    return members.size();  // Servers send members sorted.
   }
   std::stable_sort(members.begin(), members.end(), less);
   size_t kept = 0;
@@ -228,8 +228,9 @@ absl::Span<const Member> Value::members() const {
   return u_.word.object->elements();
 }
 
-// REQUIRES: sizeof(Word) <= name.size() <= 2 * sizeof(Word), and such names are kept in place: then
-// the tag holds the size, and the words at both ends (all there is when they overlap) the text.
+// REQUIRES: sizeof(Word) <= name.size() <= 2 * sizeof(Word), and names of this size are stored in
+// place. Then the tag holds the size, and the words at both ends, which may overlap, hold the whole
+// text.
 template <class Word>
 const Member* Value::FindInPlace(absl::Span<const Member> all, absl::string_view name) {
   const auto tag = static_cast<uint8_t>(kTagInline + name.size());
@@ -306,7 +307,7 @@ Value& Value::Mutable(absl::string_view name) {
   }
   Sequence<Member>& own = OwnObject(1);
   const absl::Span<Member> all = own.elements();
-  // Objects are mostly made in the order of their names.
+  // Objects are mostly built in the order of their names.
   const bool is_last = all.empty() || NameLess(all.back(), name);
   const auto after = is_last ? all.end() : std::lower_bound(all.begin(), all.end(), name, NameLess);
   const auto at = static_cast<size_t>(after - all.begin());

@@ -61,7 +61,7 @@ class alignas(8) Value {
   Value(Value&& other) noexcept : tag_(other.tag_), u_(other.u_) { other.tag_ = kTagNull; }
   Value& operator=(const Value& other) noexcept { return *this = Value(other); }
   Value& operator=(Value&& other) noexcept {
-    // It goes by way of a third value: `other` may be a part of this one, which must not end up in
+    // A third value is used because `other` may be a part of this one, which must not end up in
     // itself.
     Value moved(std::move(other));
     std::swap(tag_, moved.tag_);
@@ -72,13 +72,13 @@ class alignas(8) Value {
     if (IsShared()) Release();
   }
 
-  // `{}` and `[]`, optionally with contents. A repeated name keeps its last value.
+  // Make `{}` and `[]`, optionally with contents. A repeated name keeps its last value.
   static Value Object(std::initializer_list<Init> members = {});
-  // Likewise, without a look at the members before each one; cheapest when they come by name.
+  // As Object, but builds all members at once; cheapest when they are sorted by name.
   static Value OfMembers(std::vector<Member> members);
   static Value Array(std::initializer_list<Value> items = {});
-  static Value OfItems(std::vector<Value> items);  // Likewise.
-  // An array of the given strings, or an object of the given string pairs.
+  static Value OfItems(std::vector<Value> items);  // As Array.
+  // Make an array of the given strings, or an object of the given string pairs.
   static Value Strings(absl::Span<const std::string> items);
 
   Type type() const;
@@ -90,13 +90,13 @@ class alignas(8) Value {
   bool is_array() const { return tag_ == kTagArray; }
   bool is_object() const { return tag_ == kTagObject; }
 
-  // The value if it has that type, else the default. AsInt also takes a double that is a whole
-  // int64.
+  // Return the value if it has that type, else `otherwise`. AsInt also accepts a double that is a
+  // whole int64.
   bool AsBool(bool otherwise = false) const;
   int64_t AsInt(int64_t otherwise = 0) const;
   double AsDouble(double otherwise = 0) const;
-  // The view lives as long as this Value is neither changed nor destroyed. (A short string lives
-  // inside the Value itself, so do not take a view of a temporary.)
+  // The view is valid until this Value is changed or destroyed. (A short string lives inside the
+  // Value itself, so do not take a view of a temporary.)
   absl::string_view AsString(absl::string_view otherwise = "") const {
     if (tag_ >= kTagInline) return {u_.inline_chars, static_cast<size_t>(tag_ - kTagInline)};
     return LongString(otherwise);
@@ -105,11 +105,11 @@ class alignas(8) Value {
     return std::string(AsString(otherwise));
   }
 
-  // Number of array items or object members; 0 for anything else.
+  // The number of array items or object members; 0 for anything else.
   size_t size() const;
   bool empty() const { return size() == 0; }
 
-  // The member or item, or the null value when absent or when this is not such a container.
+  // Return the member or item; the null value when it is absent or this is not such a container.
   const Value& operator[](absl::string_view name) const;
   const Value& At(size_t index) const;
   const Value& Get(Path path) const;
@@ -118,17 +118,17 @@ class alignas(8) Value {
   const Value* FindPath(Path path) const;
   bool Has(absl::string_view name) const { return Find(name) != nullptr; }
 
-  absl::Span<const Value> items() const;     // Empty unless an array.
-  absl::Span<const Member> members() const;  // Empty unless an object; sorted by name.
+  absl::Span<const Value> items() const;     // Empty unless this is an array.
+  absl::Span<const Member> members() const;  // Empty unless this is an object; sorted by name.
 
-  // Changes. Something that is not the needed container becomes one (empty) first.
-  // The returned reference is valid until the next change of the same container.
+  // Functions that change the value. A value that is not the needed container becomes an empty one
+  // first. The returned reference is valid until the next change of the same container.
   Value& Mutable(absl::string_view name);  // Creates the member as null.
   Value& Mutable(Path path);               // Creates objects on the way.
   Value& MutableAt(size_t index);          // REQUIRES: index < size().
   void Set(absl::string_view name, Value value) { Mutable(name) = std::move(value); }
   void Set(Path path, Value value) { Mutable(path) = std::move(value); }
-  bool Erase(absl::string_view name);  // Returns whether there was one.
+  bool Erase(absl::string_view name);  // Returns whether the member existed.
   bool Erase(Path path);               // Parents stay, even when left empty.
   void Append(Value value);
   void Insert(size_t index, Value value);  // REQUIRES: index <= size().
@@ -138,8 +138,8 @@ class alignas(8) Value {
   friend bool operator==(const Value& a, const Value& b);
   friend bool operator!=(const Value& a, const Value& b) { return !(a == b); }
 
-  // Returns whether both are the very same shared array, object or long string (no comparison
-  // needed).
+  // Returns whether both are the same shared array, object or long string, which needs no
+  // comparison.
   bool SharesWith(const Value& other) const;
 
  private:
@@ -174,21 +174,21 @@ class alignas(8) Value {
     char inline_chars[kInlineCapacity];
   };
 
-  // The member of that name; nullptr when there is none. REQUIRES: sorted by name.
+  // Returns the member of that name; nullptr when there is none. REQUIRES: `all` is sorted by name.
   static const Member* FindMember(absl::Span<const Member> all, absl::string_view name);
   template <class Word>
   static const Member* FindInPlace(absl::Span<const Member> all, absl::string_view name);
 
   absl::string_view LongString(absl::string_view otherwise) const;
-  // Returns whether the contents are a node that copies share.
+  // Returns whether the contents are a node that copies may share.
   bool IsShared() const { return tag_ >= kTagString && tag_ < kTagInline; }
   void Retain() const;
   void Release();
-  // The elements, shared with no other Value; `room` more fit in without another allocation.
+  // Returns the elements, made unshared; `room` more fit in without another allocation.
   Sequence<Value>& OwnArray(size_t room = 0);
   Sequence<Member>& OwnObject(size_t room = 0);
 
-  // All bytes are set, those that the type has no use for to 0 (unless it was moved from).
+  // All bytes are set; those that the type does not use are 0, except after a move.
   uint8_t tag_ = kTagNull;
   Storage u_ = {};
 };
@@ -209,11 +209,11 @@ class Member {
 struct ParseOptions {
   // Arrays and objects nested deeper are refused (a hostile document cannot exhaust the stack).
   int max_depth = 512;
-  // Where a member is left out while reading, at no cost; "*" stands for every element of an array.
-  // Empty: nothing is. The names must outlive the call.
+  // The path of a member that is left out while reading, at no cost; "*" stands for every element
+  // of an array. Empty: nothing is left out. The names must outlive the call.
   Path dropped;
-  // What is built of the document (base/json_fields.h); all the same it is read to its end, and
-  // refused if it is malformed. nullptr: everything.
+  // The fields that are built (base/json_fields.h); the document is still read to its end, and
+  // refused if it is malformed. nullptr stands for all fields.
   const Fields* kept = nullptr;
 };
 
@@ -226,11 +226,11 @@ struct WriteOptions {
   int indent = 0;            // Spaces per level; 0 writes compact text.
   bool html_escape = false;  // As Go's encoder: < > & U+2028 U+2029 become \uXXXX.
 };
-// Compact text with sorted names and Go's number formats.
+// Writes compact text (unless `indent` is set) with sorted names and Go's number formats.
 std::string Write(const Value& value, const WriteOptions& options = {});
 
-// Typed look-ups for fields the user may have got wrong. Absent gives nullopt (a null counts as
-// present); a wrong type gives kInvalidArgument with Kubernetes' wording:
+// Typed look-ups for fields that users may have set wrongly. nullopt when the field is absent (a
+// null counts as present); a wrong type is kInvalidArgument with Kubernetes' wording:
 // ".spec.replicas accessor error: x is of the type string, expected int64".
 absl::StatusOr<std::optional<int64_t>> FindInt(const Value& v, Path path);
 absl::StatusOr<std::optional<bool>> FindBool(const Value& v, Path path);

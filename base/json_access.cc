@@ -9,7 +9,7 @@
 namespace json {
 namespace {
 
-// Go's names of the types JSON decodes into.
+// Returns Go's name of the type into which JSON is decoded.
 absl::string_view GoType(const Value& v) {
   switch (v.type()) {
     case Value::Type::kNull:
@@ -40,7 +40,8 @@ absl::Status WrongType(Path path, const Value& found, absl::string_view expected
                    " is of the type ", GoType(found), ", expected ", expected));
 }
 
-// The value at `path`, nullptr when absent; an error when something on the way is not an object.
+// Returns the value at `path`, nullptr when absent; an error when a value on the way is not an
+// object.
 absl::StatusOr<const Value*> Walk(const Value& v, Path path) {
   const Value* at = &v;
   for (size_t i = 0; i < path.size(); ++i) {

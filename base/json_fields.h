@@ -1,4 +1,4 @@
-// Which fields of a document are wanted, so that nothing else of it is built while it is read.
+// Selects fields of a document, so that nothing else of it is built while it is read.
 //
 //   const json::Fields fields({"metadata.name", "spec.containers.*.resources"});
 //   json::Parse(text, {.kept = &fields});
@@ -14,15 +14,15 @@
 
 namespace json {
 
-// A tree of names. Immutable, so that any number of threads may use one.
+// A tree of names. Immutable, so that any number of threads may use one object.
 class Fields {
  public:
-  // Each path is the names of nested members, with dots between them; "*" stands for every element
-  // of an array. What the last name of a path leads to is wanted as a whole. No paths: everything
-  // is. `prefix` ("items.*") precedes each path.
+  // Each path consists of the names of nested members, separated by dots; "*" stands for every
+  // element of an array. The member at the end of a path is selected whole. An empty list of paths
+  // selects everything. `prefix` ("items.*") precedes each path.
   explicit Fields(absl::Span<const std::string> paths, absl::string_view prefix = "");
 
-  // What is wanted of the member of that name; nullptr: nothing.
+  // Returns the selection for the member of that name; nullptr when the member is not selected.
   const Fields* Find(absl::string_view name) const;
   bool wants_all() const { return members_.empty(); }
 

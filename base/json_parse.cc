@@ -1,6 +1,6 @@
-// Reading JSON text. The only place that includes RapidJSON: its reader is used for the grammar,
-// numbers and containers are ours (RapidJSON 1.1.0 overflows on hostile exponents and keeps
-// duplicate names).
+// Reads JSON text. This is the only place that includes RapidJSON: its reader is used for the
+// grammar; numbers and containers are built here (RapidJSON 1.1.0 overflows on hostile exponents
+// and keeps duplicate names).
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -21,7 +21,7 @@
 #include "base/json.h"
 #include "base/json_fields.h"
 
-// Plain stretches of strings are copied 16 bytes at a time.
+// Makes the reader copy plain stretches of strings 16 bytes at a time.
 #if defined(__SSE2__)
 #define RAPIDJSON_SSE2
 #endif
@@ -58,8 +58,8 @@ class ViewStream {
   const char* end_;
 };
 
-// A member's name. Those up to 15 bytes live in the Value itself; longer ones repeat from object to
-// object and share their bytes, by a small cache for each thread.
+// Returns a member's name. Names up to 15 bytes are stored in the Value itself; longer ones, which
+// repeat from object to object, share their bytes through a small cache of each thread.
 Value NameOf(absl::string_view name) {
   constexpr size_t kInPlace = 15;
   constexpr size_t kSlots = 256;
@@ -104,7 +104,7 @@ class Handler {
     if (inside_dropped_ > 0) return true;
     const absl::string_view name(text, size);
     Match(name);
-    if (IsLeftOut()) return true;  // The value that follows is not kept.
+    if (IsLeftOut()) return true;  // The value of this member is dropped.
     if (name == "uid") starts_.back().has_uid = true;
     elements_.emplace_back(NameOf(name), Value());
     return true;
@@ -116,7 +116,7 @@ class Handler {
     const size_t start = starts_.back().elements;
     absl::Span<Member> members = absl::MakeSpan(elements_).subspan(start);
     members = members.first(Builder::Sort(members));
-    // Documents and what has a uid (the metadata of something) are hardly ever equal.
+    // Whole documents and objects with a uid (metadata) are hardly ever equal to others.
     const bool may_repeat = starts_.size() > 1 && !starts_.back().has_uid;
     Leave();
     Value object = may_repeat ? PooledObject(members) : Builder::SortedObject(members);
@@ -168,13 +168,13 @@ class Handler {
     starts_.pop_back();
     matched_ = std::min(matched_, starts_.size());
   }
-  // The end of a container inside the dropped value, or of that value itself.
+  // Handles the end of a container inside the dropped value, or of that value itself.
   bool LeaveDropped() {
     if (inside_dropped_ == 0) return false;
     if (--inside_dropped_ == 0 && IsDropped()) --matched_;
     return true;
   }
-  // Notes the step taken inside the innermost open container.
+  // Compares a step, inside the innermost open container, with the path of the dropped member.
   void Match(absl::string_view step) {
     Open& open = starts_.back();
     if (open.kept != nullptr) {
@@ -186,18 +186,19 @@ class Handler {
     if (matched_ > level) matched_ = level;
     if (matched_ == level && level < dropped_.size() && dropped_[level] == step) ++matched_;
   }
-  // nullptr stands for everything.
+  // nullptr stands for all fields.
   static const Fields* WantedOf(const Fields* fields) {
     return fields == nullptr || fields->wants_all() ? nullptr : fields;
   }
-  // Returns whether the value that comes is not wanted.
+  // Returns whether the next value is left out.
   bool IsLeftOut() const { return IsDropped() || (!starts_.empty() && starts_.back().leaves_out); }
   bool IsDropped() const { return !dropped_.empty() && matched_ == dropped_.size(); }
   bool AddNumber(absl::string_view text) {
     int64_t whole = 0;
     const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), whole);
     if (code == std::errc() && end == text.data() + text.size()) return Add(Value(whole));
-    // strtod, as from_chars does not distinguish underflow (0 here, as in Go) from overflow.
+    // strtod is used because from_chars does not distinguish underflow (0 here, as in Go) from
+    // overflow.
     const double d = std::strtod(std::string(text).c_str(), nullptr);
     if (d <= std::numeric_limits<double>::max() && d >= std::numeric_limits<double>::lowest()) {
       return Add(Value(d));
@@ -208,17 +209,19 @@ class Handler {
 
   const size_t max_depth_;
   const Path dropped_;
-  const Fields* const kept_;   // Of the document.
-  size_t matched_ = 0;         // Leading steps of dropped_ that lead to where the reader is.
-  size_t inside_dropped_ = 0;  // Containers open inside what is left out, itself included.
-  // What is open, outermost first, and the elements so far of all of that: the values of an array
-  // have no name; the last member of an object has no value yet while that is being read.
+  const Fields* const kept_;  // For the whole document.
+  size_t matched_ = 0;        // How many leading steps of dropped_ match the reader's position.
+  // Open containers inside the value that is left out, including itself.
+  size_t inside_dropped_ = 0;
+  // The open containers, outermost first, and the elements of all of them so far: the values of an
+  // array have no name; the last member of an object has no value yet while its value is being
+  // read.
   struct Open {
-    size_t elements;  // That precede it.
+    size_t elements;  // How many elements precede it.
     bool is_array;
-    const Fields* kept;            // Of this container.
-    const Fields* next = nullptr;  // Of the value that comes, and whether that is left out.
-    bool leaves_out = false;
+    const Fields* kept;            // For this container.
+    const Fields* next = nullptr;  // For the next value.
+    bool leaves_out = false;       // True if the next value is left out.
     bool has_uid = false;
   };
   std::vector<Open> starts_;
@@ -235,7 +238,8 @@ bool IsAscii(absl::string_view text) {
   return any < 0x80;
 }
 
-// Where the text is decoded in place: one for each thread, as the text itself must stay.
+// A copy of the text that is decoded in place, since the text itself must not change. Each thread
+// has one buffer.
 class Scratch {
  public:
   explicit Scratch(absl::string_view text) : buffer_(Buffer()) {
@@ -249,7 +253,7 @@ class Scratch {
   char* data() { return buffer_.data(); }
 
  private:
-  static constexpr size_t kPadding = 16;  // The reader looks at whole blocks.
+  static constexpr size_t kPadding = 16;  // The reader reads whole blocks.
   static constexpr size_t kKeptCapacity = 64 << 10;
   static std::string& Buffer() {
     thread_local std::string buffer;
@@ -266,7 +270,7 @@ struct Reading {
 
 Reading Read(absl::string_view text, Handler& handler) {
   rapidjson::Reader reader;
-  if (IsAscii(text)) {  // Nearly always, and then much faster.
+  if (IsAscii(text)) {  // This is nearly always the case, and much faster.
     Scratch scratch(text);
     rapidjson::InsituStringStream stream(scratch.data());
     const auto result = reader.Parse<kFlags | rapidjson::kParseInsituFlag>(stream, handler);
@@ -277,13 +281,13 @@ Reading Read(absl::string_view text, Handler& handler) {
   return {result, stream.Tell()};
 }
 
-// Escaped halves of surrogate pairs that stand alone become U+FFFD, as in Go. (The reader refuses
-// first halves, and makes bytes of second halves that are not UTF-8.) The length stays.
+// Replaces escaped halves of surrogate pairs that stand alone by U+FFFD, as Go does. (The reader
+// refuses first halves, and turns second halves into bytes that are not UTF-8.) The length of the
+// text stays the same.
 class SurrogateRepair {
  public:
   static bool MayNeed(absl::string_view text) {
-    const size_t escape =
-        text.find('\\');  // Most texts have none, and this search is the fast one.
+    const size_t escape = text.find('\\');  // Most texts have none, and this search is fast.
     if (escape == absl::string_view::npos) return false;
     text.remove_prefix(escape);
     return absl::StrContains(text, "\\ud") || absl::StrContains(text, "\\uD");
@@ -298,14 +302,15 @@ class SurrogateRepair {
  private:
   static constexpr size_t kEscape = 6;  // "\uXXXX"
 
-  // Reports whether "\uDxXX" stands there, with x (in lower case) among these.
+  // Returns whether the text at `at` is "\uDxXX", where `x` lists the allowed values of x in lower
+  // case.
   bool IsEscape(size_t at, absl::string_view x) const {
     const auto lower = [&](size_t i) { return absl::ascii_tolower(text_[at + i]); };
     return at + kEscape <= text_.size() && text_[at] == '\\' && text_[at + 1] == 'u' &&
            lower(2) == 'd' && absl::StrContains(x, lower(3)) &&
            absl::ascii_isxdigit(text_[at + 4]) && absl::ascii_isxdigit(text_[at + 5]);
   }
-  // How far to go on.
+  // Repairs the escape at `at` if need be; returns its length.
   size_t RepairAt(size_t at) {
     if (!IsEscape(at, "89abcdef")) return 2;
     text_.replace(at, kEscape, "\\ufffd");

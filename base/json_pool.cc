@@ -14,9 +14,9 @@
 namespace json {
 namespace {
 
-// Larger containers are hardly ever equal, and take long to compare.
+// Larger containers are hardly ever equal, and comparing them takes long.
 constexpr size_t kMostElements = 32;
-// A container has its place in one set, by its hash, and any slot of that.
+// The hash of a container selects a set; within the set it may be in any slot.
 constexpr size_t kSlotsOfSet = 4;
 constexpr size_t kSets = 8192;
 // Neighbouring sets share a lock.
@@ -36,7 +36,7 @@ uint64_t WordAt(const T* from) {
 
 }  // namespace
 
-// Reads the bytes of values: equal ones have equal bytes, long strings apart (see Value).
+// Compares values by their bytes: equal values have equal bytes, except long strings (see Value).
 class NodePool {
  public:
   static NodePool& Get() {
@@ -51,7 +51,7 @@ class NodePool {
     for (const Member& element : elements) hash = Elements::Hash(hash, element);
     hash ^= hash >> 29;
     const size_t set = hash % kSets;
-    Value dropped;  // Freed without the lock.
+    Value dropped;  // Declared before `lock`, so that it is freed after the unlock.
     const TryLock lock(locks_[set * kLocks / kSets]);
     if (!lock.held()) return Elements::Build(elements);
     const absl::Span<Slot> slots = absl::MakeSpan(*slots_).subspan(set * kSlotsOfSet, kSlotsOfSet);
@@ -93,16 +93,17 @@ class NodePool {
     uint64_t hash = 0;
     Value value;
   };
-  // The slot for what is not there yet: one that is free or that only the table has. With all in
-  // use, any may go: that costs memory, no more. This is not asked while an equal one is looked
-  // for, because it reads the nodes, which are rarely in the processor's cache.
+  // Returns the slot for a container that is not in the table: one that is free or whose container
+  // only the table uses. If all are in use any slot may be taken, which only costs memory. This is
+  // not checked while an equal container is looked for, because it reads the nodes, which are
+  // rarely in the processor's cache.
   static Slot& SlotFor(uint64_t hash, absl::Span<Slot> slots) {
     for (Slot& slot : slots) {
       if (slot.value.is_null() || IsUnused(slot.value)) return slot;
     }
     return slots[(hash >> 60) % slots.size()];
   }
-  // Nobody waits: who finds the place taken does without the table this time.
+  // Does not wait: a thread that finds the lock taken does without the table this time.
   class TryLock {
    public:
     explicit TryLock(std::atomic_flag& flag)
@@ -122,7 +123,7 @@ class NodePool {
     constexpr uint64_t kFirst = 0x9E3779B97F4A7C15u;
     constexpr uint64_t kSecond = 0xD6E8FEB86659FD93u;
     uint64_t first, last;
-    if (value.tag_ == Value::kTagString) {  // The ends of long strings have to do.
+    if (value.tag_ == Value::kTagString) {  // The ends of long strings suffice.
       const absl::string_view text = value.AsString();
       first = WordAt(text.data()) + text.size();
       last = WordAt(text.data() + text.size() - sizeof(last));
@@ -141,7 +142,7 @@ class NodePool {
     return a.tag_ == Value::kTagString && b.tag_ == Value::kTagString &&
            a.AsString() == b.AsString();
   }
-  // Returns whether only the table has it.
+  // Returns whether only the table refers to the container.
   static bool IsUnused(const Value& value) {
     if (value.is_array()) return value.u_.word.array->refs.load(std::memory_order_acquire) == 1;
     return value.is_object() && value.u_.word.object->refs.load(std::memory_order_acquire) == 1;

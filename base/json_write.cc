@@ -1,4 +1,4 @@
-// Writing JSON text as Go's encoder does.
+// Writes JSON text as Go's encoder does.
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -15,7 +15,7 @@ namespace {
 constexpr absl::string_view kLineSeparator = "\xe2\x80\xa8";
 constexpr absl::string_view kParagraphSeparator = "\xe2\x80\xa9";
 
-// The length of the well-formed sequence of several bytes that `text` begins with; 0 if there is
+// Returns the length of the well-formed multi-byte sequence that `text` begins with; 0 if there is
 // none.
 size_t Utf8Length(absl::string_view text) {
   const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
@@ -26,7 +26,7 @@ size_t Utf8Length(absl::string_view text) {
                         : first < 0xF5 ? 4
                                        : 0;
   if (length == 0 || text.size() < length) return 0;
-  // Overlong forms, surrogates and what is beyond Unicode show in the second byte.
+  // The second byte shows overlong forms, surrogates and code points beyond Unicode.
   const unsigned char low = first == 0xE0 ? 0xA0 : first == 0xF0 ? 0x90 : 0x80;
   const unsigned char high = first == 0xED ? 0x9F : first == 0xF4 ? 0x8F : 0xBF;
   if (byte(1) < low || byte(1) > high) return 0;
@@ -36,7 +36,8 @@ size_t Utf8Length(absl::string_view text) {
   return length;
 }
 
-// Returns whether a byte goes into a string as it is, whatever the options and the bytes beside it.
+// Marks the bytes that are written into a string as they are, whatever the options and the bytes
+// beside them.
 constexpr std::array<bool, 256> MakePlainBytes() {
   std::array<bool, 256> plain{};
   for (size_t c = 0x20; c < 0x80; ++c) {
@@ -46,7 +47,8 @@ constexpr std::array<bool, 256> MakePlainBytes() {
 }
 constexpr std::array<bool, 256> kPlainBytes = MakePlainBytes();
 
-// The first place from `at` on that has to be looked at; the size when there is none.
+// Returns the position of the first byte from `at` on that is not plain; the size when there is
+// none.
 size_t PlainUntil(absl::string_view s, size_t at) {
   while (at < s.size() && kPlainBytes[static_cast<unsigned char>(s[at])]) ++at;
   return at;
@@ -122,7 +124,8 @@ class Writer {
     out_ += '}';
   }
 
-  // Shortest digits that read back as the same double; exponents only below 1e-6 and from 1e21 on.
+  // Writes the shortest digits that read back as the same double; exponents only below 1e-6 and
+  // from 1e21 on.
   void WriteDouble(double d) {
     if (!std::isfinite(d)) {
       out_ += "null";
@@ -149,7 +152,7 @@ class Writer {
     absl::StrAppend(&out_, text);
   }
 
-  // The shortest digits, filled up with zeros to the decimal point.
+  // Writes the shortest digits, filled up with zeros to the decimal point.
   void WritePaddedDouble(double d) {
     char buffer[64];
     const auto end =
@@ -185,7 +188,7 @@ class Writer {
     out_ += '"';
   }
 
-  // `character` is empty for a byte that is not UTF-8.
+  // Returns whether the character is escaped; `character` is empty for a byte that is not UTF-8.
   bool IsSpecial(absl::string_view character) const {
     if (character.empty()) return true;
     const auto c = static_cast<unsigned char>(character[0]);

@@ -1,4 +1,4 @@
-// SIGTERM and SIGINT (Ctrl-C) as a program takes them: the first one asks it to end, the second one
+// Handles SIGTERM and SIGINT (Ctrl-C): the first signal asks the program to end, the second one
 // ends it.
 //
 //   int main(...) {
@@ -17,13 +17,13 @@ namespace base {
 class StopSignals {
  public:
   // Blocks both signals in this thread and in those that it starts, so that they wait for Watch()
-  // or Await(), and ignores SIGPIPE: who stops reading is seen as a failed write.
+  // or Await(), and ignores SIGPIPE, so that a closed connection or pipe shows as a failed write.
   StopSignals();
 
   // Calls `on_first` on a thread of its own when the first signal comes, and ends the process with
   // `exit_code` when the second one does. Call it once; it returns at once.
   void Watch(std::function<void(int signal)> on_first, int exit_code) const;
-  // Blocks until a signal comes. REQUIRES: nobody watches.
+  // Blocks until a signal comes. REQUIRES: Watch is not used.
   int Await() const;
 
  private:

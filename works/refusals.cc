@@ -16,7 +16,7 @@ absl::Status Refusals::Check(const Object& object, const json::Value& change) co
 void Refusals::Note(const Object& object, const json::Value& change, const absl::Status& result) {
   absl::MutexLock lock(&mu_);
   const auto found = refused_.find(object);
-  // Whoever denies for other reasons (403 of a quota, a webhook) may change his mind soon.
+  // Requests that are denied for other reasons (403 of a quota, a webhook) may soon be accepted.
   if (!absl::IsInvalidArgument(result)) {
     if (found != refused_.end()) refused_.erase(found);
     return;

@@ -1,10 +1,10 @@
-// Changes that a member's API server has refused as invalid, so that they are not sent again at
-// once.
+// Remembers changes that a member's API server has refused as invalid, so that they are not sent
+// again at once.
 //
 // A Job whose template cannot be changed is refused for ever. The queue of the execution loop backs
-// off, but each event of the object in the member has its drift looked at by the work-status loop,
+// off, but each event of the object in the member makes the work-status loop look at its drift,
 // too. The same change of the same object is therefore sent again only after a pause that doubles;
-// until then it fails with the error of the last time.
+// until then it fails with the same error as the last time.
 #ifndef WORKS_REFUSALS_H_
 #define WORKS_REFUSALS_H_
 
@@ -23,7 +23,7 @@
 
 namespace works {
 
-// Thread-safe. It is memory of one process; when it is lost, the change is sent once more.
+// Thread-safe. This is memory of one process; when it is lost, the change is sent once more.
 class Refusals {
  public:
   static constexpr absl::Duration kFirstPause = absl::Seconds(1);
@@ -32,15 +32,15 @@ class Refusals {
   // Cluster, kind and name.
   using Object = std::tuple<std::string, kube::Gvk, kube::ObjectKey>;
 
-  // REQUIRES: the clock outlives this object.
+  // REQUIRES: `clock` outlives this object.
   explicit Refusals(const base::Clock& clock) : clock_(clock) {}
 
-  // What became of this change of the object the last time, if it was refused and it is too early
-  // to send it again; else OK.
+  // Returns the error of the last attempt if this change of the object was refused and it is too
+  // early to send it again; else OK.
   absl::Status Check(const Object& object, const json::Value& change) const;
-  // Notes what became of the change.
+  // Records the result of the change.
   void Note(const Object& object, const json::Value& change, const absl::Status& result);
-  // Forgets the objects for which `gone` holds.
+  // Forgets the objects for which `gone` returns true.
   void Forget(const std::function<bool(const Object&)>& gone);
 
  private:

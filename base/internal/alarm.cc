@@ -1,12 +1,13 @@
-// How it works. A waiting thread notes its mutex and deadline in a table and waits for "condition
+// How it works. A waiting thread enters its mutex and deadline in a table and waits for "condition
 // or deadline" as an ordinary condition of its mutex. One thread sleeps on a timer that goes off at
-// the earliest deadline noted; it then locks and unlocks each mutex that is due, and an absl::Mutex
-// that is unlocked evaluates the conditions of those who wait for it.
+// the earliest deadline in the table; it then locks and unlocks each mutex that is due, and an
+// absl::Mutex that is unlocked evaluates the conditions of its waiters.
 //
-// The thread only tries to lock, since it holds the table: a waiter cannot leave (and its mutex
-// cannot die) under its hands, and nothing can deadlock. A mutex that somebody holds is tried again
-// a little later: its holder may be a waiter that has looked at its condition and not gone to sleep
-// yet. Any other holder wakes the waiters itself when it unlocks, so the pauses may grow.
+// The thread holds the lock of the table meanwhile, so that a waiter cannot leave (and its mutex
+// cannot be destroyed). Therefore it only tries to lock each mutex, so that nothing can deadlock. A
+// mutex that is held is tried again a little later: its holder may be a waiter that has evaluated
+// its condition but does not sleep yet. Any other holder wakes the waiters itself when it unlocks,
+// so the pauses may grow.
 #include "base/internal/alarm.h"
 
 #include <sys/timerfd.h>
@@ -68,19 +69,19 @@ Alarm::Waiters::iterator Alarm::Enter(absl::Mutex& mu, SteadyTime deadline) {
   return waiters_.emplace(deadline, Waiter{&mu, deadline, kFirstPause});
 }
 
-// The timer stays as it is: to wake up once for nothing is cheaper than to set it for each wait.
+// The timer is not changed: waking up once in vain is cheaper than setting the timer for each wait.
 void Alarm::Leave(Waiters::iterator waiter) {
   std::lock_guard lock(mu_);
   waiters_.erase(waiter);
 }
 
-// Also wakes the thread from a read that waits for a later moment.
+// Also wakes the thread if it is waiting for a later time.
 void Alarm::SetTimer(SteadyTime at) {
   timer_at_ = at;
   itimerspec setting = {};
   if (at != SteadyTime::InfiniteFuture()) {
     setting.it_value = absl::ToTimespec(at.since_beginning());
-    // A value of zero would switch the timer off.
+    // A value of zero would disarm the timer.
     if (at <= SteadyTime()) setting.it_value = {.tv_sec = 0, .tv_nsec = 1};
   }
   timerfd_settime(timer_, TFD_TIMER_ABSTIME, &setting, nullptr);
@@ -100,11 +101,11 @@ int64_t Alarm::tries() const {
   return tries_;
 }
 
-// Returns when to look again.
+// Tries to wake the waiters that are due; returns when to try again.
 SteadyTime Alarm::WakeDue(SteadyTime now) ABSL_NO_THREAD_SAFETY_ANALYSIS {
   const auto later = waiters_.upper_bound(now);
   SteadyTime next = later == waiters_.end() ? SteadyTime::InfiniteFuture() : later->first;
-  // Those that were woken are still here until they have got their mutex, and are tried again.
+  // Waiters that were woken stay in the table until they have got their mutex, and are tried again.
   for (auto it = waiters_.begin(); it != later; ++it) {
     Waiter& waiter = it->second;
     if (waiter.next_try <= now) {

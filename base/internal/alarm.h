@@ -1,7 +1,7 @@
-// Wakes threads that wait on an absl::Mutex when a moment of the steady clock has come.
+// Wakes threads that wait on an absl::Mutex at a given time of the steady clock.
 //
-// Abseil's own timed waits end at a moment of the wall clock, so that a wall clock that is set back
-// by an hour makes a wait of two seconds last an hour.
+// Abseil's own timed waits end at a time of the wall clock, so that a wall clock that is set back
+// by an hour makes a wait of two seconds last an hour longer.
 #ifndef BASE_INTERNAL_ALARM_H_
 #define BASE_INTERNAL_ALARM_H_
 
@@ -16,8 +16,8 @@
 
 namespace base::internal {
 
-// The machine's steady clock: CLOCK_BOOTTIME, which also counts the time of a suspension, so that a
-// leader whose machine slept finds its lease expired.
+// Reads the machine's steady clock: CLOCK_BOOTTIME, which also counts the time of a suspension, so
+// that a leader whose machine slept finds its lease expired.
 SteadyTime ReadSteadyClock();
 
 // Thread-safe. Starts one thread for the whole process at the first wait with a deadline.
@@ -26,18 +26,18 @@ class Alarm {
   Alarm();
   Alarm(const Alarm&) = delete;
 
-  // Does what Clock::AwaitUntil promises.
+  // Has the contract of Clock::AwaitUntil.
   bool AwaitUntil(absl::Mutex& mu, const absl::Condition& condition, SteadyTime deadline)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu);
 
-  // How often a mutex was tried so far.
+  // Returns how often mutexes were tried so far.
   int64_t tries() const;
 
  private:
   struct Waiter {
     absl::Mutex* mu;
-    SteadyTime next_try;   // When its deadline has come.
-    absl::Duration pause;  // Before the try after that.
+    SteadyTime next_try;   // At first its deadline.
+    absl::Duration pause;  // The pause after the next try.
   };
   using Waiters = std::multimap<SteadyTime, Waiter>;  // By deadline.
 
@@ -49,10 +49,10 @@ class Alarm {
 
   const int timer_;  // A timerfd.
   mutable std::mutex mu_;
-  Waiters waiters_;                                     // Under mu_.
-  SteadyTime timer_at_ = SteadyTime::InfiniteFuture();  // Under mu_: when the timer goes off.
-  int64_t tries_ = 0;                                   // Under mu_.
-  bool running_ = false;                                // Under mu_: the thread has been started.
+  Waiters waiters_;                                     // Guarded by mu_.
+  SteadyTime timer_at_ = SteadyTime::InfiniteFuture();  // Guarded by mu_; when the timer goes off.
+  int64_t tries_ = 0;                                   // Guarded by mu_.
+  bool running_ = false;                                // Guarded by mu_; whether the thread runs.
 };
 
 }  // namespace base::internal

@@ -87,7 +87,8 @@ std::shared_ptr<HttpConnection> ConnectionTable::TakeLongestWaiting() {
 }
 
 void ConnectionTable::Remove(const HttpConnection* connection) {
-  std::shared_ptr<HttpConnection> last;  // Perhaps the last reference: let go without the lock.
+  // Declared before the lock, because it may be the last reference.
+  std::shared_ptr<HttpConnection> last;
   absl::MutexLock lock(&mu_);
   const auto open = open_.find(connection);
   if (open != open_.end()) last = std::move(open_.extract(open).mapped());

@@ -30,9 +30,9 @@ struct Value::StringNode {
   static void Delete(StringNode* node);
 };
 
-// The items of an array (T is Value) or the members of an object (T is Member): they follow their
-// count in the same allocation. Elements are moved about as bytes, which is right for a Value
-// wherever it lies.
+// The items of an array (T is Value) or the members of an object (T is Member); they follow their
+// count in the same allocation. Elements are relocated by copying their bytes, which is correct for
+// a Value.
 template <class T>
 class alignas(void*) Sequence {
  public:
@@ -74,7 +74,7 @@ class alignas(void*) Sequence {
     --size_;
     Move(at + 1, at, size_ - at);
   }
-  // Moves all elements to one that has room for `capacity`, and frees this one.
+  // Moves all elements to a new sequence with room for `capacity`, and frees the old one.
   static Sequence* Grow(Sequence* from, size_t capacity) {
     Sequence* grown = New(capacity);
     std::memcpy(static_cast<void*>(grown->data()), from->data(), from->size_ * sizeof(T));
@@ -93,17 +93,18 @@ class alignas(void*) Sequence {
   uint32_t capacity_ = 0;
 };
 
-// Builds containers in one go, without a copy-on-write check for each element. Elements are moved
+// Builds containers at once, without a copy-on-write check for each element. Elements are moved
 // from.
 class Builder {
  public:
   static Value Array(absl::Span<Value> items);
-  // The values of the elements, whose names are not looked at.
+  // Builds an array of the elements' values; their names are ignored.
   static Value ArrayOf(absl::Span<Member> elements);
   static Value Object(absl::Span<Member> members);
-  // REQUIRES: sorted by name, names unique.
+  // REQUIRES: the members are sorted by name, and names are unique.
   static Value SortedObject(absl::Span<Member> members);
-  // Sorts in place; of equal names the last one comes to the front part, whose size is returned.
+  // Sorts in place and removes duplicates: of equal names the last one is kept. Returns the number
+  // of members that remain, which are at the front.
   static size_t Sort(absl::Span<Member> members);
 
  private:

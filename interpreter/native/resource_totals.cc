@@ -17,13 +17,13 @@ namespace {
 
 using kube::Quantity;
 
-// One resource and how much of it: the member of the pod's map that named it first, a number.
+// The amount of one resource: the member of the pod's map that named it first, and a number.
 struct Amount {
   const json::Member* source;
   int64_t value = 0;
   absl::string_view name() const { return source->name(); }
 };
-// A handful of resources: a linear search beats any map.
+// Pods name a handful of resources, so a linear search is faster than a map.
 using Amounts = absl::InlinedVector<Amount, 8>;
 
 absl::StatusOr<Quantity> QuantityOf(const json::Value& v) {
@@ -47,7 +47,8 @@ int64_t& ValueOf(Amounts& amounts, const json::Member& resource) {
   return amounts.back().value;
 }
 
-// Adds the counted resources of the quantity map in that member.
+// Combines the counted resources of the quantity map `map` into `into`, except those that `except`
+// names.
 template <class Combine>
 void Fold(Fields& owner, absl::string_view map, const json::Value& except, Amounts& into,
           Combine combine) {
@@ -63,7 +64,7 @@ void Fold(Fields& owner, absl::string_view map, const json::Value& except, Amoun
   }
 }
 
-// Requests, and limits where there is no request.
+// Combines the containers' requests, and their limits where there is no request.
 template <class Combine>
 void FoldContainers(Fields& pod_spec, absl::string_view containers, Amounts& into,
                     Combine combine) {
@@ -89,7 +90,7 @@ json::Value RequestOfPod(Fields& pod_spec) {
   request.reserve(amounts.size());
   for (const Amount& amount : amounts) {
     if (amount.value <= 0) continue;
-    request.push_back(*amount.source);  // Shares the text of the name.
+    request.push_back(*amount.source);  // The copy shares the text of the name.
     request.back().value = kube::ScheduledQuantity(amount.name(), amount.value).ToString();
   }
   if (request.empty()) return nullptr;

@@ -7,11 +7,11 @@
 
 namespace interpreter::native {
 
-// A map of resource name to quantity: per resource the sum over the containers, at least what any
-// init container requests, plus the overhead. A limit stands in for a missing request. CPU counts
-// in thousandths, everything else in whole units, each rounded up. Only resources for
-// which kube::IsScheduledResource holds count, and only amounts above 0. Null when nothing is left.
-// Wrong types and malformed quantities go to the errors of the pod spec.
+// Returns a map of resource name to quantity: for each resource the sum over the containers, at
+// least what any init container requests, plus the overhead. A limit stands in for a missing
+// request. CPU counts in thousandths, everything else in whole units, each rounded up. Only
+// resources for which kube::IsScheduledResource holds count, and only amounts above 0. Null when
+// nothing is left. Wrong types and malformed quantities are added to the errors of the pod spec.
 json::Value RequestOfPod(Fields& pod_spec);
 
 }  // namespace interpreter::native
