@@ -20,7 +20,7 @@ constexpr int kUsageError = 2;
 struct Options {
   example::ServerOptions server;
   std::string manifests = "examples/webhook/manifests";
-  std::string output;  // Empty: standard output.
+  std::string output;  // Empty stands for standard output.
 };
 
 void AddOptions(CLI::App& app, Options& o) {

@@ -18,8 +18,8 @@ constexpr int kOk = 200, kBadRequest = 400, kInternal = 500;
 using Function = absl::StatusOr<json::Value> (*)(const json::Value& request);
 
 struct KnownOperation {
-  absl::string_view context_name;  // In a ResourceInterpreterContext.
-  absl::string_view review_name;   // In an ExploreReview. "": not there.
+  absl::string_view context_name;  // Its name in a ResourceInterpreterContext.
+  absl::string_view review_name;   // Its name in an ExploreReview; "" when it has none.
   Function answer;
 };
 constexpr KnownOperation kOperations[] = {
@@ -63,7 +63,7 @@ base::HttpResponse Refuse(int code, absl::string_view why) {
 base::HttpResponse AnswerReview(const json::Value& message) {
   absl::StatusOr<json::Value> response = Answer(message["request"], /*review=*/true);
   if (!response.ok()) return Refuse(kInternal, response.status().message());
-  if (response->Has("rawStatus")) {  // Which is called otherwise here.
+  if (response->Has("rawStatus")) {  // An ExploreReview calls this member "status".
     response->Set("status", (*response)["rawStatus"]);
     response->Erase("rawStatus");
   }

@@ -1,4 +1,5 @@
-// The messages of the two webhook APIs, and which function answers which operation.
+// Reads and writes the messages of the two webhook APIs, and calls the function that answers each
+// operation.
 #ifndef EXAMPLES_WEBHOOK_MESSAGES_H_
 #define EXAMPLES_WEBHOOK_MESSAGES_H_
 

@@ -22,7 +22,7 @@ const json::Value& PodOf(const json::Value& request) {
   return SpecOf(request).Get({"template", "spec"});
 }
 
-// What the API server's default would be.
+// The value that the API server would set by default.
 constexpr int64_t kDefaultReplicas = 1;
 
 absl::StatusOr<int64_t> ReplicasOf(const json::Value& request) {
@@ -30,22 +30,22 @@ absl::StatusOr<int64_t> ReplicasOf(const json::Value& request) {
   return replicas.value_or(kDefaultReplicas);
 }
 
-// A response with one RFC 6902 operation, as base64.
+// Returns a response with one RFC 6902 operation, as base64.
 json::Value PatchWith(json::Value operation) {
   const std::string text = json::Write(json::Value::Array({std::move(operation)}));
   return json::Value::Object({{"patchType", "JSONPatch"}, {"patch", absl::Base64Escape(text)}});
 }
 
-// "add" also replaces a member that is there.
+// The operation "add" also replaces an existing member.
 json::Value Setting(absl::string_view path, json::Value value) {
   return PatchWith(
       json::Value::Object({{"op", "add"}, {"path", path}, {"value", std::move(value)}}));
 }
 
-// Neither patch nor patchType: the object stays as it is.
+// A response with neither patch nor patchType leaves the object as it is.
 json::Value Unchanged() { return json::Value::Object(); }
 
-// The sum of the containers' requests.
+// Returns the sum of the containers' requests.
 absl::StatusOr<json::Value> RequestsOf(const json::Value& pod) {
   json::Value sum = json::Value::Object();
   for (const json::Value& container : pod["containers"].items()) {
@@ -111,7 +111,7 @@ absl::StatusOr<json::Value> Retain(const json::Value& request) {
 absl::StatusOr<json::Value> AggregateStatus(const json::Value& request) {
   int64_t ready = 0;
   for (const json::Value& item : request["aggregatedStatus"].items()) {
-    // A cluster that could not be written to has no status.
+    // A cluster to which the object could not be written has no status.
     ready += item.Get({"status", "readyReplicas"}).AsInt();
   }
   const json::Value status = json::Value::Object({{"readyReplicas", ready}});

@@ -1,5 +1,6 @@
-// Measures this project's interpreter on the objects of a folder and prints what it found as JSON,
-// in the shape that the program for upstream's (upstream/main.go) prints; only "webhook" is more.
+// Measures this project's interpreter on the objects of a folder and prints the figures as JSON, in
+// the format of the program that measures upstream's (upstream/main.go), with "webhook" in
+// addition.
 //
 //   interpreter_bench OBJECTS [SECONDS]
 //

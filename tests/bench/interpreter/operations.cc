@@ -24,11 +24,11 @@ using interpreter::customized::CustomizationSet;
 using interpreter::customized::LuaBackend;
 using WallClock = std::chrono::steady_clock;
 
-// What ReviseReplica sets; the program for the other side uses the same number.
+// The replicas that ReviseReplica sets; upstream/main.go uses the same number.
 constexpr int64_t kReplicasSet = 7;
-// Calls between looks at the clock.
+// How many calls are made before the clock is read again.
 constexpr int kBatch = 64;
-// Calls whose bytes are counted: what is allocated seldom (a growing slab) should weigh little.
+// How many calls' bytes are counted: many, so that rare allocations (a growing slab) weigh little.
 constexpr int kCountedCalls = 2000;
 
 std::unique_ptr<LuaBackend> NewScripts(absl::string_view layer, const InterpreterOptions& options,
@@ -56,7 +56,7 @@ double SecondsSince(WallClock::time_point began) {
   return std::chrono::duration<double>(WallClock::now() - began).count();
 }
 
-// How many calls were made until `length` was over.
+// Returns how many calls were made within `length`.
 absl::StatusOr<int64_t> RunFor(const Interpreter& chain, const BenchOperation& op,
                                const Subject& subject, absl::Duration length) {
   const auto end = WallClock::now() + absl::ToChronoNanoseconds(length);

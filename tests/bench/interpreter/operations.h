@@ -1,4 +1,4 @@
-// The rows of the benchmark: every operation, and what one call of it costs.
+// The rows of the benchmark: measures what one call of every operation costs.
 #ifndef TESTS_BENCH_INTERPRETER_OPERATIONS_H_
 #define TESTS_BENCH_INTERPRETER_OPERATIONS_H_
 
@@ -21,41 +21,43 @@
 namespace bench {
 
 struct InterpreterOptions {
-  metrics::Registry* metrics = nullptr;  // Must outlive the interpreter.
-  // Bytes that scripts allocate are added here; nullptr: nobody counts. Must outlive it as well.
+  metrics::Registry* metrics = nullptr;  // REQUIRES: outlives the interpreter.
+  // The bytes that scripts allocate are added here; nullptr: they are not counted. REQUIRES:
+  // outlives the interpreter.
   std::atomic<uint64_t>* script_bytes = nullptr;
-  // How the webhook layer reaches its hooks, and which there are.
+  // Determine how the webhook layer reaches its hooks, and which hooks there are.
   interpreter::webhook::WebhookBackendOptions webhooks;
-  std::shared_ptr<const interpreter::webhook::HookSet> hooks;  // nullptr: none.
+  std::shared_ptr<const interpreter::webhook::HookSet> hooks;  // nullptr: no hooks.
 };
-// All four layers as the controller manager has them, without customizations of users.
+// Returns an interpreter of all four layers, as in the controller manager, without customizations
+// of users.
 std::unique_ptr<interpreter::Interpreter> NewInterpreter(InterpreterOptions options);
 
-// An operation as the other side of the benchmark calls it.
+// An operation, named as in upstream/main.go.
 struct BenchOperation {
   absl::string_view name;
-  // Asks once. The answer is dropped here, so that its end is part of the cost.
+  // Calls the operation once. The answer is destroyed inside, so that this is part of the cost.
   absl::Status (*run)(const interpreter::Interpreter& chain, const Subject& subject);
-  // The answer in the words of upstream's types.
+  // Returns the answer in the format of upstream's types.
   absl::StatusOr<json::Value> (*answer)(const interpreter::Interpreter& chain,
                                         const Subject& subject);
 };
 absl::Span<const BenchOperation> Operations();
 
-// What one call costs, as the mean of many.
+// The cost of one call, as the mean of many.
 struct Cost {
-  double ns = 0;      // By the clock on the wall.
+  double ns = 0;      // Wall-clock time.
   double cpu_ns = 0;  // CPU time of this thread; less than `ns` when others use the machine.
 };
-// Runs for `length` after having warmed up.
+// Measures for `length`, after a warm-up.
 absl::StatusOr<Cost> MeasureTime(const interpreter::Interpreter& chain, const BenchOperation& op,
                                  const Subject& subject, absl::Duration length);
-// Bytes that one call allocates: from operator new, and in scripts' states. REQUIRES:
-// `script_bytes` is what `chain` counts in, and nobody else uses it.
+// Returns the bytes that one call allocates: from operator new, and in scripts' states. REQUIRES:
+// `chain` counts in `script_bytes`, and nobody else does.
 absl::StatusOr<int64_t> MeasureBytes(const interpreter::Interpreter& chain,
                                      const std::atomic<uint64_t>& script_bytes,
                                      const BenchOperation& op, const Subject& subject);
-// Calls a second by as many threads as there are subjects, each with its own.
+// Returns the calls a second by as many threads as there are subjects, each with its own.
 absl::StatusOr<double> MeasureWorkers(const interpreter::Interpreter& chain,
                                       const BenchOperation& op, absl::Span<const Subject> subjects,
                                       absl::Duration length);

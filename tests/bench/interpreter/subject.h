@@ -1,4 +1,5 @@
-// What the interpreter is asked about: objects from files, which both sides of the benchmark read.
+// The objects that the interpreter is asked about, from files that both sides of the benchmark
+// read.
 #ifndef TESTS_BENCH_INTERPRETER_SUBJECT_H_
 #define TESTS_BENCH_INTERPRETER_SUBJECT_H_
 
@@ -11,17 +12,17 @@
 
 namespace bench {
 
-// An object with what two members report of it.
+// An object and the status that two members report of it.
 struct Subject {
   std::string name;
   kube::Object object;
   interpreter::AggregatedItems items;
 };
 
-// The JSON value in a file. Errors name the file.
+// Returns the JSON value in a file. Errors name the file.
 absl::StatusOr<json::Value> ReadJson(const std::string& path);
-// "<folder>/<name>.json" and "<folder>/<name>.items.json". Every call makes a value that shares
-// nothing with others, as objects of different workers do.
+// Reads "<folder>/<name>.json" and "<folder>/<name>.items.json". The values of different calls
+// share nothing, as the objects of different workers do not.
 absl::StatusOr<Subject> ReadSubject(const std::string& folder, const std::string& name);
 
 }  // namespace bench

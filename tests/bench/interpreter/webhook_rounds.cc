@@ -23,7 +23,7 @@ using WallClock = std::chrono::steady_clock;
 
 constexpr char kManifests[] = "examples/webhook/manifests";
 
-// Remembers the last request, to send it again without the layer.
+// Remembers the last request, so that it can be sent again without the layer.
 class RememberingTransport : public kube::Transport {
  public:
   explicit RememberingTransport(std::shared_ptr<kube::Transport> wire) : wire_(std::move(wire)) {}
@@ -46,7 +46,7 @@ class RememberingTransport : public kube::Transport {
   kube::HttpRequest last_;
 };
 
-// The hooks that the example's manifests declare.
+// Returns the hooks that the example's manifests declare.
 absl::StatusOr<std::shared_ptr<const interpreter::webhook::HookSet>> HooksOf(
     const example::RunningServer& server) {
   ASSIGN_OR_RETURN(const std::string text, example::FilledManifests(kManifests, server));
@@ -116,7 +116,7 @@ absl::StatusOr<WebhookCost> MeasureWebhook(const std::string& objects, absl::Dur
   ASSIGN_OR_RETURN(options.hooks, HooksOf(server));
   const auto chain = NewInterpreter(std::move(options));
   const kube::Object object(std::move(workload));
-  RETURN_IF_ERROR(AskLayer(*chain, object));  // Connects.
+  RETURN_IF_ERROR(AskLayer(*chain, object));  // The first call connects.
   return MeasureRounds(*chain, *transport, object, length);
 }
 
