@@ -21,7 +21,7 @@ Value MustParse(absl::string_view text) {
   return *value;
 }
 
-TEST_CASE("every kind of value is read") {
+TEST_CASE("every type of value is read") {
   CHECK(MustParse(" { \"a\" : [ null , true , false , -1 , 0.5 , \"s\" , { } , [ ] ] }\n") ==
         Value::Object({{"a", Value::Array({Value(), true, false, -1, 0.5, "s", Value::Object(),
                                            Value::Array()})}}));

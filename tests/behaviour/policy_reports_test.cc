@@ -1,4 +1,4 @@
-// What a policy's events say when what it asks for does not happen, or not yet.
+// The events of a policy whose objects are not propagated, or not yet.
 #include <string>
 
 #include <catch2/catch.hpp>
@@ -15,7 +15,8 @@ using absl::StrContains;
 
 const kube::Gvk kOverride{"policy.karmada.io", "v1alpha1", "OverridePolicy"};
 
-// A policy that brings all objects of a kind to the cluster. `more` are lines of its spec.
+// Returns a policy that propagates all objects of a kind to the cluster. `more` are lines of its
+// spec.
 std::string PolicyFor(const std::string& api_version, const std::string& kind,
                       const std::string& cluster, const std::string& more = "") {
   return absl::StrCat(R"(
@@ -43,7 +44,7 @@ TEST_CASE("What has no effect yet is reported when it comes or changes, and not 
   plane.Apply("host", In(ns, PolicyFor("v1", "ConfigMap", "member1", "  propagateDeps: true\n")));
   int edits = 0;
   REQUIRE(plane.Eventually([&] {
-    // A policy that came before anybody looked is noticed when it changes.
+    // A policy that was created before the watch began is noticed when it changes.
     plane.Patch("host", kPolicy, {ns, PolicyName(ns)},
                 absl::StrCat(R"({"spec":{"priority":)", ++edits, "}}"));
     return StrContains(events(),
@@ -110,7 +111,7 @@ metadata: {name: one, namespace: $NS}
 }
 
 // The other member never serves the kind, and no policy may choose it. Clusters collect their
-// status rarely here, so that only an early look can find the kind in time.
+// status rarely here, so that only an early collection can find the kind in time.
 TEST_CASE("A definition and a policy and an object that come together arrive without a long wait",
           "[sandbox]") {
   ControlPlane plane({.daemon_flags = {"--cluster-status-update-frequency=10m"}});

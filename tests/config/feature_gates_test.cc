@@ -39,7 +39,7 @@ TEST_CASE("gates are switched by name, one or many, with any of Go's words for a
   CHECK(gates.Enabled(Gate::kControllerPriorityQueue));
 }
 
-TEST_CASE("later words win over earlier ones") {
+TEST_CASE("later settings win over earlier ones") {
   CHECK_FALSE(Set("Failover=true,Failover=false").Enabled(Gate::kFailover));
   FeatureGates gates = Set("Failover=true");
   REQUIRE(gates.Set("Failover=false").ok());

@@ -133,7 +133,7 @@ TEST_CASE("feature gates can be given in one flag or in several") {
   CHECK_FALSE(o.gates.Enabled(config::Gate::kWorkloadAffinity));
 }
 
-TEST_CASE("what is refused is named") {
+TEST_CASE("refused flags and values are named") {
   struct Case {
     std::vector<std::string> arguments;
     const char* named;
@@ -236,7 +236,7 @@ TEST_CASE("help and version are printed and end the program well") {
   CHECK(Parse({"help", "version"}).output == Parse({"version", "--help"}).output);
 }
 
-TEST_CASE("a controller runs by the first word on it, else by the star") {
+TEST_CASE("the first entry that names a controller decides whether it runs, else the star") {
   Options o;
   CHECK(o.ControllerEnabled("binding"));
   CHECK_FALSE(o.ControllerEnabled("hpaScaleTargetMarker", false));

@@ -1,4 +1,4 @@
-// What is accepted without effect is said, and docs/support.md says the same.
+// Settings without effect are reported, and docs/support.md lists the same ones.
 #include "config/support.h"
 
 #include <catch2/catch.hpp>
@@ -60,7 +60,7 @@ TEST_CASE("a flag without effect is accepted with one warning that says what it 
             .size() == 3);
 }
 
-TEST_CASE("what asks for what happens anyway needs no warning") {
+TEST_CASE("settings that ask for the fixed behaviour need no warning") {
   CHECK(Warnings({}).empty());
   CHECK(Warnings({"--enable-taint-manager=false", "--logtostderr", "--enable-pprof=false",
                   "--resync-period=0", "--feature-gates=Failover=false,ContextualLogging=true",
@@ -78,11 +78,11 @@ TEST_CASE("values of flags without effect are checked as upstream checks them") 
   CHECK(absl::StrContains(Refusal({"--concurrent-dependent-resource-syncs=x"}), "not an integer"));
   CHECK(absl::StrContains(Refusal({"--enable-taint-manager=maybe"}), "--enable-taint-manager"));
   const std::string mode = "--no-execute-taint-eviction-purge-mode=Never";
-  CHECK(Warnings({mode}).size() == 1);  // Upstream looks at it only beside the next one.
+  CHECK(Warnings({mode}).size() == 1);  // Upstream checks it only together with the next flag.
   CHECK(absl::StrContains(Refusal({mode, "--enable-no-execute-taint-eviction"}), "Gracefully"));
 }
 
-TEST_CASE("a gate without effect gets a warning, a stage one for all its gates") {
+TEST_CASE("a gate without effect gets a warning, a whole stage one warning for all its gates") {
   CHECK(Warnings({"--feature-gates=Failover=true"}) ==
         std::vector<std::string>{
             "--feature-gates=Failover=true has no effect yet; it would evict from clusters with "
@@ -98,7 +98,7 @@ TEST_CASE("a gate without effect gets a warning, a stage one for all its gates")
   CHECK_FALSE(absl::StrContains(all[0], "ResourceQuotaEstimate"));
 }
 
-TEST_CASE("numbers that stop upstream from working are replaced, with a word") {
+TEST_CASE("numbers that stop upstream from working are replaced, with a warning") {
   const Parsed parsed = Parse({"--concurrent-work-syncs=0", "--kube-api-qps=-1",
                                "--rate-limiter-qps=0", "--rate-limiter-base-delay=-1s"});
   REQUIRE(parsed.outcome == Parsed::Outcome::kRun);
@@ -219,7 +219,7 @@ std::map<std::string, std::string> Tables() {
   return tables;
 }
 
-// The page with each table between its marks replaced.
+// Returns the page with each table between its marks replaced.
 std::string WithTables(std::string page) {
   for (const auto& [name, rows] : Tables()) {
     const std::string begin = absl::StrCat("<!-- ", name, " -->\n"), end = "<!-- end -->";

@@ -77,7 +77,7 @@ TEST_CASE("one binding that overwrites or preserves is enough") {
   CHECK(after->spec()["preserveResourcesOnDeletion"].AsBool());
 }
 
-TEST_CASE("what the last one lets go has nothing left of it") {
+TEST_CASE("a dependency that no binding needs any more keeps no trace of them") {
   kube::Object attached = Attached();
   attached.EraseLabel(controllers::DependedByLabel(kShop));
   attached.Set({"spec", "requiredBy"}, Json(R"([{"namespace": "ns", "name": "web-deployment"}])"));

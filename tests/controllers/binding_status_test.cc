@@ -1,5 +1,5 @@
-// The status of a template, of kinds with and without a status subresource, and how often that of a
-// binding over many clusters is written.
+// How the status of a template is written, for kinds with and without a status subresource, and how
+// often that of a binding over many clusters is written.
 #include "controllers/bindingstatus/binding_status_reconciler.h"
 
 #include <catch2/catch.hpp>
@@ -116,7 +116,7 @@ TEST_CASE_METHOD(Fixture, "a template that went meanwhile is not a failure") {
   CHECK(recorded->All().empty());
 }
 
-// A binding over so many clusters, in each of which its object is healthy.
+// A binding over kClusters clusters, in each of which its object is healthy.
 struct WideFixture : Fixture {
   static constexpr int kClusters = 100;
 
@@ -129,7 +129,7 @@ struct WideFixture : Fixture {
     }
     binding.Set({"spec", "clusters"}, clusters);
     PutCached(api::ResourceBindings(), binding);
-    // The template's status is there, and does not change.
+    // The template has its status already, and it does not change.
     kube::Object web = server->Find(kDeployments, kWeb);
     web.Set({"status"}, *scripted.aggregated);
     PutCached(kDeployments, web);
@@ -149,7 +149,7 @@ struct WideFixture : Fixture {
     work.Set({"status", "manifestStatuses"}, json::Value::Array({status.ToJson()}));
     PutCached(api::Works(), work);
   }
-  // The replicas that the binding's status shows, of all clusters together.
+  // Returns the sum of the replicas that the binding's status shows for all clusters.
   int64_t Replicas() const {
     int64_t sum = 0;
     const kube::Object binding = server->Find(api::ResourceBindings(), kBinding);
@@ -158,7 +158,7 @@ struct WideFixture : Fixture {
     }
     return sum;
   }
-  // What a reconcile sent for the binding, and how long it asked to wait.
+  // The size of what a reconcile sent for the binding, and how long it asked to wait.
   struct Round {
     size_t bytes = 0;
     absl::Duration wait;
@@ -172,7 +172,8 @@ struct WideFixture : Fixture {
   }
 };
 
-TEST_CASE_METHOD(WideFixture, "changes in one of many clusters after another cost bytes by time") {
+TEST_CASE_METHOD(WideFixture,
+                 "many changes, each in another cluster, cost bytes by time and not by change") {
   const size_t whole = Look().bytes;
   REQUIRE(whole > 50 * kClusters);
   size_t bytes = 0;
@@ -181,8 +182,8 @@ TEST_CASE_METHOD(WideFixture, "changes in one of many clusters after another cos
     clock.Advance(absl::Milliseconds(100));
     bytes += Look().bytes;
   }
-  CHECK(bytes <= 11 * whole);  // Ten seconds have gone by.
-  // What is not written yet comes when the pause is over, whatever happens until then.
+  CHECK(bytes <= 11 * whole);  // Ten seconds have passed.
+  // An unwritten change is written when the pause is over, whatever happens until then.
   PutWork(0, 3);
   const absl::Duration wait = Look().wait;
   CHECK(wait > absl::ZeroDuration());

@@ -140,7 +140,7 @@ TEST_CASE_METHOD(Fixture, "a cluster that the cluster loop has not taken on yet 
   Put([](kube::Object& c) { c.Erase({"metadata", "finalizers"}); });
   const auto action = Reconcile();
   REQUIRE(action.ok());
-  // A requeued one would delay the others if there are many.
+  // A requeued request would delay the others if there are many.
   CHECK(action->kind() == kube::Action::Kind::kDone);
   CHECK(m1.Requests().empty());
 }

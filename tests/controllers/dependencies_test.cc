@@ -128,7 +128,8 @@ TEST_CASE_METHOD(Fixture, "a write that failed is an error, and made good by the
   CHECK(Recorded() == kConfigText);
 }
 
-TEST_CASE_METHOD(Fixture, "a kind without a rule has nothing recorded, nor anything old left") {
+TEST_CASE_METHOD(
+    Fixture, "for a kind without a rule no dependencies are recorded, and old ones are removed") {
   Put(Binding(kBinding.name, true));
   scripted.Disable(Operation::kInterpretDependency);
   REQUIRE(Reconcile().ok());
@@ -161,7 +162,7 @@ TEST_CASE_METHOD(Fixture, "a binding that stops to propagate keeps what was reco
   CHECK(Writes() == 1);
 }
 
-TEST_CASE_METHOD(Fixture, "upstream's finalizer does not hold a binding that goes") {
+TEST_CASE_METHOD(Fixture, "upstream's finalizer does not hold a binding that is being deleted") {
   kube::Object binding = Binding(kBinding.name, true);
   binding.AddFinalizer(api::kDependenciesFinalizer);
   binding.AddFinalizer(api::kBindingFinalizer);

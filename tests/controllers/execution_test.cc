@@ -187,8 +187,9 @@ TEST_CASE_METHOD(Fixture, "Works of other clusters than ready push clusters wait
   CHECK(m1.Requests().empty());
 }
 
-TEST_CASE_METHOD(Fixture,
-                 "a Work of an unknown cluster waits for it, one of no cluster is nothing") {
+TEST_CASE_METHOD(
+    Fixture,
+    "a Work of an unknown cluster waits for it, a Work outside execution namespaces is ignored") {
   CHECK(reconciler->Reconcile({.key = {"default", "w"}}, {}).ok());
   CHECK(reconciler->Reconcile({.key = {"karmada-es-m1", "never"}}, {}).ok());
   PutCached(api::Works(), kube::Object::Make(api::Works().gvk, {"karmada-es-m9", "w"}));
@@ -217,7 +218,7 @@ TEST_CASE_METHOD(Fixture, "a Work of a cluster that is not ready says whether it
   CHECK(recorded->All().empty());
 }
 
-TEST_CASE_METHOD(Fixture, "what is remembered of a failing Work goes with it") {
+TEST_CASE_METHOD(Fixture, "a failure is forgotten when its Work is deleted") {
   PutWork(Template());
   m1.FailNext("POST", 500, "InternalError");
   CHECK_FALSE(Reconcile().ok());

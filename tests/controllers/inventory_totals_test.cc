@@ -45,7 +45,7 @@ TEST_CASE_METHOD(Fixture, "totals of a member are kept and follow its pods") {
 TEST_CASE_METHOD(Fixture, "a member that reconnects has its totals built anew") {
   std::weak_ptr<controllers::ResourceTotals> before = Follow().totals;
   members.Remove("m1");
-  CHECK(tests::Eventually([&] { return before.expired(); }));  // They go with their informers.
+  CHECK(tests::Eventually([&] { return before.expired(); }));  // Totals end with their informers.
   PutPod("b");
   CHECK(Pods(Follow()) == "2");
 }

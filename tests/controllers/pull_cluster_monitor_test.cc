@@ -72,7 +72,7 @@ TEST_CASE_METHOD(Fixture,
   PutCluster("Pull", "True");
   RenewLease();
   Begin();
-  Tick(9);  // The first look counts as a sign of life; 40 s have passed since.
+  Tick(9);  // The first check counts as a sign of life; 40 s have passed since then.
   CHECK(Ready()["status"].AsString() == "True");
   Tick();
   CHECK(Ready()["status"].AsString() == "Unknown");
@@ -136,7 +136,7 @@ TEST_CASE_METHOD(Fixture, "push clusters are none of its business") {
   CHECK(server->Requests("PATCH").empty());
 }
 
-TEST_CASE_METHOD(Fixture, "a failed write is made good at the next look") {
+TEST_CASE_METHOD(Fixture, "a failed write is repeated at the next check") {
   PutCluster("Pull", "True");
   Begin();
   server->FailNext("PATCH", 500, "InternalError");

@@ -13,7 +13,7 @@ namespace {
 using tests::Json;
 using tests::Parse;
 
-// The summaries of a cluster with these nodes and pods.
+// These return the summaries of a cluster with the given nodes and pods.
 json::Value NodeSummary(const std::vector<kube::ObjectPtr>& nodes) {
   controllers::ResourceTotals totals;
   for (const kube::ObjectPtr& node : nodes) totals.PutNode(node);
@@ -26,7 +26,7 @@ json::Value ResourceSummary(const std::vector<kube::ObjectPtr>& nodes,
   for (const kube::ObjectPtr& pod : pods) totals.PutPod(pod);
   return totals.ResourceSummary(models);
 }
-// A list of requests as it is written: with the basic resources also where they are nothing.
+// Returns the requests as they are written: with the basic resources also where they are zero.
 json::Value Requests(const std::string& some) {
   json::Value all = Json(R"({"cpu": "0", "memory": "0", "ephemeral-storage": "0", "pods": "0"})");
   const json::Value given = Json(some);
@@ -41,7 +41,7 @@ kube::ObjectPtr Node(const std::string& name, const std::string& allocatable,
                          R"("},"status":{"conditions":[{"type":"Ready","status":")", ready,
                          R"("}],"allocatable":)", allocatable, "}}")));
 }
-// `requests`: a container each.
+// Each of `requests` makes one container.
 kube::ObjectPtr Pod(const std::string& node, const std::vector<std::string>& requests,
                     const std::string& phase = "Running", const std::string& more = "{}") {
   static int made = 0;
@@ -130,7 +130,7 @@ TEST_CASE("pods' requests count in the amounts and formats of the scheduler") {
         Requests(R"({"cpu": "1000001m", "memory": "1002", "pods": "2"})"));
 }
 
-TEST_CASE("a quantity that is none counts as nothing") {
+TEST_CASE("a malformed quantity counts as nothing") {
   const char amount[] = R"({"cpu": "much", "pods": "1e400", "memory": "1Gi"})";
   CHECK(ResourceSummary({Node("a", amount)}, {}, json::Value())["allocatable"] ==
         Json(R"({"memory": "1Gi"})"));

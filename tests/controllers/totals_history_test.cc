@@ -1,4 +1,4 @@
-// Whatever has happened to nodes and pods, the totals are those of a sum over all that there are.
+// After any sequence of changes of nodes and pods, the totals equal sums over all that exist.
 #include <catch2/catch.hpp>
 #include <map>
 #include <memory>
@@ -17,7 +17,7 @@ namespace {
 using kube::Quantity;
 using tests::Json;
 
-// Amounts by resource; the format of a sum is that of its largest kind of part.
+// Amounts by resource; a sum has binary format if any part that is not zero has.
 struct Amounts {
   std::map<std::string, Quantity> sums;
   std::map<std::string, bool> binary;
@@ -43,7 +43,7 @@ struct Amounts {
   }
 };
 
-// The figures by plain sums over everything. The pods of this test have one container.
+// Computes the figures by sums over all nodes and pods. The pods of this test have one container.
 struct Sums {
   int64_t total = 0, ready = 0;
   Amounts allocatable, allocating, allocated;
@@ -77,7 +77,8 @@ struct Sums {
     free_cpu[node].Sub(*Quantity::Parse(requests["cpu"].AsString("0")));
     free_pods[node].Sub(Quantity::FromInt(1));
   }
-  // With models of at least 0, 2 and 4 CPUs. (Nodes that are not there have no room for pods.)
+  // Counts the nodes for models of at least 0, 2 and 4 CPUs. (Nodes that do not exist have no room
+  // for pods.)
   std::vector<int64_t> Counts() const {
     std::vector<int64_t> counts(3);
     for (const auto& [name, cpu] : free_cpu) {
@@ -92,7 +93,7 @@ constexpr char kModels[] = R"([{"grade": 0, "ranges": [{"name": "cpu", "min": "0
                                {"grade": 1, "ranges": [{"name": "cpu", "min": "2"}]},
                                {"grade": 2, "ranges": [{"name": "cpu", "min": "4"}]}])";
 
-// A kind as a server has it, and as an informer's store and handlers come to see it.
+// The objects of a kind in the server, and the cache that an informer fills from it.
 struct Kind {
   std::map<kube::ObjectKey, kube::Object> server;
   kube::internal::CacheWriter cache;
@@ -153,7 +154,7 @@ class World {
   }
   void SetVersion(kube::Object& object) {
     object.Set({"metadata", "resourceVersion"}, absl::StrCat(++version_));
-    // Sometimes another incarnation.
+    // Sometimes the object is a new one of the same name.
     object.Set({"metadata", "uid"}, absl::StrCat("u", Below(4) == 0 ? 1 : 0));
   }
   kube::Object NewNode() {
@@ -179,7 +180,7 @@ class World {
     json::Value container = json::Value::Object();
     container.Set({"resources", "requests"}, requests);
     pod.Set({"spec", "containers"}, json::Value::Array({container}));
-    // Also nodes that are not there.
+    // Some of these nodes do not exist.
     if (Below(4) > 0) pod.Set({"spec", "nodeName"}, absl::StrCat("n", Below(6)));
     pod.Set({"status", "phase"}, OneOf({"Pending", "Running", "Running", "Succeeded", "Failed"}));
     return pod;
@@ -191,11 +192,11 @@ class World {
     kube::Object last = victim->second;
     kind.server.erase(victim);
     last.Set({"metadata", "resourceVersion"}, absl::StrCat(++version_));
-    // The last state may be one that no event has shown before.
+    // The last state may be one that no event has delivered before.
     if (Below(2) == 0) last.Set({"status"}, Json(R"({"phase": "Failed"})"));
     kind.cache.Delete(kube::Share(std::move(last)));
   }
-  // What happens to the server meanwhile is seen by a list only.
+  // Only a new list shows what has changed in the server meanwhile.
   void Relist(Kind& kind) {
     for (int changes = Below(4); changes > 0; --changes) {
       kube::Object object = &kind == &nodes_ ? NewNode() : NewPod();
@@ -206,7 +207,7 @@ class World {
       }
     }
     kube::internal::CacheWriter::Listing listing = kind.cache.BeginList();
-    // Or the server was restored from a backup.
+    // A low version stands for a server that was restored from a backup.
     listing.version = absl::StrCat(Below(5) == 0 ? 1 : ++version_);
     for (const auto& [key, object] : kind.server) {
       kind.cache.ApplyListed(kube::Share(object), listing);
@@ -230,7 +231,7 @@ TEST_CASE("totals are those of a full sum, whatever has happened") {
     world.Step();
     if (step % 3 == 0) world.Check(world.totals());
   }
-  // Memory that was lost: the replay of the cache builds the same.
+  // When the memory is lost, a replay of the cache builds the same totals.
   const auto again = std::make_shared<controllers::ResourceTotals>();
   world.Attach(again);
   world.Check(*again);

@@ -303,7 +303,8 @@ std::unique_ptr<interpreter::Interpreter> HealthOfConfigMaps(const std::string& 
   return interpreter::NewChain(std::move(layers));
 }
 
-// A Work of a ConfigMap that is known to be unhealthy and an app that is known to be healthy.
+// A Work of a ConfigMap, whose recorded health is unhealthy, and of an app, whose recorded health
+// is healthy.
 struct TwoManifests : Fixture {
   TwoManifests() {
     PutApplied(kConfigMaps);
@@ -374,7 +375,7 @@ struct FailingReflection : tests::ScriptedInterpreter {
   }
 };
 
-TEST_CASE_METHOD(Fixture, "what failed in a cluster is not remembered after it has left") {
+TEST_CASE_METHOD(Fixture, "failures in a cluster are forgotten after it has left") {
   PutApplied(kConfigMaps);
   FailingReflection rules;
   Use(rules);

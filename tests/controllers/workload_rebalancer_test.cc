@@ -112,7 +112,8 @@ TEST_CASE_METHOD(Fixture, "a binding that the cache does not show yet is found")
   server->Unblock();
 }
 
-TEST_CASE_METHOD(Fixture, "what fails is tried again, and the end waits for it") {
+TEST_CASE_METHOD(Fixture,
+                 "a failed workload is tried again, and the rebalancer is not finished before") {
   Put(Rebalancer(absl::StrCat(kWeb, ",", kLost)));
   server->FailNext("PATCH", 403, "Forbidden");
   const absl::Status failed = Reconcile().status();

@@ -85,7 +85,7 @@ TEST_CASE("a namespaced template under a cluster policy gets that policy's claim
   CHECK(binding.Label(api::kPropagationPolicyIdLabel) == "");
 }
 
-TEST_CASE("what neither policy nor template says is left out") {
+TEST_CASE("fields that neither policy nor template sets are left out") {
   kube::Object policy = Policy();
   policy.Set({"spec"}, Json(R"({"propagateDeps": false, "placement": null})"));
   const kube::Object binding = BuildBinding<Namespaced>(Template(), policy, {});
@@ -137,7 +137,7 @@ TEST_CASE("fields that policy or template no longer have are removed") {
   CHECK(merged.spec()["clusters"] == Existing().spec()["clusters"]);
 }
 
-TEST_CASE("suspension of scheduling is somebody else's, suspension of dispatching the policy's") {
+TEST_CASE("suspension of dispatching follows the policy, suspension of scheduling is kept") {
   kube::Object existing = Existing();
   existing.Set({"spec", "suspension"}, Json(R"({"scheduling": true, "dispatching": true})"));
   kube::Object policy = Policy();

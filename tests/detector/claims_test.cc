@@ -87,7 +87,8 @@ TEST_CASE_METHOD(Fixture, "a namespaced policy replaces the claim of a cluster p
   CHECK(Web().Label(api::kPropagationPolicyIdLabel) == "p-id");
 }
 
-TEST_CASE_METHOD(Fixture, "a release frees binding and template and leaves the rest of them") {
+TEST_CASE_METHOD(Fixture,
+                 "a release removes the claim from binding and template, and nothing else") {
   PutClaimed(Policy("p-id"));
   REQUIRE(Release<Namespaced>(cluster, kDeployments, Seen(), {}).ok());
   for (const kube::Object& object : {Web(), Binding()}) {
@@ -99,8 +100,8 @@ TEST_CASE_METHOD(Fixture, "a release frees binding and template and leaves the r
         "PATCH /apis/work.karmada.io/v1alpha2/namespaces/ns/resourcebindings/web-deployment");
 }
 
-TEST_CASE_METHOD(Fixture,
-                 "a template whose binding could not be freed stays claimed, to be found again") {
+TEST_CASE_METHOD(
+    Fixture, "a template whose binding could not be released stays claimed, to be found again") {
   PutClaimed(Policy("p-id"));
   server->FailNext("PATCH", 500, "InternalError");
   CHECK_FALSE(Release<Namespaced>(cluster, kDeployments, Seen(), {}).ok());

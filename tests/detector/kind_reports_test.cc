@@ -1,4 +1,4 @@
-// What policies are told about kinds whose objects are not propagated (yet).
+// Events on policies about kinds whose objects are not propagated (yet).
 #include "detector/kind_reports.h"
 
 #include <catch2/catch.hpp>
@@ -27,7 +27,7 @@ struct Fixture : tests::MembersFixture {
     PutCached(api::PropagationPolicies(), kube::Object::Make(api::PropagationPolicies().gvk, key));
     reports->SetServed({kDeployment, kScaler});
   }
-  // Two rounds of discovery, some time apart.
+  // Runs two rounds of discovery, some time apart; returns the events.
   std::vector<std::string> AfterDiscovery() {
     reports->SetServed({kDeployment, kScaler});
     clock.Advance(absl::Seconds(1));

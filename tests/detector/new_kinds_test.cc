@@ -29,7 +29,7 @@ struct Fixture {
   const base::SteadyTime t0;
   NewKinds kinds{absl::Seconds(10)};
 
-  // Foo has come to be served at t0.
+  // Foo is served from t0 on.
   Fixture() {
     kinds.SetServed({kDeployment}, t0 - absl::Minutes(1));
     CHECK_FALSE(kinds.MustWait(kDeployment, {}, t0 - absl::Seconds(1)));
@@ -71,7 +71,7 @@ TEST_CASE_METHOD(Fixture, "the other clusters have two rounds of status after th
   CHECK_FALSE(WaitsAt(absl::Seconds(25), one));
 }
 
-TEST_CASE("with short rounds the other clusters have 5 s still") {
+TEST_CASE("with short rounds of status the other clusters still have 5 s") {
   NewKinds kinds(absl::Milliseconds(100));
   kinds.SetServed({kFoo}, base::SteadyTime());
   const std::vector<kube::ObjectPtr> one = {Cluster("a", true), Cluster("b", false)};
@@ -80,14 +80,14 @@ TEST_CASE("with short rounds the other clusters have 5 s still") {
   CHECK_FALSE(kinds.MustWait(kFoo, one, base::SteadyTime::At(absl::Seconds(5))));
 }
 
-TEST_CASE_METHOD(Fixture, "a kind that no cluster comes to serve waits no longer than 30 s") {
+TEST_CASE_METHOD(Fixture, "a kind that no cluster serves waits no longer than 30 s") {
   CHECK(WaitsAt(absl::Seconds(29), {Cluster("a", false)}));
   CHECK_FALSE(WaitsAt(absl::Seconds(30), {Cluster("a", false)}));
   kinds.SetServed({kDeployment, kFoo}, t0 + absl::Minutes(1));
   CHECK_FALSE(kinds.IsNew(kFoo));
 }
 
-TEST_CASE_METHOD(Fixture, "a kind that went and comes again is new again") {
+TEST_CASE_METHOD(Fixture, "a kind that returns is new again") {
   CHECK_FALSE(WaitsAt(absl::Seconds(1), {Cluster("a", true)}));
   kinds.SetServed({kDeployment}, t0 + absl::Minutes(1));
   CHECK_FALSE(kinds.IsNew(kFoo));

@@ -72,7 +72,7 @@ TEST_CASE_METHOD(Fixture, "an explicit priority wins over the better selector") 
   CHECK(Chooses("all"));
 }
 
-TEST_CASE_METHOD(Fixture, "of equals the smaller name wins") {
+TEST_CASE_METHOD(Fixture, "of equal policies the one with the smaller name wins") {
   Put("b", 2);
   Put("a", 2);
   CHECK(Chooses("a"));
@@ -80,7 +80,7 @@ TEST_CASE_METHOD(Fixture, "of equals the smaller name wins") {
   CHECK(Chooses("b"));
 }
 
-TEST_CASE_METHOD(Fixture, "a policy counts by the best of its selectors") {
+TEST_CASE_METHOD(Fixture, "a policy is ranked by the best of its selectors") {
   Put("a-label", 0, kByLabel);
   kube::Object many = kube::Object::Make(api::PropagationPolicies().gvk, {"ns", "z-many"});
   many.Set({"spec", "resourceSelectors"}, Json(R"([{"apiVersion": "apps/v1", "kind": "Deployment"},
@@ -127,7 +127,7 @@ TEST_CASE_METHOD(Fixture, "the policies that select a kind are found, in every n
   CHECK(selecting("DaemonSet").empty());
 }
 
-TEST_CASE_METHOD(Fixture, "a policy on its way out or gone is not chosen") {
+TEST_CASE_METHOD(Fixture, "a policy that is being deleted or gone is not chosen") {
   Put("next", 0);
   Put("first", 5);
   REQUIRE(Chooses("first"));
@@ -141,7 +141,7 @@ TEST_CASE_METHOD(Fixture, "a policy on its way out or gone is not chosen") {
   CHECK(index->Find({"ns", "next"}) == nullptr);
 }
 
-TEST_CASE_METHOD(Fixture, "a changed policy is judged by what it says now") {
+TEST_CASE_METHOD(Fixture, "a changed policy is matched by its present selectors") {
   Put("a", 0, R"({"name": "other"})");
   CHECK(Best() == "none");
   Put("a", 0, kByName);
@@ -211,7 +211,8 @@ TEST_CASE_METHOD(Fixture, "whatever policies come, change and go, the best of al
   }
 }
 
-TEST_CASE_METHOD(Fixture, "a policy matches by what it says, whether or not the index knows it") {
+TEST_CASE_METHOD(Fixture,
+                 "a policy is matched by its selectors, whether or not the index contains it") {
   Put("a", 0, kByName);
   REQUIRE(Chooses("a"));
   const kube::ObjectPtr known = index->Find({"ns", "a"});

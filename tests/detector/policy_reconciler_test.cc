@@ -43,7 +43,7 @@ struct Fixture : tests::MembersFixture {
         detector::Deps{Make(), scripted, *policies, *cluster_policies, memory, rechecks, {}},
         templates);
   }
-  // A policy for Robots, ConfigMaps named "settings" and all Deployments.
+  // Puts a policy that selects Robots, ConfigMaps named "settings" and all Deployments.
   void PutPolicy() {
     kube::Object policy = kube::Object::Make(api::PropagationPolicies().gvk, {"ns", "p"});
     policy.SetLabel(api::kPropagationPolicyIdLabel, "p-id");
@@ -57,7 +57,7 @@ struct Fixture : tests::MembersFixture {
     PutCached(r, kube::Object::Make(r.gvk, key));
     memory.waiting.Add({.key = key, .gvk = r.gvk});
   }
-  // A binding that the policy claims.
+  // Puts a binding that the policy claims.
   void PutBinding(const kube::Gvk& gvk, const std::string& name) {
     kube::Object binding = kube::Object::Make(api::ResourceBindings().gvk, {"ns", name});
     binding.SetLabel(Scope::kIdLabel, "p-id");
@@ -67,7 +67,7 @@ struct Fixture : tests::MembersFixture {
                                                            {"name", name}}));
     PutCached(api::ResourceBindings(), binding);
   }
-  // Nothing can be learned about kinds that the mapper does not know.
+  // Discovery fails, so that nothing is known about kinds that the mapper does not know yet.
   void RefuseDiscovery() { server->FailNext("GET", 403, "Forbidden", 100); }
   absl::Status Reconcile() { return reconciler->Reconcile({.key = {"ns", "p"}}, {}).status(); }
   std::vector<std::string> Queued() {
@@ -92,17 +92,18 @@ TEST_CASE_METHOD(Fixture, "a policy adopts the waiting templates that it selects
   CHECK(Queued() == std::vector<std::string>{"ConfigMap ns/settings", "Deployment ns/web"});
 }
 
-TEST_CASE_METHOD(Fixture, "a template of an unknown kind keeps no other from a policy") {
+TEST_CASE_METHOD(Fixture, "a template of an unknown kind does not keep others from their policy") {
   RefuseDiscovery();
   memory.waiting.Add({.key = {"ns", "r"}, .gvk = kRobot});
   Wait(kDeployments, {"ns", "web"});
   PutPolicy();
-  CHECK_FALSE(Reconcile().ok());  // And so tried again.
+  CHECK_FALSE(Reconcile().ok());  // The error makes the queue try again.
   CHECK(Queued() == std::vector<std::string>{"Deployment ns/web"});
 }
 
-// Each template decides by itself whether the policy still means it, whatever is known of its kind.
-TEST_CASE_METHOD(Fixture, "a policy that changed has all templates looked at that it claims") {
+// The reconcile of each template determines whether the policy still selects it, so nothing about
+// its kind has to be known here.
+TEST_CASE_METHOD(Fixture, "a changed policy queues all templates that it has claimed") {
   RefuseDiscovery();
   PutBinding(kRobot, "r");
   PutBinding(kConfigMaps.gvk, "not-selected");
@@ -111,7 +112,8 @@ TEST_CASE_METHOD(Fixture, "a policy that changed has all templates looked at tha
   CHECK(Queued() == std::vector<std::string>{"ConfigMap ns/not-selected", "Robot ns/r"});
 }
 
-TEST_CASE_METHOD(Fixture, "a policy that goes has templates released that it selected before") {
+TEST_CASE_METHOD(Fixture,
+                 "a deleted policy queues templates that it selected before, to be released") {
   PutPolicy();
   kube::Object policy = server->Find(api::PropagationPolicies(), {"ns", "p"});
   policy.Set({"spec", "resourceSelectors"}, Json("[]"));
@@ -125,8 +127,9 @@ TEST_CASE_METHOD(Fixture, "a policy that goes has templates released that it sel
       server->Find(api::PropagationPolicies(), {"ns", "p"}).HasFinalizer(Scope::kFinalizer));
 }
 
-// A kind that is new waits for clusters before it is watched, and may have claims of before.
-TEST_CASE_METHOD(Fixture, "a policy that goes releases templates of a kind that is not watched") {
+// A new kind is not watched before clusters serve it, but its objects may carry claims from
+// earlier.
+TEST_CASE_METHOD(Fixture, "a deleted policy releases templates of a kind that is not watched") {
   kube::Object service = kube::Object::Make(tests::kServices.gvk, {"ns", "web"});
   service.SetLabel(api::kPropagationPolicyIdLabel, "p-id");
   server->Put(tests::kServices, service);

@@ -14,7 +14,7 @@ kube::Object InNamespace(const char* ns) {
 
 }  // namespace
 
-TEST_CASE("Karmada's own kinds, events and leases are no templates") {
+TEST_CASE("Karmada's own kinds, events and leases are not templates") {
   const auto filter = detector::TemplateFilter::Create("", {}).value();
   CHECK(filter.AllowsResource({"apps", "v1", "Deployment"}));
   CHECK(filter.AllowsResource({"search.karmada.io", "v1alpha1", "ResourceRegistry"}));
@@ -24,7 +24,7 @@ TEST_CASE("Karmada's own kinds, events and leases are no templates") {
   CHECK_FALSE(filter.AllowsResource({"coordination.k8s.io", "v1", "Lease"}));
 }
 
-TEST_CASE("Kinds that the flag skips are no templates either") {
+TEST_CASE("Kinds that the flag skips are not templates") {
   const auto filter = detector::TemplateFilter::Create("a.io;c.io/v1/X", {}).value();
   CHECK_FALSE(filter.AllowsResource({"a.io", "v2", "Any"}));
   CHECK_FALSE(filter.AllowsResource({"c.io", "v1", "X"}));
@@ -44,7 +44,7 @@ TEST_CASE("Reserved and skipped namespaces hold no templates, default does") {
   CHECK_FALSE(detector::TemplateFilter::Create("", {"("}).ok());
 }
 
-TEST_CASE("Status, versions and managed fields are no change of the specification") {
+TEST_CASE("Changes of status, version and managed fields are not changes of the specification") {
   const kube::Object before =
       Parse(R"({"metadata":{"name":"a","resourceVersion":"1"},"status":{"x":1}})");
   CHECK_FALSE(detector::SpecificationChanged(

@@ -35,7 +35,7 @@ struct Fixture {
   }
 };
 
-TEST_CASE_METHOD(Fixture, "of a kind that is not watched any more nothing is remembered") {
+TEST_CASE_METHOD(Fixture, "a kind that is not watched any more is forgotten") {
   Remember(kFoo);
   Remember(kFood);
   memory.ForgetKind(kFoo);
@@ -52,7 +52,7 @@ TEST_CASE_METHOD(Fixture, "of a kind that is not watched any more nothing is rem
                                                  "Normal Succeeded Food: it did"});
 }
 
-TEST_CASE_METHOD(Fixture, "of a template that is gone nothing is remembered") {
+TEST_CASE_METHOD(Fixture, "a template that is gone is forgotten") {
   Remember(kFoo);
   memory.Forget(Of(kFoo));
   CHECK(memory.waiting.Kinds().empty());

@@ -80,8 +80,8 @@ TEST_CASE_METHOD(Fixture,
   CHECK(Told("GetReplicasSucceed").size() == 1);
 }
 
-TEST_CASE_METHOD(Fixture,
-                 "components that can be determined again after a failure are reported likewise") {
+TEST_CASE_METHOD(
+    Fixture, "components that can be determined again after a failure are reported as an event") {
   Reconciler(true);
   scripted.Enable(Operation::kInterpretComponent);
   scripted.components = absl::InvalidArgumentError("broken");
@@ -96,7 +96,8 @@ TEST_CASE_METHOD(Fixture,
                                  "resource template successfully."});
 }
 
-TEST_CASE_METHOD(Fixture, "plain success is not reported for what the interpreter was asked") {
+TEST_CASE_METHOD(Fixture,
+                 "an answer of the interpreter that does not end a failure is not reported") {
   scripted.Enable(Operation::kInterpretReplica);
   REQUIRE(Reconcile().ok());
   CHECK(Told("GetReplicas").empty());
@@ -115,7 +116,9 @@ TEST_CASE_METHOD(Fixture, "a policy that can be applied again is reported though
   CHECK(Told("ApplyPolicySucceed").size() == 2);
 }
 
-TEST_CASE_METHOD(Fixture, "the failure of a template that went is not ended by its successor") {
+TEST_CASE_METHOD(
+    Fixture,
+    "success of a new template does not end the failure of a deleted one of the same name") {
   scripted.Enable(Operation::kInterpretReplica);
   scripted.replicas = absl::InvalidArgumentError("no such field");
   CHECK_FALSE(Reconcile().ok());
@@ -168,7 +171,7 @@ struct RecheckFixture : Fixture {
   RecheckFixture() {
     rechecks.Subscribe(api::ResourceBindings(), rechecked);
     REQUIRE(Reconcile().ok());
-    web = server->Find(kDeployments, kWeb);  // With the policy's claim.
+    web = server->Find(kDeployments, kWeb);  // It now carries the policy's claim.
     REQUIRE(Shows(kDeployments, web));
   }
   std::string RecordedVersion() const {
@@ -189,7 +192,7 @@ TEST_CASE_METHOD(RecheckFixture, "an edit that was seen gives the binding a new 
   CHECK(rechecked.size() == 0);
 }
 
-TEST_CASE_METHOD(RecheckFixture, "a version of which nothing is known has its binding compared") {
+TEST_CASE_METHOD(RecheckFixture, "for a version without a known edit the binding is compared") {
   PutCached(kDeployments, NextVersion(web));
   REQUIRE(Reconcile().ok());
   CHECK(RecordedVersion() == web.resource_version());
@@ -237,7 +240,8 @@ TEST_CASE_METHOD(RecheckFixture,
 }
 
 // With two requests, two workers could handle one template at the same time.
-TEST_CASE_METHOD(RecheckFixture, "a recount is the request of an edit unless the policy is lazy") {
+TEST_CASE_METHOD(RecheckFixture,
+                 "a recount queues the same request as an edit, unless the policy is lazy") {
   const kube::Object binding = server->Find(api::ResourceBindings(), {"ns", "web-deployment"});
   const kube::Request edit{.key = kWeb, .gvk = kDeployments.gvk};
   CHECK(detector::RecountRequest(binding, *policies, *cluster_policies) == edit);
@@ -247,7 +251,7 @@ TEST_CASE_METHOD(RecheckFixture, "a recount is the request of an edit unless the
   CHECK_FALSE(detector::RecountRequest(binding, *policies, *cluster_policies) == edit);
 }
 
-TEST_CASE_METHOD(RecheckFixture, "a template on its way out follows its policy") {
+TEST_CASE_METHOD(RecheckFixture, "a template that is being deleted follows its policy") {
   kube::Object leaving = NextVersion(web);
   leaving.AddFinalizer("example.com/wait");
   leaving.Set({"metadata", "deletionTimestamp"}, "2026-01-01T00:00:00Z");
@@ -304,7 +308,7 @@ TEST_CASE_METHOD(Fixture, "a policy that changes while it is applied is applied 
   CHECK(server->Find(kDeployments, kWeb).Label(api::kPropagationPolicyIdLabel).empty());
 }
 
-TEST_CASE_METHOD(Fixture, "an override that is there is found though nobody listed overrides yet") {
+TEST_CASE_METHOD(Fixture, "an existing override is found although overrides are not watched") {
   kube::Object policy = server->Find(api::PropagationPolicies(), {"ns", "p"});
   policy.Set({"spec", "dependentOverrides"}, Json(R"(["o"])"));
   PutCached(api::PropagationPolicies(), policy);
@@ -323,7 +327,7 @@ TEST_CASE_METHOD(Fixture, "a template of a kind that is not served any more is d
   CHECK(memory.waiting.Kinds().empty());
 }
 
-TEST_CASE_METHOD(Fixture, "a template that went is not waited for") {
+TEST_CASE_METHOD(Fixture, "a template that is gone is not remembered as uncounted") {
   scripted.Enable(Operation::kInterpretReplica);
   scripted.replicas = absl::UnavailableError("hook is down");
   CHECK_FALSE(Reconcile().ok());

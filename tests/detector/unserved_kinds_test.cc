@@ -50,7 +50,8 @@ TEST_CASE_METHOD(Fixture, "a policy that is mended or gone is not reported") {
   CHECK(After(absl::Seconds(5), {kDeployment}).empty());
 }
 
-TEST_CASE_METHOD(Fixture, "a kind that goes is reported for the policies that name it then") {
+TEST_CASE_METHOD(Fixture,
+                 "a kind that is not served any more is reported for the policies that name it") {
   After(absl::ZeroDuration(), {kDeployment});
   kinds.SetSelected(kPolicy, {kDeployment}, false);
   CHECK(After(absl::Seconds(30), {}).empty());

@@ -41,7 +41,7 @@ TEST_CASE_METHOD(Fixture,
   CHECK(ours->store().size() == 0);
 }
 
-TEST_CASE_METHOD(Fixture, "what the loops together have named is stored, and no more") {
+TEST_CASE_METHOD(Fixture, "all fields that any loop has named are stored, and no others") {
   inventory.Reads(kPods, {"status.phase"});
   const bool second = GENERATE(false, true);
   if (second) inventory.Reads(kPods, {"spec.nodeName", "status.phase"});
@@ -50,7 +50,7 @@ TEST_CASE_METHOD(Fixture, "what the loops together have named is stored, and no 
   CHECK(pod->status() == json::Value::Object({{"phase", "Running"}}));
 }
 
-TEST_CASE_METHOD(Fixture, "what is known of a member ends with it") {
+TEST_CASE_METHOD(Fixture, "the inventory of a member ends with it") {
   const std::shared_ptr<kube::Informer> before = Pods();
   REQUIRE(m1.AwaitWatches(1));
   members.Remove("m1");

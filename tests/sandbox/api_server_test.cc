@@ -43,7 +43,7 @@ class ServerFixture {
   std::shared_ptr<const tls::ClientCredentials> credentials_;
 };
 
-TEST_CASE_METHOD(ServerFixture, "a client that nobody knows is refused before its body comes") {
+TEST_CASE_METHOD(ServerFixture, "an unknown client is refused before its body comes") {
   const tests::RawResponse refused = PostHead("wrong", 3 << 20);
   CHECK(refused.code == 401);
   CHECK((*json::Parse(refused.body))["reason"].ToString() == "Unauthorized");

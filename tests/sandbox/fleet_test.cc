@@ -154,7 +154,7 @@ TEST_CASE("members can be added while the fleet runs") {
   CHECK(absl::IsInvalidArgument(fleet->AddMember("Not_A_Name").status()));
 }
 
-TEST_CASE("a fleet without the definitions says where it looked") {
+TEST_CASE("a fleet that finds no definitions names the searched places") {
   FleetOptions options;
   options.members = 0;
   options.crd_directory = "/nonexistent";

@@ -18,7 +18,7 @@ struct FakeApiServer::Stream {
   bool closed = false;
 };
 
-// What the client holds of a stream.
+// The client's end of a stream.
 class FakeApiServer::Handle : public kube::HttpStream {
  public:
   Handle(FakeApiServer& server, StreamPtr stream) : server_(server), stream_(std::move(stream)) {}
@@ -238,7 +238,7 @@ kube::HttpResponse FakeApiServer::NextFailure(const std::string& method, const R
   const auto [code, reason] = waiting.front();
   waiting.pop_front();
   json::Value status = StatusBody(code, reason);
-  // Servers name the object that they do not find; for a path that they do not serve there is none.
+  // Servers name the object that they do not find; an unknown path has no object.
   if (code == 404 && !path.key.name.empty()) status.Set({"details", "name"}, path.key.name);
   return {.code = code, .body = json::Write(status)};
 }

@@ -1,5 +1,5 @@
-// An API server in memory, behind the transport's seam: enough of one for tests of what stands on
-// kube::Client. It stores objects, lists them in pages, applies merge patches, keeps
+// An API server in memory, in the place of a transport, with the functions that tests of code above
+// kube::Client need. It stores objects, lists them in pages, applies merge patches, keeps
 // resourceVersions and watches, and misbehaves on demand.
 //
 //   auto server = std::make_shared<FakeApiServer>();
@@ -32,58 +32,61 @@
 
 namespace tests {
 
-// Thread-safe. Callbacks of watches come from one thread of its own, in the order of what happened.
+// Thread-safe. Callbacks of watches come from one thread of its own, in the order of the changes.
 class FakeApiServer : public kube::Transport {
  public:
   FakeApiServer();
   // REQUIRES: no stream of it is left.
   ~FakeApiServer() override;
 
-  // Creates or replaces, as another client would; the object as stored.
+  // Creates or replaces the object, as another client would. Returns it as stored.
   kube::Object Put(const kube::Resource& r, kube::Object object);
   void Erase(const kube::Resource& r, const kube::ObjectKey& key);
-  // Empty when absent.
+  // Returns an empty object when it does not exist.
   kube::Object Find(const kube::Resource& r, const kube::ObjectKey& key) const;
-  // Returns them in the order of their keys.
+  // Returns all objects of the resource in the order of their keys.
   std::vector<kube::Object> All(const kube::Resource& r) const;
 
   // The next `times` requests of this method ("WATCH" for watches) are answered with this error.
   void FailNext(const std::string& method, int code, const std::string& reason, int times = 1);
-  // Where a resource's status is written; others have the subresource.
+  // Where the status of a resource is written; by default to the subresource.
   using Status = FakeObjects::Status;
   void KeepStatus(const kube::Resource& r, Status where);
-  // What discovery lists; nothing until this is called.
+  // Sets the resources that discovery lists; none until this is called.
   void Serve(const std::vector<kube::Resource>& resources);
   // Requests of this method ("WATCH" for new watches) wait until Unblock or until they are
   // cancelled.
   void Block(const std::string& method);
   void Unblock() { Block(""); }
 
-  // All open watches end, with this status for why.
+  // Ends all open watches with this status as the reason.
   void EndWatches(const absl::Status& status);
-  // A watch from a version before the present one is refused (410) from now on.
+  // From now on a watch from a version before the present one is refused (410).
   void Compact();
-  // Everything there is, to be put back with Restore as an etcd is from its backup: objects and
-  // resourceVersions are as they were, the connections of all watches break, and a watch from a
-  // version that has not come yet is refused (504).
+  // Backup returns all objects and versions, to be put back with Restore, as an etcd is from its
+  // backup: objects and resourceVersions are as they were, the connections of all watches break,
+  // and a watch from a version that has not been reached yet is refused (504).
   FakeObjects Backup() const;
   void Restore(FakeObjects backup);
   // Sends the present version to all open watches.
   void SendBookmarks();
-  // How many are open.
+  // Returns the number of open watches.
   int watches() const;
-  // Waits (in real time, at most 10 s) until there are n open watches.
+  // Waits (in real time, at most a minute) until there are n open watches; returns whether there
+  // are.
   bool AwaitWatches(int n) const;
 
-  // "PATCH /api/v1/namespaces/a/pods/b" of each request so far; watches as "WATCH". All methods if
-  // none is given.
+  // Returns "PATCH /api/v1/namespaces/a/pods/b" for each request so far; watches have the method
+  // "WATCH". All methods if none is given.
   std::vector<std::string> Requests(const std::string& method = "") const;
-  // How many requests have come that are not watches. An informer opens its watch some time after
-  // the list that a test has waited for, so "nothing was asked" is a comparison of these.
+  // Returns how many requests other than watches have come. An informer opens its watch some time
+  // after the list that a test has waited for, so "nothing was asked" is a comparison of these
+  // numbers.
   size_t Calls() const;
-  // The body of the last request that had one.
+  // Returns the body of the last request that had one.
   std::string last_body() const;
-  // Waits (in real time, at most 10 s) until n requests of the method have come.
+  // Waits (in real time, at most a minute) until n requests of the method have come; returns
+  // whether they have.
   bool AwaitRequests(const std::string& method, int n) const;
 
   absl::StatusOr<kube::HttpResponse> Send(const kube::HttpRequest& request,
@@ -97,15 +100,15 @@ class FakeApiServer : public kube::Transport {
   using StreamPtr = std::shared_ptr<Stream>;
   using Call = std::function<void(Stream&)>;
 
-  // Code 0: none is due.
+  // Code 0 means that no failure is due.
   kube::HttpResponse NextFailure(const std::string& method, const RequestPath& path)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  // Answers a watch and sends it what has happened since the version it asks for.
+  // Answers a watch and sends it the changes since the version that it asks for.
   void Start(const StreamPtr& stream) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  // Sends the watches what has changed since it was last called.
+  // Sends the watches the changes since the last call.
   void Publish() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
-  // Each of these only takes note; Deliver makes the callbacks.
+  // These only record what to send; Deliver makes the callbacks.
   void SendChange(const StreamPtr& stream, const FakeObjects::Change& change);
   void SendEvent(const StreamPtr& stream, const char* type, const kube::Object& object);
   void End(const StreamPtr& stream, const absl::Status& status);
@@ -114,7 +117,7 @@ class FakeApiServer : public kube::Transport {
 
   mutable absl::Mutex mu_;
   FakeObjects objects_ ABSL_GUARDED_BY(mu_);
-  size_t published_ ABSL_GUARDED_BY(mu_) = 0;  // So many of the changes.
+  size_t published_ ABSL_GUARDED_BY(mu_) = 0;  // How many changes have been sent.
   std::vector<StreamPtr> streams_ ABSL_GUARDED_BY(mu_);
   std::vector<StreamPtr> held_ ABSL_GUARDED_BY(mu_);  // Opened while watches were blocked.
   std::map<std::string, std::deque<std::pair<int, std::string>>> failures_ ABSL_GUARDED_BY(mu_);
@@ -126,7 +129,7 @@ class FakeApiServer : public kube::Transport {
   absl::Mutex queue_mu_;
   std::deque<std::pair<StreamPtr, Call>> queue_ ABSL_GUARDED_BY(queue_mu_);
   bool closing_ ABSL_GUARDED_BY(queue_mu_) = false;
-  std::thread deliverer_;  // Last: it uses all of the above.
+  std::thread deliverer_;  // Declared last, because it uses all of the above.
 };
 
 }  // namespace tests

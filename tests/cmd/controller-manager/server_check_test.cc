@@ -1,4 +1,4 @@
-// What is reported of a kubeconfig that leads to the wrong server.
+// Errors for a kubeconfig that leads to the wrong server.
 #include "cmd/controller-manager/server_check.h"
 
 #include <catch2/catch.hpp>
@@ -28,7 +28,7 @@ constexpr char kKarmada[] = R"({"kind": "APIGroupList", "groups": [
     {"versions": [{"groupVersion": "work.karmada.io/v1alpha1"},
                   {"groupVersion": "work.karmada.io/v1alpha2"}]}]})";
 
-// Answers each path with what was scripted for it, in order; the last answer is repeated.
+// Answers each path with its scripted answers, in order; the last one is repeated.
 class Server : public kube::Transport {
  public:
   void Answer(const std::string& path, int code, const std::string& body) {
@@ -67,7 +67,7 @@ TEST_CASE_METHOD(Fixture, "a Karmada API server is fine") {
   CHECK(Check().ok());
 }
 
-TEST_CASE_METHOD(Fixture, "what is no Kubernetes API server is named with what it answered") {
+TEST_CASE_METHOD(Fixture, "a server that is not a Kubernetes API server is named with its answer") {
   SECTION("it has no such page") { server->Answer("/version", 404, "<html>\nno such page"); }
   SECTION("it has that page for everything") { server->Answer("/version", 200, "<html>\nwelcome"); }
   const absl::Status refused = Check();
@@ -77,7 +77,7 @@ TEST_CASE_METHOD(Fixture, "what is no Kubernetes API server is named with what i
                  Contains("--kubeconfig has to lead to the Karmada API server"));
 }
 
-TEST_CASE_METHOD(Fixture, "a cluster without Karmada's APIs is named with what is missing") {
+TEST_CASE_METHOD(Fixture, "a cluster without Karmada's APIs is named with the missing ones") {
   server->Answer("/version", 200, kVersion);
   server->Answer("/apis", 200, kPlain);
   const absl::Status refused = Check();
@@ -100,7 +100,7 @@ TEST_CASE_METHOD(Fixture, "Karmada's APIs are waited for while they are installe
   CHECK(checked.ok());
 }
 
-TEST_CASE_METHOD(Fixture, "a server that does not say what it serves is taken as it is") {
+TEST_CASE_METHOD(Fixture, "a server without a list of its API groups is accepted") {
   server->Answer("/version", 200, kVersion);
   server->Answer("/apis", 403, "");
   CHECK(Check().ok());

@@ -25,7 +25,7 @@ TEST_CASE("Help names the sub-commands and exit codes, and each has examples") {
   CHECK_THAT(help.out, Contains("Exit codes:"));
 }
 
-TEST_CASE("As a kubectl plugin it calls itself what the user typed") {
+TEST_CASE("As a kubectl plugin it uses the name that the user typed") {
   std::istringstream in;
   std::ostringstream out, err;
   cmd::interpret::Console console{in, out, err};

@@ -48,7 +48,7 @@ TEST_CASE("Quiet reports failures only") {
   CHECK_THAT(ran.out, !Contains("ok  ") && Contains("FAIL standard input:7"));
 }
 
-TEST_CASE("Directories are searched to the bottom, and manifests in them are no cases") {
+TEST_CASE("Directories are searched recursively, and manifests in them are not cases") {
   const tests::TempDirectory dir;
   const std::string rules = dir.Write("v1/Widget/customizations.yaml", tests::kWidgetHealth);
   dir.Write("v1/Widget/testdata/health-test.yaml", std::string(kCases).substr(0, 150));

@@ -31,7 +31,7 @@ end)";
 
 }  // namespace
 
-TEST_CASE_METHOD(Files, "check --against calls every function and says what it returned") {
+TEST_CASE_METHOD(Files, "check --against calls every function and prints the result") {
   const Ran ran = Against("healthInterpretation", "function InterpretHealth(obj) return true end");
   CHECK(ran.code == 0);
   CHECK_THAT(ran.out, Contains("widgets on Widget shop/w: InterpretHealth: true\n"));
@@ -52,7 +52,7 @@ TEST_CASE_METHOD(Files, "a result of a wrong type is an error in Lua's words") {
              Contains("ric.yaml:11") && Contains("returned the string \"yes\", not a boolean"));
 }
 
-TEST_CASE_METHOD(Files, "slips in a result are warnings, with what was meant") {
+TEST_CASE_METHOD(Files, "probable mistakes in a result are warnings, with a suggestion") {
   const Ran ran = Against("replicaResource", kMisspelt);
   CHECK(ran.code == 0);
   CHECK_THAT(ran.out, Contains("warning:") && Contains("returned 1.5 replicas, which count as 1"));
@@ -84,7 +84,8 @@ TEST_CASE_METHOD(Files, "run warns of the same slips, and of negative replicas")
   CHECK_THAT(negative.err, Contains("returned -1 replicas"));
 }
 
-TEST_CASE_METHOD(Files, "test warns of slips, and says what to do where no layer has a rule") {
+TEST_CASE_METHOD(Files,
+                 "test warns of probable mistakes, and gives advice when no layer has a rule") {
   const std::string cases = directory.Write("cases.yaml", R"(name: one
 operation: InterpretReplica
 desiredObj: {apiVersion: example.io/v1, kind: Widget}

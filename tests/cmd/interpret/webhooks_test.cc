@@ -177,7 +177,7 @@ TEST_CASE_METHOD(Fixture, "Webhooks are measured by bench") {
                           Contains("\"by\": \"examples/workloads.example.com\""));
 }
 
-TEST_CASE_METHOD(Fixture, "list shows what webhooks are asked, and calls nobody") {
+TEST_CASE_METHOD(Fixture, "list shows the rules of webhooks without calling them") {
   StopServer();
   const Ran ran = RunTool({"list", "Workload", "--webhook", hooks});
   CHECK(ran.code == 0);

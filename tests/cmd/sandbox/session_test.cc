@@ -69,7 +69,8 @@ TEST_CASE_METHOD(Fixture, "a directory in use is refused, naming the process") {
   CHECK(Session::Open(options).ok());
 }
 
-TEST_CASE_METHOD(Fixture, "a lock that a killed sandbox left behind locks nobody out") {
+TEST_CASE_METHOD(Fixture,
+                 "a lock file that a killed sandbox left behind does not lock the directory") {
   std::filesystem::create_directories(options.directory);
   std::ofstream(options.directory + "/karmada-sandbox.lock") << "1\n";
   std::ofstream(options.directory + "/control.sock") << "";

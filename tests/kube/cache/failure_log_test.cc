@@ -16,14 +16,14 @@ using Lines = std::vector<std::string>;
 struct Fixture {
   tests::FakeClock clock;
   FailureLog log;
-  std::map<std::string, Resource> resources;  // By server and plural, as one informer each.
+  std::map<std::string, Resource> resources;  // By server and plural, one for each informer.
 
   FailureLog::Cache Cache(const std::string& plural, const std::string& server = "m1") {
     Resource& resource = resources[server + plural];
     resource = {{"", "v1", plural}, plural, true};
     return {&resource, server, resource};
   }
-  // As a watch fails whose connection broke.
+  // Reports the failure of a watch whose connection broke.
   void Break(const FailureLog::Cache& cache, const std::string& why = "cut off") {
     log.Failed(cache,
                absl::UnavailableError(absl::StrCat("watch ", cache.resource.plural, ": ", why)),
@@ -78,7 +78,7 @@ TEST_CASE_METHOD(Fixture, "a failure that ends at once is reported before its en
   CHECK(Due() == Lines{"1 v1/pods of m1: watch pods: cut off", "1 v1/pods of m1: well"});
 }
 
-TEST_CASE_METHOD(Fixture, "an error that becomes another one is no recovery") {
+TEST_CASE_METHOD(Fixture, "an error that becomes another one is not a recovery") {
   Break(Cache("pods"));
   CHECK(Due(FailureLog::kGather).size() == 1);
   Break(Cache("pods"), "no route to host");

@@ -76,7 +76,7 @@ struct Fixture {
   }
 };
 
-TEST_CASE_METHOD(Fixture, "an informer reports what is there first and then what changes") {
+TEST_CASE_METHOD(Fixture, "an informer first reports the existing objects and then their changes") {
   server->Put(kPods, Pod("a"));
   informers.Get(kPods)->AddHandler(diary.Handler());
   Synced();

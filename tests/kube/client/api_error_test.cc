@@ -133,7 +133,7 @@ TEST_CASE("Retry-After is found in the header and in the body's details") {
   CHECK(FailureOf(ErrorOfResponse(in_body, "x")).retry_after_seconds == 3);
 }
 
-TEST_CASE("Answers that are no Status object are quoted, shortly and only when they are text") {
+TEST_CASE("Answers that are not Status objects are quoted, shortly and only when they are text") {
   auto message = [](const std::string& body) {
     return std::string(ErrorOfResponse({.code = 502, .body = body}, "get x").message());
   };

@@ -120,7 +120,7 @@ TEST_CASE("Each call has the API's method, path and content type") {
   CHECK(requests[0].user_agent == "program/1.0");
 }
 
-TEST_CASE("Names with legal oddities are escaped, and such as would change the path are refused") {
+TEST_CASE("Unusual legal names are escaped, and names that would change the path are refused") {
   Fixture f([](const HttpRequest&, int) { return Answer(200); });
   CHECK(f.client.Get(kPods, {"a", "system:x%y z"}, {}).ok());
   CHECK(Paths(*f.transport).back() == "GET /api/v1/namespaces/a/pods/system:x%25y%20z");

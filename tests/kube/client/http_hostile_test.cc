@@ -284,7 +284,7 @@ TEST_CASE("A callback that throws ends its stream and no other") {
   CHECK(other.Await().ok());
 }
 
-TEST_CASE("A stream may be destroyed at any moment") {
+TEST_CASE("A stream may be destroyed at any time") {
   tests::ForEachTransport();
   // A server that accepts and sends nothing, so that the handshake hangs.
   RawServer silent([](int fd) { RawServer::AwaitEnd(fd); });

@@ -24,7 +24,7 @@ namespace {
 using tests::Connect;
 using tests::TestServer;
 
-// Answers with what the handler has seen, as the body.
+// Answers with a description of the request as the body.
 void Echo(base::HttpRequest request, std::shared_ptr<base::HttpResponder> responder) {
   std::string seen = absl::StrCat(request.method, " ", request.target, " body=", request.body);
   for (const char* name : {"accept", "content-type", "authorization", "user-agent", "host",
@@ -108,7 +108,7 @@ TEST_CASE("That nothing changed is an answer without a body, and the connection 
     std::atomic<int> asked = 0;
     tests::RawServer server([&](int fd) {
       for (std::string request; !(request = tests::RawServer::ReadHead(fd)).empty();) {
-        // cpprestsdk writes no space before values.
+        // cpprestsdk writes no space before header values.
         if (absl::StrContains(absl::StrReplaceAll(request, {{" ", ""}}), "If-None-Match:\"1\"\r\n"))
           ++asked;
         tests::RawServer::WriteAll(fd, head);
@@ -255,7 +255,7 @@ TEST_CASE("A token that was rotated is read again on a 401 and the request sent 
   config.token_file = dir.Write("token", "old");
   const auto transport = Connect(config);
   CHECK(transport->Send({.method = "GET", .path = "/"}, {})->code == 401);
-  CHECK(requests == 1);  // The same token again would be useless.
+  CHECK(requests == 1);  // Sending the same token again would be useless.
   dir.Write("token", "new");
   CHECK(transport->Send({.method = "POST", .path = "/", .body = "{}"}, {})->code == 200);
   CHECK(requests == 3);
@@ -332,7 +332,8 @@ TEST_CASE("Connections that the server closed while they were idle lose no reque
   int sent = 0;
   for (const size_t size : {0, 10, 1 << 20}) {
     for (const char* method : {"GET", "POST"}) {
-      // A write is not sent again if the end comes while it is being sent, which may be here.
+      // A write is not repeated if the connection ends while it is being sent, which may happen
+      // here.
       if (method != std::string("GET") && tests::CurrentTransport().name == "lean") continue;
       // Several kept connections, all of them stale afterwards.
       std::vector<std::thread> threads;

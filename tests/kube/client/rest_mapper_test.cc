@@ -114,7 +114,8 @@ TEST_CASE("Aggregated discovery takes two requests and offers both of its versio
                                      Catch::EndsWith(",application/json"));
 }
 
-// A server that gives each document the ETag `etags` has for it, and answers 304 to who names it.
+// A server that sends each document with the ETag that `etags` has for it, and answers 304 to
+// requests that name it.
 struct EtagFixture : Fixture {
   EtagFixture() : Fixture(kAggregated) {}
   HttpResponse AnswerTo(const HttpRequest& request) {
@@ -146,7 +147,7 @@ TEST_CASE("What a server says is unchanged is not read again") {
   const auto first = f.mapper.Discover({});
   REQUIRE(first.ok());
   CHECK(f.unchanged == 0);
-  CHECK(*f.mapper.Discover({}) == *first);  // The very same.
+  CHECK(*f.mapper.Discover({}) == *first);  // The same shared result.
   CHECK(f.unchanged == 2);
 
   f.paths["/apis"] = R"({"kind":"APIGroupDiscoveryList","items":[]})";
@@ -176,7 +177,7 @@ TEST_CASE("A look-up that asks the server anew asks with the ETag, too") {
   f.clock.Advance(absl::Seconds(3));
   CHECK(f.mapper.ForKindNow(old, {})->plural == "olds");
   CHECK(f.unchanged == 2);
-  // What another pass has found in the meantime does not stay when the server says otherwise.
+  // The result of another pass does not stay if the server reports otherwise.
   f.mapper.Update({});
   f.clock.Advance(absl::Seconds(3));
   CHECK(f.mapper.ForKindNow(old, {})->plural == "olds");
@@ -237,7 +238,7 @@ TEST_CASE("Discovery fails only when nothing can be read") {
   CHECK_THAT(std::string(error.message()), Catch::Contains("get /api: no access"));
 }
 
-// "/apis" with so many groups of one version.
+// Returns "/apis" with `count` groups of one version.
 std::string ManyGroups(int count) {
   std::string groups;
   for (int i = 0; i < count; ++i) {
@@ -263,7 +264,7 @@ TEST_CASE("A server that lists many groups and takes long for each does not hold
   REQUIRE(discovery.ok());
   CHECK(f.clock.SteadyNow() - began <= absl::Minutes(2));
   CHECK(f.transport->requests().size() < 20);
-  // What was read counts; the rest is not taken for gone.
+  // The groups that were read count; the others are not regarded as gone.
   CHECK(Describe(*discovery).size() == 2);
   CHECK(discovery->failed_groups.size() == 500);
 }
@@ -326,7 +327,7 @@ TEST_CASE("A kind of a group whose discovery failed is unavailable, and kept if 
 
   mapper.Update({.resources = {{.resource = {metrics, "nodes", false}}}});
   f.clock.Advance(absl::Seconds(10));
-  CHECK(mapper.ForKind({"", "v1", "Pod"}, {}).ok());  // Discovery again, metrics stale.
+  CHECK(mapper.ForKind({"", "v1", "Pod"}, {}).ok());  // Repeats discovery, with metrics stale.
   CHECK(mapper.ForKind(metrics, {})->plural == "nodes");
 }
 

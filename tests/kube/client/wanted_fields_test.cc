@@ -1,4 +1,4 @@
-// Lists and watches of which only some fields are read.
+// Lists and watches that read only some fields of objects.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <memory>

@@ -36,7 +36,7 @@ TEST_CASE_METHOD(Fixture, "a success that changed something is an event") {
   CHECK(sink.All() == std::vector<std::string>{"Normal Done Pod: it is done"});
 }
 
-TEST_CASE_METHOD(Fixture, "conflicts and cancellations are no outcome") {
+TEST_CASE_METHOD(Fixture, "conflicts and cancellations are not outcomes") {
   Try(absl::AbortedError("changed"));
   Try(absl::CancelledError("stopping"));
   Try(absl::OkStatus());
@@ -47,7 +47,7 @@ TEST_CASE_METHOD(Fixture, "conflicts and cancellations are no outcome") {
   CHECK(sink.All().size() == 2);
 }
 
-TEST_CASE_METHOD(Fixture, "what is forgotten has not failed") {
+TEST_CASE_METHOD(Fixture, "a failure that was forgotten is not ended by a success") {
   Try(absl::UnavailableError("down"), false, "a/1");
   Try(absl::UnavailableError("down"), false, "b");
   recorder.ForgetAll("a/");

@@ -162,7 +162,7 @@ TEST_CASE_METHOD(Fixture,
   CHECK(Finish().ok());
 }
 
-TEST_CASE_METHOD(Fixture, "who does not stop within the graceful period is named") {
+TEST_CASE_METHOD(Fixture, "a runnable that does not stop within the graceful period is named") {
   absl::Mutex mu;
   bool release = false;
   Make();
@@ -189,7 +189,8 @@ TEST_CASE_METHOD(Fixture, "who does not stop within the graceful period is named
   manager.reset();  // Waits for the stubborn runnable.
 }
 
-TEST_CASE_METHOD(Fixture, "who does not stop is named also when the run ends for a failure") {
+TEST_CASE_METHOD(Fixture,
+                 "a runnable that does not stop is named also when the run ends with a failure") {
   absl::Mutex mu;
   bool release = false;
   Make();

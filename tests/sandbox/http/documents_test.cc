@@ -35,7 +35,7 @@ TEST_CASE("aggregated discovery lists groups, kinds and subresources") {
   CHECK(Named((*deployments)["subresources"], "subresource", "scale") != nullptr);
 }
 
-TEST_CASE("aggregated discovery is not sent again to whoever has it") {
+TEST_CASE("aggregated discovery is not sent again to a client that has it") {
   FrontEndFixture f;
   const std::string accept =
       "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json";
@@ -63,7 +63,7 @@ TEST_CASE("aggregated discovery is not sent again to whoever has it") {
   CHECK(ask("/apis", before).code == 200);
 }
 
-TEST_CASE("legacy discovery says the same") {
+TEST_CASE("legacy discovery lists the same resources") {
   FrontEndFixture f;
   CHECK(f.Get("/api").body["versions"] == json::Value::Array({"v1"}));
   CHECK(Named(f.Get("/apis").body["groups"], "name", "batch") != nullptr);

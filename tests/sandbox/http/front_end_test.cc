@@ -105,7 +105,7 @@ TEST_CASE("requests that cannot be served get the code a kube-apiserver gives") 
   }
 }
 
-TEST_CASE("what only real containers could do is refused with a sentence that says so") {
+TEST_CASE("requests that need real containers are refused with a sentence that gives the reason") {
   FrontEndFixture f;
   const std::string pods = "/api/v1/namespaces/default/pods";
   CHECK(f.Get(pods + "/web/log").body["message"].AsString() == "pods \"web\" not found");
@@ -129,7 +129,7 @@ TEST_CASE("what only real containers could do is refused with a sentence that sa
   }
 }
 
-TEST_CASE("a table is what kubectl gets") {
+TEST_CASE("kubectl gets a table") {
   FrontEndFixture f;
   f.Post("/apis/apps/v1/namespaces/default/deployments", Deployment("web", 3));
   const Reply table = f.Get("/apis/apps/v1/deployments", kTable);

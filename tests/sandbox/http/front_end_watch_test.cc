@@ -73,7 +73,7 @@ TEST_CASE("an expired version ends the watch with a 410 in its stream") {
   CHECK(watch.stream->properly());
 }
 
-TEST_CASE("bookmarks go to those who asked for them") {
+TEST_CASE("bookmarks are sent to clients that asked for them") {
   FrontEndFixture f;
   const Reply with = f.Get(std::string(kWatch) + "&allowWatchBookmarks=true");
   const Reply without = f.Get(kWatch);
@@ -124,7 +124,7 @@ TEST_CASE("dropped watches are cut off, and their subscriptions end") {
   CHECK(watch.stream->Events().empty());
 }
 
-TEST_CASE("a watcher that goes away hears no more") {
+TEST_CASE("a watcher that disconnects gets no more events") {
   FrontEndFixture f;
   const Reply watch = f.Get(kWatch);
   watch.stream->Abort();

@@ -177,7 +177,7 @@ TEST_CASE_METHOD(Fixture, "the affinity that won is recorded") {
   CHECK(Binding()->status()["schedulerObservingAffinityName"].ToString() == "second");
 }
 
-TEST_CASE_METHOD(Fixture, "somebody's change of a divided binding's targets is put right") {
+TEST_CASE_METHOD(Fixture, "a foreign change of a divided binding's targets is corrected") {
   AddBinding(kDivided);
   PatchBinding(
       R"({"spec": {"clusters": [{"name": "m1", "replicas": 1}, {"name": "m2", "replicas": 2}]}})");
@@ -215,7 +215,7 @@ TEST_CASE_METHOD(Fixture, "a failure that is tried again is reported once") {
   CHECK_THAT(Events()[0], StartsWith("Warning ScheduleBindingFailed x1 on Deployment: "));
 }
 
-TEST_CASE("what asks for scheduling") {
+TEST_CASE("changes that require scheduling") {
   const kube::Object settled(
       Json(R"({"metadata": {"annotations": {"policy.karmada.io/applied-placement":
           "{\"replicaScheduling\":{\"replicaSchedulingType\":\"Divided\"}}"}},

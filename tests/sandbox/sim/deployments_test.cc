@@ -195,7 +195,7 @@ TEST_CASE("limits of a rolling update round the surge up and the unavailable dow
   }
 }
 
-TEST_CASE("a rolling step scales up within the surge, then down what can be spared") {
+TEST_CASE("a rolling step scales up within the surge, then down as far as enough stays available") {
   RolloutState state;
   state.replicas = 4;
   state.limits = {1, 1};

@@ -142,7 +142,8 @@ TEST_CASE("bindings get an id only when they have none") {
   CHECK(cluster_binding.Label(api::kClusterResourceBindingIdLabel).size() == 36);
 }
 
-TEST_CASE("a work's manifests are pruned and list what is managed, once and for all") {
+TEST_CASE(
+    "a work's manifests are pruned and list their managed labels and annotations, only once") {
   kube::Object work =
       kube::Object::Make({"work.karmada.io", "v1alpha1", "Work"}, {"karmada-es-m", "w"});
   work.Set({"spec", "workload", "manifests"}, Json(R"([{

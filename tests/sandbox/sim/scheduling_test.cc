@@ -185,7 +185,7 @@ TEST_CASE("present targets keep their place despite new taints and missing APIs"
   CHECK(Place(Binding("{}"), {tainted}, false).outcome == Outcome::kNoClusterFit);
 }
 
-TEST_CASE("clusters being evicted or deleted are no candidates") {
+TEST_CASE("clusters being evicted or deleted are not candidates") {
   kube::Object deleting = *Cluster("m1");
   deleting.Set({"metadata", "deletionTimestamp"}, "2024-01-01T00:00:00Z");
   const std::string evicted = R"({"gracefulEvictionTasks": [{"fromCluster": "m2"}]})";

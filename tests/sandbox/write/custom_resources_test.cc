@@ -72,7 +72,7 @@ TEST_CASE("patterns are Go's, and hostile ones cost no more than others") {
   CHECK(ErrorOf(backend.Create(kWidgets, o, false).status()).code == 422);
 }
 
-TEST_CASE("what breaks the schema is refused with kube-apiserver's words") {
+TEST_CASE("objects that violate the schema are refused with kube-apiserver's wording") {
   ServerBackend backend(100);
   WithWidgets(backend);
   struct Case {

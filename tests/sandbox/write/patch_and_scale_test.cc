@@ -156,7 +156,7 @@ spec:
       - {name: web, image: "nginx:1", env: [{name: B, value: "2"}]}
 )";
 
-TEST_CASE("server-side apply creates, merges, and removes what is no longer said") {
+TEST_CASE("server-side apply creates, merges, and removes fields that are no longer given") {
   ServerBackend backend(100);
   Applier apply(backend);
   const auto created = apply.As("me", kApplied);

@@ -32,7 +32,7 @@ TEST_CASE("unknown fields of built-in kinds are dropped and named") {
         std::vector<std::string>{"spec.replicass", "spec.template.spec.containers[0].imagee"});
 }
 
-TEST_CASE("what a Go encoder leaves out is left out, what matters stays") {
+TEST_CASE("values that a Go encoder leaves out are removed, others stay") {
   const auto decoded = Decoded({"apps", "v1", "Deployment"}, R"({"spec":{
     "replicas": 0, "paused": false, "minReadySeconds": 0, "progressDeadlineSeconds": null,
     "template":{"spec":{"containers":[{"name":"c","args":[],"resources":{"limits":{"cpu":0.5,
