@@ -91,9 +91,7 @@ class AsioServer : public HttpServer {
   void Serve(internal::Socket socket) {
     auto connection = tls_ ? internal::NewTlsConnection(context_, std::move(socket), *tls_)
                            : internal::NewPlainConnection(context_, std::move(socket));
-    std::shared_ptr<internal::HttpConnection> oldest;
-    if (table_.Add(connection, &oldest)) connection->Start();
-    if (oldest != nullptr) oldest->Cut();
+    if (table_.Add(connection)) connection->Start();
   }
 
   void Sweep() {
