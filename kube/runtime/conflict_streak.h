@@ -3,7 +3,8 @@
 // A write that meets a conflict (kAborted) is tried again silently, since the next pass has read
 // what came in between. But a 409 may have other causes: an admission webhook may deny with it, and
 // a cache may stay behind. After a few in a row a conflict counts as any other failure, and is
-// reported as one.
+// reported as one. Its message is the server's, without a count: it goes into conditions and
+// events, and a text that changes with each try would have them written each time.
 //
 // This is memory of one process; when it is lost, the counting starts anew.
 #ifndef KUBE_RUNTIME_CONFLICT_STREAK_H_
@@ -15,9 +16,9 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/strings/match.h"
-#include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/synchronization/mutex.h"
+#include "base/log.h"
 #include "kube/client/errors.h"
 
 namespace kube {
@@ -39,8 +40,11 @@ class ConflictStreak {
     }
     const int conflicts = ++conflicts_[what];
     if (conflicts <= kSilent) return result;
-    return absl::FailedPreconditionError(
-        absl::StrCat(result.message(), " (so the server has answered ", conflicts, " times)"));
+    if (base::VlogOn(1)) {
+      base::LogInfo("conflicts do not end by trying again",
+                    {{"what", what}, {"in a row", conflicts}, {"last", result.message()}});
+    }
+    return absl::FailedPreconditionError(result.message());
   }
   // Call it when `what` does not exist any more.
   void Forget(absl::string_view what) {
