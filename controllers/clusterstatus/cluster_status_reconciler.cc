@@ -6,10 +6,11 @@
 // reach it.
 //
 // A failed probe changes the Ready condition alone. A part that cannot be collected stays as it
-// was, and the condition CompleteAPIEnablements says so of kinds; the cluster is reported as ready
-// all the same. A write that fails is repeated with back-off. A cluster waits for the finalizer of
-// the cluster loop before its first round. The age of a flip and the totals are remembered; after a
-// restart the first observation counts as it is, and the totals come with the first list.
+// was, among the kinds those of the API groups that cannot be read; the condition
+// CompleteAPIEnablements says so of kinds; the cluster is reported as ready all the same. A write
+// that fails is repeated with back-off. A cluster waits for the finalizer of the cluster loop
+// before its first round. The age of a flip and the totals are remembered; after a restart the
+// first observation counts as it is, and the totals come with the first list.
 #include "controllers/clusterstatus/cluster_status_reconciler.h"
 
 #include <map>
@@ -27,6 +28,7 @@
 #include "base/status.h"
 #include "controllers/clusterstatus/new_definitions.h"
 #include "controllers/clusterstatus/resource_totals.h"
+#include "kube/client/failed_groups.h"
 #include "kube/client/rest_mapper.h"
 #include "kube/meta/quantity.h"
 #include "kube/runtime/controller.h"
@@ -45,20 +47,28 @@ kube::Condition Ready(bool ready, const char* reason, std::string message) {
   return api::ConditionOf(api::kClusterReady, ready, reason, std::move(message));
 }
 
-json::Value ApiEnablements(const kube::Discovery& discovery) {
+// Lists what the discovery has found, and of what it could not read, what was listed before.
+json::Value ApiEnablements(const kube::Discovery& discovery, const json::Value& before) {
   std::map<std::string, std::map<std::string, std::string>> groups;
   for (const kube::ApiResource& r : discovery.resources) {
     groups[r.resource.gvk.ApiVersion()][r.resource.plural] = r.resource.gvk.kind;
   }
-  json::Value list = json::Value::Array();
+  std::map<std::string, json::Value> items;
   for (const auto& [group_version, resources] : groups) {
     json::Value entries = json::Value::Array();
     for (const auto& [name, kind] : resources) {
       entries.Append(json::Value::Object({{"kind", kind}, {"name", name}}));
     }
-    list.Append(
-        json::Value::Object({{"groupVersion", group_version}, {"resources", std::move(entries)}}));
+    items[group_version] =
+        json::Value::Object({{"groupVersion", group_version}, {"resources", std::move(entries)}});
   }
+  for (const json::Value& item : before.items()) {
+    const std::string group_version = item["groupVersion"].ToString();
+    if (!kube::IsUnread(discovery.failed_groups, group_version)) continue;
+    items.try_emplace(group_version, item);
+  }
+  json::Value list = json::Value::Array();
+  for (auto& [group_version, item] : items) list.Append(std::move(item));
   return list;
 }
 
@@ -201,7 +211,8 @@ absl::StatusOr<json::Value> ClusterStatusReconciler::Collect(const kube::Object&
   }
   const DiscoveryOr discovery = member->client().mapper().Discover(stop);
   if (absl::IsCancelled(discovery.status())) return discovery.status();
-  json::Value enablements = discovery.ok() ? ApiEnablements(**discovery) : json::Value::Array();
+  json::Value enablements =
+      discovery.ok() ? ApiEnablements(**discovery, status["apiEnablements"]) : json::Value::Array();
   const size_t groups = enablements.size();
   if (discovery.ok()) status.Set("apiEnablements", std::move(enablements));
   SetStatusCondition(status, CompleteApis(discovery, groups), deps_.manager.clock().Now());

@@ -12,7 +12,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <numeric>
-#include <set>
 #include <tuple>
 #include <utility>
 
@@ -21,6 +20,7 @@
 #include "base/clock.h"
 #include "base/status.h"
 #include "kube/client/errors.h"
+#include "kube/client/failed_groups.h"
 #include "kube/client/internal/discovery_pass.h"
 
 namespace kube {
@@ -104,15 +104,13 @@ struct RestMapper::Impl {
   KindIndex served ABSL_GUARDED_BY(mu);
   // Resources that `served` lacks because their group could not be read.
   std::map<Gvk, Resource> unread ABSL_GUARDED_BY(mu);
-  std::set<std::string> failed_groups ABSL_GUARDED_BY(mu);
   bool running ABSL_GUARDED_BY(mu) = false;
   base::SteadyTime last_run ABSL_GUARDED_BY(mu) = base::SteadyTime::InfinitePast();
   absl::Status last_error ABSL_GUARDED_BY(mu);
 };
 
 bool RestMapper::Impl::MayBeMissing(const Gvk& gvk) const {
-  return failed_groups.count(gvk.ApiVersion()) > 0 ||
-         failed_groups.count(gvk.group.empty() ? "/api" : "/apis") > 0;
+  return IsUnread(served.discovery()->failed_groups, gvk.ApiVersion());
 }
 
 std::optional<Resource> RestMapper::Impl::Known(const Gvk& gvk) const {
@@ -135,12 +133,11 @@ absl::StatusOr<Resource> RestMapper::Impl::Find(const Gvk& gvk) const {
 void RestMapper::Impl::Store(const std::shared_ptr<const Discovery>& discovery) {
   if (discovery == served.discovery()) return;
   const KindIndex before = std::exchange(served, KindIndex(discovery));
-  failed_groups = {discovery->failed_groups.begin(), discovery->failed_groups.end()};
   // A failed group probably still serves what it served before.
   std::erase_if(unread, [&](const auto& kind) ABSL_NO_THREAD_SAFETY_ANALYSIS {
     return !MayBeMissing(kind.first) || served.Find(kind.first) != nullptr;
   });
-  if (failed_groups.empty()) return;
+  if (discovery->failed_groups.empty()) return;
   for (const ApiResource& old : before.discovery()->resources) {
     const Gvk& gvk = old.resource.gvk;
     if (MayBeMissing(gvk) && served.Find(gvk) == nullptr) unread.emplace(gvk, old.resource);
@@ -235,7 +232,6 @@ void RestMapper::Reset() {
   impl_->state = {};
   impl_->served = {};
   impl_->unread.clear();
-  impl_->failed_groups.clear();
   impl_->last_run = base::SteadyTime::InfinitePast();
 }
 

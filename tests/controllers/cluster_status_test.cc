@@ -125,6 +125,35 @@ TEST_CASE_METHOD(Fixture, "a member that serves nothing is said to have empty en
         "collected empty APIEnablements from the cluster");
 }
 
+// Which of the group versions are there, in order: "apps/v1 x.io/v1".
+std::string Enablements(const kube::Object& cluster) {
+  std::string all;
+  for (const json::Value& entry : cluster.status()["apiEnablements"].items()) {
+    absl::StrAppend(&all, all.empty() ? "" : " ", entry["groupVersion"].AsString(), "=",
+                    entry["resources"].size());
+  }
+  return all;
+}
+
+TEST_CASE_METHOD(Fixture, "what could not be read this time stays listed, as partial") {
+  const kube::Resource robots{{"x.io", "v1", "Robot"}, "robots", true};
+  m1.Serve({tests::kConfigMaps, tests::kDeployments, robots});
+  const auto cluster_now = [&] { return server->Find(api::Clusters(), {"", "m1"}); };
+  REQUIRE(Reconcile().ok());
+  REQUIRE(Enablements(cluster_now()) == "apps/v1=1 v1=1 x.io/v1=1");
+  REQUIRE(Condition("CompleteAPIEnablements")["reason"].AsString() == "Complete");
+
+  m1.Serve({tests::kConfigMaps, tests::kDeployments}, {robots.gvk});
+  REQUIRE(Reconcile().ok());
+  CHECK(Enablements(cluster_now()) == "apps/v1=1 v1=1 x.io/v1=1");
+  CHECK(Condition("CompleteAPIEnablements")["reason"].AsString() == "Partial");
+
+  m1.Serve({tests::kConfigMaps, tests::kDeployments});
+  REQUIRE(Reconcile().ok());
+  CHECK(Enablements(cluster_now()) == "apps/v1=1 v1=1");
+  CHECK(Condition("CompleteAPIEnablements")["reason"].AsString() == "Complete");
+}
+
 TEST_CASE_METHOD(Fixture, "pull clusters and ones without credentials are not probed") {
   SECTION("pull") {
     Put([](kube::Object& c) { c.Set({"spec", "syncMode"}, "Pull"); });

@@ -111,8 +111,15 @@ kube::HttpResponse FakeObjects::Scale(const RequestPath& path, const kube::Objec
   return Success(200, scale);
 }
 
-void FakeObjects::Serve(const std::vector<kube::Resource>& resources) {
+void FakeObjects::Serve(const std::vector<kube::Resource>& resources,
+                        const std::vector<kube::Gvk>& stale) {
   json::Value groups = json::Value::Array();
+  for (const kube::Gvk& gvk : stale) {
+    const json::Value version =
+        json::Value::Object({{"version", gvk.version}, {"freshness", "Stale"}});
+    groups.Append(json::Value::Object({{"metadata", json::Value::Object({{"name", gvk.group}})},
+                                       {"versions", json::Value::Array({version})}}));
+  }
   for (const kube::Resource& r : resources) {
     const json::Value resource =
         json::Value::Object({{"resource", r.plural},

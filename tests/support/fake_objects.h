@@ -41,8 +41,8 @@ class FakeObjects {
   // object change status, too.
   void KeepStatus(const std::string& collection, Status where);
 
-  // Sets what discovery lists; by default nothing.
-  void Serve(const std::vector<kube::Resource>& resources);
+  // Sets what discovery lists, and which group versions it calls stale; by default nothing.
+  void Serve(const std::vector<kube::Resource>& resources, const std::vector<kube::Gvk>& stale);
 
   // Answers a request that is not a watch. REQUIRES: `body` is JSON or empty.
   kube::HttpResponse Answer(const std::string& method, const RequestPath& path,

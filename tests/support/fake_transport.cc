@@ -81,9 +81,10 @@ void FakeApiServer::KeepStatus(const kube::Resource& r, Status where) {
   objects_.KeepStatus(r.gvr().ToString(), where);
 }
 
-void FakeApiServer::Serve(const std::vector<kube::Resource>& resources) {
+void FakeApiServer::Serve(const std::vector<kube::Resource>& resources,
+                          const std::vector<kube::Gvk>& stale) {
   absl::MutexLock lock(&mu_);
-  objects_.Serve(resources);
+  objects_.Serve(resources, stale);
 }
 
 void FakeApiServer::Block(const std::string& method) {

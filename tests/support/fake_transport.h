@@ -52,8 +52,10 @@ class FakeApiServer : public kube::Transport {
   // Where the status of a resource is written; by default to the subresource.
   using Status = FakeObjects::Status;
   void KeepStatus(const kube::Resource& r, Status where);
-  // Sets the resources that discovery lists; none until this is called.
-  void Serve(const std::vector<kube::Resource>& resources);
+  // Sets the resources that discovery lists; none until this is called. The group versions of
+  // `stale` are listed without resources, as ones whose own server cannot be reached.
+  void Serve(const std::vector<kube::Resource>& resources,
+             const std::vector<kube::Gvk>& stale = {});
   // Requests of this method ("WATCH" for new watches) wait until Unblock or until they are
   // cancelled.
   void Block(const std::string& method);
