@@ -43,15 +43,15 @@ kube::ObjectPtr KindReports::Policy(const kube::ObjectKey& key) const {
   return policy == nullptr || policy->IsDeleting() ? nullptr : policy;
 }
 
-void KindReports::SetServed(const std::set<kube::Gvk>& served) {
-  std::erase_if(waiting_, [&](const auto& entry) { return !served.contains(entry.first); });
+void KindReports::SetServed(const kube::ServedKinds& served) {
+  std::erase_if(waiting_, [&](const auto& entry) { return !served.kinds.contains(entry.first); });
   std::map<std::pair<kube::Gvk, bool>, std::vector<kube::ObjectPtr>> findings;
   for (const auto& finding : unserved_.SetServed(served, manager_.clock().SteadyNow())) {
     const kube::ObjectPtr policy = Policy(finding.policy);
     if (policy != nullptr) findings[{finding.kind, finding.at_start}].push_back(policy);
   }
   for (const auto& [kind, policies] : findings) {
-    Report(policies, NotServed(kind.first, served), kind.second);
+    Report(policies, NotServed(kind.first, served.kinds), kind.second);
   }
 }
 

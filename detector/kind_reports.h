@@ -18,8 +18,8 @@
 namespace detector {
 
 // SetSelected is thread-safe; the other functions belong to the thread that runs the kinds.
-// Findings about policies and kinds that were there before this process are only logged, so that a
-// restart writes no events.
+// Findings about policies and kinds that were there before this process began to work are only
+// logged, so that neither a restart nor a change of the leader writes events.
 class KindReports {
  public:
   // REQUIRES: the manager and both indexes outlive this object.
@@ -31,16 +31,16 @@ class KindReports {
   void SetSelected(const kube::ObjectKey& policy, const std::set<kube::Gvk>& kinds, bool at_start) {
     unserved_.SetSelected(policy, kinds, at_start);
   }
-  // Takes the kinds that a round of discovery has found: a policy that names another kind gets a
+  // Takes what the last round of discovery has shown: a policy that names another kind gets a
   // warning.
-  void SetServed(const std::set<kube::Gvk>& served);
+  void SetServed(const kube::ServedKinds& served);
   // Records that templates of the kind wait for clusters to serve it. A wait that lasts is reported
   // as an event on the policies that select the kind.
   struct Wait {
     kube::Gvk kind;
     std::vector<kube::ObjectPtr> policies;
     std::vector<std::string> clusters;  // The clusters that do not serve the kind yet.
-    bool at_start = false;              // True when the kind was served before this process began.
+    bool at_start = false;  // True when the kind was served before this process began to work.
   };
   void SetWaiting(const Wait& wait);
 

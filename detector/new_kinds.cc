@@ -30,7 +30,6 @@ void NewKinds::SetServed(const std::set<kube::Gvk>& served, base::SteadyTime now
   for (const kube::Gvk& gvk : served) {
     if (served_.count(gvk) == 0) waiting_[gvk] = {.since = now};
   }
-  if (served_.empty()) at_start_ = served;
   served_ = served;
   std::erase_if(waiting_, [&](const auto& entry) { return served.count(entry.first) == 0; });
 }

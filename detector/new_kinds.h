@@ -37,8 +37,6 @@ class NewKinds {
 
   // Returns whether templates of the kind may have to wait.
   bool IsNew(const kube::Gvk& gvk) const { return waiting_.contains(gvk); }
-  // Returns whether the kind was already served at the first call of SetServed.
-  bool WasThereAtStart(const kube::Gvk& gvk) const { return at_start_.contains(gvk); }
   // Returns whether templates of the kind still have to wait. `clusters` are those that the kind's
   // policies may choose. A kind that has finished waiting is not new any more.
   bool MustWait(const kube::Gvk& gvk, const std::vector<kube::ObjectPtr>& clusters,
@@ -52,7 +50,7 @@ class NewKinds {
 
   // How long to wait for the other clusters once one lists the kind.
   const absl::Duration patience_;
-  std::set<kube::Gvk> served_, at_start_;
+  std::set<kube::Gvk> served_;
   std::map<kube::Gvk, Wait> waiting_;
 };
 

@@ -31,16 +31,20 @@ kube::Request RequestFor(const kube::Gvk& gvk, const kube::Object& object) {
 }  // namespace
 
 TemplateSource::TemplateSource(Deps deps, kube::WatchedKinds& kinds)
+// Why a kind is watched.
+std::string NamedBy(const kube::Resource& resource) { return "named by " + resource.plural; }
+
     : deps_(std::move(deps)),
       reports_(deps_.manager, deps_.policies, deps_.cluster_policies),
       new_kinds_(deps_.cluster_status_round),
       subscription_(kinds.Subscribe(*this)) {
   kube::InformerSet& informers = deps_.manager.cluster().informers();
   informers.Get(api::Clusters());  // NewKinds reads them.
+      kinds_(kinds),
   const auto follow = [&](const kube::Resource& resource, auto kinds_of) {
     followed_.emplace_back(
         informers.Get(resource),
-        kube::NeedKindsOf(subscription_, "named by " + resource.plural, std::move(kinds_of)));
+        kube::NeedKindsOf(subscription_, NamedBy(resource), std::move(kinds_of)));
   };
   for (const auto* policies : {&api::PropagationPolicies(), &api::ClusterPropagationPolicies()}) {
     follow(*policies, [this](const kube::Object& policy) { return SelectedBy(policy); });
@@ -62,21 +66,27 @@ std::set<kube::Gvk> TemplateSource::SelectedBy(const kube::Object& policy) const
   return kinds;
 }
 
-std::set<kube::Gvk> TemplateSource::BoundBy(const kube::Object& binding) {
+std::set<kube::Gvk> TemplateSource::BoundBy(const kube::Object& binding) const {
   const kube::Gvk gvk = api::BindingView(binding).Resource().gvk();
   if (!deps_.filter.AllowsResource(gvk)) return {};
-  absl::MutexLock lock(&mu_);
-  bound_.insert(gvk);
   return {gvk};
 }
 
 kube::EventHandler TemplateSource::ReportHandler() {
   kube::EventHandler handler;
   handler.on_add = [this](const kube::ObjectPtr& policy, bool initial_list) {
-    reports_.SetSelected(policy->key(), SelectedBy(*policy), initial_list);
+bool TemplateSource::IsBound(const kube::Gvk& gvk) const {
+  const std::vector<std::string> reasons = kinds_.ReasonsFor(gvk);
+  return std::any_of(reasons.begin(), reasons.end(), [](const std::string& reason) {
+    return reason == NamedBy(api::ResourceBindings()) ||
+           reason == NamedBy(api::ClusterResourceBindings());
+  });
+}
+
+    reports_.SetSelected(policy->key(), SelectedBy(*policy), initial_list || !is_working_);
   };
   handler.on_update = [this](const kube::ObjectPtr&, const kube::ObjectPtr& policy) {
-    reports_.SetSelected(policy->key(), SelectedBy(*policy), /*at_start=*/false);
+    reports_.SetSelected(policy->key(), SelectedBy(*policy), /*at_start=*/!is_working_);
   };
   handler.on_delete = [this](const kube::ObjectPtr& last) {
     reports_.SetSelected(last->key(), {}, /*at_start=*/false);
@@ -84,11 +94,11 @@ kube::EventHandler TemplateSource::ReportHandler() {
   return handler;
 }
 
-void TemplateSource::OnDiscovered(const std::set<kube::Gvk>& served) {
-  new_kinds_.SetServed(served, deps_.manager.clock().SteadyNow());
+void TemplateSource::OnDiscovered(const kube::ServedKinds& served) {
+  new_kinds_.SetServed(served.kinds, deps_.manager.clock().SteadyNow());
   reports_.SetServed(served);
-  for (const kube::Gvk& gvk : served_) {
-    if (served.contains(gvk)) continue;
+  for (const kube::Gvk& gvk : served_.kinds) {
+    if (served.kinds.contains(gvk)) continue;
     for (const kube::ObjectPtr& policy : Selecting(gvk)) {
       reports_.SetSelected(policy->key(), SelectedBy(*policy), /*at_start=*/false);
     }
@@ -125,16 +135,12 @@ std::vector<kube::ObjectPtr> TemplateSource::ClustersFor(
 }
 
 bool TemplateSource::MayWatch(const kube::Gvk& gvk) {
-  {
-    absl::MutexLock lock(&mu_);
-    if (bound_.contains(gvk)) return true;
-  }
-  if (!new_kinds_.IsNew(gvk)) return true;
+  if (!new_kinds_.IsNew(gvk) || IsBound(gvk)) return true;
   const std::vector<kube::ObjectPtr> policies = Selecting(gvk);
   const std::vector<kube::ObjectPtr> clusters = ClustersFor(policies);
   if (!new_kinds_.MustWait(gvk, clusters, deps_.manager.clock().SteadyNow())) return true;
   reports_.SetWaiting(
-      {gvk, policies, ClustersWithout(gvk, clusters), new_kinds_.WasThereAtStart(gvk)});
+      {gvk, policies, ClustersWithout(gvk, clusters), served_.at_start.contains(gvk)});
   return false;
 }
 

@@ -2,12 +2,10 @@
 #ifndef DETECTOR_TEMPLATE_SOURCE_H_
 #define DETECTOR_TEMPLATE_SOURCE_H_
 
+#include <atomic>
 #include <set>
 #include <vector>
 
-#include "absl/base/thread_annotations.h"
-#include "absl/container/flat_hash_set.h"
-#include "absl/synchronization/mutex.h"
 #include "detector/kind_reports.h"
 #include "detector/new_kinds.h"
 #include "detector/policy_index.h"
@@ -40,7 +38,8 @@ class TemplateSource : public kube::KindSubscriber {
   TemplateSource(Deps deps, kube::WatchedKinds& kinds);
 
   kube::EventHandler HandlerFor(const kube::Resource& resource) override;
-  void OnDiscovered(const std::set<kube::Gvk>& served) override;
+  void OnStart() override { is_working_ = true; }
+  void OnDiscovered(const kube::ServedKinds& served) override;
   void OnUnwatched(const kube::Gvk& gvk) override { deps_.memory.ForgetKind(gvk); }
   bool MayWatch(const kube::Gvk& gvk) override;
 
@@ -52,15 +51,17 @@ class TemplateSource : public kube::KindSubscriber {
   // these policies may choose.
   std::vector<kube::ObjectPtr> Selecting(const kube::Gvk& gvk) const;
   std::vector<kube::ObjectPtr> ClustersFor(const std::vector<kube::ObjectPtr>& policies) const;
-  std::set<kube::Gvk> BoundBy(const kube::Object& binding);
+  std::set<kube::Gvk> BoundBy(const kube::Object& binding) const;
+  // Returns whether a binding refers to objects of the kind.
+  bool IsBound(const kube::Gvk& gvk) const;
   void OnUpdate(kube::Request request, const kube::Object& before, const kube::Object& after);
 
   const Deps deps_;
   KindReports reports_;
   NewKinds new_kinds_;  // It and `served_` belong to the thread that runs the kinds.
-  std::set<kube::Gvk> served_;
-  absl::Mutex mu_;
-  absl::flat_hash_set<kube::Gvk> bound_ ABSL_GUARDED_BY(mu_);
+  kube::ServedKinds served_;
+  std::atomic<bool> is_working_ = false;  // False on a stand-by.
+  const kube::WatchedKinds& kinds_;
   kube::WatchedKinds::Subscription subscription_;
   std::vector<kube::HandlerRegistration> followed_;  // These use the subscription.
 };

@@ -2,13 +2,15 @@
 // last round of discovery did not contain. The first round without the kind sets the time; a later
 // one, when kPatience is over, returns the pair as a finding, once. The pair is dropped when the
 // policy does not select the kind any more, or a round contains the kind; it begins anew after
-// that. All of it is under mu_, because policies are reported by other threads than rounds.
+// that. A round that could not read the kind's group does not count. All of it is under mu_,
+// because policies are reported by other threads than rounds.
 #include "detector/unserved_kinds.h"
 
 #include <functional>
 
 #include "absl/strings/match.h"
 #include "base/spelling.h"
+#include "kube/client/failed_groups.h"
 
 namespace detector {
 namespace {
@@ -62,13 +64,14 @@ void UnservedKinds::SetSelected(const kube::ObjectKey& policy, const std::set<ku
   }
 }
 
-std::vector<UnservedKinds::Finding> UnservedKinds::SetServed(const std::set<kube::Gvk>& served,
+std::vector<UnservedKinds::Finding> UnservedKinds::SetServed(const kube::ServedKinds& served,
                                                              base::SteadyTime now) {
   std::vector<Finding> findings;
   absl::MutexLock lock(&mu_);
-  served_ = served;
-  std::erase_if(missing_, [&](const auto& entry) { return served.contains(entry.first); });
+  served_ = served.kinds;
+  std::erase_if(missing_, [&](const auto& entry) { return served.kinds.contains(entry.first); });
   for (auto& [gvk, policies] : missing_) {
+    if (kube::IsUnread(served.failed_groups, gvk.ApiVersion())) continue;
     for (auto& [policy, missing] : policies) {
       const bool first = missing.since == base::SteadyTime::InfiniteFuture();
       if (first) missing.since = now;

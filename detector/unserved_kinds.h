@@ -13,6 +13,7 @@
 #include "absl/synchronization/mutex.h"
 #include "base/clock.h"
 #include "kube/meta/names.h"
+#include "kube/runtime/served_kinds.h"
 
 namespace detector {
 
@@ -28,16 +29,17 @@ class UnservedKinds {
   struct Finding {
     kube::ObjectKey policy;
     kube::Gvk kind;
-    bool at_start = false;  // The policy was there before this process.
+    bool at_start = false;  // The policy was there before this process began to work.
     friend auto operator<=>(const Finding&, const Finding&) = default;
   };
 
   // Records that the policy selects these kinds from now on. An empty set stands for a policy that
   // is gone.
   void SetSelected(const kube::ObjectKey& policy, const std::set<kube::Gvk>& kinds, bool at_start);
-  // Takes the kinds that a round of discovery has found. Returns what is to be reported; each
-  // finding is returned once as long as policy and kind stay as they are.
-  std::vector<Finding> SetServed(const std::set<kube::Gvk>& served, base::SteadyTime now);
+  // Takes what the last round of discovery has shown. Returns what is to be reported; each finding
+  // is returned once as long as policy and kind stay as they are. Kinds of groups that could not be
+  // read are not reported.
+  std::vector<Finding> SetServed(const kube::ServedKinds& served, base::SteadyTime now);
 
  private:
   struct Missing {

@@ -83,15 +83,16 @@ absl::Status MissingFeatures::Run(const base::StopToken& stop) {
   return absl::OkStatus();
 }
 
-void MissingFeatures::OnDiscovered(const std::set<kube::Gvk>& served) {
-  if (!at_start_.has_value()) at_start_ = served;
+void MissingFeatures::OnDiscovered(const kube::ServedKinds& served) {
+  at_start_ = served.at_start;
   for (const config::KindSupport& kind : config::Kinds()) {
     if (kind.state != config::State::kNotYet) continue;
     const kube::Gvk gvk = GvkOf(kind);
     // Kinds that are not served are not asked for, because that would repeat discovery more often.
-    if (served.contains(gvk) && watched_.insert(gvk).second) {
+    const bool is_served = served.kinds.contains(gvk);
+    if (is_served && watched_.insert(gvk).second) {
       subscription_.Need(gvk, "without effect");
-    } else if (!served.contains(gvk) && watched_.erase(gvk) > 0) {
+    } else if (!is_served && watched_.erase(gvk) > 0) {
       subscription_.Release(gvk, "without effect");
     }
   }
@@ -101,7 +102,7 @@ kube::EventHandler MissingFeatures::HandlerFor(const kube::Resource& resource) {
   const config::KindSupport* const kind = WithoutEffect(resource.gvk);
   if (kind == nullptr) return {};
   const std::string what = absl::StrCat(kind->kind, " has no effect yet: ", kind->note);
-  const bool is_new = at_start_.has_value() && !at_start_->contains(resource.gvk);
+  const bool is_new = !at_start_.contains(resource.gvk);
   return HandlerOf(is_new, [this, what](const kube::Object& object) { Report(object, what); });
 }
 

@@ -4,7 +4,6 @@
 #define CMD_CONTROLLER_MANAGER_MISSING_FEATURES_H_
 
 #include <functional>
-#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -29,7 +28,7 @@ class MissingFeatures : public kube::Runnable, kube::KindSubscriber {
   absl::Status Run(const base::StopToken& stop) override;
 
   // Part of KindSubscriber. The kinds without effect are watched as soon as they are served.
-  void OnDiscovered(const std::set<kube::Gvk>& served) override;
+  void OnDiscovered(const kube::ServedKinds& served) override;
   kube::EventHandler HandlerFor(const kube::Resource& resource) override;
 
  private:
@@ -47,7 +46,7 @@ class MissingFeatures : public kube::Runnable, kube::KindSubscriber {
   kube::EventRecorder recorder_;
   // This and `at_start_` belong to the thread that runs the kinds.
   std::set<kube::Gvk> watched_;
-  std::optional<std::set<kube::Gvk>> at_start_;  // The kinds of the first round of discovery.
+  std::set<kube::Gvk> at_start_;  // The kinds that were served before this process began to work.
   kube::WatchedKinds::Subscription subscription_;
   std::vector<kube::HandlerRegistration> handlers_;
 };

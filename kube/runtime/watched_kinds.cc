@@ -18,6 +18,7 @@
 #include "base/status.h"
 #include "kube/client/rest_mapper.h"
 #include "kube/runtime/handler_registration.h"
+#include "kube/runtime/internal/discovered_kinds.h"
 
 namespace kube {
 namespace {
@@ -64,7 +65,7 @@ struct WatchedKinds::Impl {
   bool news ABSL_GUARDED_BY(mu) = false;
 
   absl::Mutex pass_mu ABSL_ACQUIRED_BEFORE(mu);
-  std::map<Gvk, Resource> served ABSL_GUARDED_BY(pass_mu);  // Kinds that can be watched.
+  internal::DiscoveredKinds discovered ABSL_GUARDED_BY(pass_mu);
   std::map<Gvk, Watched> watched ABSL_GUARDED_BY(pass_mu);
   // Resources whose informers were started before the loops, which use them. An informer that was
   // started later comes from a look-up of one of the watched kinds, and is removed with the kind.
@@ -77,6 +78,7 @@ struct WatchedKinds::Impl {
   std::map<Gvk, std::set<int>> Needed() const;
 
   void NoteOthers();
+  void AnnounceStart();
   absl::Status Discover(const base::StopToken& stop);
   void Serve(const Discovery& discovery);
   Pass WatchNeeded();
@@ -133,6 +135,11 @@ void WatchedKinds::Impl::NoteOthers() {
   }
 }
 
+void WatchedKinds::Impl::AnnounceStart() {
+  absl::MutexLock lock(&pass_mu);
+  for (const auto& [id, subscriber] : Subscribers()) subscriber->OnStart();
+}
+
 absl::Status WatchedKinds::Impl::Discover(const base::StopToken& stop) {
   ASSIGN_OR_RETURN(const std::shared_ptr<const Discovery> discovery,
                    cluster.mapper().Discover(stop));
@@ -142,31 +149,21 @@ absl::Status WatchedKinds::Impl::Discover(const base::StopToken& stop) {
 
 void WatchedKinds::Impl::Serve(const Discovery& discovery) {
   absl::MutexLock lock(&pass_mu);
-  std::map<Gvk, Resource> found;
-  for (const ApiResource& r : discovery.resources) {
-    if (r.preferred && r.HasVerbs({"delete", "list", "watch"})) {
-      found[r.resource.gvk] = r.resource;
-    }
+  const std::vector<std::string>& failed = discovery.failed_groups;
+  if (!failed.empty() && base::VlogOn(1)) {
+    base::LogWarning("some API groups could not be discovered",
+                     {{"groups", absl::StrJoin(failed, ",")}});
   }
-  if (!discovery.failed_groups.empty()) {
-    if (base::VlogOn(1)) {
-      base::LogWarning("some API groups could not be discovered",
-                       {{"groups", absl::StrJoin(discovery.failed_groups, ",")}});
-    }
-    found.merge(served);  // Kinds of the failed groups may still be served.
-  }
-  served = std::move(found);
+  discovered.Note(discovery);
   for (auto kind = watched.begin(); kind != watched.end();) {
-    if (served.contains(kind->first)) {
+    if (discovered.Find(kind->first) != nullptr) {
       ++kind;
       continue;
     }
     Unwatch(kind->second);
     kind = watched.erase(kind);
   }
-  std::set<Gvk> kinds;
-  for (const auto& [gvk, resource] : served) kinds.insert(gvk);
-  for (const auto& [id, subscriber] : Subscribers()) subscriber->OnDiscovered(kinds);
+  for (const auto& [id, subscriber] : Subscribers()) subscriber->OnDiscovered(discovered.shown());
 }
 
 WatchedKinds::Impl::Pass WatchedKinds::Impl::WatchNeeded() {
@@ -176,8 +173,8 @@ WatchedKinds::Impl::Pass WatchedKinds::Impl::WatchNeeded() {
   DropUnneeded(needed);
   Pass pass;
   for (const auto& [gvk, ids] : needed) {
-    const auto resource = served.find(gvk);
-    if (resource == served.end()) {
+    const Resource* const resource = discovered.Find(gvk);
+    if (resource == nullptr) {
       pass.complete = false;
       continue;
     }
@@ -185,7 +182,7 @@ WatchedKinds::Impl::Pass WatchedKinds::Impl::WatchNeeded() {
       const auto kind = watched.find(gvk);
       if (kind != watched.end() && kind->second.handlers.contains(id)) continue;
       if (all.at(id)->MayWatch(gvk)) {
-        WatchFor(id, *all.at(id), resource->second);
+        WatchFor(id, *all.at(id), *resource);
       } else {
         pass.held_back = true;
       }
@@ -304,6 +301,7 @@ class WatchedKinds::Loop : public Runnable {
   void Prepare() override { impl_.NoteOthers(); }
   absl::Status Run(const base::StopToken& stop) override {
     absl::Duration retry = kFirstRetry;
+    impl_.AnnounceStart();
     while (!stop.stop_requested()) {
       const absl::Status discovered = impl_.Discover(stop);
       impl_.Report(discovered);

@@ -23,6 +23,7 @@
 #include "kube/cache/informer.h"
 #include "kube/meta/names.h"
 #include "kube/runtime/manager.h"
+#include "kube/runtime/served_kinds.h"
 
 namespace kube {
 
@@ -37,9 +38,11 @@ class KindSubscriber {
   // it remembers of them can be forgotten. Called when the kind is not served any more, or was not
   // needed for a while; not at the end of the subscription.
   virtual void OnUnwatched(const Gvk&) {}
-  // Called with the kinds that can be watched now, after each round of discovery and before
-  // anything is watched because of it.
-  virtual void OnDiscovered(const std::set<Gvk>&) {}
+  // Called once, before the first round of discovery, when this process begins to work: after the
+  // election, if there is one.
+  virtual void OnStart() {}
+  // Called after each round of discovery and before anything is watched because of it.
+  virtual void OnDiscovered(const ServedKinds&) {}
   // Returns whether to watch a needed kind already; while it is false, it is called again every
   // half a second.
   virtual bool MayWatch(const Gvk&) { return true; }

@@ -86,6 +86,8 @@ TEST_CASE("A policy that names a kind that is not served is told so, until the k
   const std::string ns = plane.UniqueNamespace("misspelt");
   const auto events = [&] { return plane.EventsOn(kPolicy, PolicyName(ns)); };
   plane.Apply("host", In(ns, kNamespaceYaml));
+  // A policy that is there before the daemon begins to work gets no event.
+  REQUIRE(plane.Eventually([&] { return plane.Exists("member1", kNamespace, {"", ns}); }));
   plane.Apply("host", In(ns, PolicyFor("apps/v1", "Deploymnt", "member1")));
   CHECK(plane.Eventually([&] {
     return StrContains(events(),

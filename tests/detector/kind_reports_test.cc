@@ -25,13 +25,13 @@ struct Fixture : tests::MembersFixture {
     cluster_policies.emplace(informers.Get(api::ClusterPropagationPolicies()));
     reports.emplace(Make(), *policies, *cluster_policies);
     PutCached(api::PropagationPolicies(), kube::Object::Make(api::PropagationPolicies().gvk, key));
-    reports->SetServed({kDeployment, kScaler});
+    reports->SetServed({.kinds = {kDeployment, kScaler}});
   }
   // Runs two rounds of discovery, some time apart; returns the events.
   std::vector<std::string> AfterDiscovery() {
-    reports->SetServed({kDeployment, kScaler});
+    reports->SetServed({.kinds = {kDeployment, kScaler}});
     clock.Advance(absl::Seconds(1));
-    reports->SetServed({kDeployment, kScaler});
+    reports->SetServed({.kinds = {kDeployment, kScaler}});
     return recorded->All();
   }
 };

@@ -43,7 +43,6 @@ struct Fixture {
 TEST_CASE_METHOD(Fixture, "a new kind waits until every ready cluster lists it") {
   CHECK_FALSE(kinds.IsNew(kDeployment));
   CHECK(kinds.IsNew(kFoo));
-  CHECK_FALSE(kinds.WasThereAtStart(kFoo));
   CHECK(WaitsAt(absl::Seconds(1), {Cluster("a", false), Cluster("b", false)}));
   CHECK(WaitsAt(absl::Seconds(2), {Cluster("a", true), Cluster("b", false)}));
   CHECK_FALSE(WaitsAt(absl::Seconds(3), {Cluster("a", true), Cluster("b", true)}));
@@ -53,7 +52,6 @@ TEST_CASE("a kind that is served at the start waits as well") {
   NewKinds kinds(absl::Seconds(10));
   kinds.SetServed({kFoo}, base::SteadyTime());
   CHECK(kinds.IsNew(kFoo));
-  CHECK(kinds.WasThereAtStart(kFoo));
   CHECK_FALSE(kinds.MustWait(kFoo, {Cluster("a", true)}, base::SteadyTime()));
   CHECK_FALSE(kinds.IsNew(kFoo));
 }

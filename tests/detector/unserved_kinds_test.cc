@@ -1,6 +1,7 @@
 #include "detector/unserved_kinds.h"
 
 #include <catch2/catch.hpp>
+#include <string>
 
 namespace {
 
@@ -18,7 +19,7 @@ struct Fixture {
 
   std::vector<Finding> After(absl::Duration time, const std::set<kube::Gvk>& served) {
     now = now + time;
-    return kinds.SetServed(served, now);
+    return kinds.SetServed({.kinds = served}, now);
   }
 };
 
@@ -38,6 +39,17 @@ TEST_CASE_METHOD(Fixture, "a kind that is served a moment later is not reported"
   CHECK(After(absl::ZeroDuration(), {}).empty());
   CHECK(After(absl::Seconds(1), {kDeployment}).empty());
   CHECK(After(absl::Seconds(1), {kDeployment}).empty());
+}
+
+TEST_CASE_METHOD(Fixture, "a kind whose group cannot be read is not reported until it can") {
+  kinds.SetSelected(kPolicy, {kMisspelt}, false);
+  const auto after = [&](const std::string& failed) {
+    now = now + absl::Seconds(2);
+    return kinds.SetServed({.kinds = {}, .failed_groups = {failed}}, now);
+  };
+  for (int i = 0; i < 3; ++i) CHECK(after(i == 1 ? "/apis" : "apps/v1").empty());
+  CHECK(after("other.io/v1").empty());  // The first round without it.
+  CHECK(after("/api").size() == 1);
 }
 
 TEST_CASE_METHOD(Fixture, "a policy that is mended or gone is not reported") {

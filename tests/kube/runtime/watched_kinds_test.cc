@@ -18,6 +18,7 @@ using tests::kPods;
 using tests::Pod;
 
 const Resource kRobots{{"x.io", "v1", "Robot"}, "robots", true};
+const Gvk kBroken{"y.io", "v1", "Widget"};  // Of a group that cannot be read.
 
 // Records the events of all its kinds as "+a", "~a", "-a".
 struct Subscriber : KindSubscriber {
@@ -142,6 +143,25 @@ TEST_CASE_METHOD(Fixture,
   REQUIRE(Later([&] { return !IsWatched(kRobots); }));
   server->Serve({kPods, kRobots});
   REQUIRE(Later([&] { return one.Seen() == "+r end of Robot +r "; }));
+}
+
+TEST_CASE_METHOD(Fixture, "a kind goes though a group that it is not of cannot be read") {
+  server->Put(kRobots, Object::Make(kRobots.gvk, {"ns", "r"}));
+  by_one.Need(kRobots.gvk, "policy");
+  server->Serve({kPods, kRobots}, {kBroken});
+  REQUIRE(Later([&] { return one.Seen() == "+r "; }));
+  server->Serve({kPods}, {kBroken});
+  CHECK(Later([&] { return !IsWatched(kRobots); }));
+}
+
+TEST_CASE_METHOD(Fixture, "a kind stays while its own group cannot be read") {
+  by_one.Need(kRobots.gvk, "policy");
+  by_two.Need(kPods.gvk, "policy");
+  server->Serve({kPods, kRobots});
+  REQUIRE(Later([&] { return IsWatched(kRobots) && IsWatched(kPods); }));
+  server->Serve({}, {kRobots.gvk});
+  REQUIRE(Later([&] { return !IsWatched(kPods); }));
+  CHECK(IsWatched(kRobots));
 }
 
 TEST_CASE_METHOD(Fixture, "a subscriber that needs a kind no more is informed of its end") {

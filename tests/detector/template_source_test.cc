@@ -1,0 +1,139 @@
+// Which kinds are watched for templates, and which of their changes are worked on.
+#include "detector/template_source.h"
+
+#include <algorithm>
+#include <atomic>
+#include <catch2/catch.hpp>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "api/binding.h"
+#include "api/keys.h"
+#include "detector/register.h"
+#include "tests/support/eventually.h"
+#include "tests/support/loops_fixture.h"
+#include "tests/support/scripted_interpreter.h"
+
+namespace {
+
+using tests::Eventually;
+using tests::Json;
+using tests::kDeployments;
+
+const kube::Resource kRobots{{"x.io", "v1", "Robot"}, "robots", true};
+
+struct Fixture : tests::LoopsFixture {
+  std::optional<detector::PolicyIndex> policies, cluster_policies;
+  detector::TemplateMemory memory{*events};
+  kube::WorkQueue queue{{.name = "templates"}, clock};
+  std::optional<detector::TemplateSource> source;
+
+  Fixture() {
+    Sync({api::Clusters(), api::PropagationPolicies(), api::ClusterPropagationPolicies(),
+          api::ResourceBindings(), api::ClusterResourceBindings()});
+    policies.emplace(informers.Get(api::PropagationPolicies()));
+    cluster_policies.emplace(informers.Get(api::ClusterPropagationPolicies()));
+    source.emplace(
+        detector::TemplateSource::Deps{Make(), *detector::TemplateFilter::Create("", {}), *policies,
+                                       *cluster_policies, memory, queue, absl::Seconds(10)},
+        kinds);
+  }
+  bool MayWatch() { return source->MayWatch(kRobots.gvk); }
+  bool IsNeeded() { return !kinds.ReasonsFor(kRobots.gvk).empty(); }
+  void PutBinding() {
+    kube::Object binding = kube::Object::Make(api::ResourceBindings().gvk, {"ns", "r-robot"});
+    binding.Set({"spec", "resource"},
+                api::ObjectReference::Of(kube::Object::Make(kRobots.gvk, {"ns", "r"})).ToJson());
+    PutCached(api::ResourceBindings(), binding);
+    REQUIRE(Eventually([&] { return IsNeeded(); }));
+  }
+};
+
+TEST_CASE_METHOD(Fixture,
+                 "a kind of which there is a binding is watched though no cluster has it") {
+  source->OnDiscovered({.kinds = {kRobots.gvk}});
+  CHECK_FALSE(MayWatch());
+  PutBinding();
+  CHECK(MayWatch());
+}
+
+TEST_CASE_METHOD(Fixture, "a kind that comes again after its bindings went waits as a new one") {
+  source->OnDiscovered({.kinds = {kRobots.gvk}});
+  PutBinding();
+  server->Erase(api::ResourceBindings(), {"ns", "r-robot"});
+  REQUIRE(Eventually([&] { return !IsNeeded(); }));
+  source->OnDiscovered({});
+  source->OnDiscovered({.kinds = {kRobots.gvk}});
+  CHECK_FALSE(MayWatch());
+}
+
+// The detector's loops, on a control plane that serves Deployments, as its cluster does.
+struct StandBy : tests::LoopsFixture {
+  tests::ScriptedInterpreter scripted;
+  std::atomic<int> asked = 0;
+
+  StandBy() {
+    server->Serve({kDeployments});
+    scripted.Enable(interpreter::Operation::kInterpretReplica);
+    scripted.before_replicas = [this] { ++asked; };
+    kube::Object member = kube::Object::Make(api::Clusters().gvk, {"", "m1"});
+    member.Set({"status"}, Json(R"({"conditions": [{"type": "Ready", "status": "True"}],
+        "apiEnablements": [{"groupVersion": "apps/v1",
+                            "resources": [{"name": "deployments", "kind": "Deployment"}]}]})"));
+    server->Put(api::Clusters(), member);
+    Make();
+    REQUIRE(detector::RegisterDetector(ContextWith(scripted), 1).ok());
+    manager->Add(kinds.NewRunnable());
+    Sync({api::PropagationPolicies()});
+  }
+  ~StandBy() override {
+    base::IgnoreError(Finish(), "the loops use the interpreter");
+    manager.reset();
+  }
+  // Stores a policy that selects a kind of namespace "ns".
+  void PutPolicy(const std::string& name, const kube::Gvk& kind) {
+    kube::Object policy = kube::Object::Make(api::PropagationPolicies().gvk, {"ns", name});
+    policy.SetLabel(api::kPropagationPolicyIdLabel, name + "-id");
+    policy.Set(
+        {"spec", "resourceSelectors"},
+        json::Value::Array({json::Value::Object(
+            {{"apiVersion", kind.ApiVersion()}, {"kind", kind.kind}, {"namespace", "ns"}})}));
+    PutCached(api::PropagationPolicies(), policy);
+  }
+  void Put(const char* name) {
+    server->Put(kDeployments, kube::Object::Make(kDeployments.gvk, {"ns", name}));
+    REQUIRE(AwaitBinding(name));
+  }
+  bool AwaitBinding(const char* name) {
+    return Eventually([&] {
+      clock.Advance(absl::Seconds(1));
+      return !server->Find(api::ResourceBindings(), {"ns", absl::StrCat(name, "-deployment")})
+                  .empty();
+    });
+  }
+};
+
+TEST_CASE_METHOD(StandBy, "policies that come while another process leads get no event later") {
+  PutPolicy("early", {"x.io", "v1", "Robbot"});
+  Start();
+  PutPolicy("p", kDeployments.gvk);
+  Put("a");
+  PutPolicy("late", {"x.io", "v1", "Robott"});
+  const auto told = [&](const char* kind) {
+    const std::vector<std::string> all = recorded->All();
+    return std::any_of(all.begin(), all.end(), [&](const std::string& event) {
+      return absl::StrContains(event, absl::StrCat("names x.io/v1 ", kind, ","));
+    });
+  };
+  CHECK(Eventually([&] {
+    clock.Advance(absl::Seconds(1));
+    return told("Robott");
+  }));
+  CHECK_FALSE(told("Robbot"));
+}
+
+}  // namespace
