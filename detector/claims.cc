@@ -23,12 +23,17 @@ const kube::UpdateOptions kSeen = {.precondition = kube::UpdateOptions::Precondi
 }  // namespace
 
 template <class PolicyScope>
-absl::StatusOr<kube::ObjectPtr> Claim(kube::ClusterClient& client, const kube::Resource& resource,
-                                      const ClaimRequest& request, const base::StopToken& stop) {
+kube::Object Claimed(const ClaimRequest& request) {
   kube::Object after = *request.object;
   PolicyScope::Claim(*request.policy, after);
   if (PolicyScope::kNamespaced) api::policy_scope::Cluster::Unclaim(after);
-  return client.Update(resource, request.object, after, kSeen, stop);
+  return after;
+}
+
+template <class PolicyScope>
+absl::StatusOr<kube::ObjectPtr> Claim(kube::ClusterClient& client, const kube::Resource& resource,
+                                      const ClaimRequest& request, const base::StopToken& stop) {
+  return client.Update(resource, request.object, Claimed<PolicyScope>(request), kSeen, stop);
 }
 
 template <class PolicyScope>
@@ -50,6 +55,8 @@ absl::Status Release(kube::ClusterClient& client, const kube::Resource& resource
   return kube::IgnoreGone(client.Update(resource, object, after, kSeen, stop).status());
 }
 
+template kube::Object Claimed<api::policy_scope::Namespaced>(const ClaimRequest&);
+template kube::Object Claimed<api::policy_scope::Cluster>(const ClaimRequest&);
 template absl::StatusOr<kube::ObjectPtr> Claim<api::policy_scope::Namespaced>(
     kube::ClusterClient&, const kube::Resource&, const ClaimRequest&, const base::StopToken&);
 template absl::StatusOr<kube::ObjectPtr> Claim<api::policy_scope::Cluster>(kube::ClusterClient&,

@@ -16,6 +16,10 @@ struct ClaimRequest {
   const kube::Object* policy;
 };
 
+// Returns the template as the claim of the policy will leave it.
+template <class PolicyScope>
+kube::Object Claimed(const ClaimRequest& request);
+
 // Marks the template as claimed by the policy; a namespaced policy also removes a cluster-scoped
 // policy's claim. Returns the template as it is afterwards.
 template <class PolicyScope>

@@ -22,6 +22,7 @@ void TemplateMemory::Forget(const kube::Request& request) {
   waiting.Remove(request);
   uncounted.Remove(request);
   edits.Forget(request);
+  claims.Forget(request);
   outcomes.Forget(CountingName(request.gvk, request.key));
   outcomes.Forget(ApplyingName(request.gvk, request.key));
   conflicts.Forget(ApplyingName(request.gvk, request.key));
@@ -31,6 +32,7 @@ void TemplateMemory::ForgetKind(const kube::Gvk& gvk) {
   waiting.RemoveKind(gvk);
   uncounted.RemoveKind(gvk);
   edits.ForgetKind(gvk);
+  claims.ForgetKind(gvk);
   outcomes.ForgetAll(CountingPrefix(gvk));
   outcomes.ForgetAll(ApplyingPrefix(gvk));
   conflicts.ForgetAll(ApplyingPrefix(gvk));

@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "detector/own_claims.h"
 #include "detector/template_edits.h"
 #include "detector/waiting_set.h"
 #include "kube/meta/names.h"
@@ -23,6 +24,7 @@ struct TemplateMemory {
   WaitingSet waiting;              // Templates that no policy has matched.
   WaitingSet uncounted;            // Templates whose pods could not be counted the last time.
   TemplateEdits edits;             // Edits that bindings do not record yet.
+  OwnClaims claims;                // Claims of the detector whose updates have not come yet.
   kube::EventRecorder outcomes;    // By CountingName and ApplyingName.
   kube::ConflictStreak conflicts;  // By ApplyingName.
 

@@ -210,9 +210,13 @@ absl::StatusOr<bool> TemplateReconciler::ClaimAndBind(const Template& t, const k
                                                       const base::StopToken& stop) {
   RETURN_IF_ERROR(CheckDependentOverrides(policy, stop));
   deps_.memory.waiting.Remove(t.request);
-  ASSIGN_OR_RETURN(
-      const kube::ObjectPtr object,
-      Claim<PolicyScope>(deps_.manager.cluster(), t.resource, {t.object, &policy}, stop));
+  const ClaimRequest claim{t.object, &policy};
+  kube::Object expected = Claimed<PolicyScope>(claim);
+  if (SpecificationChanged(*t.object, expected)) {
+    deps_.memory.claims.Expect(t.request, std::move(expected));
+  }
+  ASSIGN_OR_RETURN(const kube::ObjectPtr object,
+                   Claim<PolicyScope>(deps_.manager.cluster(), t.resource, claim, stop));
   if (t.request.variant == kChangedByKarmada && api::PolicyView(policy).IsLazy()) return false;
   const Template claimed{t.request, t.resource, object};
   ASSIGN_OR_RETURN(const PodDemand demand, DemandOf(claimed));

@@ -7,8 +7,11 @@
 //
 // The handlers of templates put requests into the queue. An update that changes the specification
 // is recorded as an edit before its request is queued, so that the pass which the request leads to
-// finds the edit. new_kinds_ and served_ belong to the thread of WatchedKinds, bound_ is under mu_.
-// After a restart all of this is found again in the policies, the bindings and the first round.
+// finds the edit. An update that leaves exactly the claim which a pass has just written (OwnClaims)
+// is passed over, because that pass goes on with the claimed template.
+//
+// new_kinds_ and served_ belong to the thread of WatchedKinds. After a restart all of this is found
+// again in the policies, the bindings and the first round.
 #include "detector/template_source.h"
 
 #include <algorithm>
@@ -28,19 +31,19 @@ kube::Request RequestFor(const kube::Gvk& gvk, const kube::Object& object) {
   return {.key = object.key(), .gvk = gvk};
 }
 
-}  // namespace
-
-TemplateSource::TemplateSource(Deps deps, kube::WatchedKinds& kinds)
 // Why a kind is watched.
 std::string NamedBy(const kube::Resource& resource) { return "named by " + resource.plural; }
 
+}  // namespace
+
+TemplateSource::TemplateSource(Deps deps, kube::WatchedKinds& kinds)
     : deps_(std::move(deps)),
       reports_(deps_.manager, deps_.policies, deps_.cluster_policies),
       new_kinds_(deps_.cluster_status_round),
+      kinds_(kinds),
       subscription_(kinds.Subscribe(*this)) {
   kube::InformerSet& informers = deps_.manager.cluster().informers();
   informers.Get(api::Clusters());  // NewKinds reads them.
-      kinds_(kinds),
   const auto follow = [&](const kube::Resource& resource, auto kinds_of) {
     followed_.emplace_back(
         informers.Get(resource),
@@ -72,9 +75,6 @@ std::set<kube::Gvk> TemplateSource::BoundBy(const kube::Object& binding) const {
   return {gvk};
 }
 
-kube::EventHandler TemplateSource::ReportHandler() {
-  kube::EventHandler handler;
-  handler.on_add = [this](const kube::ObjectPtr& policy, bool initial_list) {
 bool TemplateSource::IsBound(const kube::Gvk& gvk) const {
   const std::vector<std::string> reasons = kinds_.ReasonsFor(gvk);
   return std::any_of(reasons.begin(), reasons.end(), [](const std::string& reason) {
@@ -83,6 +83,9 @@ bool TemplateSource::IsBound(const kube::Gvk& gvk) const {
   });
 }
 
+kube::EventHandler TemplateSource::ReportHandler() {
+  kube::EventHandler handler;
+  handler.on_add = [this](const kube::ObjectPtr& policy, bool initial_list) {
     reports_.SetSelected(policy->key(), SelectedBy(*policy), initial_list || !is_working_);
   };
   handler.on_update = [this](const kube::ObjectPtr&, const kube::ObjectPtr& policy) {
@@ -165,6 +168,7 @@ kube::EventHandler TemplateSource::HandlerFor(const kube::Resource& resource) {
 void TemplateSource::OnUpdate(kube::Request request, const kube::Object& before,
                               const kube::Object& after) {
   if (!SpecificationChanged(before, after)) return;
+  if (deps_.memory.claims.Take(request, after)) return;
   // Only templates of lazy policies get the variant: two different requests for one object would be
   // worked on at once.
   const bool by_karmada = ChangedByKarmada(before, after);

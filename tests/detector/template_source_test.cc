@@ -117,6 +117,37 @@ struct StandBy : tests::LoopsFixture {
   }
 };
 
+struct Running : StandBy {
+  Running() {
+    PutPolicy("p", kDeployments.gvk);
+    Start();
+  }
+};
+
+TEST_CASE_METHOD(Running, "a new template is looked at once, not again because it was claimed") {
+  Put("a");
+  Put("b");  // There is one worker: another look at "a" would have come before.
+  Put("c");
+  CHECK(asked == 3);
+}
+
+TEST_CASE_METHOD(Running, "a claim that somebody else takes away or changes is mended") {
+  Put("a");
+  const auto claim = [&] {
+    return std::string(
+        server->Find(kDeployments, {"ns", "a"}).Label(api::kPropagationPolicyIdLabel));
+  };
+  REQUIRE(claim() == "p-id");
+  kube::Object a = server->Find(kDeployments, {"ns", "a"});
+  SECTION("taken away") { a.EraseLabel(api::kPropagationPolicyIdLabel); }
+  SECTION("changed") { a.SetLabel(api::kPropagationPolicyIdLabel, "other"); }
+  server->Put(kDeployments, a);
+  CHECK(Eventually([&] { return claim() == "p-id"; }));
+  // The same again: what was expected of the first write is over.
+  server->Put(kDeployments, a);
+  CHECK(Eventually([&] { return claim() == "p-id"; }));
+}
+
 TEST_CASE_METHOD(StandBy, "policies that come while another process leads get no event later") {
   PutPolicy("early", {"x.io", "v1", "Robbot"});
   Start();

@@ -1,0 +1,63 @@
+// Claims that the detector writes to templates, so that it does not take them for edits.
+//
+// The pass that claims a template goes on with the claimed object, and brings its binding up to
+// date. The update that the claim causes would have everything done again: the interpreter asked,
+// the binding compared. It is recognised by what it leaves: exactly what the pass has written.
+//
+// This memory may be empty at any moment; then the template is looked at once more. It never hides
+// what somebody else did: the server refuses a claim on a template that changed meanwhile, any
+// other update ends what was expected, and a pass that fails after its claim is tried again.
+#ifndef DETECTOR_OWN_CLAIMS_H_
+#define DETECTOR_OWN_CLAIMS_H_
+
+#include <utility>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/synchronization/mutex.h"
+#include "detector/template_filter.h"
+#include "kube/meta/object.h"
+#include "kube/runtime/reconciler.h"
+
+namespace detector {
+
+// Thread-safe. Requests are kept without their variant.
+class OwnClaims {
+ public:
+  // The template is about to be written as `claimed`. (The update may come before the answer.)
+  void Expect(kube::Request request, kube::Object claimed) {
+    request.variant = 0;
+    absl::MutexLock lock(&mu_);
+    expected_.insert_or_assign(std::move(request), std::move(claimed));
+  }
+  // Call it with what each update of the template's specification has left. Returns whether that is
+  // what was expected; nothing is expected any more.
+  bool Take(kube::Request request, const kube::Object& now) {
+    request.variant = 0;
+    absl::MutexLock lock(&mu_);
+    const auto found = expected_.find(request);
+    if (found == expected_.end()) return false;
+    const kube::Object expected = std::move(found->second);
+    expected_.erase(found);
+    return !SpecificationChanged(expected, now);
+  }
+  // Call it when the template does not exist any more.
+  void Forget(kube::Request request) {
+    request.variant = 0;
+    absl::MutexLock lock(&mu_);
+    expected_.erase(request);
+  }
+  // Call it when the kind is not watched any more.
+  void ForgetKind(const kube::Gvk& gvk) {
+    absl::MutexLock lock(&mu_);
+    absl::erase_if(expected_, [&](const auto& claim) { return claim.first.gvk == gvk; });
+  }
+
+ private:
+  absl::Mutex mu_;
+  absl::flat_hash_map<kube::Request, kube::Object> expected_ ABSL_GUARDED_BY(mu_);
+};
+
+}  // namespace detector
+
+#endif  // DETECTOR_OWN_CLAIMS_H_
