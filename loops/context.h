@@ -20,6 +20,9 @@
 
 namespace loops {
 
+// Returns the rate limits of queues that the flags ask for.
+kube::RateLimiterOptions RateLimiterOf(const config::RateLimits& limits);
+
 // Copies refer to the same things. REQUIRES: everything it refers to outlives the manager's Run.
 struct Context {
   kube::Manager& manager;  // Runs the controllers, on the control plane.

@@ -1,17 +1,19 @@
 // Each Work with unwritten changes has one entry in pending_, into which later changes are folded.
 // Submit queues the Work's key, after 100 ms for settled news and after two seconds for progress. A
-// pass writes at once when any news of the entry is settled; otherwise the gate may tell it to come
-// again later. To write, the entry is taken out and applied to the status that the cache holds, and
-// statuses of manifests that the Work has no more are dropped. When the write fails, the entry is
-// put back below what came in the meantime; the queue's back-off repeats it, without a further
-// hold.
+// pass takes the entry out and applies it to the status that the cache holds; statuses of manifests
+// that the Work has no more are dropped. If nothing changes by that, the entry is done with. If any
+// of its news is settled, the pass writes at once; otherwise the gate may ask it to come again
+// later. An entry that must wait is put back below what came in the meantime, and so is one whose
+// write fails; the queue's back-off repeats the latter, without a further hold.
 //
 // An entry belongs to one incarnation of a Work and is dropped with it. mu_ guards pending_ and is
-// not held during a write; the queue gives a Work to one worker at a time. What is pending at the
-// end of the process is lost: the loops look at every Work and every object again when they start.
+// not held while an entry is applied or written; the queue gives a Work to one worker at a time.
+// What is pending at the end of the process is lost: the loops look at every Work and every object
+// again when they start.
 #include "works/work_status_writer.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "api/resources.h"
@@ -114,21 +116,20 @@ class WorkStatusWriter::Loop : public kube::Reconciler {
 
   absl::StatusOr<kube::Action> Reconcile(const kube::Request& request,
                                          const base::StopToken& stop) override {
-    Pending taken;
-    {
-      absl::MutexLock lock(&mu_);
-      const auto found = pending_.find(request.key);
-      if (found == pending_.end()) return kube::Action::Done();
-      const absl::Duration hold = found->second.has_settled_news
-                                      ? absl::ZeroDuration()
-                                      : gate_.HoldFor(found->second.since);
-      if (hold > absl::ZeroDuration()) return kube::Action::After(hold);
-      taken = std::move(found->second);
-      pending_.erase(found);
+    std::optional<Pending> taken = Take(request.key);
+    if (!taken.has_value()) return kube::Action::Done();
+    const std::optional<Revision> revision = RevisionOf(request.key, *taken);
+    if (!revision.has_value()) return kube::Action::Done();
+    const absl::Duration hold =
+        taken->has_settled_news ? absl::ZeroDuration() : gate_.HoldFor(taken->since);
+    if (hold > absl::ZeroDuration()) {
+      TakeBack(request.key, *std::move(taken));
+      return kube::Action::After(hold);
     }
-    const absl::Status written = Write(request.key, taken, stop);
+    const absl::Status written = Write(*revision, stop);
     if (written.ok()) return kube::Action::Done();
-    TakeBack(request.key, std::move(taken));
+    taken->has_settled_news = true;  // The changes have been held already.
+    TakeBack(request.key, *std::move(taken));
     return written;
   }
 
@@ -140,24 +141,43 @@ class WorkStatusWriter::Loop : public kube::Reconciler {
     base::SteadyTime since;  // When the first of these changes came.
   };
 
-  absl::Status Write(const kube::ObjectKey& key, const Pending& pending,
-                     const base::StopToken& stop) {
-    kube::ClusterClient& client = manager_.cluster();
-    const kube::ObjectPtr work = client.Find(api::Works(), key);
-    if (work == nullptr || work->uid() != pending.uid) return absl::OkStatus();
+  struct Revision {
+    kube::ObjectPtr before;
+    kube::Object after;
+  };
+
+  std::optional<Pending> Take(const kube::ObjectKey& key) {
+    absl::MutexLock lock(&mu_);
+    auto node = pending_.extract(key);
+    if (node.empty()) return std::nullopt;
+    return std::move(node.mapped());
+  }
+
+  // nullopt when there is nothing to write.
+  std::optional<Revision> RevisionOf(const kube::ObjectKey& key, const Pending& pending) const {
+    kube::ObjectPtr work = manager_.cluster().Find(api::Works(), key);
+    if (work == nullptr || work->uid() != pending.uid) return std::nullopt;
+    json::Value status =
+        WithoutStrangers(WithChange(work->status(), pending.change, manager_.clock().Now()),
+                         api::WorkView(*work).Manifests());
+    if (status == work->status()) return std::nullopt;
     kube::Object after = *work;
-    after.Set({"status"},
-              WithoutStrangers(WithChange(work->status(), pending.change, manager_.clock().Now()),
-                               api::WorkView(*work).Manifests()));
+    after.Set({"status"}, std::move(status));
+    return Revision{std::move(work), std::move(after)};
+  }
+
+  absl::Status Write(const Revision& revision, const base::StopToken& stop) {
     kube::UpdateOptions options;
     options.subresource = "status";
     // No other writer changes the two lists, so no precondition is needed.
     options.precondition = kube::UpdateOptions::Precondition::kNever;
-    const absl::Status sent = client.Update(api::Works(), work, after, options, stop).status();
-    return kube::IgnoreGone(sent);
+    return kube::IgnoreGone(
+        manager_.cluster()
+            .Update(api::Works(), revision.before, revision.after, options, stop)
+            .status());
   }
 
-  // Makes changes that could not be written pending again; newer pending ones win.
+  // Makes changes that were not written pending again; newer pending ones win.
   void TakeBack(const kube::ObjectKey& key, Pending taken) {
     absl::MutexLock lock(&mu_);
     const auto [found, is_new] = pending_.try_emplace(key);
@@ -165,9 +185,8 @@ class WorkStatusWriter::Loop : public kube::Reconciler {
     // The pending changes belong to a later Work of the same name.
     if (!is_new && slot.uid != taken.uid) return;
     Merge(std::move(slot.change), taken.change);
+    taken.has_settled_news = taken.has_settled_news || slot.has_settled_news;
     slot = std::move(taken);
-    // The changes have been held already, so they are not held again.
-    slot.has_settled_news = true;
   }
 
   kube::Manager& manager_;
@@ -177,13 +196,15 @@ class WorkStatusWriter::Loop : public kube::Reconciler {
   absl::flat_hash_map<kube::ObjectKey, Pending> pending_ ABSL_GUARDED_BY(mu_);
 };
 
-WorkStatusWriter::WorkStatusWriter(kube::Manager& manager) {
+WorkStatusWriter::WorkStatusWriter(kube::Manager& manager,
+                                   const kube::RateLimiterOptions& limiter) {
   auto loop = std::make_unique<Loop>(manager);
   loop_ = loop.get();
   kube::Controller& controller = kube::ControllerBuilder(manager)
                                      .Named("work-status-writer")
                                      .Reads(api::Works())
                                      .WithWorkers(3)
+                                     .WithLimiter(limiter)
                                      .Build(std::move(loop));
   loop_->Attach(controller.queue());
 }

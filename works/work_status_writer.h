@@ -39,8 +39,8 @@ struct WorkStatusChange {
 // back-off.
 class WorkStatusWriter {
  public:
-  // Registers the writer's loop with the manager.
-  explicit WorkStatusWriter(kube::Manager& manager);
+  // Registers the writer's loop with the manager. `limiter` is how its queue puts off what failed.
+  explicit WorkStatusWriter(kube::Manager& manager, const kube::RateLimiterOptions& limiter = {});
   ~WorkStatusWriter();
   WorkStatusWriter(const WorkStatusWriter&) = delete;
 

@@ -119,7 +119,7 @@ class Daemon {
         live_(manager_, InterpreterOptions(options)),
         inventory_(members_),
         objects_({mapper_, members_, live_.interpreter(), base::RealClock(), registry_}),
-        status_writer_(manager_),
+        status_writer_(manager_, loops::RateLimiterOf(options.rate_limits)),
         context_{manager_,
                  members_,
                  objects_,

@@ -1,9 +1,9 @@
-// A pass waits first: for the end of the pause that the last write demands (WritePace), and, while
-// the Works are on their way to an outcome, for as long as the gate says. It then aggregates the
-// status of all Works, writes it and the condition FullyApplied to the binding, and has the
-// interpreter sum it up into the status of the template. A failure of the binding's write ends the
-// pass before the template; each failure is repeated with back-off. A template that is gone is
-// passed over.
+// A pass waits first for the end of the pause that the last write demands (WritePace). It then
+// aggregates the status of all Works. If that changes the binding while the Works are on their way
+// to an outcome, the pass waits for as long as the gate says. It writes the status and the
+// condition FullyApplied to the binding, and has the interpreter sum it up into the status of the
+// template. A failure of the binding's write ends the pass before the template; each failure is
+// repeated with back-off. A template that is gone is passed over.
 //
 // Passes come from changes of the Works, 100 ms later so that several become one, from a new
 // version of the template, from rules and from rechecks. held_, under mu_, has since when unwritten
@@ -32,6 +32,18 @@ namespace {
 // The outcomes of a binding and of its template are remembered under names with this prefix.
 std::string FailurePrefix(const kube::ObjectKey& binding) {
   return absl::StrCat(binding.ToString(), ": ");
+}
+
+// The binding with the status that follows from its Works.
+kube::Object WithStatus(const api::BindingView& binding,
+                        const std::vector<api::AggregatedStatusItem>& items, absl::Time now) {
+  kube::Object after = binding.object();
+  after.Set({"status", "aggregatedStatus"}, items.empty() ? json::Value() : ItemsToJson(items));
+  if (items.empty()) after.Erase({"status", "aggregatedStatus"});
+  json::Value conditions = binding.Conditions();
+  kube::SetCondition(conditions, FullyApplied(binding.ExpectedClusters(), items), now);
+  after.Set({"status", "conditions"}, std::move(conditions));
+  return after;
 }
 
 }  // namespace
@@ -65,18 +77,21 @@ absl::StatusOr<kube::Action> BindingStatusReconciler<Scope>::Reconcile(
       manager_.cluster().ByIndex(api::Works(), Scope::kIdLabel, binding.PermanentId());
   ASSIGN_OR_RETURN(const std::vector<api::AggregatedStatusItem> items,
                    AggregateWorks(binding.Resource(), works));
-  const absl::Duration hold = HoldFor(request.key, IsSettled(binding.ExpectedClusters(), items));
+  const kube::Object after = WithStatus(binding, items, manager_.clock().Now());
+  const bool is_news = after.status() != object->status();
+  const absl::Duration hold =
+      HoldFor(request.key, !is_news || IsSettled(binding.ExpectedClusters(), items));
   if (hold > absl::ZeroDuration()) return kube::Action::After(hold);
 
-  RETURN_IF_ERROR(WriteBinding(object, items, stop));
+  RETURN_IF_ERROR(WriteBinding(object, after, items.size(), stop));
   RETURN_IF_ERROR(WriteTemplate(binding, items, stop));
   return kube::Action::Done();
 }
 
 template <class Scope>
-absl::Duration BindingStatusReconciler<Scope>::HoldFor(const kube::ObjectKey& key, bool settled) {
+absl::Duration BindingStatusReconciler<Scope>::HoldFor(const kube::ObjectKey& key, bool at_once) {
   absl::MutexLock lock(&mu_);
-  if (settled) {
+  if (at_once) {
     held_.erase(key);
     return absl::ZeroDuration();
   }
@@ -87,27 +102,21 @@ absl::Duration BindingStatusReconciler<Scope>::HoldFor(const kube::ObjectKey& ke
 }
 
 template <class Scope>
-absl::Status BindingStatusReconciler<Scope>::WriteBinding(
-    const kube::ObjectPtr& object, const std::vector<api::AggregatedStatusItem>& items,
-    const base::StopToken& stop) {
-  const api::BindingView binding(*object);
-  kube::Object after = *object;
-  after.Set({"status", "aggregatedStatus"}, items.empty() ? json::Value() : ItemsToJson(items));
-  if (items.empty()) after.Erase({"status", "aggregatedStatus"});
-  json::Value conditions = binding.Conditions();
+absl::Status BindingStatusReconciler<Scope>::WriteBinding(const kube::ObjectPtr& object,
+                                                          const kube::Object& after,
+                                                          size_t clusters,
+                                                          const base::StopToken& stop) {
   kube::UpdateOptions options;
   options.subresource = "status";
   // The scheduler writes conditions too, so a change of them needs a precondition; nobody else
   // writes the items.
-  const bool shared_list = kube::SetCondition(
-      conditions, FullyApplied(binding.ExpectedClusters(), items), manager_.clock().Now());
-  after.Set({"status", "conditions"}, std::move(conditions));
+  const bool shared_list = after.status()["conditions"] != object->status()["conditions"];
   options.precondition = shared_list ? kube::UpdateOptions::Precondition::kAlways
                                      : kube::UpdateOptions::Precondition::kNever;
   const absl::StatusOr<kube::ObjectPtr> now =
       manager_.cluster().Update(Scope::Bindings(), object, after, options, stop);
   if (kube::IsGone(now.status())) return absl::OkStatus();
-  if (now.ok() && *now != object) pace_.Written(object->key(), items.size());
+  if (now.ok() && *now != object) pace_.Written(object->key(), clusters);
   const std::string name = FailurePrefix(object->key());
   const absl::Status written = conflicts_.Judge(name, now.status());
   Report({*object, name}, written,

@@ -3,6 +3,7 @@
 #ifndef CONTROLLERS_BINDINGSTATUS_BINDING_STATUS_RECONCILER_H_
 #define CONTROLLERS_BINDINGSTATUS_BINDING_STATUS_RECONCILER_H_
 
+#include <cstddef>
 #include <set>
 #include <string>
 #include <vector>
@@ -38,11 +39,12 @@ class BindingStatusReconciler : public kube::Reconciler {
                                          const base::StopToken& stop) override;
 
  private:
-  // Returns how long to wait before intermediate news is written; zero to write now.
-  absl::Duration HoldFor(const kube::ObjectKey& key, bool settled);
-  absl::Status WriteBinding(const kube::ObjectPtr& binding,
-                            const std::vector<api::AggregatedStatusItem>& items,
-                            const base::StopToken& stop);
+  // Returns how long to wait before news is written; zero to write now. News that is not `at_once`
+  // is intermediate.
+  absl::Duration HoldFor(const kube::ObjectKey& key, bool at_once);
+  // Writes the status of `after`, which carries so many clusters.
+  absl::Status WriteBinding(const kube::ObjectPtr& binding, const kube::Object& after,
+                            size_t clusters, const base::StopToken& stop);
   absl::Status WriteTemplate(const api::BindingView& binding,
                              const std::vector<api::AggregatedStatusItem>& items,
                              const base::StopToken& stop);

@@ -172,6 +172,21 @@ struct WideFixture : Fixture {
   }
 };
 
+TEST_CASE_METHOD(WideFixture, "what is there already is not held as intermediate news") {
+  kube::Object binding = server->Find(api::ResourceBindings(), kBinding);
+  json::Value clusters = binding.spec()["clusters"];
+  clusters.Append(Json(R"({"name": "late"})"));  // It has not answered.
+  binding.Set({"spec", "clusters"}, clusters);
+  PutCached(api::ResourceBindings(), binding);
+  CHECK(Look().wait == works::kProgressHold);
+  clock.Advance(works::kProgressHold);
+  CHECK(Look().bytes > 0);
+  clock.Advance(absl::Seconds(2));  // The pause after the write is over.
+  const Round same = Look();
+  CHECK(same.bytes == 0);
+  CHECK(same.wait == absl::ZeroDuration());
+}
+
 TEST_CASE_METHOD(WideFixture,
                  "many changes, each in another cluster, cost bytes by time and not by change") {
   const size_t whole = Look().bytes;

@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 #include <string>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "api/work.h"
 #include "tests/support/members_fixture.h"
@@ -100,10 +101,10 @@ struct Fixture : tests::MembersFixture {
   std::optional<works::WorkStatusWriter> writer;
   kube::Object work;
 
-  Fixture() {
+  explicit Fixture(const kube::RateLimiterOptions& limiter = {}) {
     Sync({api::Works()});
     work = PutWork();
-    writer.emplace(Make());
+    writer.emplace(Make(), limiter);
     Start();
   }
   ~Fixture() override { base::IgnoreError(Finish(), "ends the loops before the writer goes"); }
@@ -113,6 +114,13 @@ struct Fixture : tests::MembersFixture {
     wanted.Set({"spec", "workload", "manifests"},
                json::Value::Array({Manifest(0).root(), Manifest(1).root()}));
     return PutCached(api::Works(), wanted);
+  }
+  // Stores a Work of another name that has the status of the first one.
+  kube::Object PutCopy(const std::string& name) {
+    kube::Object copy = server->Find(api::Works(), kKey);
+    copy.Set({"metadata", "name"}, name);
+    copy.Erase({"metadata", "uid"});
+    return PutCached(api::Works(), copy);
   }
   json::Value Status() const { return server->Find(api::Works(), kKey).status(); }
   size_t Patches() const { return server->Requests("PATCH").size(); }
@@ -184,6 +192,21 @@ TEST_CASE_METHOD(Fixture, "what is there already is not written") {
   CHECK(Patches() == 2);
 }
 
+// The rate is of writes: news that say what is there already must not use it up.
+TEST_CASE_METHOD(Fixture, "what is there already costs nothing of the rate of intermediate news") {
+  writer->Submit(work, {{Applied("True")}, {}}, News::kSettled);
+  clock.Advance(works::kSettledHold);
+  REQUIRE(AwaitStatus("Applied", "True"));
+  for (int i = 0; i < 2 * works::kProgressBurst; ++i) {
+    const kube::Object same = PutCopy(absl::StrCat("same", i));
+    writer->Submit(same, {{Applied("True")}, {}}, News::kProgress);
+  }
+  clock.Advance(works::kProgressHold);
+  writer->Submit(work, {{Dispatching("True")}, {}}, News::kProgress);
+  clock.Advance(works::kProgressHold);
+  CHECK(AwaitStatus("Dispatching", "True"));
+}
+
 TEST_CASE_METHOD(Fixture, "what could not be written is written later, under anything newer") {
   server->FailNext("PATCH", 500, "InternalError");
   writer->Submit(work, {{Applied("False", "old"), Dispatching("True")}, {Item("Unknown")}},
@@ -198,6 +221,21 @@ TEST_CASE_METHOD(Fixture, "what could not be written is written later, under any
   }));
   CHECK(kube::IsConditionTrue(Status()["conditions"], "Dispatching"));
   CHECK(Status()["manifestStatuses"] == json::Value::Array({Item("Unknown")}));
+}
+
+struct PatientFixture : Fixture {
+  PatientFixture() : Fixture({.base_delay = absl::Hours(1), .max_delay = absl::Hours(1)}) {}
+};
+
+TEST_CASE_METHOD(PatientFixture, "what could not be written is put off as the limiter says") {
+  const kube::Object other = PutCopy("other");
+  server->FailNext("PATCH", 500, "InternalError");
+  writer->Submit(work, {{Applied("True")}, {}}, News::kSettled);
+  REQUIRE(AwaitPatches(1, works::kSettledHold));
+  clock.Advance(absl::Minutes(1));
+  writer->Submit(other, {{Applied("True")}, {}}, News::kSettled);
+  REQUIRE(AwaitPatches(2, works::kSettledHold));
+  CHECK(absl::EndsWith(server->Requests("PATCH").back(), "/other/status"));
 }
 
 TEST_CASE_METHOD(Fixture, "news of a Work are not written to one that has taken its name since") {
