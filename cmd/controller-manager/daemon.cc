@@ -15,6 +15,7 @@
 #include "absl/strings/str_cat.h"
 #include "api/keys.h"
 #include "base/clock.h"
+#include "base/http_server.h"
 #include "base/metrics.h"
 #include "base/status.h"
 #include "cmd/controller-manager/cluster_config_source.h"
@@ -28,6 +29,7 @@
 #include "kube/client/http_transport.h"
 #include "kube/client/kubeconfig.h"
 #include "kube/runtime/events.h"
+#include "kube/runtime/startup_health.h"
 #include "kube/runtime/watched_kinds.h"
 #include "loops/context.h"
 #include "works/binding_rechecks.h"
@@ -191,7 +193,15 @@ absl::Status CheckServerOf(const config::Options& options, const Connection& con
                            const base::StopToken& stop) {
   kube::Client client(connection.loops, ControlPlaneClient(options, connection.host),
                       base::RealClock(), nullptr);
-  return CheckServer(client, {connection.host, options.clusters.cache_sync_timeout},
+  // The wait is longer than a liveness probe's patience.
+  std::unique_ptr<base::HttpServer> health;
+  const auto serve_health = [&]() -> absl::Status {
+    ASSIGN_OR_RETURN(
+        health, kube::ServeStartupHealth(options.health_probe_bind_address,
+                                         {"karmada-apis", "none of Karmada's APIs is served yet"}));
+    return absl::OkStatus();
+  };
+  return CheckServer(client, {connection.host, options.clusters.cache_sync_timeout, serve_health},
                      base::RealClock(), stop);
 }
 

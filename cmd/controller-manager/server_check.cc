@@ -1,7 +1,8 @@
 // The check asks for /version; an answer that is not that of a Kubernetes API server is final,
-// since waiting would not help. It then asks /apis every two seconds, with one warning, until at
-// least one of Karmada's API versions is served or the patience is over. A server that does not say
-// what it serves is taken to serve everything. That some versions are missing is a warning only.
+// since waiting would not help. It then asks /apis every two seconds, with one warning and one call
+// of on_wait, until at least one of Karmada's API versions is served or the patience is over. A
+// server that does not say what it serves is taken to serve everything. That some versions are
+// missing is a warning only.
 #include "cmd/controller-manager/server_check.h"
 
 #include <algorithm>
@@ -93,7 +94,10 @@ absl::Status CheckServer(kube::Client& client, const ServerCheck& check, const b
   while (missing.size() == KarmadaApis().size()) {
     const std::string what = NoKarmada(check.host, version);
     if (clock.SteadyNow() >= deadline) return absl::FailedPreconditionError(what);
-    if (!warned) base::LogWarning(what, {{"waiting", absl::FormatDuration(check.patience)}});
+    if (!warned) {
+      base::LogWarning(what, {{"waiting", absl::FormatDuration(check.patience)}});
+      if (check.on_wait) RETURN_IF_ERROR(check.on_wait());
+    }
     warned = true;
     if (!clock.SleepFor(kInterval, stop)) return absl::CancelledError("stopped");
     missing = MissingApis(client, stop);

@@ -2,6 +2,7 @@
 #ifndef CMD_CONTROLLER_MANAGER_SERVER_CHECK_H_
 #define CMD_CONTROLLER_MANAGER_SERVER_CHECK_H_
 
+#include <functional>
 #include <string>
 
 #include "absl/status/status.h"
@@ -15,6 +16,8 @@ namespace cmd {
 struct ServerCheck {
   std::string host;         // The name of the server in messages.
   absl::Duration patience;  // How long to wait for Karmada's APIs.
+  // Called once when they have to be waited for; an error ends the wait. Optional.
+  std::function<absl::Status()> on_wait = {};
 };
 
 // OK when `client` talks to a Kubernetes API server with Karmada's API groups. When it serves none

@@ -31,33 +31,6 @@
 namespace kube {
 namespace {
 
-// The limit of the health and of the metrics server: many more than probes and scrapers need, and
-// few enough to cost little memory and leave descriptors for the connections to members.
-constexpr size_t kMaxConnections = 500;
-// A probe or a scraper connects when it has something to ask.
-constexpr absl::Duration kFirstRequestTimeout = absl::Seconds(10);
-
-bool IsAddress(const std::string& address) { return !address.empty() && address != "0"; }
-
-absl::StatusOr<std::unique_ptr<base::HttpServer>> Serve(
-    const std::string& address,
-    std::function<base::HttpResponse(const base::HttpRequest&)> answer) {
-  base::HttpServerOptions options;
-  options.address = address;
-  // Requests without a body are served to everybody; requests with one are refused.
-  options.check_head = [](const base::HttpRequest&) -> std::optional<base::HttpResponse> {
-    return base::HttpResponse{405, "text/plain", {}, "requests with a body are not served\n"};
-  };
-  options.max_connections = kMaxConnections;
-  options.first_request_timeout = kFirstRequestTimeout;
-  return base::HttpServer::Start(
-      std::move(options),
-      [answer = std::move(answer)](base::HttpRequest request,
-                                   std::shared_ptr<base::HttpResponder> responder) {
-        responder->Send(answer(request));
-      });
-}
-
 // Contends for the lease while it runs, and starts the leader's group when elected.
 class Candidate : public Runnable {
  public:
@@ -140,18 +113,14 @@ std::vector<internal::HealthCheck> Manager::Impl::Readiness() {
 
 absl::Status Manager::Impl::StartServers() {
   std::unique_ptr<base::HttpServer> health, metrics;
-  if (IsAddress(options.health_address)) {
-    ASSIGN_OR_RETURN(health,
-                     Serve(options.health_address, [this](const base::HttpRequest& request) {
-                       return internal::AnswerHealth(request, [this] { return Readiness(); });
-                     }));
-  }
-  if (IsAddress(options.metrics_address)) {
-    ASSIGN_OR_RETURN(metrics,
-                     Serve(options.metrics_address, [this](const base::HttpRequest& request) {
-                       return internal::AnswerMetrics(request, [this] { return Metrics(); });
-                     }));
-  }
+  ASSIGN_OR_RETURN(
+      health, internal::Serve(options.health_address, [this](const base::HttpRequest& request) {
+        return internal::AnswerHealth(request, [this] { return Readiness(); });
+      }));
+  ASSIGN_OR_RETURN(
+      metrics, internal::Serve(options.metrics_address, [this](const base::HttpRequest& request) {
+        return internal::AnswerMetrics(request, [this] { return Metrics(); });
+      }));
   base::LogInfo("serving", {{"health", health == nullptr ? 0 : health->port()},
                             {"metrics", metrics == nullptr ? 0 : metrics->port()}});
   absl::MutexLock lock(&mu);

@@ -1,6 +1,8 @@
 #include "kube/runtime/internal/http_endpoints.h"
 
 #include <algorithm>
+#include <optional>
+#include <utility>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -8,6 +10,12 @@
 
 namespace kube::internal {
 namespace {
+
+// The limit of the health and of the metrics server: many more than probes and scrapers need, and
+// few enough to cost little memory and leave descriptors for the connections to members.
+constexpr size_t kMaxConnections = 500;
+// A probe or a scraper connects when it has something to ask.
+constexpr absl::Duration kFirstRequestTimeout = absl::Seconds(10);
 
 constexpr char kText[] = "text/plain; charset=utf-8";
 
@@ -40,6 +48,26 @@ base::HttpResponse AnswerChecks(const base::HttpRequest& request, absl::string_v
 }
 
 }  // namespace
+
+absl::StatusOr<std::unique_ptr<base::HttpServer>> Serve(
+    const std::string& address,
+    std::function<base::HttpResponse(const base::HttpRequest&)> answer) {
+  if (address.empty() || address == "0") return nullptr;
+  base::HttpServerOptions options;
+  options.address = address;
+  // Requests without a body are served to everybody; requests with one are refused.
+  options.check_head = [](const base::HttpRequest&) -> std::optional<base::HttpResponse> {
+    return base::HttpResponse{405, "text/plain", {}, "requests with a body are not served\n"};
+  };
+  options.max_connections = kMaxConnections;
+  options.first_request_timeout = kFirstRequestTimeout;
+  return base::HttpServer::Start(
+      std::move(options),
+      [answer = std::move(answer)](base::HttpRequest request,
+                                   std::shared_ptr<base::HttpResponder> responder) {
+        responder->Send(answer(request));
+      });
+}
 
 base::HttpResponse AnswerHealth(const base::HttpRequest& request,
                                 const std::function<std::vector<HealthCheck>()>& readiness) {

@@ -3,12 +3,18 @@
 #define KUBE_RUNTIME_INTERNAL_HTTP_ENDPOINTS_H_
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "base/http_server.h"
 
 namespace kube::internal {
+
+// Answers requests without a body at `address`. nullptr when that is "" or "0".
+absl::StatusOr<std::unique_ptr<base::HttpServer>> Serve(
+    const std::string& address, std::function<base::HttpResponse(const base::HttpRequest&)> answer);
 
 // One line of a verbose answer, such as "[+]leader-election ok: leader" or "[-]api-server failed:
 // why".

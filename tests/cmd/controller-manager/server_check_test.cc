@@ -53,8 +53,15 @@ class Server : public kube::Transport {
 
 struct Fixture {
   absl::Status Check(absl::Duration patience = absl::ZeroDuration()) {
-    return CheckServer(client, {"10.0.0.1:6443", patience}, clock, {});
+    const auto note_wait = [this] {
+      ++waits;
+      return on_wait;
+    };
+    return CheckServer(client, {"10.0.0.1:6443", patience, note_wait}, clock, {});
   }
+
+  int waits = 0;
+  absl::Status on_wait;
 
   tests::FakeClock clock;
   std::shared_ptr<Server> server = std::make_shared<Server>();
@@ -65,6 +72,7 @@ TEST_CASE_METHOD(Fixture, "a Karmada API server is fine") {
   server->Answer("/version", 200, kVersion);
   server->Answer("/apis", 200, kKarmada);
   CHECK(Check().ok());
+  CHECK(waits == 0);
 }
 
 TEST_CASE_METHOD(Fixture, "a server that is not a Kubernetes API server is named with its answer") {
@@ -98,6 +106,14 @@ TEST_CASE_METHOD(Fixture, "Karmada's APIs are waited for while they are installe
   clock.Advance(absl::Seconds(2));
   checking.join();
   CHECK(checked.ok());
+  CHECK(waits == 1);
+}
+
+TEST_CASE_METHOD(Fixture, "who cannot answer probes during the wait does not wait") {
+  server->Answer("/version", 200, kVersion);
+  server->Answer("/apis", 200, kPlain);
+  on_wait = absl::UnavailableError("cannot bind :10357");
+  CHECK(Check(absl::Minutes(1)) == on_wait);
 }
 
 TEST_CASE_METHOD(Fixture, "a server without a list of its API groups is accepted") {

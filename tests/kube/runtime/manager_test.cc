@@ -5,6 +5,7 @@
 #include "absl/strings/match.h"
 #include "kube/client/http_transport.h"
 #include "kube/runtime/internal/http_endpoints.h"
+#include "kube/runtime/startup_health.h"
 #include "tests/base/raw_client.h"
 #include "tests/support/eventually.h"
 #include "tests/support/manager_fixture.h"
@@ -296,6 +297,22 @@ TEST_CASE_METHOD(Fixture, "health and metrics are served from before leadership 
   CHECK(absl::IsUnavailable(second.Make().Run(second.stop.get_token())));
   REQUIRE(Finish().ok());
   CHECK(manager->health_port() == 0);
+}
+
+TEST_CASE_METHOD(Fixture, "before there is a manager its address answers that it is not ready") {
+  const StartupWait wait{"karmada-apis", "none is served yet"};
+  auto waiting = ServeStartupHealth("127.0.0.1:0", wait);
+  REQUIRE(waiting.ok());
+  const int port = (*waiting)->port();
+  CHECK(Fetch(port, "/healthz") == "ok");
+  CHECK(Fetch(port, "/livez") == "ok");
+  CHECK(Fetch(port, "/readyz") == "500");
+  waiting->reset();
+  options.health_address = absl::StrCat("127.0.0.1:", port);
+  Make();
+  Start();
+  CHECK(Eventually([&] { return manager->health_port() == port; }));
+  CHECK(*ServeStartupHealth("0", wait) == nullptr);
 }
 
 TEST_CASE("health endpoints answer as controller-runtime's") {
