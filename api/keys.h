@@ -6,7 +6,7 @@
 
 namespace api {
 
-// The suffix of Karmada's own API groups.
+// The suffix of Karmada's own API groups, and of the names of its webhooks and keys.
 inline constexpr char kGroupSuffix[] = ".karmada.io";
 
 // Labels.
@@ -74,7 +74,6 @@ inline constexpr char kClusterPropagationPolicyFinalizer[] =
     "karmada.io/cluster-propagation-policy-controller";
 
 // Taints.
-inline constexpr char kUnschedulableTaint[] = "cluster.karmada.io/unschedulable";
 inline constexpr char kNotReadyTaint[] = "cluster.karmada.io/not-ready";
 inline constexpr char kUnreachableTaint[] = "cluster.karmada.io/unreachable";
 

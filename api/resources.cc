@@ -1,5 +1,9 @@
 #include "api/resources.h"
 
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
 namespace api {
 
 namespace {
@@ -10,7 +14,19 @@ kube::Resource Make(kube::Gvk gvk, const char* plural, bool namespaced = true) {
   return {std::move(gvk), plural, namespaced};
 }
 
+constexpr absl::string_view kKarmadaGroups[] = {
+    "apps.karmada.io",       "autoscaling.karmada.io", "cluster.karmada.io", "config.karmada.io",
+    "networking.karmada.io", "policy.karmada.io",      "remedy.karmada.io",  "work.karmada.io",
+};
+
 }  // namespace
+
+absl::Span<const absl::string_view> KarmadaGroups() { return kKarmadaGroups; }
+
+bool IsKarmadaGroup(absl::string_view group) {
+  return std::find(std::begin(kKarmadaGroups), std::end(kKarmadaGroups), group) !=
+         std::end(kKarmadaGroups);
+}
 
 const kube::Resource& PropagationPolicies() {
   static const auto& resource = *new kube::Resource(

@@ -2,9 +2,16 @@
 #ifndef API_RESOURCES_H_
 #define API_RESOURCES_H_
 
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
 #include "kube/meta/names.h"
 
 namespace api {
+
+// Karmada's own API groups, those of kinds that this program does not know included. Objects of
+// these groups are never propagated.
+absl::Span<const absl::string_view> KarmadaGroups();
+bool IsKarmadaGroup(absl::string_view group);
 
 const kube::Resource& PropagationPolicies();
 const kube::Resource& ClusterPropagationPolicies();

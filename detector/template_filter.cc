@@ -1,12 +1,9 @@
 #include "detector/template_filter.h"
 
-#include <algorithm>
-#include <iterator>
-
 #include "absl/strings/match.h"
-#include "absl/strings/strip.h"
 #include "api/keys.h"
 #include "api/names.h"
+#include "api/resources.h"
 #include "base/status.h"
 
 namespace detector {
@@ -15,15 +12,8 @@ namespace {
 // Returns whether objects of the kind are never templates: kinds of Karmada's own, events and
 // leases.
 bool IsNeverPropagated(const kube::Gvk& gvk) {
-  static constexpr absl::string_view kOwnGroups[] = {
-      "cluster", "policy", "work", "config", "networking", "autoscaling", "remedy", "apps",
-  };
-  absl::string_view group = gvk.group;
-  if (absl::ConsumeSuffix(&group, api::kGroupSuffix)) {
-    return std::find(std::begin(kOwnGroups), std::end(kOwnGroups), group) != std::end(kOwnGroups);
-  }
-  return gvk.group == "events.k8s.io" || gvk.ApiVersion() == "coordination.k8s.io/v1" ||
-         gvk == kube::Gvk{"", "v1", "Event"};
+  return api::IsKarmadaGroup(gvk.group) || gvk.group == "events.k8s.io" ||
+         gvk.ApiVersion() == "coordination.k8s.io/v1" || gvk == kube::Gvk{"", "v1", "Event"};
 }
 
 // Returns the object without the fields that SpecificationChanged ignores.
@@ -49,7 +39,8 @@ bool OnlyStatusWritten(const kube::Object& before, const kube::Object& after) {
 void EraseOwnKeys(json::Value& object, absl::string_view map) {
   std::vector<std::string> own;
   for (const json::Member& m : object.Get({"metadata", map}).members()) {
-    if (absl::StrContains(m.name(), ".karmada.io") && m.name() != api::kSkipAutoPropagationLabel) {
+    if (absl::StrContains(m.name(), api::kGroupSuffix) &&
+        m.name() != api::kSkipAutoPropagationLabel) {
       own.emplace_back(m.name());
     }
   }

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "api/keys.h"
 #include "api/resources.h"
 #include "base/status.h"
 #include "interpreter/customized/customization.h"
@@ -16,7 +17,9 @@ namespace {
 using interpreter::Operation;
 using interpreter::customized::ScriptField;
 
-constexpr char kWebhook[] = "resourceinterpretercustomization.karmada.io";
+std::string Webhook() {
+  return absl::StrCat("resourceinterpretercustomization", api::kGroupSuffix);
+}
 
 absl::string_view ScriptOf(const kube::Object& customization, const ScriptField& field) {
   return customization.spec()["customizations"][field.name]["luaScript"].AsString();
@@ -32,9 +35,10 @@ absl::Status CheckAgainst(const kube::Object& other, const kube::Object& customi
   for (const ScriptField& field : interpreter::customized::ScriptFields()) {
     if (field.operation == Operation::kInterpretDependency) continue;
     if (ScriptOf(other, field).empty() || ScriptOf(customization, field).empty()) continue;
-    return sandbox::Denied(kWebhook, {absl::StrCat("conflicting with ", NameOf(field),
-                                                   " of existing ResourceInterpreterCustomization(",
-                                                   other.name(), ")")});
+    return sandbox::Denied(
+        Webhook(),
+        {absl::StrCat("conflicting with ", NameOf(field),
+                      " of existing ResourceInterpreterCustomization(", other.name(), ")")});
   }
   return absl::OkStatus();
 }
@@ -48,7 +52,7 @@ absl::Status CheckScripts(const kube::Object& customization) {
         lua::Script::Compile(absl::StrCat(customization.name(), "/", field.name), text);
     if (compiled.ok()) continue;
     return sandbox::Denied(
-        kWebhook,
+        Webhook(),
         {absl::StrCat(NameOf(field), " Lua script error: ", compiled.status().message())});
   }
   return absl::OkStatus();

@@ -3,6 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "api/keys.h"
+#include "api/resources.h"
 #include "base/random.h"
 #include "sandbox/kinds/api_errors.h"
 
@@ -17,7 +18,7 @@ absl::Status CheckDeletion(const kube::Object& object) {
   if (object.Label(api::kDeletionProtectedLabel) != api::kDeletionProtectedValue) {
     return absl::OkStatus();
   }
-  return Denied("resourcedeletionprotection.karmada.io",
+  return Denied(absl::StrCat("resourcedeletionprotection", api::kGroupSuffix),
                 {absl::StrCat("This resource is protected, please make sure to remove the label: ",
                               api::kDeletionProtectedLabel)});
 }
@@ -25,7 +26,7 @@ absl::Status CheckDeletion(const kube::Object& object) {
 absl::Status CheckDependencies(const kube::Object& binding) {
   const absl::string_view text = binding.Annotation(api::kDependenciesAnnotation);
   if (text.empty() || json::Parse(text).ok()) return absl::OkStatus();
-  return Denied("resourcebinding.karmada.io",
+  return Denied(absl::StrCat("resourcebinding", api::kGroupSuffix),
                 {absl::StrCat("annotation ", api::kDependenciesAnnotation, " is not valid JSON")});
 }
 
@@ -67,13 +68,13 @@ AdmissionHook KarmadaAdmission(const base::Clock& clock) {
   return [&clock](const AdmissionRequest& request, kube::Object& object) -> absl::Status {
     if (request.verb == Verbs::kDelete) return CheckDeletion(object);
     const kube::Gvk& gvk = request.resource.gvk;
-    if (gvk.group == "cluster.karmada.io") {
+    if (gvk.group == api::Clusters().gvk.group) {
       AdmitCluster(request, object, clock.Now());
       return absl::OkStatus();
     }
     if (!request.subresource.empty()) return absl::OkStatus();
-    if (gvk.group == "work.karmada.io") return AdmitWorkGroup(request, object);
-    if (gvk.group == "policy.karmada.io") return AdmitPolicyGroup(request, object);
+    if (gvk.group == api::Works().gvk.group) return AdmitWorkGroup(request, object);
+    if (gvk.group == api::PropagationPolicies().gvk.group) return AdmitPolicyGroup(request, object);
     return absl::OkStatus();
   };
 }

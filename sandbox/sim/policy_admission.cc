@@ -201,7 +201,8 @@ absl::Status AdmitPolicy(const AdmissionRequest& request, kube::Object& policy) 
   CheckAffinities(policy.spec()["placement"], wrong);
   CheckSpread(policy.spec()["placement"], wrong);
   CheckModes(policy.spec(), wrong);
-  return Denied(absl::AsciiStrToLower(request.resource.gvk.kind) + ".karmada.io", wrong);
+  return Denied(absl::StrCat(absl::AsciiStrToLower(request.resource.gvk.kind), api::kGroupSuffix),
+                wrong);
 }
 
 }  // namespace sandbox

@@ -1,8 +1,13 @@
 #include "detector/template_filter.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 
+#include "absl/strings/match.h"
+#include "api/keys.h"
+#include "api/resources.h"
 #include "base/json.h"
+#include "config/support.h"
 
 namespace {
 
@@ -24,7 +29,19 @@ TEST_CASE("Karmada's own kinds, events and leases are not templates") {
   CHECK_FALSE(filter.AllowsResource({"coordination.k8s.io", "v1", "Lease"}));
 }
 
-TEST_CASE("Kinds that the flag skips are not templates") {
+TEST_CASE("the tables of Karmada's kinds and groups name the same groups") {
+  for (const config::KindSupport& kind : config::Kinds()) {
+    INFO(kind.resource << " " << kind.group);
+    CHECK(api::IsKarmadaGroup(kind.group) == absl::EndsWith(kind.group, api::kGroupSuffix));
+  }
+  for (const absl::string_view group : api::KarmadaGroups()) {
+    INFO(group);
+    CHECK(std::any_of(config::Kinds().begin(), config::Kinds().end(),
+                      [&](const config::KindSupport& kind) { return kind.group == group; }));
+  }
+}
+
+TEST_CASE("Kinds that the flag skips are no templates either") {
   const auto filter = detector::TemplateFilter::Create("a.io;c.io/v1/X", {}).value();
   CHECK_FALSE(filter.AllowsResource({"a.io", "v2", "Any"}));
   CHECK_FALSE(filter.AllowsResource({"c.io", "v1", "X"}));

@@ -57,6 +57,16 @@ class LintTreeTest(unittest.TestCase):
             with self.subTest(path=path, include=include):
                 self.assertEqual(rules_broken(path, f"#include <{include}>\n") == [], legal)
 
+    def test_compares_the_documented_doors(self):
+        row = "| `{0}` | what lives there | {1} |\n"
+        cases = [("lua/", "LuaJIT", []), ("lua/", "", ["lua/ is the door of LuaJIT"]),
+                 ("api/", "LuaJIT", ["api/ is not the door of LuaJIT"]),
+                 ("cmd/*", "CLI11", []), ("tests/", "Catch2", [])]
+        for folder, door, rules in cases:
+            with self.subTest(folder=folder, door=door):
+                breaches = lint_tree.door_breaches(row.format(folder, door))
+                self.assertEqual([b.rule for b in breaches], rules)
+
     def test_limits_sizes(self):
         self.assertEqual(rules_broken("base/x.cc", "\n" * 400), [])
         self.assertEqual(len(rules_broken("base/x.cc", "\n" * 401)), 1)
@@ -78,6 +88,9 @@ class LintTreeTest(unittest.TestCase):
         self.assertEqual(rules_broken("binding/x.cc", '// The label "work.karmada.io/permanent-id".\n'), [])
         self.assertEqual(rules_broken("binding/x.cc", 'F("label work.karmada.io/x is empty");\n'), [])
         self.assertEqual(len(rules_broken("binding/x.cc", 'F("http://x", "a.karmada.io/b");\n')), 1)
+        group = 'if (gvk.group == "work.karmada.io") return;\n'
+        self.assertEqual(len(rules_broken("sandbox/sim/x.cc", group)), 1)
+        self.assertEqual(rules_broken("config/support.cc", group), [])
 
     def test_wants_a_number_with_a_todo(self):
         self.assertEqual(len(rules_broken("base/x.cc", "// TODO: later\n")), 1)
