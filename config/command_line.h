@@ -14,6 +14,10 @@ class App;
 
 namespace config {
 
+// The exit code of every program of this project when it cannot run with what it was given: a
+// mistake on the command line, an unusable kubeconfig.
+inline constexpr int kUsageExitCode = 2;
+
 // Adds the flag --version and the commands `version` and `help`. Add the program's own commands
 // first, because help lists them in the order of adding.
 void AddHelpAndVersion(CLI::App& app);

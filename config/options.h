@@ -101,9 +101,6 @@ struct Parsed {
   Options options;
 };
 
-// The exit code of every program of this project when its arguments are wrong.
-inline constexpr int kUsageExitCode = 2;
-
 // Underscores in flag names count as dashes; lists are comma separated and may be repeated.
 // `version` and `--help` give kExit with code 0, an unknown flag or a value that fails validation
 // kUsageExitCode.

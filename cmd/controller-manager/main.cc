@@ -14,15 +14,16 @@
 #include "base/tls.h"
 #include "cmd/controller-manager/daemon.h"
 #include "cmd/controller-manager/stop_limit.h"
+#include "config/command_line.h"
 #include "config/options.h"
 #include "config/version.h"
 #include "kube/client/http_transport.h"
 
 namespace {
 
-// The exit codes are upstream's, except for wrong flags (config::kUsageExitCode).
+// Exit codes as upstream's, but for wrong flags and an unusable kubeconfig
+// (config::kUsageExitCode).
 constexpr int kFailed = 1;
-constexpr int kNoKubeconfig = 2;
 
 // On the first signal, requests a stop and limits its time.
 void WatchSignals(const base::StopSignals& signals, base::StopSource source) {
@@ -50,7 +51,7 @@ int Run(const config::Options& options, const base::StopToken& stop) {
   if (!connection.ok()) {
     base::LogError("the kubeconfig of the Karmada control plane cannot be used",
                    {{"error", connection.status()}});
-    return kNoKubeconfig;
+    return config::kUsageExitCode;
   }
   const absl::Status result = cmd::RunDaemon(options, *connection, stop);
   // A stop during the start is not a failure either.

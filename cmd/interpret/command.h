@@ -10,6 +10,7 @@
 
 #include "absl/status/statusor.h"
 #include "cmd/interpret/console.h"
+#include "config/command_line.h"
 
 namespace CLI {
 class App;
@@ -19,9 +20,10 @@ namespace cmd::interpret {
 
 enum class ExitCode {
   kFine = 0,
-  kFailed =
-      1,  // It was done, with a bad result: a mistake found, a failed test, an operation's error.
-  kUnusable = 2,  // It could not be done: a wrong flag, an unreadable file, an unreachable server.
+  // Done, and the answer is bad: a mistake found, a failed test, an operation's error.
+  kFailed = 1,
+  // Not done: a wrong flag, an unreadable file, an unreachable server.
+  kUnusable = config::kUsageExitCode,
 };
 
 // A sub-command that is ready to run. An error means an input that cannot be used: kUnusable.

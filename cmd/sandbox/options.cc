@@ -9,7 +9,6 @@
 namespace cmd {
 namespace {
 
-constexpr int kUsageError = 2;
 constexpr int kMaxMembers = 100;
 constexpr int kMaxNodes = 1000;
 constexpr int kMaxPort = 65535 - kMaxMembers;
@@ -113,7 +112,7 @@ ParsedCommandLine ParseCommandLine(int argc, const char* const* argv) {
   config::AddHelpAndVersion(app);
   const absl::StatusOr<std::string> answer = config::ParseWords(app, argc, argv);
   if (!answer.ok()) {
-    parsed.exit_code = kUsageError;
+    parsed.exit_code = config::kUsageExitCode;
     parsed.output = absl::StrCat("karmada-sandbox: ", answer.status().message(),
                                  "\nRun with --help for more information.\n");
     return parsed;

@@ -15,7 +15,6 @@
 namespace {
 
 constexpr char kProgram[] = "karmada-webhook-example";
-constexpr int kUsageError = 2;
 
 struct Options {
   example::ServerOptions server;
@@ -77,7 +76,7 @@ int main(int argc, char** argv) {
   if (!answer.ok()) {
     std::cerr << kProgram << ": " << answer.status().message()
               << "\nRun with --help for more information." << std::endl;
-    return kUsageError;
+    return config::kUsageExitCode;
   }
   std::cout << *answer;
   if (!answer->empty()) return 0;
