@@ -5,12 +5,9 @@
 // summary; other models make all nodes stale.
 #include "controllers/clusterstatus/resource_totals.h"
 
-#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
-#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -22,6 +19,7 @@
 #include "absl/synchronization/mutex.h"
 #include "controllers/clusterstatus/quantity_sums.h"
 #include "controllers/clusterstatus/resource_models.h"
+#include "kube/meta/pod_request.h"
 #include "kube/meta/quantity.h"
 #include "kube/meta/scheduled_resources.h"
 
@@ -46,39 +44,34 @@ Quantities AllocatableOf(const kube::Object& node) {
   return out;
 }
 
-using Amounts = std::map<std::string, int64_t>;
-
-int64_t SaturatingAdd(int64_t a, int64_t b) {
-  int64_t sum = 0;
-  if (!__builtin_add_overflow(a, b, &sum)) return sum;
-  return a > 0 ? std::numeric_limits<int64_t>::max() : std::numeric_limits<int64_t>::min();
-}
-
-template <class Combine>
-void Fold(const json::Value& list, Amounts& into, Combine combine) {
+// Calls `count` with the resources of the list that the scheduler accounts for.
+template <class Count>
+void ForEachScheduled(const json::Value& list, Count count) {
   for (const json::Member& m : list.members()) {
     if (!kube::IsScheduledResource(m.name())) continue;
-    const auto q = Readable(m.value);
-    if (!q.has_value()) continue;
-    int64_t& held = into[std::string(m.name())];
-    held = combine(held, kube::ScheduledAmount(m.name(), *q));
+    if (const auto q = Readable(m.value)) count(m, *q);
   }
 }
 
+// A limit does not stand in for a missing request here, as upstream.
 Quantities RequestsOf(const kube::Object& pod) {
-  const auto larger = [](int64_t a, int64_t b) { return std::max(a, b); };
-  Amounts amounts;
+  static const auto& one_pod = *new json::Value(json::Value::Object({{"pods", 1}}));
+  kube::PodRequest request;
   for (const json::Value& c : pod.spec()["containers"].items()) {
-    Fold(c.Get({"resources", "requests"}), amounts, SaturatingAdd);
+    ForEachScheduled(c.Get({"resources", "requests"}),
+                     [&](const auto& m, const auto& q) { request.AddContainer(m, q); });
   }
   for (const json::Value& c : pod.spec()["initContainers"].items()) {
-    Fold(c.Get({"resources", "requests"}), amounts, larger);
+    ForEachScheduled(c.Get({"resources", "requests"}),
+                     [&](const auto& m, const auto& q) { request.AddInitContainer(m, q); });
   }
-  Fold(pod.spec()["overhead"], amounts, SaturatingAdd);
-  int64_t& pods = amounts["pods"];
-  pods = SaturatingAdd(pods, 1);
+  for (const json::Value* more : {&pod.spec()["overhead"], &one_pod}) {
+    ForEachScheduled(*more, [&](const auto& m, const auto& q) { request.AddOverhead(m, q); });
+  }
   Quantities out;
-  for (const auto& [name, amount] : amounts) out[name] = kube::ScheduledQuantity(name, amount);
+  for (const kube::PodRequest::Amount& amount : request.amounts()) {
+    out[std::string(amount.name())] = kube::ScheduledQuantity(amount.name(), amount.value);
+  }
   return out;
 }
 
