@@ -252,11 +252,30 @@ void BindingReconciler<Scope>::Report(const api::BindingView& binding, const kub
       result);
 }
 
+namespace {
+
+// Returns a request for the binding of a Work that is gone: somebody may have deleted it whose
+// binding still wants it. A binding that is deleted itself needs no request.
+template <class Scope>
+kube::MapFn BindingThatLostWork(kube::Manager& manager) {
+  return [&manager](const kube::Object& work) {
+    const kube::ObjectKey key = Scope::BindingOf(work);
+    const kube::ObjectPtr binding =
+        key.name.empty() ? nullptr : manager.cluster().Find(Scope::Bindings(), key);
+    if (binding == nullptr || binding->IsDeleting()) return std::vector<kube::Request>();
+    return std::vector<kube::Request>{{.key = key}};
+  };
+}
+
+}  // namespace
+
 template <class Scope>
 absl::Status RegisterBinding(const loops::Context& context, int workers) {
   kube::Controller& controller =
       context.NewController(Scope::kBindingController, workers)
           .Watches(Scope::Bindings(), {.when = {.update = kube::GenerationChanged}})
+          .Watches(api::Works(), {.when = {.add = kube::Never, .update = kube::NeverUpdate},
+                                  .map = BindingThatLostWork<Scope>(context.manager)})
           .Reads(api::Works(), Scope::kIdLabel, kube::IndexByLabel(Scope::kIdLabel))
           .Build(std::make_unique<BindingReconciler<Scope>>(context.manager, context.interpreter));
   works::RequeueBindings(context.interpreter, {controller.queue(),

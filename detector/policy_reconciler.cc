@@ -24,6 +24,7 @@
 #include "base/status.h"
 #include "detector/claims.h"
 #include "detector/request_variant.h"
+#include "detector/template_filter.h"
 #include "kube/client/errors.h"
 
 namespace detector {
@@ -160,7 +161,8 @@ absl::Status PolicyReconciler<PolicyScope>::ReleaseTemplates(const kube::Object&
     const std::string ns(PolicyScope::kNamespaced ? policy.ns() : s.ns());
     if (!seen.insert({std::string(s.api_version()), std::string(s.kind()), ns}).second) continue;
     const absl::StatusOr<kube::Gvk> gvk = kube::ParseGvk(s.api_version(), s.kind());
-    if (!gvk.ok()) continue;
+    // Bindings, and the policy itself, have the label for other reasons.
+    if (!gvk.ok() || IsNeverPropagated(*gvk)) continue;
     const absl::StatusOr<kube::Resource> resource =
         deps_.manager.cluster().mapper().ForKind(*gvk, stop);
     // A kind that is not served has no templates.

@@ -13,6 +13,7 @@
 #include "detector/policy_index.h"
 #include "detector/policy_reconciler.h"
 #include "detector/request_variant.h"
+#include "detector/template_filter.h"
 #include "detector/template_memory.h"
 #include "detector/template_reconciler.h"
 #include "detector/template_source.h"
@@ -72,6 +73,18 @@ void RequeueTemplates(const loops::Context& context, const std::shared_ptr<Parts
   }
 }
 
+// Returns the request for the template of a binding that is gone: somebody may have deleted it
+// although policy and template are there.
+kube::MapFn TemplateThatLostBinding(const TemplateFilter& filter) {
+  return [filter](const kube::Object& binding) {
+    const api::ObjectReference reference = api::BindingView(binding).Resource();
+    const bool allowed = filter.AllowsResource(reference.gvk()) &&
+                         filter.AllowsObject(kube::Object::Make(reference.gvk(), reference.key()));
+    if (!allowed) return std::vector<kube::Request>();
+    return std::vector<kube::Request>{{.key = reference.key(), .gvk = reference.gvk()}};
+  };
+}
+
 DetectorGates GatesOf(const config::FeatureGates& gates) {
   return {.components = gates.Enabled(config::Gate::kMultiplePodTemplatesScheduling),
           .quota_estimate = gates.Enabled(config::Gate::kResourceQuotaEstimate)};
@@ -88,12 +101,14 @@ absl::Status RegisterDetector(const loops::Context& context, int workers) {
   const Deps deps{context.manager,         context.interpreter, parts->policies,
                   parts->cluster_policies, parts->memory,       context.rechecks,
                   GatesOf(flags.gates)};
+  const kube::Enqueue lost_binding = {.when = {.add = kube::Never, .update = kube::NeverUpdate},
+                                      .map = TemplateThatLostBinding(filter)};
   kube::Controller& templates = context.NewController("resource detector", workers)
                                     .WithLimiter(LimiterOf(context))
                                     .Reads(api::PropagationPolicies())
                                     .Reads(api::ClusterPropagationPolicies())
-                                    .Reads(api::ResourceBindings())
-                                    .Reads(api::ClusterResourceBindings())
+                                    .Watches(api::ResourceBindings(), lost_binding)
+                                    .Watches(api::ClusterResourceBindings(), lost_binding)
                                     .Build(std::make_unique<TemplateReconciler>(deps));
   RequeueTemplates(context, parts, templates.queue());
   RequeueUncounted(context.interpreter, parts->memory.uncounted, templates.queue());

@@ -9,13 +9,6 @@
 namespace detector {
 namespace {
 
-// Returns whether objects of the kind are never templates: kinds of Karmada's own, events and
-// leases.
-bool IsNeverPropagated(const kube::Gvk& gvk) {
-  return api::IsKarmadaGroup(gvk.group) || gvk.group == "events.k8s.io" ||
-         gvk.ApiVersion() == "coordination.k8s.io/v1" || gvk == kube::Gvk{"", "v1", "Event"};
-}
-
 // Returns the object without the fields that SpecificationChanged ignores.
 json::Value Specification(const kube::Object& o) {
   json::Value v = o.root();
@@ -65,6 +58,11 @@ absl::StatusOr<TemplateFilter> TemplateFilter::Create(
   ASSIGN_OR_RETURN(filter.skipped_namespaces_,
                    config::SkippedNamespaces::Create(skipped_namespaces));
   return filter;
+}
+
+bool IsNeverPropagated(const kube::Gvk& gvk) {
+  return api::IsKarmadaGroup(gvk.group) || gvk.group == "events.k8s.io" ||
+         gvk.ApiVersion() == "coordination.k8s.io/v1" || gvk == kube::Gvk{"", "v1", "Event"};
 }
 
 bool TemplateFilter::AllowsResource(const kube::Gvk& gvk) const {

@@ -32,6 +32,10 @@ class TemplateFilter {
   config::SkippedNamespaces skipped_namespaces_;
 };
 
+// Returns whether objects of the kind are templates in no configuration: those of Karmada's own
+// groups, events and leases.
+bool IsNeverPropagated(const kube::Gvk& gvk);
+
 // Returns whether an update matters: something other than status, managedFields and resourceVersion
 // differs. If the generation rose by one along with a change of the status, and nothing else
 // changed, only the status was written, as happens for kinds without a status subresource. (An edit

@@ -116,8 +116,9 @@ absl::Status RegisterNamespaceSync(const loops::Context& context, int workers) {
           // The Works of a namespace that is deleted are owned by it and garbage-collected.
           .Watches(api::Namespaces(),
                    {.when = {.update = kube::ResourceVersionChanged, .remove = kube::Never}})
+          // A Work that somebody deletes is made again while its namespace is there.
+          .Owns(api::Works(), api::Namespaces(), {.add = kube::Never, .update = kube::NeverUpdate})
           .Reads(api::Clusters())
-          .Reads(api::Works())
           .Build(std::make_unique<NamespaceSyncReconciler>(context.manager, std::move(skipped)));
   // A new cluster needs every namespace. Clusters of the first list, and those that join while
   // another replica leads, need no request: each namespace of the first list is written into all.

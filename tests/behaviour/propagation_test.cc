@@ -1,8 +1,10 @@
 // A template and its policy, from creation to deletion.
+#include <optional>
 #include <string>
 
 #include <catch2/catch.hpp>
 
+#include "api/resources.h"
 #include "tests/behaviour/manifests.h"
 #include "tests/support/control_plane.h"
 
@@ -88,6 +90,48 @@ TEST_CASE("A divided deployment lands in its members and its status comes back")
     CHECK(plane.Eventually([&] {
       const auto web = plane.Get("member2", kDeployment, {ns, "web"});
       return web && web->uid() != uid && IsReadyEverywhere(plane, ns, 2);
+    }));
+  }
+  SECTION("a Work that somebody deletes is made again, and its object with it") {
+    const std::string space = "karmada-es-member1";
+    const std::string uid(plane.Get("member1", kDeployment, {ns, "web"})->uid());
+    const auto works = plane.client("host").ListAll(api::Works(), space, {}, {});
+    REQUIRE(works.ok());
+    for (const kube::Object& work : works->items) {
+      if (work.Annotation("resourcebinding.karmada.io/namespace") == ns) {
+        plane.Delete("host", kWork, work.key());
+      }
+    }
+    CHECK(plane.Eventually([&] {
+      const auto web = plane.Get("member1", kDeployment, {ns, "web"});
+      return web && web->uid() != uid && IsReadyEverywhere(plane, ns, 2);
+    }));
+  }
+  SECTION("the Work of a namespace that somebody deletes is made again") {
+    const auto namespace_work = [&]() -> std::optional<kube::Object> {
+      const auto works = plane.client("host").ListAll(api::Works(), "karmada-es-member1", {}, {});
+      if (!works.ok()) return std::nullopt;
+      for (const kube::Object& work : works->items) {
+        if (work.ControllerOwner().name == ns) return work;
+      }
+      return std::nullopt;
+    };
+    REQUIRE(plane.Eventually([&] { return namespace_work().has_value(); }));
+    const kube::Object work = *namespace_work();
+    plane.Delete("host", kWork, work.key());
+    CHECK(plane.Eventually([&] {
+      const auto now = namespace_work();
+      return now && now->uid() != work.uid();
+    }));
+  }
+  SECTION("a binding that somebody deletes is made again") {
+    const kube::ObjectKey key{ns, "web-deployment"};
+    const std::string uid(plane.Get("host", kBinding, key)->uid());
+    plane.Delete("host", kBinding, key);
+    CHECK(plane.Eventually([&] {
+      const auto now = plane.Get("host", kBinding, key);
+      return now && now->uid() != uid && IsReadyEverywhere(plane, ns, 2) &&
+             ReplicasIn(plane, "member1", ns) == 1 && ReplicasIn(plane, "member2", ns) == 1;
     }));
   }
   SECTION("deleting the template takes everything with it") {

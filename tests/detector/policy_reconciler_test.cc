@@ -145,4 +145,25 @@ TEST_CASE_METHOD(Fixture, "a deleted policy releases templates of a kind that is
   CHECK(informers.Find(tests::kServices) == nullptr);
 }
 
+// The webhook of Karmada refuses a policy without its id.
+TEST_CASE_METHOD(Fixture,
+                 "a deleted policy that selects policies and bindings leaves their labels") {
+  PutPolicy();
+  PutBinding(kConfigMaps.gvk, "settings");
+  kube::Object policy = server->Find(api::PropagationPolicies(), {"ns", "p"});
+  policy.Set({"spec", "resourceSelectors"}, Json(R"([
+      {"apiVersion": "policy.karmada.io/v1alpha1", "kind": "PropagationPolicy"},
+      {"apiVersion": "work.karmada.io/v1alpha2", "kind": "ResourceBinding"}])"));
+  policy.AddFinalizer(Scope::kFinalizer);
+  policy.AddFinalizer("example.com/observer");
+  policy.Set({"metadata", "deletionTimestamp"}, "2026-01-01T00:00:00Z");
+  PutCached(api::PropagationPolicies(), policy);
+  REQUIRE(Reconcile().ok());
+  const kube::Object left = server->Find(api::PropagationPolicies(), {"ns", "p"});
+  CHECK_FALSE(left.HasFinalizer(Scope::kFinalizer));
+  CHECK(left.Label(api::kPropagationPolicyIdLabel) == "p-id");
+  CHECK(server->Find(api::ResourceBindings(), {"ns", "settings"})
+            .Label(api::kPropagationPolicyIdLabel) == "p-id");
+}
+
 }  // namespace
