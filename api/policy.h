@@ -31,8 +31,6 @@ class PolicyView {
   }
   // Explicit priority; a higher one wins.
   int64_t Priority() const { return spec()["priority"].AsInt(); }
-  // Returns whether the policy may take templates over from policies of lower priority.
-  bool Preempts() const { return spec()["preemption"].AsString() == "Always"; }
   // Names of overrides that must exist before templates are propagated.
   std::vector<std::string> DependentOverrides() const;
   // Returns whether a change of the policy is only applied with the next change of each template.

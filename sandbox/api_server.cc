@@ -60,10 +60,6 @@ class ServerImpl : public ApiServer {
   }
   std::string url() const override { return absl::StrCat("https://127.0.0.1:", port()); }
   std::vector<RequestCount> Requests() const override { return counts_.All(); }
-  absl::Status RestartFrontEnd() override {
-    StopListening();
-    return Listen();
-  }
   void AddToken(std::string token, std::string user) override {
     authentication_.AddToken(std::move(token), std::move(user));
   }

@@ -43,8 +43,6 @@ class ApiServer {
   virtual int port() const = 0;
   virtual std::string url() const = 0;
   virtual std::vector<RequestCount> Requests() const = 0;
-  // Stops the front end and starts it again on the same port; contents stay, connections are cut.
-  virtual absl::Status RestartFrontEnd() = 0;
   // Registers a bearer token.
   virtual void AddToken(std::string token, std::string user) = 0;
   virtual void RevokeToken(const std::string& token) = 0;

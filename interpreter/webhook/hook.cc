@@ -51,13 +51,6 @@ absl::string_view OperationNameIn(Dialect dialect, Operation op) {
   return "";
 }
 
-std::optional<Operation> OperationNamedIn(Dialect dialect, absl::string_view name) {
-  for (const Operation op : kAllOperations) {
-    if (!name.empty() && OperationNameIn(dialect, op) == name) return op;
-  }
-  return std::nullopt;
-}
-
 bool KindPattern::NeedsResourceOf(const kube::Gvk& gvk) const {
   const auto any_resource = [](const std::string& r) { return r == "*" || r == "*/*"; };
   const bool open =

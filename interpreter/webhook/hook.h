@@ -24,8 +24,6 @@ enum class Dialect {
 // Returns the dialect's name of the operation ("InterpretHealth", "ExploreHealthy"); "" when it has
 // no such operation: hooks of that dialect are never asked for it.
 absl::string_view OperationNameIn(Dialect dialect, Operation op);
-// Returns nullopt when the dialect has no operation of that name (case matters, as upstream).
-std::optional<Operation> OperationNamedIn(Dialect dialect, absl::string_view name);
 
 // Returns how the API serves a kind; nullopt when it does not. It is called while rules with
 // resources or scopes are matched, so it must answer from memory.

@@ -56,7 +56,7 @@ TEST_CASE("a selector ranks by name, then labels, then everything") {
 }
 
 TEST_CASE("the best selector decides a policy's rank") {
-  const kube::Object policy(Json(R"({"spec": {"priority": 3, "preemption": "Always",
+  const kube::Object policy(Json(R"({"spec": {"priority": 3,
       "activationPreference": "Lazy", "dependentOverrides": ["o1"],
       "resourceSelectors": [{"apiVersion": "v1", "kind": "Pod"},
                             {"apiVersion": "v1", "kind": "Pod", "name": "p"}]}})"));
@@ -64,7 +64,6 @@ TEST_CASE("the best selector decides a policy's rank") {
   const api::PolicyView view(policy);
   CHECK(api::BestMatch(view.ResourceSelectors(), pod) == SelectorMatch::kName);
   CHECK(view.Priority() == 3);
-  CHECK(view.Preempts());
   CHECK(view.IsLazy());
   CHECK(view.DependentOverrides() == std::vector<std::string>{"o1"});
 }

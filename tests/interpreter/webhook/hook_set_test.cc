@@ -2,6 +2,7 @@
 #include "interpreter/webhook/hook_set.h"
 
 #include <catch2/catch.hpp>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -29,16 +30,16 @@ std::string Answering(const HookSet& set, const kube::Gvk& gvk, Operation op) {
 
 }  // namespace
 
-TEST_CASE("operations have a name in each dialect, and back") {
+TEST_CASE("operations have a name of their own in each dialect") {
   for (const Dialect dialect : {Dialect::kInterpreterContext, Dialect::kExploreReview}) {
+    std::set<std::string> names;
     for (const Operation op : tests::OperationsOf(dialect)) {
-      CHECK(OperationNamedIn(dialect, OperationNameIn(dialect, op)) == op);
+      CHECK_FALSE(OperationNameIn(dialect, op).empty());
+      CHECK(names.emplace(OperationNameIn(dialect, op)).second);
     }
-    CHECK_FALSE(OperationNamedIn(dialect, "").has_value());
   }
   CHECK(OperationNameIn(Dialect::kExploreReview, Operation::kPrune) == "ExplorePacking");
   CHECK(OperationNameIn(Dialect::kInterpreterContext, Operation::kPrune).empty());
-  CHECK_FALSE(OperationNamedIn(Dialect::kInterpreterContext, "retain").has_value());
 }
 
 TEST_CASE("kinds match by exact text or by a star") {
