@@ -7,6 +7,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "config/command_line.h"
 #include "config/version.h"
 
 namespace {

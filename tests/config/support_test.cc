@@ -11,6 +11,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "config/command_line.h"
 #include "config/feature_gates.h"
 #include "config/options.h"
 
