@@ -34,43 +34,65 @@ std::string FieldSupport::Name() const {
 }
 
 std::string FieldSupport::Sentence() const {
-  return absl::StrCat(Name(), " has no effect yet: ", note);
+  const absl::string_view effect =
+      state == State::kPartly ? " has only a part of its effect yet: " : " has no effect yet: ";
+  return absl::StrCat(Name(), effect, note);
 }
 
 const std::vector<FieldSupport>& FieldsWithoutEffect() {
   static const auto& kCluster = *new std::vector<absl::string_view>{"Cluster"};
+  static const auto& kBindings =
+      *new std::vector<absl::string_view>{"ResourceBinding", "ClusterResourceBinding"};
   static const auto& kPolicies =
       *new std::vector<absl::string_view>{"PropagationPolicy", "ClusterPropagationPolicy"};
   static const auto& fields = *new std::vector<FieldSupport>{
-      {kCluster,
+      {State::kNotYet,
+       kCluster,
        {"spec", "taints", "[]", "effect"},
        "NoExecute",
        "nothing is evicted from the cluster"},
-      {kPolicies,
+      {State::kNotYet,
+       kPolicies,
        {"spec", "propagateDeps"},
        "true",
        "the ConfigMaps, Secrets and other objects that a template refers to are not brought to "
        "its clusters, unless a policy selects them"},
-      {kPolicies,
+      {State::kNotYet,
+       kPolicies,
        {"spec", "preemption"},
        "Always",
        "templates that another policy has claimed stay with it"},
-      {kPolicies,
+      {State::kNotYet,
+       kPolicies,
        {"spec", "failover", "application"},
        "",
        "workloads that stay unhealthy in a cluster are not moved to another one"},
-      {kPolicies,
+      {State::kNotYet,
+       kPolicies,
        {"spec", "failover", "cluster"},
        "",
        "workloads are not moved away from a cluster that fails"},
-      {kPolicies,
+      {State::kNotYet,
+       kPolicies,
        {"spec", "schedulePriority"},
        "",
        "bindings get no priority, so the scheduler takes them in turn"},
-      {kPolicies,
+      {State::kNotYet,
+       kPolicies,
        {"spec", "placement", "workloadAffinity"},
        "",
        "bindings get no affinity groups, so the scheduler places each workload by itself"},
+      {State::kPartly,
+       kBindings,
+       {"spec", "gracefulEvictionTasks", "[]"},
+       "",
+       "such tasks are not ended, so the Works of their clusters stay"},
+      {State::kPartly,
+       kBindings,
+       {"spec", "requiredBy", "[]"},
+       "",
+       "bindings of dependencies follow their templates, but none are made, and none are removed "
+       "when nothing requires them any more"},
   };
   return fields;
 }

@@ -56,14 +56,18 @@ struct KindSupport {
 
 // A field that asks for something which this program does not do yet.
 struct FieldSupport {
+  // kNotYet: it has no effect. kPartly: the note says what is missing.
+  State state = State::kNotYet;
   std::vector<absl::string_view> kinds;  // Kinds of Karmada's API groups.
-  std::vector<absl::string_view> path;   // "[]" stands for the items of a list.
+  // "[]" stands for the items of a list; a path that ends in it is there if the list has items.
+  std::vector<absl::string_view> path;
   absl::string_view value;  // The value that asks for it; "" stands for any value but null.
   absl::string_view note;   // The consequence.
 
   // Returns a name such as "spec.propagateDeps: true".
   std::string Name() const;
-  // Returns "spec.propagateDeps: true has no effect yet: <note>".
+  // Returns "spec.propagateDeps: true has no effect yet: <note>", or "... has only a part of its
+  // effect yet: <note>".
   std::string Sentence() const;
 };
 
@@ -76,7 +80,7 @@ absl::Span<const ControllerSupport> Controllers();
 absl::Span<const Support> LoopsWithoutSwitch();
 // Returns all resources of Karmada's API groups.
 absl::Span<const KindSupport> Kinds();
-// Returns all fields without effect, sorted by kind.
+// Returns all fields that lack some or all of their effect, sorted by kind.
 const std::vector<FieldSupport>& FieldsWithoutEffect();
 // Returns the fields without effect that `object`, a whole object of Karmada's API groups, sets.
 std::vector<const FieldSupport*> FieldsWithoutEffectOf(const json::Value& object);

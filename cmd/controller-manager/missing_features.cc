@@ -24,9 +24,16 @@
 namespace cmd {
 namespace {
 
-// Returns the kinds that have fields without effect.
-std::vector<const kube::Resource*> KindsWithFields() {
+// Returns the kinds of config::FieldsWithoutEffect() that users write: their objects get events.
+std::vector<const kube::Resource*> KindsOfUsers() {
   return {&api::PropagationPolicies(), &api::ClusterPropagationPolicies(), &api::Clusters()};
+}
+
+// Returns all kinds of that table. Programs write bindings, at every edit of a template.
+std::vector<const kube::Resource*> KindsWithFields() {
+  std::vector<const kube::Resource*> kinds = KindsOfUsers();
+  kinds.insert(kinds.end(), {&api::ResourceBindings(), &api::ClusterResourceBindings()});
+  return kinds;
 }
 
 kube::Gvk GvkOf(const config::KindSupport& kind) {
@@ -51,10 +58,6 @@ bool HasObjects(kube::Client& client, const config::KindSupport& kind,
   return list.ok() && !list->Get({"items"}).empty();
 }
 
-bool HasItems(const kube::Object& object, absl::string_view field) {
-  return !object.Get({"spec", field}).empty();
-}
-
 std::string SentencesAbout(const kube::Object& object) {
   return absl::StrJoin(config::FieldsWithoutEffectOf(object.root()), "; ",
                        [](std::string* out, const config::FieldSupport* field) {
@@ -70,7 +73,7 @@ MissingFeatures::MissingFeatures(kube::Manager& manager, kube::WatchedKinds& kin
       subscription_(kinds.Subscribe(*this)) {}
 
 absl::Status MissingFeatures::Run(const base::StopToken& stop) {
-  for (const kube::Resource* resource : KindsWithFields()) {
+  for (const kube::Resource* resource : KindsOfUsers()) {
     handlers_.emplace_back(manager_.cluster().informers().Get(*resource),
                            HandlerOf(false, [this](const kube::Object& object) {
                              const std::string sentences = SentencesAbout(object);
@@ -79,7 +82,6 @@ absl::Status MissingFeatures::Run(const base::StopToken& stop) {
   }
   WarnOfKinds(stop);
   for (const kube::Resource* resource : KindsWithFields()) WarnOfFields(*resource, stop);
-  WarnOfBindings(stop);
   return absl::OkStatus();
 }
 
@@ -161,28 +163,6 @@ void MissingFeatures::WarnOfFields(const kube::Resource& resource, const base::S
                       {"what", field->Sentence()},
                       {"objects", use.objects},
                       {"one of them", use.first}});
-  }
-}
-
-void MissingFeatures::WarnOfBindings(const base::StopToken& stop) {
-  int evictions = 0, dependencies = 0;
-  for (const kube::Resource* resource :
-       {&api::ResourceBindings(), &api::ClusterResourceBindings()}) {
-    if (!Await(*resource, stop)) return;
-    for (const kube::ObjectPtr& binding : manager_.cluster().List(*resource)) {
-      evictions += HasItems(*binding, "gracefulEvictionTasks") ? 1 : 0;
-      dependencies += HasItems(*binding, "requiredBy") ? 1 : 0;
-    }
-  }
-  if (evictions > 0) {
-    base::LogWarning("bindings have graceful eviction tasks, which this program does not end yet",
-                     {{"bindings", evictions}});
-  }
-  if (dependencies > 0) {
-    base::LogWarning(
-        "bindings of dependencies exist: they follow their templates, but this program makes no "
-        "new ones and removes none yet",
-        {{"bindings", dependencies}});
   }
 }
 

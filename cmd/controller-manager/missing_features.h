@@ -17,9 +17,9 @@
 namespace cmd {
 
 // The objects that exist at the start are counted in the log: one line for all kinds marked "not
-// yet" in config/support.h, one for each field without effect, one for settings of bindings. Later
-// an object that is created or changed gets a warning event and a line of its own, also after Run
-// has ended. Objects that cannot be read are ignored.
+// yet" in config/support.h, one for each kind and field without effect. Later an object that is
+// created or changed gets a warning event and a line of its own, also after Run has ended; bindings
+// do not, because programs write them. Objects that cannot be read are ignored.
 class MissingFeatures : public kube::Runnable, kube::KindSubscriber {
  public:
   // REQUIRES: `manager` and `kinds` outlive this object.
@@ -34,7 +34,6 @@ class MissingFeatures : public kube::Runnable, kube::KindSubscriber {
  private:
   void WarnOfKinds(const base::StopToken& stop);
   void WarnOfFields(const kube::Resource& resource, const base::StopToken& stop);
-  void WarnOfBindings(const base::StopToken& stop);
   // Waits for the first list; returns false when it does not come in time.
   bool Await(const kube::Resource& resource, const base::StopToken& stop);
   // Returns a handler that calls `report` for objects that are created or changed, and with

@@ -137,8 +137,15 @@ TEST_CASE("the fields of an object that have no effect yet are found") {
                      {"key": "b", "effect": "NoExecute"}]}})") ==
         "spec.taints[].effect: NoExecute");
   CHECK(FieldsIn(R"({"kind": "Cluster", "spec": {"propagateDeps": true}})") == "");
+  CHECK(FieldsIn(R"({"kind": "ResourceBinding", "spec": {"requiredBy": [{"name": "web"}],
+                     "gracefulEvictionTasks": [{"fromCluster": "m1"}]}})") ==
+        "spec.gracefulEvictionTasks[], spec.requiredBy[]");
+  CHECK(FieldsIn(R"({"kind": "ClusterResourceBinding", "spec": {"requiredBy": [],
+                     "gracefulEvictionTasks": []}})") == "");
   CHECK(config::FieldsWithoutEffect().front().Sentence() ==
         "spec.taints[].effect: NoExecute has no effect yet: nothing is evicted from the cluster");
+  CHECK(absl::StartsWith(config::FieldsWithoutEffect().back().Sentence(),
+                         "spec.requiredBy[] has only a part of its effect yet: "));
 }
 
 TEST_CASE("an unknown controller is refused with the list and the one that was meant") {
@@ -209,7 +216,7 @@ std::map<std::string, std::string> Tables() {
   }
   for (const auto& f : config::FieldsWithoutEffect()) {
     tables["fields"] += absl::StrCat("| `", f.Name(), "` of ", absl::StrJoin(f.kinds, ", "), " | ",
-                                     config::StateText(State::kNotYet), " | ", f.note, " |\n");
+                                     config::StateText(f.state), " | ", f.note, " |\n");
   }
   for (const auto& g : config::GateSupport()) {
     tables["gates"] += Row(g.name, g.state, Note(g.state, g.note));
