@@ -38,6 +38,12 @@ std::string WorksSynced(absl::string_view binding) {
   return absl::StrCat("Sync work of ", binding, " successful.");
 }
 
+std::string OverriddenWorkKept(absl::string_view cluster) {
+  return absl::StrCat("The work of cluster ", cluster,
+                      " keeps the manifest that override policies gave it: they are not applied by "
+                      "this version, and changes of the template do not reach this cluster.");
+}
+
 std::string BindingStatusAggregated(absl::string_view binding) {
   return absl::StrCat("Update ", binding, " with AggregatedStatus successfully.");
 }

@@ -17,15 +17,19 @@
 
 namespace api {
 
-// Event sources and names of controllers without a scope.
+// Names of controllers and event sources, but for those of a scope (binding_scope.h,
+// policy_scope.h).
 inline constexpr char kInterpreterSource[] = "resource-interpreter";
+inline constexpr char kResourceDetector[] = "resource detector";
 inline constexpr char kDetectorSource[] = "resource-detector";
 inline constexpr char kExecutionController[] = "execution-controller";
 inline constexpr char kWorkStatusController[] = "work-status-controller";
+inline constexpr char kWorkStatusOfObjects[] = "work-status";  // Its queue of members' objects.
+inline constexpr char kWorkStatusWriter[] = "work-status-writer";
+inline constexpr char kMemberController[] = "member-cluster-controller";
 inline constexpr char kNamespaceSyncController[] = "namespace-sync-controller";
 inline constexpr char kClusterController[] = "cluster-controller";
 inline constexpr char kClusterStatusController[] = "cluster-status-controller";
-inline constexpr char kOverrideSource[] = "override-manager";
 inline constexpr char kDependenciesDistributor[] = "dependencies-distributor";
 inline constexpr char kWorkloadRebalancer[] = "workload-rebalancer";
 inline constexpr char kControllerManagerSource[] = "karmada-controller-manager";
@@ -51,8 +55,6 @@ inline constexpr char kGetReplicasSucceed[] = "GetReplicasSucceed";
 inline constexpr char kGetReplicasFailed[] = "GetReplicasFailed";
 inline constexpr char kGetComponentsSucceed[] = "GetComponentsSucceed";
 inline constexpr char kGetComponentsFailed[] = "GetComponentsFailed";
-inline constexpr char kPreemptPolicySucceed[] = "PreemptPolicySucceed";
-inline constexpr char kPreemptPolicyFailed[] = "PreemptPolicyFailed";
 
 // Reasons of the dependencies distributor's events on templates.
 inline constexpr char kGetDependenciesSucceed[] = "GetDependenciesSucceed";
@@ -64,8 +66,10 @@ inline constexpr char kSyncWorkFailed[] = "SyncWorkFailed";
 inline constexpr char kCleanupWorkFailed[] = "CleanupWorkFailed";
 inline constexpr char kAggregateStatusSucceed[] = "AggregateStatusSucceed";
 inline constexpr char kAggregateStatusFailed[] = "AggregateStatusFailed";
-inline constexpr char kApplyOverridePolicySucceed[] = "ApplyOverridePolicySucceed";
-inline constexpr char kApplyOverridePolicyFailed[] = "ApplyOverridePolicyFailed";
+
+// Reason of these and of the namespace controller's events that a Work was kept as it is
+// (works::WorkWriter::Result::kept_overridden). Upstream has no such event.
+inline constexpr char kOverriddenWorkKept[] = "OverriddenWorkKept";
 
 // Reasons of a binding's condition FullyApplied.
 inline constexpr char kFullyAppliedSuccess[] = "FullyAppliedSuccess";
@@ -148,6 +152,8 @@ std::string DependenciesGot(absl::string_view dependencies);
 // "Sync work of ResourceBinding(ns/n) successful."; `binding` is what a binding scope's Describe()
 // returns.
 std::string WorksSynced(absl::string_view binding);
+// The message of the reason OverriddenWorkKept.
+std::string OverriddenWorkKept(absl::string_view cluster);
 // "Update ResourceBinding(ns/n) with AggregatedStatus successfully."
 std::string BindingStatusAggregated(absl::string_view binding);
 

@@ -188,9 +188,8 @@ absl::Status BindingReconciler<Scope>::DeleteOrphans(const api::BindingView& bin
   }
   const absl::Status result = errors.Join();
   if (!result.ok() && !absl::IsCancelled(result)) {
-    manager_.events().Record(Scope::kBindingController, kube::ObjectReference::Of(binding.object()),
-                             kube::EventType::kWarning, api::reason::kCleanupWorkFailed,
-                             result.message());
+    recorder_.Warning(kube::ObjectReference::Of(binding.object()), api::reason::kCleanupWorkFailed,
+                      result.message());
   }
   return result;
 }
@@ -233,9 +232,8 @@ absl::Status BindingReconciler<Scope>::EnsureWork(const api::BindingView& bindin
                    writer_.CreateOrUpdate(WorkFor<Scope>(manifest, binding, target.name), stop));
   if (!result.kept_overridden) return absl::OkStatus();
   for (const kube::Object* about : {&binding.object(), &object}) {
-    manager_.events().Record(Scope::kBindingController, kube::ObjectReference::Of(*about),
-                             kube::EventType::kWarning, works::kOverriddenWorkKept,
-                             works::OverriddenWorkKept(target.name));
+    recorder_.Warning(kube::ObjectReference::Of(*about), api::reason::kOverriddenWorkKept,
+                      api::message::OverriddenWorkKept(target.name));
   }
   return absl::OkStatus();
 }

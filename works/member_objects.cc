@@ -131,7 +131,7 @@ absl::StatusOr<ApplyResult> MemberObjects::CreateOrAdopt(const std::string& clus
     Record(cluster, **created);
     return ApplyResult::kCreated;
   }
-  if (!absl::IsAlreadyExists(created.status())) return created.status();
+  if (!kube::AlreadyExists(created.status())) return created.status();
   // The object is not in the informer: it is somebody else's, or our own that was not delivered
   // yet.
   ASSIGN_OR_RETURN(kube::Object found, member->client().raw().Get(resource, manifest.key(), stop));

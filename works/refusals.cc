@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "kube/client/errors.h"
+
 namespace works {
 
 absl::Status Refusals::Check(const Object& object, const json::Value& change) const {
@@ -17,7 +19,7 @@ void Refusals::Note(const Object& object, const json::Value& change, const absl:
   absl::MutexLock lock(&mu_);
   const auto found = refused_.find(object);
   // Requests that are denied for other reasons (403 of a quota, a webhook) may soon be accepted.
-  if (!absl::IsInvalidArgument(result)) {
+  if (!kube::IsInvalid(result)) {
     if (found != refused_.end()) refused_.erase(found);
     return;
   }

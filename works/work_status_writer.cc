@@ -16,6 +16,7 @@
 #include <optional>
 #include <utility>
 
+#include "api/reasons.h"
 #include "api/resources.h"
 #include "api/work.h"
 #include "base/status.h"
@@ -201,7 +202,7 @@ WorkStatusWriter::WorkStatusWriter(kube::Manager& manager,
   auto loop = std::make_unique<Loop>(manager);
   loop_ = loop.get();
   kube::Controller& controller = kube::ControllerBuilder(manager)
-                                     .Named("work-status-writer")
+                                     .Named(api::kWorkStatusWriter)
                                      .Reads(api::Works())
                                      .WithWorkers(3)
                                      .WithLimiter(limiter)

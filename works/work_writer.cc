@@ -15,6 +15,7 @@
 #include "absl/strings/str_join.h"
 #include "api/keys.h"
 #include "api/resources.h"
+#include "api/work.h"
 #include "base/status.h"
 #include "interpreter/interpreter.h"
 
@@ -61,7 +62,8 @@ json::Value ManifestsFor(const kube::Object& work, const WorkTemplate& wanted) {
 // Returns whether the manifests of `work` may have been made from another state of the template.
 // This is always true for templates without a generation.
 bool IsOutdated(const kube::Object& work, const WorkTemplate& wanted) {
-  const kube::Object manifest(work.Get({"spec", "workload", "manifests"}).At(0));
+  const absl::Span<const json::Value> manifests = api::WorkView(work).Manifests();
+  const kube::Object manifest(manifests.empty() ? json::Value() : manifests.front());
   const absl::string_view generation = manifest.Annotation(api::kTemplateGenerationAnnotation);
   return generation.empty() ||
          generation != wanted.manifest.Annotation(api::kTemplateGenerationAnnotation);
@@ -109,12 +111,6 @@ kube::Object MergedWork(const WorkTemplate& wanted, const kube::Object& existing
 bool HasAppliedOverrides(const kube::Object& work) {
   return !work.Annotation(api::kAppliedOverridesAnnotation).empty() ||
          !work.Annotation(api::kAppliedClusterOverridesAnnotation).empty();
-}
-
-std::string OverriddenWorkKept(absl::string_view cluster) {
-  return absl::StrCat("The work of cluster ", cluster,
-                      " keeps the manifest that override policies gave it: they are not applied by "
-                      "this version, and changes of the template do not reach this cluster.");
 }
 
 absl::StatusOr<WorkWriter::Result> WorkWriter::CreateOrUpdate(const WorkTemplate& wanted,

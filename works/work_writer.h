@@ -6,7 +6,6 @@
 #define WORKS_WORK_WRITER_H_
 
 #include <optional>
-#include <string>
 
 #include "absl/status/statusor.h"
 #include "base/json.h"
@@ -39,11 +38,6 @@ kube::Object MergedWork(const WorkTemplate& wanted, const kube::Object& existing
 // Returns whether upstream has applied override policies to the Work's manifests, as its
 // annotations say.
 bool HasAppliedOverrides(const kube::Object& work);
-
-// The reason and the message of the event that reports that a Work of this cluster was kept as it
-// is (see WorkWriter::Result::kept_overridden). Upstream has no such event.
-inline constexpr char kOverriddenWorkKept[] = "OverriddenWorkKept";
-std::string OverriddenWorkKept(absl::string_view cluster);
 
 // Creates the Work or updates what differs. Manifests that overrides were applied to are left as
 // they are: overrides are not applied here yet, so writing any other manifest would undo them.

@@ -34,7 +34,7 @@ absl::Status TemplateStatus::Write(const Target& target, const json::Value& stat
   Learn(gvk, false);
   const absl::Status sent = Send(target, after, Where::kSubresource, stop).status();
   if (!absl::IsNotFound(sent)) return sent;
-  return kube::Terminal(absl::FailedPreconditionError(
+  return base::Terminal(absl::FailedPreconditionError(
       absl::StrCat("the server keeps no status of ", gvk.kind, " (", gvk.ApiVersion(), ")")));
 }
 

@@ -11,8 +11,6 @@
 #include "controllers/cluster/cluster_reconciler.h"
 
 #include <memory>
-#include <string>
-#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "api/binding.h"
@@ -24,7 +22,6 @@
 #include "controllers/cluster/pull_cluster_monitor.h"
 #include "kube/client/errors.h"
 #include "kube/runtime/controller.h"
-#include "kube/runtime/events.h"
 
 namespace controllers {
 namespace {
@@ -43,13 +40,6 @@ bool Put(std::vector<api::Taint>& taints, api::Taint taint, absl::Time now) {
   taint.time_added = kube::FormatTime(now);
   taints.push_back(std::move(taint));
   return true;
-}
-
-void Record(kube::Manager& manager, const kube::Object& cluster, const absl::Status& result,
-            std::pair<const char*, const char*> reasons, const std::string& message) {
-  manager.events().Record(api::kClusterController, kube::ObjectReference::Of(cluster),
-                          result.ok() ? kube::EventType::kNormal : kube::EventType::kWarning,
-                          result.ok() ? reasons.first : reasons.second, message);
 }
 
 }  // namespace
@@ -74,6 +64,9 @@ std::optional<std::vector<api::Taint>> TaintsFor(const api::ClusterView& cluster
   return taints;
 }
 
+ClusterReconciler::ClusterReconciler(kube::Manager& manager)
+    : manager_(manager), recorder_(manager.events(), api::kClusterController) {}
+
 absl::StatusOr<kube::Action> ClusterReconciler::Reconcile(const kube::Request& request,
                                                           const base::StopToken& stop) {
   const kube::ObjectPtr cluster = manager_.cluster().Find(api::Clusters(), request.key);
@@ -94,9 +87,9 @@ absl::Status ClusterReconciler::EnsureExecutionNamespace(const kube::Object& clu
   kube::Object object = kube::Object::Make(api::Namespaces().gvk, {"", ns});
   object.SetLabel(api::kSystemLabel, api::kSystemValue);
   const absl::Status created = manager_.cluster().Create(api::Namespaces(), object, stop).status();
-  if (absl::IsAlreadyExists(created)) return absl::OkStatus();
+  if (kube::AlreadyExists(created)) return absl::OkStatus();
   if (absl::IsCancelled(created)) return created;
-  Record(manager_, cluster, created,
+  Report(cluster, created,
          {api::reason::kCreateExecutionSpaceSucceed, api::reason::kCreateExecutionSpaceFailed},
          created.ok() ? api::message::ExecutionSpaceCreated(ns, cluster.name())
                       : api::message::ExecutionSpaceNotCreated(ns, created));
@@ -116,7 +109,7 @@ absl::StatusOr<kube::ObjectPtr> ClusterReconciler::UpdateTaints(const kube::Obje
   const absl::StatusOr<kube::ObjectPtr> now =
       manager_.cluster().Update(api::Clusters(), cluster, after, {}, stop);
   if (kube::IsNoOutcome(now.status())) return now;
-  Record(manager_, *cluster, now.status(),
+  Report(*cluster, now.status(),
          {api::reason::kTaintClusterSucceed, api::reason::kTaintClusterFailed},
          now.ok() ? api::message::ClusterTainted(*taints)
                   : api::message::ClusterNotTainted(now.status()));
@@ -133,7 +126,7 @@ absl::StatusOr<kube::Action> ClusterReconciler::Finalize(const kube::ObjectPtr& 
   if (manager_.cluster().Find(api::Namespaces(), {"", ns}) != nullptr) {
     const absl::Status deleted = manager_.cluster().Delete(api::Namespaces(), {"", ns}, {}, stop);
     if (absl::IsCancelled(deleted)) return deleted;
-    Record(manager_, *cluster, deleted,
+    Report(*cluster, deleted,
            {api::reason::kRemoveExecutionSpaceSucceed, api::reason::kRemoveExecutionSpaceFailed},
            deleted.ok() ? api::message::ExecutionSpaceRemoved(cluster->name())
                         : api::message::ExecutionSpaceNotRemoved(cluster->name(), deleted));
@@ -145,6 +138,17 @@ absl::StatusOr<kube::Action> ClusterReconciler::Finalize(const kube::ObjectPtr& 
   RETURN_IF_ERROR(
       manager_.cluster().RemoveFinalizer(api::Clusters(), cluster, api::kClusterFinalizer, stop));
   return kube::Action::Done();
+}
+
+void ClusterReconciler::Report(const kube::Object& cluster, const absl::Status& result,
+                               std::pair<const char*, const char*> reasons,
+                               const std::string& message) {
+  const auto about = kube::ObjectReference::Of(cluster);
+  if (result.ok()) {
+    recorder_.Normal(about, reasons.first, message);
+  } else {
+    recorder_.Warning(about, reasons.second, message);
+  }
 }
 
 absl::Status ClusterReconciler::ReleaseWorks(const kube::Object& cluster,
@@ -160,7 +164,7 @@ absl::Status ClusterReconciler::ReleaseWorks(const kube::Object& cluster,
 
 bool ClusterReconciler::IsStillScheduled(absl::string_view cluster) const {
   for (const kube::Resource* r : {&api::ResourceBindings(), &api::ClusterResourceBindings()}) {
-    if (!manager_.cluster().ByIndex(*r, kByCluster, cluster).empty()) return true;
+    if (manager_.cluster().CountByIndex(*r, kByCluster, cluster) > 0) return true;
   }
   return false;
 }

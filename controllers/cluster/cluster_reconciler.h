@@ -4,6 +4,8 @@
 #define CONTROLLERS_CLUSTER_CLUSTER_RECONCILER_H_
 
 #include <optional>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -11,6 +13,7 @@
 #include "absl/time/time.h"
 #include "api/cluster.h"
 #include "base/stop_token.h"
+#include "kube/runtime/event_recorder.h"
 #include "kube/runtime/manager.h"
 #include "kube/runtime/reconciler.h"
 #include "loops/context.h"
@@ -19,7 +22,8 @@ namespace controllers {
 
 class ClusterReconciler : public kube::Reconciler {
  public:
-  explicit ClusterReconciler(kube::Manager& manager) : manager_(manager) {}
+  // REQUIRES: the manager outlives the reconciler.
+  explicit ClusterReconciler(kube::Manager& manager);
 
   // The request's key names a Cluster.
   absl::StatusOr<kube::Action> Reconcile(const kube::Request& request,
@@ -33,8 +37,12 @@ class ClusterReconciler : public kube::Reconciler {
                                         const base::StopToken& stop);
   absl::Status ReleaseWorks(const kube::Object& cluster, const base::StopToken& stop);
   bool IsStillScheduled(absl::string_view cluster) const;
+  // Records what became of one step as an event on the Cluster. `reasons`: of success, of failure.
+  void Report(const kube::Object& cluster, const absl::Status& result,
+              std::pair<const char*, const char*> reasons, const std::string& message);
 
   kube::Manager& manager_;
+  kube::EventRecorder recorder_;
 };
 
 // Returns the spec.taints that the Ready condition asks for; nullopt when the present ones are

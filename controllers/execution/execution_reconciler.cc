@@ -36,9 +36,7 @@ namespace {
 
 std::vector<kube::Object> ManifestsOf(const kube::Object& work) {
   std::vector<kube::Object> manifests;
-  for (const json::Value& m : work.Get({"spec", "workload", "manifests"}).items()) {
-    manifests.emplace_back(m);
-  }
+  for (const json::Value& m : api::WorkView(work).Manifests()) manifests.emplace_back(m);
   return manifests;
 }
 
@@ -78,7 +76,8 @@ void Release(kube::Object& manifest) {
 // Keeps the reason of an object that was created again: otherwise the next sync, which a restart
 // brings, would write the condition once more.
 const char* ReasonOfSuccess(const kube::Object& work) {
-  const json::Value* current = kube::FindCondition(work.status()["conditions"], api::kWorkApplied);
+  const json::Value* current =
+      kube::FindCondition(api::WorkView(work).Conditions(), api::kWorkApplied);
   const bool recreated = current != nullptr && (*current)["status"].AsString() == "True" &&
                          (*current)["reason"].AsString() == api::reason::kReCreateSuccessful;
   return recreated ? api::reason::kReCreateSuccessful : api::reason::kAppliedSuccessful;
@@ -173,7 +172,7 @@ void ExecutionReconciler::ReportDispatching(const Target& target, bool suspended
   status_.Submit(*target.work, {{condition}, {}},
                  suspended ? works::News::kSettled : works::News::kProgress);
   const json::Value* current =
-      kube::FindCondition(target.work->status()["conditions"], condition.type);
+      kube::FindCondition(api::WorkView(*target.work).Conditions(), condition.type);
   if (current != nullptr && (*current)["status"].AsString() == condition.status) return;
   // No event says that a new Work is dispatched, because that is the normal case.
   if (!suspended && current == nullptr) return;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "api/cluster.h"
+#include "api/reasons.h"
 #include "api/resources.h"
 #include "base/log.h"
 #include "base/status.h"
@@ -41,7 +42,7 @@ absl::StatusOr<kube::Action> MemberReconciler::Reconcile(const kube::Request& re
   ReportMissingSecret(*cluster);
   const absl::Status refreshed = members_.Refresh(name);
   if (!refreshed.ok()) {
-    return kube::Terminal(base::Annotate(refreshed, "the connection to cluster ", name,
+    return base::Terminal(base::Annotate(refreshed, "the connection to cluster ", name,
                                          " cannot follow a change of its configuration"));
   }
   return kube::Action::Done();
@@ -69,7 +70,7 @@ absl::Status RegisterMembers(const loops::Context& context, int workers) {
         }
         return requests;
       };
-  context.NewController("member-cluster-controller", workers)
+  context.NewController(api::kMemberController, workers)
       .Reads(api::Clusters(), kBySecret, SecretOf)
       .Watches(api::Clusters(), {.when = {.update = kube::GenerationChanged}})
       .Watches(api::Secrets(),

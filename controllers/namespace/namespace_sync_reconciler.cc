@@ -20,7 +20,6 @@
 #include "api/resources.h"
 #include "base/status.h"
 #include "kube/runtime/controller.h"
-#include "kube/runtime/events.h"
 #include "kube/runtime/handler_registration.h"
 
 namespace controllers {
@@ -44,7 +43,10 @@ works::WorkTemplate NamespaceWork(const kube::Object& ns, absl::string_view clus
 
 NamespaceSyncReconciler::NamespaceSyncReconciler(kube::Manager& manager,
                                                  config::SkippedNamespaces skipped)
-    : manager_(manager), skipped_(std::move(skipped)), writer_(manager.cluster()) {}
+    : manager_(manager),
+      skipped_(std::move(skipped)),
+      writer_(manager.cluster()),
+      recorder_(manager.events(), api::kNamespaceSyncController) {}
 
 bool NamespaceSyncReconciler::IsSkipped(const kube::Object& ns) const {
   return ns.IsDeleting() || ns.name() == "default" || api::IsReservedNamespace(ns.name()) ||
@@ -99,9 +101,8 @@ absl::Status NamespaceSyncReconciler::Write(const kube::Object& ns, absl::string
   ASSIGN_OR_RETURN(const works::WorkWriter::Result result,
                    writer_.CreateOrUpdate(NamespaceWork(ns, cluster), stop));
   if (result.kept_overridden) {
-    manager_.events().Record(api::kNamespaceSyncController, kube::ObjectReference::Of(ns),
-                             kube::EventType::kWarning, works::kOverriddenWorkKept,
-                             works::OverriddenWorkKept(cluster));
+    recorder_.Warning(kube::ObjectReference::Of(ns), api::reason::kOverriddenWorkKept,
+                      api::message::OverriddenWorkKept(cluster));
   }
   return absl::OkStatus();
 }

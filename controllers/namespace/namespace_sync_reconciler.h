@@ -11,6 +11,7 @@
 #include "base/stop_token.h"
 #include "config/skipped_namespaces.h"
 #include "kube/runtime/conflict_streak.h"
+#include "kube/runtime/event_recorder.h"
 #include "kube/runtime/manager.h"
 #include "kube/runtime/reconciler.h"
 #include "loops/context.h"
@@ -44,6 +45,7 @@ class NamespaceSyncReconciler : public kube::Reconciler {
   kube::Manager& manager_;
   const config::SkippedNamespaces skipped_;
   works::WorkWriter writer_;
+  kube::EventRecorder recorder_;
   kube::ConflictStreak conflicts_;  // By requests.
 };
 

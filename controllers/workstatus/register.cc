@@ -21,7 +21,7 @@ absl::Status RegisterWorkStatus(const loops::Context& context, int workers) {
     return std::vector<kube::Request>{
         {.key = {}, .cluster = std::string(cluster.name()), .variant = kClusterLeft}};
   };
-  kube::ControllerBuilder by_object = context.NewController("work-status", workers);
+  kube::ControllerBuilder by_object = context.NewController(api::kWorkStatusOfObjects, workers);
   kube::Controller& objects =
       loops::ReadsCredentials(by_object)
           .Reads(api::Works())

@@ -114,7 +114,7 @@ absl::Status WorkStatusReconciler::ReconcileObject(const kube::Request& request,
   if (!index.has_value()) {
     // The Work now names the object in another version, in which it is watched as well.
     if (HasInAnotherVersion(view, *observed.object)) return absl::OkStatus();
-    return kube::Terminal(absl::NotFoundError(
+    return base::Terminal(absl::NotFoundError(
         absl::StrCat("no such manifest exist: ", observed.object->Describe(), " of cluster ",
                      request.cluster, " names work ", key.ToString())));
   }
@@ -150,7 +150,7 @@ absl::Status WorkStatusReconciler::Collect(const Observed& observed) {
   deps_.status.Submit(*observed.work, {{}, {item.ToJson()}}, news);
   // A script that is wrong stays so until it is changed, and the change queues the object; a
   // webhook that was down may be back at the next try.
-  return absl::IsInvalidArgument(health.status()) ? absl::OkStatus() : health.status();
+  return base::IsTerminal(health.status()) ? absl::OkStatus() : health.status();
 }
 
 absl::StatusOr<json::Value> WorkStatusReconciler::ReflectStatus(const Observed& observed) {
@@ -210,7 +210,7 @@ absl::Status WorkStatusReconciler::Recreate(const kube::Request& request,
   const kube::Object manifest(view.Manifests()[static_cast<size_t>(*index)]);
 
   // The execution loop is trying to apply the Work and reports the outcome.
-  const json::Value* applied = kube::FindCondition(work->status()["conditions"], api::kWorkApplied);
+  const json::Value* applied = kube::FindCondition(view.Conditions(), api::kWorkApplied);
   if (applied != nullptr && (*applied)["reason"].AsString() == api::reason::kAppliedFailed) {
     deps_.rechecks.Publish(*work);
     return absl::OkStatus();

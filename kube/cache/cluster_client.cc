@@ -87,6 +87,12 @@ std::vector<ObjectPtr> ClusterClient::ByIndex(const Resource& r, absl::string_vi
   return informer == nullptr ? std::vector<ObjectPtr>() : informer->store().ByIndex(index, value);
 }
 
+size_t ClusterClient::CountByIndex(const Resource& r, absl::string_view index,
+                                   absl::string_view value) {
+  const std::shared_ptr<Informer> informer = InformerToRead(r);
+  return informer == nullptr ? 0 : informer->store().CountByIndex(index, value);
+}
+
 std::shared_ptr<Informer> ClusterClient::InformerToRead(const Resource& r) {
   std::shared_ptr<Informer> informer = informers_.Find(r);
   ReadScope::Note(*this, informer.get(), r);

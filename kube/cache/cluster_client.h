@@ -62,6 +62,8 @@ class ClusterClient {
   // Returns the objects that the index has under `value`. REQUIRES: the index has been added.
   std::vector<ObjectPtr> ByIndex(const Resource& r, absl::string_view index,
                                  absl::string_view value);
+  // Returns the number of these objects without copying them.
+  size_t CountByIndex(const Resource& r, absl::string_view index, absl::string_view value);
   // Reads from the cache when there is an informer (this call starts none) and it has synced, else
   // by a live GET; a miss in a cache with a label selector also asks the server. kNotFound when the
   // object does not exist.

@@ -31,10 +31,9 @@ bool IsGone(const absl::Status& status) {
   return absl::IsNotFound(status) && !IsNoSuchKind(status);
 }
 
-bool IsRefused(const absl::Status& status) {
-  return absl::IsInvalidArgument(status) || absl::IsPermissionDenied(status) ||
-         absl::IsFailedPrecondition(status) || absl::IsResourceExhausted(status);
-}
+bool AlreadyExists(const absl::Status& status) { return absl::IsAlreadyExists(status); }
+
+bool IsInvalid(const absl::Status& status) { return absl::IsInvalidArgument(status); }
 
 absl::Status IgnoreGone(const absl::Status& status) {
   return IsGone(status) ? absl::OkStatus() : status;

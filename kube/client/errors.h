@@ -13,8 +13,8 @@ namespace kube {
 
 // Returns whether the object changed since it was read: the write carried an older resourceVersion
 // or another uid, or another manager owns the field. Reading and writing again succeeds, so neither
-// a log line nor an event is due. An admission webhook that denies with code 409 is not a conflict
-// (see IsRefused): repeating the write gets the same answer.
+// a log line nor an event is due. An admission webhook that denies with code 409 is not a conflict:
+// repeating the write gets the same answer.
 bool IsConflict(const absl::Status& status);
 
 // Returns whether the object does not exist (this is not HTTP 410). A create in a namespace that
@@ -24,10 +24,14 @@ bool IsGone(const absl::Status& status);
 // Returns whether the server does not serve the kind, or not yet: its definition is missing.
 bool IsNoSuchKind(const absl::Status& status);
 
-// Returns whether the server understood the request and refuses it: it is invalid (400, 413, 422),
-// not allowed (403), or denied by an admission webhook (with whatever code). That lasts until the
-// object, the permissions or the webhook are changed.
-bool IsRefused(const absl::Status& status);
+// Returns whether an object of that name exists already, so that a create failed. (Its name differs
+// from absl::IsAlreadyExists, which a call without a namespace would find as well.)
+bool AlreadyExists(const absl::Status& status);
+
+// Returns whether the server refuses what the request would make of the object (400, 422): the same
+// change of the same object is refused again. Requests that are denied for other reasons, such as a
+// quota or an admission webhook, may be accepted later.
+bool IsInvalid(const absl::Status& status);
 
 // Returns whether the status is a conflict, or the process stops: there is no result yet, and the
 // next pass will have one. Such a status is returned, but neither reported nor counted.

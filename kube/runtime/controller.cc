@@ -135,7 +135,7 @@ void Controller::Impl::HandleError(const WorkQueue::Taken& taken, const absl::St
   if (absl::IsCancelled(error) && (stopping || manager.abort_token().stop_requested())) return;
   // The queue counts how often in a row the item was requeued. An ordinary conflict ends with the
   // next pass or the one after it; others have to be reported to the user.
-  if (IsConflict(error) && !IsTerminal(error) &&
+  if (IsConflict(error) && !base::IsTerminal(error) &&
       queue.Requeues(taken.request) < ConflictStreak::kSilent) {
     metrics.requeue.Increment();
     queue.AddRateLimited(taken.request, taken.priority);
@@ -143,7 +143,7 @@ void Controller::Impl::HandleError(const WorkQueue::Taken& taken, const absl::St
   }
   metrics.error.Increment();
   metrics.errors.Increment();
-  if (IsTerminal(error)) {
+  if (base::IsTerminal(error)) {
     metrics.terminal_errors.Increment();
     queue.Forget(taken.request);
   } else {
@@ -162,7 +162,7 @@ void Controller::Impl::LogFailure(const Request& request, const absl::Status& er
   base::LogError(more.empty() ? "reconcile failed" : absl::StrCat("reconcile failed, ", more),
                  {{"controller", options.name},
                   {"request", request.ToString()},
-                  {"retry", IsTerminal(error) ? "no" : "yes"},
+                  {"retry", base::IsTerminal(error) ? "no" : "yes"},
                   {"error", error}});
 }
 
@@ -176,10 +176,6 @@ void Controller::Impl::HandleAction(const WorkQueue::Taken& taken, const Action&
       metrics.requeue_after.Increment();
       queue.Forget(taken.request);
       queue.AddAfter(taken.request, action.delay(), taken.priority);
-      return;
-    case Action::Kind::kRequeue:
-      metrics.requeue.Increment();
-      queue.AddRateLimited(taken.request, taken.priority);
       return;
   }
 }

@@ -114,7 +114,7 @@ class ControllerBuilder {
   ControllerBuilder& Watches(std::shared_ptr<Informer> informer, Enqueue enqueue = {});
   // An event of an object of the resource queues its controlling owner (ownerReferences with
   // controller=true) if that is of kind `owner`, in the same namespace if `owner` is a namespaced
-  // resource.
+  // resource. (No loop uses it yet; it is for coming ones whose objects own what they make.)
   ControllerBuilder& Owns(const Resource& resource, const Resource& owner, Predicates when = {});
   // The reconciler also reads kinds that users choose (WatchedKinds), which cannot be named here.
   // Its reads are not checked.

@@ -156,7 +156,7 @@ absl::Status BackgroundEventSink::WriteOnce(EventCorrelator::Decision& decision)
   const absl::Status created =
       client_.Create(events, decision.event, {}, abort_.get_token()).status();
   // An earlier attempt may have created it, and its answer may have been lost.
-  return absl::IsAlreadyExists(created) ? absl::OkStatus() : created;
+  return AlreadyExists(created) ? absl::OkStatus() : created;
 }
 
 class NullEventSink : public EventSink {

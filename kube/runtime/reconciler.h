@@ -8,7 +8,6 @@
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
-#include "base/status.h"
 #include "base/stop_token.h"
 #include "kube/meta/names.h"
 
@@ -38,10 +37,8 @@ class Action {
   static Action Done() { return Action(Kind::kDone, absl::ZeroDuration()); }
   // Reconciles again after `d`; ends the back-off.
   static Action After(absl::Duration d) { return Action(Kind::kAfter, d); }
-  // Reconciles again after the key's back-off, without counting as an error.
-  static Action Requeue() { return Action(Kind::kRequeue, absl::ZeroDuration()); }
 
-  enum class Kind { kDone, kAfter, kRequeue };
+  enum class Kind { kDone, kAfter };
   Kind kind() const { return kind_; }
   absl::Duration delay() const { return delay_; }
 
@@ -51,16 +48,13 @@ class Action {
   absl::Duration delay_;
 };
 
-// An error with this mark is logged and counted, but not requeued.
-using base::IsTerminal;
-using base::Terminal;
-
 class Reconciler {
  public:
   virtual ~Reconciler() = default;
   // Runs on one of the controller's workers; never twice at once for equal requests. An error
-  // requeues with back-off; kAborted (a write conflict) does so silently for the first few times;
-  // kCancelled after a stop is dropped.
+  // requeues with back-off; one marked base::Terminal is logged and counted, but not requeued;
+  // kAborted (a write conflict) is requeued silently for the first few times; kCancelled after a
+  // stop is dropped.
   virtual absl::StatusOr<Action> Reconcile(const Request& request, const base::StopToken& stop) = 0;
 };
 

@@ -97,7 +97,7 @@ TEST_CASE_METHOD(Fixture, "a kind that gets the subresource later is written the
 TEST_CASE_METHOD(Fixture,
                  "a kind whose status the server does not keep is reported, without retries") {
   server->KeepStatus(kDeployments, Server::Status::kNone);
-  CHECK(kube::IsTerminal(Reconcile()));
+  CHECK(base::IsTerminal(Reconcile()));
   CHECK(recorded->All() == Strings{"Warning AggregateStatusFailed Deployment: the server keeps no "
                                    "status of Deployment (apps/v1)"});
 }

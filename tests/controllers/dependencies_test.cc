@@ -108,7 +108,7 @@ TEST_CASE_METHOD(Fixture, "a failure is reported on the template, and the succes
   scripted.dependencies = absl::UnavailableError("hook is down");
   const absl::Status failed = Reconcile();
   CHECK(absl::IsUnavailable(failed));
-  CHECK_FALSE(kube::IsTerminal(failed));
+  CHECK_FALSE(base::IsTerminal(failed));
   CHECK(Recorded() == "-");
   CHECK(recorded->All() == Strings{"Warning GetDependenciesFailed Deployment: hook is down"});
   scripted.dependencies = Json(kConfig);

@@ -270,7 +270,7 @@ TEST_CASE_METHOD(Fixture, "an object that its Work does not have is an error tha
            json::Value::Array({kube::Object::Make(kConfigMaps.gvk, {"ns", "other"}).root()}));
   PutCached(api::Works(), work);
   const absl::Status failed = Reconcile(kConfigMaps);
-  CHECK(kube::IsTerminal(failed));
+  CHECK(base::IsTerminal(failed));
   CHECK(absl::StrContains(failed.message(), "no such manifest exist"));
 }
 
@@ -354,7 +354,7 @@ TEST_CASE_METHOD(Fixture,
   Use(*endless);
   const absl::Status failed = Reconcile(kConfigMaps);
   CHECK_THAT(std::string(failed.message()), Catch::StartsWith("interpreting health of ConfigMap"));
-  CHECK_FALSE(kube::IsTerminal(failed));
+  CHECK_FALSE(base::IsTerminal(failed));
   CHECK(Written(kConfigMaps)["manifestStatuses"].At(0)["health"].AsString() == "Unknown");
 
   const auto working = HealthOfConfigMaps("return true");

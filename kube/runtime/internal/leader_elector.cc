@@ -175,7 +175,7 @@ bool LeaderElector::Impl::TryToHold(const base::StopToken& stop) {
 
 void LeaderElector::Impl::Note(const absl::Status& error) {
   // Losing a race for the Lease is normal in an election, so it is not logged.
-  const bool lost_race = IsConflict(error) || absl::IsAlreadyExists(error);
+  const bool lost_race = IsConflict(error) || AlreadyExists(error);
   if (error == last_error || lost_race) return;
   last_error = error;
   if (error.ok()) return;

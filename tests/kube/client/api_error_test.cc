@@ -77,15 +77,25 @@ TEST_CASE("A 409 is a conflict only when the object has changed") {
   const absl::Status changed = answer(
       "Conflict", R"(Operation cannot be fulfilled on pods \"b\": the object has been modified)");
   CHECK(IsConflict(base::Annotate(changed, "cluster m1")));
-  CHECK_FALSE(IsRefused(changed));
   for (const char* reason : {"Conflict", "AlreadyExists", "Forbidden", ""}) {
     CAPTURE(reason);
     const absl::Status denied =
         answer(reason, R"(admission webhook \"w.example.io\" denied the request: no)");
     CHECK_FALSE(IsConflict(denied));
-    CHECK(IsRefused(base::Annotate(denied, "cluster m1")));
   }
-  CHECK(IsRefused(answer("", "a proxy says so")));
+  CHECK_FALSE(IsConflict(answer("", "a proxy says so")));
+}
+
+TEST_CASE("What exists and what is invalid is known by the server's words") {
+  const auto answer = [](int code, const char* reason) {
+    return base::Annotate(ErrorOfResponse(StatusAnswer(code, reason, "m"), "patch Pod a/b"), "c");
+  };
+  CHECK(AlreadyExists(answer(409, "AlreadyExists")));
+  CHECK_FALSE(AlreadyExists(answer(409, "Conflict")));
+  CHECK(IsInvalid(answer(422, "Invalid")));
+  CHECK(IsInvalid(answer(400, "BadRequest")));
+  CHECK_FALSE(IsInvalid(answer(403, "Forbidden")));
+  CHECK_FALSE(IsInvalid(answer(429, "TooManyRequests")));
 }
 
 TEST_CASE("A missing object is not a missing kind") {
