@@ -165,4 +165,8 @@ int64_t BindingView::SchedulerObservedGeneration() const {
   return object_.status()["schedulerObservedGeneration"].AsInt();
 }
 
+void SetRescheduleTriggeredAt(kube::Object& binding, absl::string_view time) {
+  binding.Set({"spec", "rescheduleTriggeredAt"}, time);
+}
+
 }  // namespace api

@@ -119,6 +119,11 @@ class BindingView {
   // Returns the clusters whose Work must be removed before other Works are written.
   std::set<std::string> ClustersPurgedAtOnce() const;
 
+  // Returns when somebody asked last for the binding to be scheduled anew; "" stands for never.
+  absl::string_view RescheduleTriggeredAt() const {
+    return spec()["rescheduleTriggeredAt"].AsString();
+  }
+
   bool IsSchedulingSuspended() const;
   // Returns whether the binding suspends dispatching to this cluster, or to all.
   bool IsDispatchingSuspended(absl::string_view cluster) const;
@@ -135,6 +140,10 @@ class BindingView {
 
   const kube::Object& object_;
 };
+
+// Sets spec.rescheduleTriggeredAt, so that the scheduler places the binding anew if it has last
+// done so earlier. `time` is in the form of Kubernetes' times.
+void SetRescheduleTriggeredAt(kube::Object& binding, absl::string_view time);
 
 }  // namespace api
 

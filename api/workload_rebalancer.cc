@@ -1,5 +1,7 @@
 #include "api/workload_rebalancer.h"
 
+#include <utility>
+
 #include "absl/status/statusor.h"
 
 namespace api {
@@ -43,6 +45,17 @@ std::optional<absl::Time> WorkloadRebalancerView::FinishTime() const {
       kube::ParseTime(object_.status()["finishTime"].AsString());
   if (!time.ok()) return std::nullopt;
   return *time;
+}
+
+void SetObservedWorkloads(kube::Object& rebalancer, absl::Span<const ObservedWorkload> observed) {
+  json::Value list = json::Value::Array();
+  for (const ObservedWorkload& item : observed) list.Append(item.ToJson());
+  rebalancer.Set({"status", "observedWorkloads"}, std::move(list));
+  rebalancer.Set({"status", "observedGeneration"}, rebalancer.generation());
+}
+
+void SetFinishTime(kube::Object& rebalancer, absl::Time time) {
+  rebalancer.Set({"status", "finishTime"}, kube::FormatTime(time));
 }
 
 }  // namespace api

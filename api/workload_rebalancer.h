@@ -9,6 +9,7 @@
 
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
+#include "absl/types/span.h"
 #include "api/object_reference.h"
 #include "base/json.h"
 #include "kube/meta/object.h"
@@ -49,6 +50,11 @@ class WorkloadRebalancerView {
  private:
   const kube::Object& object_;
 };
+
+// Sets status.observedWorkloads, and status.observedGeneration to the generation of `rebalancer`.
+void SetObservedWorkloads(kube::Object& rebalancer, absl::Span<const ObservedWorkload> observed);
+// Sets status.finishTime.
+void SetFinishTime(kube::Object& rebalancer, absl::Time time);
 
 }  // namespace api
 

@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "api/binding_address.h"
 #include "api/binding_scope.h"
-#include "api/names.h"
 #include "api/object_reference.h"
 #include "api/policy.h"
 #include "api/policy_scope.h"
@@ -64,10 +64,8 @@ template <class PolicyScope>
 kube::Object BuildBinding(const kube::Object& object, const kube::Object& policy,
                           const PodDemand& demand) {
   const bool namespaced = !object.ns().empty();
-  const kube::Resource& resource =
-      namespaced ? api::scope::Namespaced::Bindings() : api::scope::Cluster::Bindings();
-  kube::Object binding = kube::Object::Make(
-      resource.gvk, {std::string(object.ns()), api::BindingName(object.kind(), object.name())});
+  const api::BindingAddress at = api::BindingOf(object.kind(), object.key());
+  kube::Object binding = kube::Object::Make(at.resource.gvk, at.key);
   PolicyScope::Claim(policy, binding);
   binding.AddFinalizer(namespaced ? api::scope::Namespaced::kFinalizer
                                   : api::scope::Cluster::kFinalizer);

@@ -7,9 +7,8 @@
 
 #include <string>
 
-#include "api/names.h"
+#include "api/binding_address.h"
 #include "api/policy_scope.h"
-#include "api/resources.h"
 #include "base/status.h"
 #include "kube/client/errors.h"
 
@@ -40,15 +39,13 @@ template <class PolicyScope>
 absl::Status Release(kube::ClusterClient& client, const kube::Resource& resource,
                      const kube::ObjectPtr& object, const base::StopToken& stop) {
   const std::string id(object->Label(PolicyScope::kIdLabel));
-  const kube::Resource& bindings =
-      object->ns().empty() ? api::ClusterResourceBindings() : api::ResourceBindings();
-  const kube::ObjectPtr binding = client.Find(
-      bindings, {std::string(object->ns()), api::BindingName(object->kind(), object->name())});
+  const api::BindingAddress at = api::BindingOf(object->kind(), object->key());
+  const kube::ObjectPtr binding = client.Find(at.resource, at.key);
   if (binding != nullptr && binding->Label(PolicyScope::kIdLabel) == id) {
     kube::Object after = *binding;
     PolicyScope::Unclaim(after);
     RETURN_IF_ERROR(
-        kube::IgnoreGone(client.Update(bindings, binding, after, kSeen, stop).status()));
+        kube::IgnoreGone(client.Update(at.resource, binding, after, kSeen, stop).status()));
   }
   kube::Object after = *object;
   PolicyScope::Unclaim(after);

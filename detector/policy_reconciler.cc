@@ -63,7 +63,7 @@ absl::StatusOr<std::vector<kube::ObjectPtr>> ClaimedTemplates(kube::ClusterClien
 template <class PolicyScope>
 absl::StatusOr<kube::Action> PolicyReconciler<PolicyScope>::Reconcile(const kube::Request& request,
                                                                       const base::StopToken& stop) {
-  const kube::ObjectPtr policy = deps_.manager.cluster().Find(PolicyScope::Policies(), request.key);
+  const kube::ObjectPtr policy = manager_.cluster().Find(PolicyScope::Policies(), request.key);
   if (policy == nullptr) return kube::Action::Done();
   if (policy->IsDeleting()) return Finalize(policy, stop);
 
@@ -82,7 +82,7 @@ std::vector<kube::ObjectPtr> PolicyReconciler<PolicyScope>::BindingsOf(
     const kube::Object& policy) const {
   const std::string id(policy.Label(PolicyScope::kIdLabel));
   if (id.empty()) return {};
-  kube::ClusterClient& client = deps_.manager.cluster();
+  kube::ClusterClient& client = manager_.cluster();
   std::vector<kube::ObjectPtr> bindings =
       client.ByIndex(api::ResourceBindings(), PolicyScope::kIdLabel, id);
   if (PolicyScope::kNamespaced) return bindings;
@@ -115,16 +115,15 @@ absl::Status PolicyReconciler<PolicyScope>::QueueWaiting(const kube::Object& pol
   for (const api::ResourceSelector& selector : selectors) {
     const absl::StatusOr<kube::Gvk> gvk = kube::ParseGvk(selector.api_version(), selector.kind());
     if (!gvk.ok()) continue;
-    const std::vector<kube::Request> waiting = deps_.memory.waiting.Matching(
+    const std::vector<kube::Request> waiting = waiting_.Matching(
         *gvk, PolicyScope::kNamespaced ? policy.ns() : selector.ns(), selector.name());
     if (waiting.empty()) continue;
-    const absl::StatusOr<kube::Resource> resource =
-        deps_.manager.cluster().mapper().ForKind(*gvk, stop);
+    const absl::StatusOr<kube::Resource> resource = manager_.cluster().mapper().ForKind(*gvk, stop);
     if (kube::IsNoSuchKind(resource.status())) continue;  // The kind is not served any more.
     errors.Add(resource.status());
     if (!resource.ok()) continue;
     for (kube::Request item : waiting) {
-      const kube::ObjectPtr object = deps_.manager.cluster().Find(*resource, item.key);
+      const kube::ObjectPtr object = manager_.cluster().Find(*resource, item.key);
       if (object == nullptr || !Matches(selectors, *object)) continue;
       // The template's own reconcile removes it from the waiting set once a policy has been
       // applied.
@@ -144,8 +143,8 @@ absl::StatusOr<kube::Action> PolicyReconciler<PolicyScope>::Finalize(const kube:
   // Templates of kinds that the policy selected earlier still carry its claim. Their own reconciles
   // release them.
   QueueBound(*policy);
-  RETURN_IF_ERROR(deps_.manager.cluster().RemoveFinalizer(PolicyScope::Policies(), policy,
-                                                          PolicyScope::kFinalizer, stop));
+  RETURN_IF_ERROR(manager_.cluster().RemoveFinalizer(PolicyScope::Policies(), policy,
+                                                     PolicyScope::kFinalizer, stop));
   return kube::Action::Done();
 }
 
@@ -163,18 +162,17 @@ absl::Status PolicyReconciler<PolicyScope>::ReleaseTemplates(const kube::Object&
     const absl::StatusOr<kube::Gvk> gvk = kube::ParseGvk(s.api_version(), s.kind());
     // Bindings, and the policy itself, have the label for other reasons.
     if (!gvk.ok() || IsNeverPropagated(*gvk)) continue;
-    const absl::StatusOr<kube::Resource> resource =
-        deps_.manager.cluster().mapper().ForKind(*gvk, stop);
+    const absl::StatusOr<kube::Resource> resource = manager_.cluster().mapper().ForKind(*gvk, stop);
     // A kind that is not served has no templates.
     if (kube::IsNoSuchKind(resource.status())) continue;
     errors.Add(resource.status());
     if (!resource.ok()) continue;
-    const auto claimed = ClaimedTemplates(deps_.manager.cluster(), *resource, {ns, labels}, stop);
+    const auto claimed = ClaimedTemplates(manager_.cluster(), *resource, {ns, labels}, stop);
     errors.Add(base::Annotate(claimed.status(), "listing ", resource->plural));
     // The policy is tried again; other kinds do not wait for this one.
     if (!claimed.ok()) continue;
     for (const kube::ObjectPtr& object : *claimed) {
-      errors.Add(Release<PolicyScope>(deps_.manager.cluster(), *resource, object, stop));
+      errors.Add(Release<PolicyScope>(manager_.cluster(), *resource, object, stop));
     }
   }
   return errors.Join();

@@ -8,7 +8,8 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "base/stop_token.h"
-#include "detector/template_reconciler.h"
+#include "detector/waiting_set.h"
+#include "kube/runtime/manager.h"
 #include "kube/runtime/reconciler.h"
 #include "kube/runtime/work_queue.h"
 
@@ -17,9 +18,10 @@ namespace detector {
 template <class PolicyScope>
 class PolicyReconciler : public kube::Reconciler {
  public:
-  // Keys of templates to be looked at again go into `templates`. REQUIRES: `templates` and
-  // everything in `deps` outlive the reconciler.
-  PolicyReconciler(Deps deps, kube::WorkQueue& templates) : deps_(deps), templates_(templates) {}
+  // `waiting` holds the templates without a policy; keys of templates to be looked at again go into
+  // `templates`. REQUIRES: all of them outlive the reconciler.
+  PolicyReconciler(kube::Manager& manager, const WaitingSet& waiting, kube::WorkQueue& templates)
+      : manager_(manager), waiting_(waiting), templates_(templates) {}
 
   // The request's key names a policy of this scope.
   absl::StatusOr<kube::Action> Reconcile(const kube::Request& request,
@@ -36,7 +38,8 @@ class PolicyReconciler : public kube::Reconciler {
   // Queues the templates that wait for a policy and that this one selects.
   absl::Status QueueWaiting(const kube::Object& policy, const base::StopToken& stop);
 
-  const Deps deps_;
+  kube::Manager& manager_;
+  const WaitingSet& waiting_;
   kube::WorkQueue& templates_;
 };
 

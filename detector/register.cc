@@ -7,11 +7,13 @@
 
 #include "api/binding.h"
 #include "api/policy_scope.h"
+#include "api/reasons.h"
 #include "api/resources.h"
 #include "base/status.h"
 #include "config/feature_gates.h"
 #include "detector/policy_index.h"
 #include "detector/policy_reconciler.h"
+#include "detector/recount.h"
 #include "detector/request_variant.h"
 #include "detector/template_filter.h"
 #include "detector/template_memory.h"
@@ -31,8 +33,8 @@ kube::RateLimiterOptions LimiterOf(const loops::Context& context) {
 }
 
 template <class PolicyScope>
-void BuildPolicyLoop(const loops::Context& context, const Deps& deps, kube::WorkQueue& templates,
-                     int workers) {
+void BuildPolicyLoop(const loops::Context& context, const WaitingSet& waiting,
+                     kube::WorkQueue& templates, int workers) {
   const kube::IndexFn by_policy = kube::IndexByLabel(PolicyScope::kIdLabel);
   context.NewController(PolicyScope::kQueue, workers)
       .WithLimiter(LimiterOf(context))
@@ -41,7 +43,7 @@ void BuildPolicyLoop(const loops::Context& context, const Deps& deps, kube::Work
       .Reads(api::ResourceBindings(), PolicyScope::kIdLabel, by_policy)
       .Reads(api::ClusterResourceBindings(), PolicyScope::kIdLabel, by_policy)
       .ReadsWatchedKinds()  // For templates.
-      .Build(std::make_unique<PolicyReconciler<PolicyScope>>(deps, templates));
+      .Build(std::make_unique<PolicyReconciler<PolicyScope>>(context.manager, waiting, templates));
 }
 
 // Owns what the detector's loops refer to.
@@ -98,12 +100,12 @@ absl::Status RegisterDetector(const loops::Context& context, int workers) {
       TemplateFilter filter,
       TemplateFilter::Create(flags.skipped_propagating_apis, flags.skipped_propagating_namespaces));
   const auto parts = std::make_shared<Parts>(context);
-  const Deps deps{context.manager,         context.interpreter, parts->policies,
-                  parts->cluster_policies, parts->memory,       context.rechecks,
-                  GatesOf(flags.gates)};
+  const TemplateReconciler::Deps deps{
+      context.manager, context.interpreter, parts->policies,     parts->cluster_policies,
+      parts->memory,   context.rechecks,    GatesOf(flags.gates)};
   const kube::Enqueue lost_binding = {.when = {.add = kube::Never, .update = kube::NeverUpdate},
                                       .map = TemplateThatLostBinding(filter)};
-  kube::Controller& templates = context.NewController("resource detector", workers)
+  kube::Controller& templates = context.NewController(api::kResourceDetector, workers)
                                     .WithLimiter(LimiterOf(context))
                                     .Reads(api::PropagationPolicies())
                                     .Reads(api::ClusterPropagationPolicies())
@@ -112,9 +114,9 @@ absl::Status RegisterDetector(const loops::Context& context, int workers) {
                                     .Build(std::make_unique<TemplateReconciler>(deps));
   RequeueTemplates(context, parts, templates.queue());
   RequeueUncounted(context.interpreter, parts->memory.uncounted, templates.queue());
-  BuildPolicyLoop<api::policy_scope::Namespaced>(context, deps, templates.queue(),
+  BuildPolicyLoop<api::policy_scope::Namespaced>(context, parts->memory.waiting, templates.queue(),
                                                  flags.concurrency.propagation_policy);
-  BuildPolicyLoop<api::policy_scope::Cluster>(context, deps, templates.queue(),
+  BuildPolicyLoop<api::policy_scope::Cluster>(context, parts->memory.waiting, templates.queue(),
                                               flags.concurrency.cluster_propagation_policy);
   auto source = std::make_shared<TemplateSource>(
       TemplateSource::Deps{context.manager, std::move(filter), parts->policies,

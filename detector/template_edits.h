@@ -7,7 +7,7 @@
 //
 // This memory may be empty at any moment. Then the recorded version stays old, but nothing is lost:
 // when a template's version differs from the recorded one and no edit is known, the detector asks
-// the loops to compare what the template yields with what is there (works/binding_rechecks.h).
+// the loops to compare what the template yields with what is there (works/rechecks.h).
 #ifndef DETECTOR_TEMPLATE_EDITS_H_
 #define DETECTOR_TEMPLATE_EDITS_H_
 

@@ -19,8 +19,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "api/binding.h"
+#include "api/binding_address.h"
 #include "api/keys.h"
-#include "api/names.h"
 #include "api/policy.h"
 #include "api/policy_scope.h"
 #include "api/reasons.h"
@@ -30,7 +30,6 @@
 #include "detector/binding_builder.h"
 #include "detector/claims.h"
 #include "detector/request_variant.h"
-#include "interpreter/rule_changes.h"
 #include "kube/client/errors.h"
 #include "kube/runtime/events.h"
 #include "kube/runtime/sync_timer.h"
@@ -41,27 +40,6 @@ namespace {
 metrics::Labels ResultLabel(bool ok) { return {{"result", ok ? "success" : "error"}}; }
 
 }  // namespace
-
-void RequeueUncounted(const interpreter::Interpreter& interpreter, const WaitingSet& uncounted,
-                      kube::WorkQueue& templates) {
-  interpreter.rule_changes().Subscribe([&](const interpreter::RuleChange& change) {
-    for (const kube::Gvk& gvk : uncounted.Kinds()) {
-      if (!change(gvk, interpreter::Operation::kInterpretReplica) &&
-          !change(gvk, interpreter::Operation::kInterpretComponent)) {
-        continue;
-      }
-      for (const kube::Request& request : uncounted.Matching(gvk, "", "")) templates.Add(request);
-    }
-  });
-}
-
-kube::Request RecountRequest(const kube::Object& binding, const PolicyIndex& policies,
-                             const PolicyIndex& cluster_policies) {
-  const api::ObjectReference reference = api::BindingView(binding).Resource();
-  kube::Request request{.key = reference.key(), .gvk = reference.gvk()};
-  if (IsLazilyClaimed(binding, policies, cluster_policies)) request.variant = kChangedByKarmada;
-  return request;
-}
 
 absl::StatusOr<kube::Action> TemplateReconciler::Reconcile(const kube::Request& request,
                                                            const base::StopToken& stop) {
@@ -115,11 +93,8 @@ absl::Status TemplateReconciler::ApplyClaimed(const Template& t, const PolicyInd
 // The same object can be visible in two API groups; only the one that the policy names is
 // propagated, and only the reconciles of that one may release it.
 bool TemplateReconciler::BelongsToAnotherView(const Template& t, const kube::Object& policy) const {
-  const kube::Resource& bindings =
-      t.object->ns().empty() ? api::ClusterResourceBindings() : api::ResourceBindings();
-  const kube::ObjectPtr binding = deps_.manager.cluster().Find(
-      bindings,
-      {std::string(t.object->ns()), api::BindingName(t.object->kind(), t.object->name())});
+  const api::BindingAddress at = api::BindingOf(t.object->kind(), t.object->key());
+  const kube::ObjectPtr binding = deps_.manager.cluster().Find(at.resource, at.key);
   if (binding != nullptr) return api::BindingView(*binding).Resource().gvk() != t.object->gvk();
   const std::vector<api::ResourceSelector> selectors = api::PolicyView(policy).ResourceSelectors();
   return std::any_of(selectors.begin(), selectors.end(), [&](const api::ResourceSelector& s) {
@@ -156,9 +131,8 @@ absl::Status TemplateReconciler::MatchAndApply(const Template& t, const base::St
 // gone. If other bindings require it, it follows its template all the same.
 void TemplateReconciler::RecheckAttached(const kube::Object& object) {
   if (object.ns().empty()) return;
-  const kube::ObjectPtr binding = deps_.manager.cluster().Find(
-      api::ResourceBindings(),
-      {std::string(object.ns()), api::BindingName(object.kind(), object.name())});
+  const api::BindingAddress at = api::BindingOf(object.kind(), object.key());
+  const kube::ObjectPtr binding = deps_.manager.cluster().Find(at.resource, at.key);
   if (binding == nullptr) return;
   const api::BindingView view(*binding);
   if (view.RequiredBy().empty() || view.Resource().uid != object.uid() ||
@@ -273,12 +247,11 @@ template <class PolicyScope>
 absl::StatusOr<bool> TemplateReconciler::WriteBinding(const Template& t, const kube::Object& built,
                                                       const base::StopToken& stop) {
   kube::ClusterClient& client = deps_.manager.cluster();
-  const kube::Resource& bindings =
-      built.ns().empty() ? api::ClusterResourceBindings() : api::ResourceBindings();
-  const kube::ObjectPtr existing = client.Find(bindings, built.key());
+  const api::BindingAddress at = api::BindingOf(t.object->kind(), t.object->key());
+  const kube::ObjectPtr existing = client.Find(at.resource, at.key);
   if (existing == nullptr) {
     if (t.object->IsDeleting()) return false;  // The garbage collector has deleted the binding.
-    RETURN_IF_ERROR(client.Create(bindings, built, stop).status());
+    RETURN_IF_ERROR(client.Create(at.resource, built, stop).status());
     return true;
   }
   ASSIGN_OR_RETURN(const kube::Object merged, MergeBinding<PolicyScope>(*existing, built));
@@ -290,7 +263,7 @@ absl::StatusOr<bool> TemplateReconciler::WriteBinding(const Template& t, const k
     return false;
   }
   ASSIGN_OR_RETURN(const kube::ObjectPtr written,
-                   client.Update(bindings, existing, merged, {}, stop));
+                   client.Update(at.resource, existing, merged, {}, stop));
   return written != existing;
 }
 

@@ -11,8 +11,7 @@
 #include "interpreter/interpreter.h"
 #include "kube/runtime/manager.h"
 #include "kube/runtime/reconciler.h"
-#include "kube/runtime/work_queue.h"
-#include "works/binding_rechecks.h"
+#include "works/rechecks.h"
 
 namespace detector {
 
@@ -22,29 +21,17 @@ struct DetectorGates {
   bool quota_estimate = false;  // ResourceQuotaEstimate
 };
 
-// What the detector's loops share.
-struct Deps {
-  kube::Manager& manager;
-  const interpreter::Interpreter& interpreter;
-  const PolicyIndex& policies;
-  const PolicyIndex& cluster_policies;
-  TemplateMemory& memory;
-  const works::BindingRechecks& rechecks;
-  DetectorGates gates;
-};
-
-// From now on a change of the rules that count pods queues the uncounted templates of the kinds it
-// touches. (Those without a binding are found in no other way, and their back-off may be long by
-// then.) REQUIRES: `uncounted` and `templates` outlive the interpreter.
-void RequeueUncounted(const interpreter::Interpreter& interpreter, const WaitingSet& uncounted,
-                      kube::WorkQueue& templates);
-
-// Returns the request for the template of a binding whose pods may be counted otherwise now.
-kube::Request RecountRequest(const kube::Object& binding, const PolicyIndex& policies,
-                             const PolicyIndex& cluster_policies);
-
 class TemplateReconciler : public kube::Reconciler {
  public:
+  struct Deps {
+    kube::Manager& manager;
+    const interpreter::Interpreter& interpreter;
+    const PolicyIndex& policies;
+    const PolicyIndex& cluster_policies;
+    TemplateMemory& memory;
+    const works::Rechecks& rechecks;
+    DetectorGates gates;
+  };
   // REQUIRES: everything in `deps` outlives the reconciler.
   explicit TemplateReconciler(Deps deps) : deps_(deps) {}
 

@@ -14,8 +14,8 @@
 #include "kube/runtime/manager.h"
 #include "kube/runtime/watched_kinds.h"
 #include "loops/member_inventory.h"
-#include "works/binding_rechecks.h"
 #include "works/member_objects.h"
+#include "works/rechecks.h"
 #include "works/work_status_writer.h"
 
 namespace loops {
@@ -30,7 +30,7 @@ struct Context {
   works::MemberObjects& objects;  // Writes and watches Karmada's objects in members.
   MemberInventory& inventory;     // Watches other objects of members.
   works::WorkStatusWriter& status;
-  works::BindingRechecks& rechecks;
+  works::Rechecks& rechecks;
   const interpreter::Interpreter& interpreter;
   kube::WatchedKinds& kinds;  // Watches kinds of the control plane that have no Resource in api/.
   const config::Options& options;

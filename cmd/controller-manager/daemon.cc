@@ -32,8 +32,8 @@
 #include "kube/runtime/startup_health.h"
 #include "kube/runtime/watched_kinds.h"
 #include "loops/context.h"
-#include "works/binding_rechecks.h"
 #include "works/member_objects.h"
+#include "works/rechecks.h"
 #include "works/work_status_writer.h"
 
 namespace cmd {
@@ -170,7 +170,7 @@ class Daemon {
   loops::MemberInventory inventory_;
   works::MemberObjects objects_;
   works::WorkStatusWriter status_writer_;
-  works::BindingRechecks rechecks_;
+  works::Rechecks rechecks_;
   const loops::Context context_;
 };
 

@@ -16,9 +16,9 @@
 #include "absl/strings/str_join.h"
 #include "absl/time/clock.h"
 #include "api/binding.h"
+#include "api/binding_address.h"
 #include "api/cluster.h"
 #include "api/keys.h"
-#include "api/names.h"
 #include "api/resources.h"
 #include "base/clock.h"
 #include "base/status.h"
@@ -71,8 +71,8 @@ class Demo {
 
   sandbox::Backend& karmada() { return session_.fleet().control_plane().backend(); }
   absl::StatusOr<kube::ObjectPtr> Binding() {
-    return karmada().Get(api::ResourceBindings().gvr(),
-                         {deployment_.ns, api::BindingName(kDeployment, deployment_.name)});
+    const api::BindingAddress at = api::BindingOf(kDeployment, deployment_);
+    return karmada().Get(at.resource.gvr(), at.key);
   }
   absl::StatusOr<std::vector<api::TargetCluster>> Targets();
 

@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "api/binding.h"
+#include "api/binding_address.h"
 #include "api/keys.h"
 #include "api/names.h"
 #include "api/policy_scope.h"
@@ -87,9 +88,8 @@ absl::StatusOr<TreeNode> PropagationTree(sandbox::Fleet& fleet, const kube::Obje
                                          const Terminal& terminal) {
   sandbox::Backend& karmada = fleet.control_plane().backend();
   ASSIGN_OR_RETURN(const kube::ObjectPtr object, karmada.Get(Deployments(), deployment));
-  ASSIGN_OR_RETURN(const kube::ObjectPtr binding,
-                   karmada.Get(api::ResourceBindings().gvr(),
-                               {deployment.ns, api::BindingName("Deployment", deployment.name)}));
+  const api::BindingAddress at = api::BindingOf("Deployment", deployment);
+  ASSIGN_OR_RETURN(const kube::ObjectPtr binding, karmada.Get(at.resource.gvr(), at.key));
   ASSIGN_OR_RETURN(const std::vector<kube::ObjectPtr> works, WorksOf(fleet, *binding));
   TreeNode binding_node{
       absl::StrCat(

@@ -15,7 +15,8 @@
 #include <string>
 #include <utility>
 
-#include "api/names.h"
+#include "api/binding.h"
+#include "api/binding_address.h"
 #include "api/reasons.h"
 #include "api/resources.h"
 #include "base/status.h"
@@ -26,14 +27,6 @@
 namespace controllers {
 namespace {
 
-constexpr char kTriggeredAt[] = "rescheduleTriggeredAt";
-
-json::Value ToJson(const std::vector<api::ObservedWorkload>& observed) {
-  json::Value list = json::Value::Array();
-  for (const api::ObservedWorkload& item : observed) list.Append(item.ToJson());
-  return list;
-}
-
 bool IsFinished(const std::vector<api::ObservedWorkload>& observed) {
   return std::none_of(observed.begin(), observed.end(),
                       [](const api::ObservedWorkload& item) { return item.result.empty(); });
@@ -41,7 +34,8 @@ bool IsFinished(const std::vector<api::ObservedWorkload>& observed) {
 
 // Returns whether a reschedule of the binding was requested at `created` or later.
 bool WasTriggeredSince(const kube::Object& binding, absl::string_view created) {
-  const absl::StatusOr<absl::Time> at = kube::ParseTime(binding.spec()[kTriggeredAt].AsString());
+  const absl::StatusOr<absl::Time> at =
+      kube::ParseTime(api::BindingView(binding).RescheduleTriggeredAt());
   const absl::StatusOr<absl::Time> wanted = kube::ParseTime(created);
   return at.ok() && wanted.ok() && *at >= *wanted;
 }
@@ -87,9 +81,7 @@ absl::Status WorkloadRebalancerReconciler::TriggerAll(const kube::Object& rebala
 absl::Status WorkloadRebalancerReconciler::Trigger(const kube::Object& rebalancer,
                                                    const api::ObjectReference& workload,
                                                    const base::StopToken& stop) {
-  const kube::Resource& bindings =
-      workload.ns.empty() ? api::ClusterResourceBindings() : api::ResourceBindings();
-  const kube::ObjectKey key{workload.ns, api::BindingName(workload.kind, workload.name)};
+  const auto& [bindings, key] = api::BindingOf(workload.kind, workload.key());
   kube::ClusterClient& client = manager_.cluster();
   kube::ObjectPtr binding = client.Find(bindings, key);
   if (binding == nullptr) {
@@ -100,7 +92,7 @@ absl::Status WorkloadRebalancerReconciler::Trigger(const kube::Object& rebalance
   const absl::string_view created = rebalancer.metadata()["creationTimestamp"].AsString();
   if (WasTriggeredSince(*binding, created)) return absl::OkStatus();
   kube::Object after = *binding;
-  after.Set({"spec", kTriggeredAt}, created);
+  api::SetRescheduleTriggeredAt(after, created);
   kube::UpdateOptions options;
   // A later moment that somebody has set meanwhile must stay.
   options.precondition = kube::UpdateOptions::Precondition::kAlways;
@@ -111,12 +103,11 @@ absl::StatusOr<kube::ObjectPtr> WorkloadRebalancerReconciler::WriteStatus(
     const kube::ObjectPtr& rebalancer, const std::vector<api::ObservedWorkload>& observed,
     const base::StopToken& stop) {
   kube::Object after = *rebalancer;
-  after.Set({"status", "observedWorkloads"}, ToJson(observed));
-  after.Set({"status", "observedGeneration"}, rebalancer->generation());
+  api::SetObservedWorkloads(after, observed);
   const bool changed = after.status() != rebalancer->status() ||
                        !api::WorkloadRebalancerView(*rebalancer).FinishTime().has_value();
   if (changed && IsFinished(observed)) {
-    after.Set({"status", "finishTime"}, kube::FormatTime(manager_.clock().Now()));
+    api::SetFinishTime(after, manager_.clock().Now());
   }
   return manager_.cluster().Update(api::WorkloadRebalancers(), rebalancer, after,
                                    {.subresource = "status"}, stop);

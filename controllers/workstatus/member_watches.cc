@@ -23,7 +23,7 @@
 namespace controllers {
 
 MemberWatches::MemberWatches(kube::Manager& manager, works::MemberObjects& objects,
-                             kube::WorkQueue& queue, const works::BindingRechecks& rechecks)
+                             kube::WorkQueue& queue, const works::Rechecks& rechecks)
     : manager_(manager), objects_(objects), queue_(queue), rechecks_(rechecks) {}
 
 absl::StatusOr<kube::Action> MemberWatches::Reconcile(const kube::Request& request,

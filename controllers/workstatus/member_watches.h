@@ -15,8 +15,8 @@
 #include "kube/runtime/manager.h"
 #include "kube/runtime/reconciler.h"
 #include "kube/runtime/work_queue.h"
-#include "works/binding_rechecks.h"
 #include "works/member_objects.h"
+#include "works/rechecks.h"
 
 namespace controllers {
 
@@ -27,7 +27,7 @@ class MemberWatches : public kube::Reconciler {
   // Keys of member objects go into `queue`; Works that the execution loop is to look at are
   // published through `rechecks`. REQUIRES: all arguments outlive the reconciler.
   MemberWatches(kube::Manager& manager, works::MemberObjects& objects, kube::WorkQueue& queue,
-                const works::BindingRechecks& rechecks);
+                const works::Rechecks& rechecks);
 
   absl::StatusOr<kube::Action> Reconcile(const kube::Request& request,
                                          const base::StopToken& stop) override;
@@ -41,7 +41,7 @@ class MemberWatches : public kube::Reconciler {
   kube::Manager& manager_;
   works::MemberObjects& objects_;
   kube::WorkQueue& queue_;
-  const works::BindingRechecks& rechecks_;
+  const works::Rechecks& rechecks_;
   absl::Mutex mu_;
   // The informer that a handler was attached to; a member that reconnects has new informers.
   absl::flat_hash_map<std::pair<std::string, kube::Gvr>, std::weak_ptr<kube::Informer>> attached_

@@ -15,8 +15,8 @@
 #include "kube/runtime/events.h"
 #include "kube/runtime/manager.h"
 #include "kube/runtime/reconciler.h"
-#include "works/binding_rechecks.h"
 #include "works/member_objects.h"
+#include "works/rechecks.h"
 #include "works/work_status_writer.h"
 
 namespace controllers {
@@ -33,7 +33,7 @@ struct WorkStatusDeps {
   kube::Manager& manager;
   works::MemberObjects& objects;
   works::WorkStatusWriter& status;
-  const works::BindingRechecks& rechecks;  // Asks the execution loop to look at a Work.
+  const works::Rechecks& rechecks;  // Asks the execution loop to look at a Work.
   const interpreter::Interpreter& interpreter;
 };
 

@@ -2,6 +2,9 @@
 
 #include <catch2/catch.hpp>
 
+#include "api/binding_address.h"
+#include "api/resources.h"
+
 TEST_CASE("names of bindings and Works are upstream's") {
   struct Case {
     const char *kind, *name, *ns, *binding, *work;
@@ -26,6 +29,10 @@ TEST_CASE("names of bindings and Works are upstream's") {
   for (const Case& c : cases) {
     INFO(c.kind << " " << c.name);
     CHECK(api::BindingName(c.kind, c.name) == c.binding);
+    const api::BindingAddress at = api::BindingOf(c.kind, {c.ns, c.name});
+    CHECK(at.key == kube::ObjectKey{c.ns, c.binding});
+    CHECK(at.resource == (absl::string_view(c.ns).empty() ? api::ClusterResourceBindings()
+                                                          : api::ResourceBindings()));
     CHECK(api::WorkName(c.kind, c.name, c.ns) == c.work);
   }
 }

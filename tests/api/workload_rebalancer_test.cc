@@ -25,6 +25,12 @@ TEST_CASE("a WorkloadRebalancer is read and its observed workloads are written a
   CHECK(view.FinishTime() == kube::ParseTime("2024-01-01T00:00:00Z").value());
   REQUIRE(view.ObservedWorkloads().size() == 1);
   CHECK(view.ObservedWorkloads()[0].ToJson() == object.status()["observedWorkloads"].At(0));
+  kube::Object written = Parse(R"({"metadata": {"generation": 3}})");
+  api::SetObservedWorkloads(written, view.ObservedWorkloads());
+  api::SetFinishTime(written, *view.FinishTime());
+  kube::Object wanted = object;
+  wanted.Set({"status", "observedGeneration"}, 3);
+  CHECK(written.status() == wanted.status());
 }
 
 TEST_CASE("a WorkloadRebalancer without times stays and has not finished") {

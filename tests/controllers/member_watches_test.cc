@@ -17,7 +17,7 @@ struct Fixture : tests::MembersFixture {
   tests::FakeApiServer& m1 = member("m1");
   kube::WorkQueue queue{{.name = "objects"}, clock};
   kube::WorkQueue executions{{.name = "executions"}, clock};
-  works::BindingRechecks rechecks;
+  works::Rechecks rechecks;
   std::optional<controllers::MemberWatches> watches;
 
   Fixture() {

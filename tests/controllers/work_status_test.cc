@@ -36,7 +36,7 @@ works::WorkTemplate Template(const kube::Resource& kind) {
 struct Fixture : tests::MembersFixture {
   tests::FakeApiServer& m1 = member("m1");
   std::optional<works::WorkStatusWriter> status;
-  works::BindingRechecks rechecks;
+  works::Rechecks rechecks;
   kube::WorkQueue execution{{.name = "execution"}, clock};  // Requests to apply Works again.
   std::optional<controllers::WorkStatusReconciler> reconciler;
 

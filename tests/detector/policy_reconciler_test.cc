@@ -8,8 +8,9 @@
 
 #include "api/keys.h"
 #include "api/policy_scope.h"
+#include "api/resources.h"
+#include "detector/template_memory.h"
 #include "tests/support/members_fixture.h"
-#include "tests/support/scripted_interpreter.h"
 
 namespace {
 
@@ -21,11 +22,8 @@ using Scope = api::policy_scope::Namespaced;
 const kube::Gvk kRobot{"example.io", "v1", "Robot"};
 
 struct Fixture : tests::MembersFixture {
-  tests::ScriptedInterpreter scripted;
   kube::WorkQueue templates{{.name = "templates"}, clock};
   detector::TemplateMemory memory{*events};
-  works::BindingRechecks rechecks;
-  std::optional<detector::PolicyIndex> policies, cluster_policies;
   std::optional<detector::PolicyReconciler<Scope>> reconciler;
 
   Fixture() {
@@ -37,11 +35,7 @@ struct Fixture : tests::MembersFixture {
     }
     Sync({kDeployments, kConfigMaps, api::ResourceBindings(), api::PropagationPolicies(),
           api::ClusterPropagationPolicies()});
-    policies.emplace(informers.Get(api::PropagationPolicies()));
-    cluster_policies.emplace(informers.Get(api::ClusterPropagationPolicies()));
-    reconciler.emplace(
-        detector::Deps{Make(), scripted, *policies, *cluster_policies, memory, rechecks, {}},
-        templates);
+    reconciler.emplace(Make(), memory.waiting, templates);
   }
   // Puts a policy that selects Robots, ConfigMaps named "settings" and all Deployments.
   void PutPolicy() {

@@ -8,6 +8,7 @@
 
 #include "absl/strings/match.h"
 #include "api/keys.h"
+#include "detector/recount.h"
 #include "tests/support/eventually.h"
 #include "tests/support/members_fixture.h"
 #include "tests/support/scripted_interpreter.h"
@@ -23,7 +24,7 @@ const kube::ObjectKey kWeb = {"ns", "web"};
 struct Fixture : tests::MembersFixture {
   tests::ScriptedInterpreter scripted;
   detector::TemplateMemory memory{*events};
-  works::BindingRechecks rechecks;
+  works::Rechecks rechecks;
   std::optional<detector::PolicyIndex> policies, cluster_policies;
   std::optional<detector::TemplateReconciler> reconciler;
 
@@ -42,13 +43,13 @@ struct Fixture : tests::MembersFixture {
   }
   void Reconciler(bool components) {
     if (!manager) Make();
-    reconciler.emplace(detector::Deps{*manager,
-                                      scripted,
-                                      *policies,
-                                      *cluster_policies,
-                                      memory,
-                                      rechecks,
-                                      {.components = components}});
+    reconciler.emplace(detector::TemplateReconciler::Deps{*manager,
+                                                          scripted,
+                                                          *policies,
+                                                          *cluster_policies,
+                                                          memory,
+                                                          rechecks,
+                                                          {.components = components}});
   }
   absl::Status Reconcile() {
     return reconciler->Reconcile({.key = kWeb, .gvk = kDeployments.gvk}, {}).status();

@@ -14,7 +14,7 @@ namespace tests {
 class LoopsFixture : public MembersFixture {
  public:
   config::Options flags;
-  works::BindingRechecks rechecks;
+  works::Rechecks rechecks;
   kube::WatchedKinds kinds{cluster, clock};
   loops::MemberInventory inventory{members};
 
