@@ -129,7 +129,23 @@ TEST_CASE("requests that need real containers are refused with a sentence that g
   }
 }
 
-TEST_CASE("kubectl gets a table") {
+TEST_CASE("a signing request cannot be approved, and the answer says why") {
+  FrontEndFixture f;
+  const std::string requests = "/apis/certificates.k8s.io/v1/certificatesigningrequests";
+  const kube::Object request(*json::Parse(R"({"apiVersion": "certificates.k8s.io/v1",
+      "kind": "CertificateSigningRequest", "metadata": {"name": "robot"},
+      "spec": {"request": "eA==", "signerName": "example.io/signer", "usages": ["client auth"]}})"));
+  REQUIRE(f.Post(requests, request).code == 201);
+  const Reply refused = f.Send({.method = "PUT",
+                                .target = requests + "/robot/approval",
+                                .body = json::Write(request.root())});
+  CHECK(refused.code == 501);
+  CHECK(refused.body["message"].AsString() ==
+        "signing request \"robot\" cannot be approved or denied: karmada-sandbox signs no "
+        "certificates");
+}
+
+TEST_CASE("a table is what kubectl gets") {
   FrontEndFixture f;
   f.Post("/apis/apps/v1/namespaces/default/deployments", Deployment("web", 3));
   const Reply table = f.Get("/apis/apps/v1/deployments", kTable);

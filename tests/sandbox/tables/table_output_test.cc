@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 
 #include "base/json.h"
+#include "kube/meta/object.h"
 #include "sandbox/tables/json_path.h"
 #include "sandbox/tables/table_output.h"
 
@@ -51,6 +52,31 @@ TEST_CASE("a table begins with the name, but for events, which end with it") {
   CHECK(events->columns().back().name == "Name");
   const kube::Object event = kube::Object::Make(info.resource.gvk, {"default", "e"});
   CHECK(events->Row(event, absl::UnixEpoch()).size() == events->columns().size());
+}
+
+TEST_CASE("the row of an event has what `kubectl get events` shows, for both APIs") {
+  const absl::Time now = *kube::ParseTime("2024-01-01T00:10:00Z");
+  const auto row = [&](const char* group, const char* text) {
+    ResourceInfo info;
+    info.resource = {{group, "v1", "Event"}, "events", true};
+    return PrinterOf(info)->Row(kube::Object(*json::Parse(text)), now);
+  };
+  CHECK(row("", R"({"metadata": {"name": "web.17"}, "type": "Warning", "reason": "BackOff",
+                    "message": "no image", "count": 7,
+                    "involvedObject": {"kind": "Pod", "name": "web", "fieldPath": "spec.containers"},
+                    "source": {"component": "kubelet", "host": "node1"},
+                    "firstTimestamp": "2024-01-01T00:00:00Z",
+                    "lastTimestamp": "2024-01-01T00:09:30Z"})") ==
+        TablePrinter::Cells{"30s", "Warning", "BackOff", "pod/web", "spec.containers",
+                            "kubelet, node1", "no image", "10m", "7", "web.17"});
+  CHECK(row("events.k8s.io",
+            R"({"metadata": {"name": "web.18"}, "type": "Normal", "reason": "SyncSucceed",
+                "note": "done", "eventTime": "2024-01-01T00:05:00.000000Z",
+                "series": {"count": 3, "lastObservedTime": "2024-01-01T00:09:00.000000Z"},
+                "regarding": {"kind": "ReplicaSet", "name": "web"},
+                "reportingComponent": "controller"})") ==
+        TablePrinter::Cells{"60s", "Normal", "SyncSucceed", "replicaset/web", "", "controller",
+                            "done", "5m", "3", "web.18"});
 }
 
 TEST_CASE("ages are written as kubectl writes them") {
