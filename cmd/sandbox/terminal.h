@@ -11,7 +11,8 @@ namespace cmd {
 
 class Terminal {
  public:
-  // Examines standard output: colours need a terminal, and no NO_COLOR in the environment.
+  // Looks at standard output: colours need a terminal that is not "dumb" (TERM), and no NO_COLOR in
+  // the environment.
   Terminal();
 
   // Returns whether a person watches the output.

@@ -100,11 +100,14 @@ kill "$hook_pid"
 expect 0 "a pipe" "$program" check "$rules"
 ! grep -q $'\033' "$directory/out" || { echo "FAIL: colours in a pipe"; failures=$((failures + 1)); }
 if command -v script > /dev/null; then
-  expect 0 "a terminal" script -qec "$program check $rules" /dev/null
+  expect 0 "a terminal" env TERM=xterm script -qec "$program check $rules" /dev/null
   contains out $'\033[32m'
-  expect 0 "a terminal with NO_COLOR" env NO_COLOR=1 script -qec "$program check $rules" /dev/null
+  expect 0 "a terminal with NO_COLOR" env TERM=xterm NO_COLOR=1 script -qec "$program check $rules" /dev/null
   ! grep -q $'\033\[3' "$directory/out" ||
     { echo "FAIL: colours in spite of NO_COLOR"; failures=$((failures + 1)); }
+  expect 0 "a terminal without colours" env TERM=dumb script -qec "$program check $rules" /dev/null
+  ! grep -q $'\033' "$directory/out" ||
+    { echo "FAIL: escape sequences in spite of TERM=dumb"; failures=$((failures + 1)); }
 fi
 
 # A conversation: each answer is there before the next request is made.

@@ -1,0 +1,61 @@
+// Colours on terminals, and where there are none.
+#include "cmd/sandbox/terminal.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <cstdlib>
+#include <string>
+
+namespace cmd {
+namespace {
+
+// Makes standard output a terminal.
+class OnTerminal {
+ public:
+  OnTerminal() : controller_(posix_openpt(O_RDWR | O_NOCTTY)), before_(dup(STDOUT_FILENO)) {
+    REQUIRE(controller_ >= 0);
+    REQUIRE(grantpt(controller_) == 0);
+    REQUIRE(unlockpt(controller_) == 0);
+    const int terminal = open(ptsname(controller_), O_RDWR | O_NOCTTY);
+    REQUIRE(terminal >= 0);
+    REQUIRE(dup2(terminal, STDOUT_FILENO) == STDOUT_FILENO);
+    close(terminal);
+  }
+  ~OnTerminal() {
+    dup2(before_, STDOUT_FILENO);
+    close(before_);
+    close(controller_);
+  }
+
+ private:
+  const int controller_;
+  const int before_;
+};
+
+// Returns what a bold word looks like with these settings.
+std::string Bold(const char* term, const char* no_color) {
+  setenv("TERM", term, 1);
+  no_color == nullptr ? unsetenv("NO_COLOR") : setenv("NO_COLOR", no_color, 1);
+  return Terminal().Bold("x");
+}
+
+TEST_CASE("colours are for terminals that have some, unless NO_COLOR is set") {
+  std::string coloured, dumb, unwanted;
+  bool interactive = false;
+  {
+    const OnTerminal on;
+    coloured = Bold("xterm", nullptr);
+    dumb = Bold("dumb", nullptr);
+    unwanted = Bold("xterm", "1");
+    interactive = Terminal().interactive();
+  }
+  CHECK(coloured == "\033[1mx\033[0m");
+  CHECK(dumb == "x");
+  CHECK(unwanted == "x");
+  CHECK(interactive);
+}
+
+}  // namespace
+}  // namespace cmd
