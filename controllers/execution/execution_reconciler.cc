@@ -113,7 +113,7 @@ absl::StatusOr<kube::Action> ExecutionReconciler::Reconcile(const kube::Request&
   ReportDispatching(target, suspended);
   if (suspended) return kube::Action::Done();
   if (!view.IsReady()) {
-    if (base::VlogOn(1)) {
+    if (base::VlogOn(2)) {
       base::LogInfo("work waits for its cluster",
                     {{"work", request.key.ToString()}, {"cluster", target.cluster}});
     }
