@@ -5,15 +5,14 @@
 
 #include <catch2/catch.hpp>
 
-#include "absl/strings/escaping.h"
 #include "absl/strings/match.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "api/names.h"
 #include "api/resources.h"
 #include "sandbox/api_server.h"
 #include "sandbox/fleet.h"
 #include "tests/behaviour/manifests.h"
+#include "tests/behaviour/membership.h"
 #include "tests/behaviour/relay.h"
 #include "tests/support/control_plane.h"
 
@@ -50,37 +49,6 @@ struct Settled {
   }
 };
 
-// Changes the token in the Secret with a member's credentials.
-void Rotate(ControlPlane& plane, const std::string& member) {
-  const auto cluster = plane.Get("host", kCluster, {"", member});
-  REQUIRE(cluster);
-  const json::Value& reference = cluster->Get({"spec", "secretRef"});
-  const kube::ObjectKey key{reference["namespace"].ToString(), reference["name"].ToString()};
-  const auto secret = plane.Get("host", kSecret, key);
-  REQUIRE(secret);
-  std::string old;
-  REQUIRE(absl::Base64Unescape(secret->Get({"data", "token"}).AsString(), &old));
-  sandbox::ApiServer& server = *plane.fleet()->member(member);
-  server.AddToken("rotated",
-                  absl::StrCat("system:serviceaccount:karmada-cluster:karmada-", member));
-  plane.Patch("host", kSecret, key,
-              absl::StrCat(R"({"data":{"token":")", absl::Base64Escape("rotated"), "\"}}"));
-  server.RevokeToken(old);
-  server.faults().DropWatches();
-}
-
-int PortOf(ControlPlane& plane, const std::string& member) {
-  const std::string url = plane.fleet()->member(member)->url();
-  int port = 0;
-  REQUIRE(absl::SimpleAtoi(url.substr(url.rfind(':') + 1), &port));
-  return port;
-}
-
-void MoveEndpoint(ControlPlane& plane, const std::string& member, const std::string& moved) {
-  plane.Patch("host", kCluster, {"", member},
-              absl::StrCat(R"({"spec":{"apiEndpoint":")", moved, "\"}}"));
-}
-
 }  // namespace
 
 TEST_CASE("A healthy member whose credentials or endpoint change is followed as before",
@@ -97,7 +65,7 @@ TEST_CASE("A healthy member whose credentials or endpoint change is followed as 
   };
   REQUIRE(s.plane.Eventually([&] { return ready() == 2; }));
 
-  SECTION("a rotated token") { Rotate(s.plane, "member1"); }
+  SECTION("a rotated token") { RotateToken(s.plane, "member1"); }
   const int port = PortOf(s.plane, "member1");
   SECTION("another endpoint") {
     MoveEndpoint(s.plane, "member1", absl::StrCat("https://localhost:", port));
@@ -112,7 +80,7 @@ TEST_CASE("A healthy member whose credentials or endpoint change is followed as 
   }
   SECTION("endpoint and token, one after the other") {
     MoveEndpoint(s.plane, "member1", absl::StrCat("https://localhost:", port));
-    Rotate(s.plane, "member1");
+    RotateToken(s.plane, "member1");
   }
 
   s.plane.Patch("member1", kConfigMap, {s.ns, "settings"}, R"({"data":{"k":"theirs"}})");

@@ -22,6 +22,7 @@
 #include "sandbox/api_server.h"
 #include "sandbox/fleet.h"
 #include "tests/behaviour/manifests.h"
+#include "tests/behaviour/membership.h"
 #include "tests/support/control_plane.h"
 
 namespace tests {
@@ -29,7 +30,10 @@ namespace {
 
 const kube::Resource kConfigMaps{kConfigMap, "configmaps", true};
 const kube::Resource kDeployments{kDeployment, "deployments", true};
+const kube::Resource kClusterRoles{kClusterRole, "clusterroles", false};
 const std::vector<std::string> kMembers = {"member1", "member2"};
+// Cluster-scoped templates; others of that kind are no business of the walk.
+constexpr char kRolePrefix[] = "walk-";
 
 int64_t FromEnvironment(const char* name, int64_t otherwise) {
   const char* text = std::getenv(name);
@@ -70,6 +74,8 @@ std::string Versions(const Snapshot& snapshot) {
   return text;
 }
 
+constexpr const char* kPlacements[] = {"member1", "member2", "member1, member2"};
+
 class Walk {
  public:
   explicit Walk(uint64_t seed) : random_(seed) {
@@ -85,11 +91,27 @@ class Walk {
       void (Walk::*step)();
     };
     static constexpr Choice kChoices[] = {
-        {20, &Walk::EditConfigMap},  {10, &Walk::EditDeployment}, {6, &Walk::DeleteTemplate},
-        {10, &Walk::EditPolicy},     {2, &Walk::DeletePolicy},    {8, &Walk::DriftInMember},
-        {5, &Walk::DeleteInMember},  {4, &Walk::DropWatches},     {4, &Walk::FailSomeWrites},
-        {2, &Walk::PartitionMember}, {2, &Walk::HealMembers},     {2, &Walk::StopOrStartDaemon},
-        {1, &Walk::ExpireHistory},   {4, &Walk::Pause},
+        {20, &Walk::EditConfigMap},
+        {10, &Walk::EditDeployment},
+        {6, &Walk::DeleteTemplate},
+        {10, &Walk::EditPolicy},
+        {2, &Walk::DeletePolicy},
+        {8, &Walk::DriftInMember},
+        {5, &Walk::DeleteInMember},
+        {4, &Walk::DropWatches},
+        {4, &Walk::FailSomeWrites},
+        {2, &Walk::PartitionMember},
+        {2, &Walk::HealMembers},
+        {2, &Walk::StopOrStartDaemon},
+        {1, &Walk::ExpireHistory},
+        {4, &Walk::Pause},
+        {8, &Walk::EditClusterRole},
+        {5, &Walk::EditClusterPolicy},
+        {1, &Walk::DeleteClusterPolicy},
+        {1, &Walk::LeaveWithMember},
+        {3, &Walk::JoinAgain},
+        {1, &Walk::RotateTokenOfMember},
+        {1, &Walk::MoveEndpointOfMember},
     };
     int total = 0;
     for (const Choice& choice : kChoices) total += choice.weight;
@@ -107,9 +129,15 @@ class Walk {
     HealMembers();
     plane_.fleet()->control_plane().faults().Clear();
     if (!running_) StopOrStartDaemon();
+    for (const std::string& ns : namespaces_) plane_.Apply("host", In(ns, kAdoptAll));
+    plane_.Apply("host", kAdoptAllRoles);
+    // A cluster leaves once no binding names it, and only those of policies are scheduled anew.
+    REQUIRE(plane_.Eventually([&] {
+      JoinAgain();
+      return left_.empty();
+    }));
     // While a cluster is not ready, nothing is placed there.
     REQUIRE(plane_.Eventually([&] { return AcceptWork(); }, absl::Seconds(120)));
-    for (const std::string& ns : namespaces_) plane_.Apply("host", In(ns, kAdoptAll));
     REQUIRE(plane_.Eventually([&] { return Unclaimed().empty(); }, absl::Seconds(120)));
     AwaitCanary("one");
   }
@@ -129,20 +157,25 @@ class Walk {
   std::string Wrong() {
     std::vector<std::string> wrong;
     std::set<std::string> wanted;
+    std::vector<kube::Object> bindings = List("host", api::ClusterResourceBindings(), "");
     for (const std::string& ns : namespaces_) {
-      for (const kube::Object& binding : List("host", api::ResourceBindings(), ns)) {
-        const kube::ObjectKey key{ns, binding.Get({"spec", "resource", "name"}).ToString()};
-        const bool is_config = binding.Get({"spec", "resource", "kind"}).AsString() == "ConfigMap";
-        const kube::Gvk& gvk = is_config ? kConfigMap : kDeployment;
-        const auto wish = plane_.Get("host", gvk, key);
-        for (const json::Value& cluster : binding.Get({"spec", "clusters"}).items()) {
-          const std::string member = cluster["name"].ToString();
-          wanted.insert(absl::StrCat(member, " ", gvk.kind, " ", key.ToString()));
-          const auto there = plane_.Get(member, gvk, key);
-          if (!wish || !there || !Agree(*wish, *there)) {
-            wrong.push_back(absl::StrCat(member, " does not have ", gvk.kind, " ", key.ToString(),
-                                         there ? json::Write(there->root()) : ""));
-          }
+      for (kube::Object& binding : List("host", api::ResourceBindings(), ns)) {
+        bindings.push_back(std::move(binding));
+      }
+    }
+    for (const kube::Object& binding : bindings) {
+      const std::string kind = binding.Get({"spec", "resource", "kind"}).ToString();
+      const kube::Gvk gvk = KindNamed(kind).gvk;
+      const kube::ObjectKey key{std::string(binding.ns()),
+                                binding.Get({"spec", "resource", "name"}).ToString()};
+      const auto wish = plane_.Get("host", gvk, key);
+      for (const json::Value& cluster : binding.Get({"spec", "clusters"}).items()) {
+        const std::string member = cluster["name"].ToString();
+        wanted.insert(absl::StrCat(member, " ", kind, " ", key.ToString()));
+        const auto there = plane_.Get(member, gvk, key);
+        if (!wish || !there || !Agree(*wish, *there)) {
+          wrong.push_back(absl::StrCat(member, " does not have ", kind, " ", key.ToString(), " ",
+                                       there ? json::Write(there->root()) : ""));
         }
       }
     }
@@ -167,6 +200,24 @@ spec:
   placement: {clusterAffinity: {clusterNames: [member1, member2]}}
 )";
 
+  static constexpr char kAdoptAllRoles[] = R"(
+apiVersion: policy.karmada.io/v1alpha1
+kind: ClusterPropagationPolicy
+metadata: {name: z-all}
+spec:
+  resourceSelectors:
+  - apiVersion: rbac.authorization.k8s.io/v1
+    kind: ClusterRole
+    labelSelector: {matchExpressions: [{key: team, operator: Exists}]}
+  placement: {clusterAffinity: {clusterNames: [member1, member2]}}
+)";
+
+  static const kube::Resource& KindNamed(const std::string& kind) {
+    for (const kube::Resource* r : {&kConfigMaps, &kDeployments}) {
+      if (r->gvk.kind == kind) return *r;
+    }
+    return kClusterRoles;
+  }
   int Pick(int n) { return std::uniform_int_distribution<int>(0, n - 1)(random_); }
   const std::string& AnyNamespace() { return namespaces_[Pick(2)]; }
   const std::string& AnyMember() { return kMembers[Pick(2)]; }
@@ -191,8 +242,29 @@ metadata: {name: )",
                                                    Pick(20), "\"}]}"))));
   }
 
-  void DeleteTemplate() {
-    Delete("host", Pick(2) ? kConfigMaps : kDeployments, {AnyNamespace(), AnyName()});
+  void EditClusterRole() {
+    static constexpr const char* kVerbs[] = {"get", "list", "watch"};
+    plane_.Apply("host",
+                 absl::StrCat(R"(
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRole
+metadata: {name: )",
+                              kRolePrefix, AnyName(), ", labels: {team: ", Pick(2) ? "red" : "blue",
+                              R"(}}
+rules: [{apiGroups: [""], resources: [pods], verbs: [)",
+                              kVerbs[Pick(3)], "]}]\n"));
+  }
+
+  void DeleteTemplate() { DeleteAnyIn("host"); }
+  void DeleteAnyIn(const std::string& cluster) {
+    switch (Pick(3)) {
+      case 0:
+        return Delete(cluster, kConfigMaps, {AnyNamespace(), AnyName()});
+      case 1:
+        return Delete(cluster, kDeployments, {AnyNamespace(), AnyName()});
+      default:
+        return Delete(cluster, kClusterRoles, {"", kRolePrefix + AnyName()});
+    }
   }
 
   void EditPolicy() {
@@ -203,7 +275,6 @@ metadata: {name: )",
         "{apiVersion: apps/v1, kind: Deployment, name: t3}",
         "{apiVersion: apps/v1, kind: Deployment}",
     };
-    static constexpr const char* kClusters[] = {"member1", "member2", "member1, member2"};
     plane_.Apply("host", In(AnyNamespace(),
                             absl::StrCat(R"(
 apiVersion: policy.karmada.io/v1alpha1
@@ -214,7 +285,31 @@ spec:
   resourceSelectors: [)",
                                          kSelectors[Pick(5)],
                                          "]\n  placement: {clusterAffinity: {clusterNames: [",
-                                         kClusters[Pick(3)], "]}}\n")));
+                                         kPlacements[Pick(3)], "]}}\n")));
+  }
+
+  // Also one that competes with the policies of namespaces.
+  void EditClusterPolicy() {
+    static constexpr const char* kSelectors[] = {
+        "{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, name: walk-t1}",
+        "{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, "
+        "labelSelector: {matchLabels: {team: red}}}",
+        "{apiVersion: v1, kind: ConfigMap, name: t1}",
+    };
+    plane_.Apply("host", absl::StrCat(R"(
+apiVersion: policy.karmada.io/v1alpha1
+kind: ClusterPropagationPolicy
+metadata: {name: p)",
+                                      Pick(3), R"(}
+spec:
+  resourceSelectors: [)",
+                                      kSelectors[Pick(3)],
+                                      "]\n  placement: {clusterAffinity: {clusterNames: [",
+                                      kPlacements[Pick(3)], "]}}\n"));
+  }
+
+  void DeleteClusterPolicy() {
+    Delete("host", api::ClusterPropagationPolicies(), {"", absl::StrCat("p", Pick(3))});
   }
 
   void DeletePolicy() {
@@ -236,8 +331,38 @@ spec:
 
   void DeleteInMember() {
     const std::string member = AnyMember();
-    if (partitioned_.count(member) > 0) return;
-    Delete(member, Pick(2) ? kConfigMaps : kDeployments, {AnyNamespace(), AnyName()});
+    if (partitioned_.count(member) == 0) DeleteAnyIn(member);
+  }
+
+  // One at a time, so that there is a cluster to place things in.
+  void LeaveWithMember() {
+    const std::string member = AnyMember();
+    if (left_.empty()) left_.emplace(member, Leave(plane_, member));
+  }
+  // The member comes back once it has left. Objects stay in a member that is cut off while it
+  // leaves; an administrator removes them.
+  void JoinAgain() {
+    if (left_.empty()) return;
+    const auto& [member, cluster] = *left_.begin();
+    if (partitioned_.count(member) > 0 || plane_.Exists("host", kCluster, {"", member})) return;
+    for (const auto& [name, object] : TemplatesIn(member)) {
+      if (object.Label(api::kManagedLabel) == api::kManagedValue) {
+        Delete(member, KindNamed(std::string(object.kind())), object.key());
+      }
+    }
+    REQUIRE(plane_.Eventually([&] { return Join(plane_, cluster).ok(); }));
+    left_.clear();
+  }
+  void RotateTokenOfMember() {
+    const std::string member = AnyMember();
+    if (left_.count(member) == 0) RotateToken(plane_, member);
+  }
+  void MoveEndpointOfMember() {
+    const std::string member = AnyMember();
+    if (left_.count(member) > 0) return;
+    MoveEndpoint(
+        plane_, member,
+        absl::StrCat("https://", Pick(2) ? "localhost" : "127.0.0.1", ":", PortOf(plane_, member)));
   }
 
   void DropWatches() { AnyServer().faults().DropWatches(); }
@@ -298,25 +423,32 @@ spec:
     return page->items;
   }
 
-  Snapshot Take() {
-    Snapshot snapshot;
-    const auto add = [&](const std::string& cluster, const kube::Resource& r,
-                         const std::string& ns) {
-      for (kube::Object& object : List(cluster, r, ns)) {
-        const std::string name =
-            absl::StrCat(cluster, " ", r.gvk.kind, " ", object.key().ToString());
-        snapshot[name] = std::move(object);
-      }
-    };
-    for (const std::string& ns : namespaces_) {
-      for (const kube::Resource* r : {&kConfigMaps, &kDeployments}) {
-        add("host", *r, ns);
-        for (const std::string& member : kMembers) add(member, *r, ns);
-      }
-      add("host", api::ResourceBindings(), ns);
+  void Add(Snapshot& snapshot, const std::string& cluster, const kube::Resource& resource,
+           const std::string& ns) {
+    for (kube::Object& object : List(cluster, resource, ns)) {
+      if (resource.gvk == kClusterRole && !absl::StartsWith(object.name(), kRolePrefix)) continue;
+      const std::string name =
+          absl::StrCat(cluster, " ", resource.gvk.kind, " ", object.key().ToString());
+      snapshot[name] = std::move(object);
     }
+  }
+  // Returns the templates in the control plane, or what a member has of them.
+  Snapshot TemplatesIn(const std::string& cluster) {
+    Snapshot snapshot;
+    for (const std::string& ns : namespaces_) {
+      Add(snapshot, cluster, kConfigMaps, ns);
+      Add(snapshot, cluster, kDeployments, ns);
+    }
+    Add(snapshot, cluster, kClusterRoles, "");
+    return snapshot;
+  }
+  Snapshot Take() {
+    Snapshot snapshot = TemplatesIn("host");
+    for (const std::string& ns : namespaces_) Add(snapshot, "host", api::ResourceBindings(), ns);
+    Add(snapshot, "host", api::ClusterResourceBindings(), "");
     for (const std::string& member : kMembers) {
-      add("host", api::Works(), api::ExecutionNamespace(member));
+      snapshot.merge(TemplatesIn(member));
+      Add(snapshot, "host", api::Works(), api::ExecutionNamespace(member));
     }
     return snapshot;
   }
@@ -332,14 +464,11 @@ spec:
   // Returns templates that no policy has claimed.
   std::vector<std::string> Unclaimed() {
     std::vector<std::string> names;
-    for (const std::string& ns : namespaces_) {
-      for (const kube::Resource* r : {&kConfigMaps, &kDeployments}) {
-        for (const kube::Object& object : List("host", *r, ns)) {
-          const bool is_template = r != &kConfigMaps || object.labels().Has("app");
-          if (is_template && object.Label(api::kPropagationPolicyIdLabel).empty()) {
-            names.push_back(object.Describe());
-          }
-        }
+    for (const auto& [name, object] : TemplatesIn("host")) {
+      const bool is_template = object.kind() != "ConfigMap" || object.labels().Has("app");
+      if (is_template && object.Label(api::kPropagationPolicyIdLabel).empty() &&
+          object.Label(api::kClusterPropagationPolicyIdLabel).empty()) {
+        names.push_back(name);
       }
     }
     return names;
@@ -375,6 +504,7 @@ metadata: {name: canary-)",
 
   static bool Agree(const kube::Object& wish, const kube::Object& there) {
     return wish.Get({"data"}) == there.Get({"data"}) &&
+           wish.Get({"rules"}) == there.Get({"rules"}) &&
            wish.Get({"spec", "replicas"}) == there.Get({"spec", "replicas"}) &&
            wish.Get({"spec", "template", "spec", "containers"}).At(0)["image"] ==
                there.Get({"spec", "template", "spec", "containers"}).At(0)["image"];
@@ -384,6 +514,7 @@ metadata: {name: canary-)",
   std::mt19937_64 random_;
   std::vector<std::string> namespaces_;
   std::set<std::string> partitioned_;
+  std::map<std::string, kube::Object> left_;  // With what they join again.
   bool running_ = true;
   int64_t values_ = 0;
 };
