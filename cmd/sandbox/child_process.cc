@@ -27,7 +27,8 @@ constexpr int kCouldNotExec = 127;
   sigprocmask(SIG_SETMASK, &none, nullptr);
   signal(SIGPIPE, SIG_DFL);
   setpgid(0, 0);  // Ctrl-C reaches only the parent, which then ends this process.
-  prctl(PR_SET_PDEATHSIG, SIGTERM);  // Ends it also when the parent is killed.
+  // Ends it also when the parent is killed: when the thread ends that called fork().
+  prctl(PR_SET_PDEATHSIG, SIGTERM);
   const int null = open("/dev/null", O_RDONLY);
   if (null >= 0) dup2(null, STDIN_FILENO);
   dup2(log, STDOUT_FILENO);
@@ -91,6 +92,40 @@ std::optional<std::string> ChildProcess::Ended() {
   int status = 0;
   if (!ended_.has_value() && waitpid(pid_, &status, WNOHANG) == pid_) ended_ = Describe(status);
   return ended_;
+}
+
+ChildLauncher::ChildLauncher() : thread_([this] { Run(); }) {}
+
+ChildLauncher::~ChildLauncher() {
+  {
+    absl::MutexLock lock(&mu_);
+    ending_ = true;
+  }
+  thread_.join();
+}
+
+absl::StatusOr<std::unique_ptr<ChildProcess>> ChildLauncher::Start(
+    const ChildProcess::Options& options) {
+  Job job = {.options = options, .result = absl::UnknownError("not started")};
+  const auto is_free = [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) { return job_ == nullptr; };
+  absl::MutexLock lock(&mu_, absl::Condition(&is_free));
+  job_ = &job;
+  mu_.Await(absl::Condition(&job.done));
+  return std::move(job.result);
+}
+
+void ChildLauncher::Run() {
+  const auto has_work = [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
+    return ending_ || job_ != nullptr;
+  };
+  absl::MutexLock lock(&mu_);
+  while (true) {
+    mu_.Await(absl::Condition(&has_work));
+    if (job_ == nullptr) return;
+    job_->result = ChildProcess::Start(job_->options);
+    job_->done = true;
+    job_ = nullptr;
+  }
 }
 
 }  // namespace cmd

@@ -7,9 +7,12 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <thread>
 #include <vector>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
 
 namespace cmd {
 
@@ -21,7 +24,9 @@ class ChildProcess {
     std::string log_file;   // The file that gets its output.
     bool keep_log = false;  // True: the output is appended to the file.
   };
-  // kNotFound or kPermissionDenied when the program cannot be run.
+  // kNotFound or kPermissionDenied when the program cannot be run. The kernel asks the program to
+  // stop when the calling thread ends, so that it does not outlive this process: see
+  // ChildLauncher.
   static absl::StatusOr<std::unique_ptr<ChildProcess>> Start(const Options& options);
   // Asks the process to stop, and kills it if it still runs after five seconds.
   ~ChildProcess();
@@ -37,6 +42,33 @@ class ChildProcess {
 
   const pid_t pid_;
   std::optional<std::string> ended_;
+};
+
+// Starts processes from a thread that lives as long as this object: they outlive whoever called
+// Start. Thread-safe.
+class ChildLauncher {
+ public:
+  ChildLauncher();
+  // The processes that it has started are asked to stop.
+  ~ChildLauncher();
+  ChildLauncher(const ChildLauncher&) = delete;
+  ChildLauncher& operator=(const ChildLauncher&) = delete;
+
+  // As ChildProcess::Start.
+  absl::StatusOr<std::unique_ptr<ChildProcess>> Start(const ChildProcess::Options& options);
+
+ private:
+  struct Job {
+    const ChildProcess::Options& options;
+    absl::StatusOr<std::unique_ptr<ChildProcess>> result;
+    bool done = false;
+  };
+  void Run();
+
+  absl::Mutex mu_;
+  Job* job_ ABSL_GUARDED_BY(mu_) = nullptr;  // What the thread is to do next.
+  bool ending_ ABSL_GUARDED_BY(mu_) = false;
+  std::thread thread_;
 };
 
 }  // namespace cmd

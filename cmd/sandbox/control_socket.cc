@@ -18,6 +18,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
+#include "absl/time/time.h"
+#include "base/clock.h"
 #include "base/status.h"
 
 namespace cmd {
@@ -28,6 +30,7 @@ constexpr char kOk[] = "ok: ";
 constexpr char kError[] = "error: ";
 constexpr size_t kMaxLine = 4096;
 constexpr time_t kPatienceSeconds = 10;
+constexpr absl::Duration kPause = absl::Milliseconds(100);  // Before it tries to accept again.
 constexpr mode_t kOwnerOnly = 0600;
 
 // Closes its descriptor on destruction.
@@ -104,6 +107,7 @@ absl::Status ControlSocket::Open(const std::string& directory) {
 
 ControlSocket::~ControlSocket() {
   if (listener_ < 0) return;
+  stop_.request_stop();
   shutdown(listener_, SHUT_RDWR);  // Wakes the thread from accept().
   if (thread_.joinable()) thread_.join();
   close(listener_);
@@ -116,7 +120,8 @@ void ControlSocket::Serve() {
     if (connection.fd >= 0) {
       Answer(connection.fd);
     } else if (errno != EINTR && errno != ECONNABORTED) {
-      return;  // The socket was shut down.
+      // Shut down, or there are no descriptors, which may pass.
+      if (!base::RealClock().SleepFor(kPause, stop_.get_token())) return;
     }
   }
 }

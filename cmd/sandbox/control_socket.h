@@ -12,6 +12,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "base/stop_token.h"
 
 namespace cmd {
 
@@ -43,6 +44,7 @@ class ControlSocket {
   const std::string path_;
   const Handler handler_;
   int listener_ = -1;
+  base::StopSource stop_;
   std::thread thread_;
 };
 

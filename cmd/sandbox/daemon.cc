@@ -42,7 +42,7 @@ absl::Status Daemon::Run(bool first) {
   options.arguments = arguments_;
   options.log_file = log_file_;
   options.keep_log = !first;
-  ASSIGN_OR_RETURN(process_, ChildProcess::Start(options));
+  ASSIGN_OR_RETURN(process_, launcher_.Start(options));
   return absl::OkStatus();
 }
 

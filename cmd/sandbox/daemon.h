@@ -46,6 +46,7 @@ class Daemon {
 
   const std::vector<std::string> arguments_;
   const std::string log_file_;
+  ChildLauncher launcher_;  // Up() may be called on a thread that ends sooner than the process.
   mutable absl::Mutex mu_;
   std::string program_ ABSL_GUARDED_BY(mu_);
   std::unique_ptr<ChildProcess> process_ ABSL_GUARDED_BY(mu_);  // Null while it does not run.

@@ -1,15 +1,22 @@
 // Two sandboxes do not disturb each other, and a running one can be steered.
 #include "cmd/sandbox/session.h"
 
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <thread>
+#include <vector>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
 #include "api/resources.h"
 #include "cmd/sandbox/steering.h"
 #include "cmd/sandbox/terminal.h"
@@ -120,6 +127,49 @@ TEST_CASE_METHOD(Fixture,
   REQUIRE(tests::Eventually([&] { return daemon.EndedByItself().has_value(); }));
   CHECK(*daemon.EndedByItself() == "exited with code 1");
   CHECK(SteerManager(false).ok());
+}
+
+TEST_CASE_METHOD(Fixture, "the controller manager outlives the thread that has started it") {
+  const auto session = Session::Open(options);
+  REQUIRE(session.ok());
+  Daemon& daemon = (*session)->daemon();
+  const std::string path = root + "/ticking";
+  std::ofstream(path) << "#!/bin/sh\nwhile sleep 0.02; do echo tick; done\n";
+  std::filesystem::permissions(path, std::filesystem::perms::owner_all);
+  std::thread([&] { REQUIRE(daemon.Start(path).ok()); }).join();
+  const auto ticks = [&] {
+    const std::string log = daemon.LogTail(1000);
+    return std::count(log.begin(), log.end(), 't');
+  };
+  const auto before = ticks();
+  CHECK(tests::Eventually([&] { return ticks() >= before + 3; }));
+  CHECK_FALSE(daemon.EndedByItself().has_value());
+}
+
+TEST_CASE_METHOD(Fixture, "the control socket goes on after a lack of descriptors") {
+  const auto control = ControlSocket::Listen(root, [](const std::string& line) { return line; });
+  REQUIRE(control.ok());
+  const int client = socket(AF_UNIX, SOCK_STREAM, 0);
+  sockaddr_un address = {};
+  address.sun_family = AF_UNIX;
+  (root + "/control.sock").copy(address.sun_path, sizeof address.sun_path - 1);
+  rlimit before = {};
+  REQUIRE(getrlimit(RLIMIT_NOFILE, &before) == 0);
+  rlimit low = before;
+  low.rlim_cur = 256;
+  REQUIRE(setrlimit(RLIMIT_NOFILE, &low) == 0);
+  std::vector<int> taken;
+  for (int fd = dup(0); fd >= 0; fd = dup(0)) taken.push_back(fd);
+  // The socket's thread cannot accept this.
+  const bool connected =
+      connect(client, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
+  // Time for the thread to fail; with less of it the test shows less, but holds.
+  absl::SleepFor(absl::Milliseconds(50));
+  close(client);
+  for (const int fd : taken) close(fd);
+  setrlimit(RLIMIT_NOFILE, &before);
+  CHECK(connected);
+  CHECK(ControlSocket::Send(root, "hello").value_or("no answer") == "hello");
 }
 
 // A customization of Deployments.
