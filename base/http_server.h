@@ -82,8 +82,8 @@ struct HttpServerOptions {
       "127.0.0.1:0";  // host:port; port 0 picks a free one; ":8080" is every address.
   std::optional<tls::ServerOptions> tls;
   int threads = 1;
-  // When there are so many, the one that has waited longest for its peer's next request makes room
-  // for another; when all of them are being answered, the one where that takes longest.
+  // Beyond this limit the connection that has waited longest for its peer's next request is closed
+  // for a new one; if all of them are being answered, the one where that takes longest.
   size_t max_connections = SIZE_MAX;
   HttpHeadCheck check_head;  // Optional.
   size_t max_body_bytes = 4 << 20;

@@ -134,10 +134,10 @@ bool BindingReconciler<Scope>::CacheFollowsWorks() const {
   return informer != nullptr && informer->HasSynced() && informer->last_error().ok();
 }
 
-// A Work that was created a moment ago, or whose creation was not answered, need not be in the
-// cache yet, and once the binding is gone nobody would delete it. Its name follows from the
-// template and its namespace from the cluster, so a GET finds it: a list by label has the server
-// read all Works.
+// The cache may lack a Work that was created a moment ago, or whose creation was not answered, and
+// once the binding is gone nobody would delete it. Its name follows from the template and its
+// namespace from the cluster, so a GET finds it; for a list by label the server would read all
+// Works.
 template <class Scope>
 absl::StatusOr<std::vector<kube::ObjectPtr>> BindingReconciler<Scope>::AllWorksOf(
     const api::BindingView& binding, const base::StopToken& stop) {

@@ -35,10 +35,10 @@ class BindingReconciler : public kube::Reconciler {
   absl::StatusOr<kube::Action> Finalize(const kube::ObjectPtr& binding,
                                         const base::StopToken& stop);
   std::vector<kube::ObjectPtr> WorksOf(const api::BindingView& binding) const;
-  // Asks the server for the binding's Works, which reads all Works for that.
+  // Asks the server for the binding's Works; to answer that, it reads all Works.
   absl::StatusOr<std::vector<kube::ObjectPtr>> ListWorksOf(const api::BindingView& binding,
                                                            const base::StopToken& stop);
-  // Returns whether the cache of Works is complete but for the last moments.
+  // Returns whether the cache has all Works except those of the last moments.
   bool CacheFollowsWorks() const;
   // Returns the binding's Works, also those that the cache does not show yet.
   absl::StatusOr<std::vector<kube::ObjectPtr>> AllWorksOf(const api::BindingView& binding,

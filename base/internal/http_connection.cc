@@ -1,10 +1,10 @@
-// A connection is in one of four states. Reading: what comes goes to the parser until a request is
-// whole; between head and body AcceptHead may refuse it. Answering: the handler has the request,
-// and what exchange_ has collected is written (Pump); what the peer sends meanwhile waits in
-// buffer_, up to 64 KiB, for the next request. Refused: an error answer is queued, what still comes
-// is thrown away, and Lingering follows. Lingering: the last answer has been sent and our direction
-// is shut down; the connection closes when the peer does, or after two seconds. An answer leads to
-// Reading again if it keeps the connection alive, else to Lingering.
+// A connection is in one of four states. Reading: received bytes go to the parser until a request
+// is complete; between head and body AcceptHead may refuse it. Answering: the handler has the
+// request, and the answer that exchange_ collects is written (Pump); bytes that the peer sends
+// meanwhile wait in buffer_, up to 64 KiB, for the next request. Refused: an error answer is
+// queued, further bytes are discarded, and Lingering follows. Lingering: the last answer has been
+// sent and our direction is shut down; the connection closes when the peer does, or after two
+// seconds. An answer leads to Reading again if it keeps the connection alive, else to Lingering.
 //
 // At most one read and one write are pending. Waiting for a request, receiving it and reading the
 // end of an answer have a deadline each, the handler's work has none; the server's sweep cuts

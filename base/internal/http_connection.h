@@ -36,9 +36,9 @@ class ConnectionTable {
  public:
   // REQUIRES: max > 0.
   explicit ConnectionTable(size_t max) : max_(max) {}
-  // False, and not added, once the table is sealed. In a full table the connection takes the place
-  // of the one that waits longest, which is cut: whoever opens connections and keeps them must not
-  // keep others out.
+  // Returns false, without adding, once the table is sealed. If the table is full, the connection
+  // that waits longest is cut for the new one, so that clients that open connections and keep them
+  // do not keep others out.
   bool Add(std::shared_ptr<HttpConnection> connection);
   void Remove(const HttpConnection* connection);
   std::vector<std::shared_ptr<HttpConnection>> All() const;
@@ -124,8 +124,8 @@ class HttpConnection : public OutputListener, public std::enable_shared_from_thi
 
   const ConnectionContext& context_;
   std::atomic<int64_t> deadline_nanos_{INT64_MAX};  // By the steady clock.
-  std::atomic<bool> answering_ = false;             // Else it waits for a request.
-  std::atomic<int64_t> turn_began_nanos_ = 0;       // When it began to do so.
+  std::atomic<bool> answering_ = false;             // False while it waits for a request.
+  std::atomic<int64_t> turn_began_nanos_ = 0;       // When that state began.
   tls::PeerIdentity peer_;
   std::vector<char> incoming_;          // The buffer of the pending read.
   boost::beast::flat_buffer buffer_;    // Bytes that were read and not parsed yet.

@@ -5,9 +5,9 @@
 // under mu_, from any thread.
 //
 // The connection is woken once until it takes again (awake_), except when the answer is aborted or
-// a stream ends: it has to learn of that at once. Detach separates the exchange from the
-// connection: the handler's calls have no effect any more, and the callback of OnClosed is run,
-// without the lock.
+// a stream ends: it has to know that at once. Detach separates the exchange from the connection:
+// the handler's calls have no effect any more, and the callback of OnClosed is run, without the
+// lock.
 #include "base/internal/http_exchange.h"
 
 #include <utility>

@@ -14,7 +14,7 @@
 
 namespace controllers {
 
-// The fields of a node and of a pod that the totals read, beside metadata (json::Fields).
+// Return the fields of a node and of a pod that the totals read, besides metadata (json::Fields).
 std::vector<std::string> NodeFields();
 std::vector<std::string> PodFields();
 

@@ -2,7 +2,7 @@
 // first one runs an errand, which calls getaddrinfo on another thread, and further ones only add
 // themselves to the waiting ones. The answer closes the question under the lock and is then given
 // to all of them, in the order in which they came and without the lock. Answers are not kept: the
-// system does that. A caller that gives up is not removed; its callback has to bear that.
+// system does that. A caller that gives up is not removed, so its callback may be called later.
 #include "kube/client/internal/resolver.h"
 
 #include <arpa/inet.h>

@@ -98,8 +98,8 @@ struct RestMapper::Impl {
   const base::Clock& clock;
   const std::shared_ptr<DiscoveryPool> pool;  // May be null.
   absl::Mutex mu;
-  int64_t begun ABSL_GUARDED_BY(mu) = 0;   // Passes so far; each has its number from here.
-  int64_t stored ABSL_GUARDED_BY(mu) = 0;  // The pass that `state` is of.
+  int64_t begun ABSL_GUARDED_BY(mu) = 0;   // The number of passes so far, which numbers them.
+  int64_t stored ABSL_GUARDED_BY(mu) = 0;  // The number of the pass that `state` comes from.
   DiscoveryState state ABSL_GUARDED_BY(mu);
   KindIndex served ABSL_GUARDED_BY(mu);
   // Resources that `served` lacks because their group could not be read.
@@ -156,7 +156,7 @@ absl::StatusOr<std::shared_ptr<const Discovery>> RestMapper::Impl::Discover(
   ASSIGN_OR_RETURN(DiscoveryState after, DiscoverSince(client, before, stop));
   if (pool != nullptr && after.found != before.found) after.found = pool->Share(after.found);
   absl::MutexLock lock(&mu);
-  // What a pass that began later has found is newer, though it came sooner.
+  // The result of a pass that began later is newer, although it came sooner.
   if (number < stored) return state.found != nullptr ? state.found : after.found;
   stored = number;
   state = std::move(after);
@@ -228,7 +228,7 @@ void RestMapper::Update(const Discovery& discovery) {
 
 void RestMapper::Reset() {
   absl::MutexLock lock(&impl_->mu);
-  impl_->stored = ++impl_->begun;  // A pass that is under way is of the time before.
+  impl_->stored = ++impl_->begun;  // A pass that is under way began before this.
   impl_->state = {};
   impl_->served = {};
   impl_->unread.clear();

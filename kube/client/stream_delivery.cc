@@ -1,8 +1,8 @@
-// busy_ is true while a callback runs, which happens without the lock; whoever has the next
+// busy_ is true while a callback runs, which happens without the lock; the thread with the next
 // callback waits for it. End is the last callback. Close waits for the one that is running and lets
 // no further one through; it must not be called from a callback, which would wait for itself. An
-// exception of a callback becomes an error for whoever delivers. A thread knows by callback_depth
-// that it is inside a callback, where it must not make a blocking call.
+// exception of a callback becomes an error for the thread that delivers. A thread knows by
+// callback_depth that it is inside a callback, where it must not make a blocking call.
 #include "kube/client/internal/stream_delivery.h"
 
 #include <exception>

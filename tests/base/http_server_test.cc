@@ -249,7 +249,7 @@ TEST_CASE("in a full server a new connection takes the place of the one that wai
   RawClient slow(server->port());
   slow.Send("GET / HTTP/1.1\r\n");
   RawClient served(server->port());
-  CHECK(served.Get("/").code == 200);  // So the other two have been accepted, and earlier.
+  CHECK(served.Get("/").code == 200);  // This shows that the other two were accepted before.
   RawClient first_newcomer(server->port());
   CHECK(first_newcomer.Get("/").code == 200);
   RawClient second_newcomer(server->port());

@@ -48,7 +48,7 @@ struct Elected {
     REQUIRE(absl::ParseTime(absl::RFC3339_full, text, &time, nullptr));
     return time;
   }
-  // Returns whether the lease is renewed so many times in a row.
+  // Returns whether the lease is renewed this many times in a row.
   bool Renews(int times) {
     for (int i = 0; i < times; ++i) {
       const absl::Time before = RenewTime();

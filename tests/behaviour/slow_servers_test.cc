@@ -20,9 +20,9 @@ namespace {
 // More than the workers that write to members.
 constexpr int kApps = 15;
 
-// A latency with dead members may be so many times that of the same run without them, and this
-// much more. The machine may be busier at one time than at another; what the tests look for takes
-// longer than that.
+// A latency with dead members may be kFactor times that of the same run without them, and this much
+// more. The load of the machine may change during a run; the delays that the tests look for exceed
+// both.
 constexpr int kFactor = 5;
 constexpr absl::Duration kFloor = absl::Seconds(6);
 
@@ -87,7 +87,7 @@ spec:
     return latencies[latencies.size() / 2];
   };
   const auto slowest_of_three = [&] { return std::max({median(), median(), median()}); };
-  median();  // The first one makes objects and connections.
+  median();  // The first round creates objects and connections.
   const absl::Duration before = slowest_of_three();
 
   // There are five workers, each of which would wait for its answer for half a minute, until the
@@ -139,7 +139,7 @@ TEST_CASE("Many members that do not answer delay the status of nobody else", "[s
   for (int m = 1; m <= kDead; ++m) {
     plane.fleet()->member(member(m))->faults().SetLatency(absl::Minutes(10));
   }
-  // Immediately, before any member is known to be slow. A probe without an answer takes five
+  // Measured at once, before any member is known to be slow. A probe without an answer takes five
   // seconds, and there are five workers: a round over the dead members would take 26 s.
   const absl::Duration first = latency();
   INFO("before " << before << ", first " << first);

@@ -81,7 +81,7 @@ TEST_CASE("Every metric that is served is described in docs/metrics.md", "[sandb
     INFO(name);
     CHECK(absl::StrContains(metrics, absl::StrCat("# TYPE ", name, " ")));
   }
-  // Upstream's labels.
+  // The labels are upstream's.
   const std::string build = LineWith(metrics, "karmada_build_info{");
   for (const char* label : {"git_version", "git_commit", "git_short_commit", "git_tree_state",
                             "build_date", "go_version", "compiler", "platform"}) {

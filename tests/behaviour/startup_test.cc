@@ -31,7 +31,7 @@
 namespace tests {
 namespace {
 
-// The controller manager on a control plane whose servers answer as a test wants it.
+// The controller manager on a control plane whose servers give the answers of a test.
 class Startup {
  public:
   Startup() {
@@ -45,14 +45,14 @@ class Startup {
 
   sandbox::ApiServer& server() { return fleet_->control_plane(); }
   std::string kubeconfig() const { return directory_.path() + "/karmada.kubeconfig"; }
-  // The last thing that the start waits for, and the loops are built before it.
+  // The start waits for this last; the loops are built before it.
   void RefuseCustomizations() {
     server().faults().FailNext(std::numeric_limits<int>::max(), 503, "GET",
                                "/resourceinterpretercustomizations");
   }
 
   void Start(const std::vector<std::string>& more_flags = {}) {
-    // Memory that was given back does not look as before, so that its use is noticed.
+    // Fills freed memory with other bytes, so that a use of it is noticed.
     std::vector<std::string> words = {
         "/usr/bin/env",
         "GLIBC_TUNABLES=glibc.malloc.perturb=165:glibc.malloc.tcache_count=0",

@@ -86,7 +86,7 @@ struct Stopped {
     return {api::ExecutionNamespace(member), api::WorkName("ConfigMap", name, ns)};
   }
 
-  // As upstream's dependencies distributor does.
+  // Does what upstream's dependencies distributor does.
   void AttachSettings() {
     const kube::Object shop = Binding("shop-deployment");
     plane.Patch("host", kBinding, shop.key(),
@@ -118,7 +118,7 @@ spec:
         api::kResourceBindingIdLabel, settings->uid(), settings->resource_version()));
   }
 
-  // As upstream's binding controller does with an override policy.
+  // Does what upstream's binding controller does with an override policy.
   void OverrideTuned() {
     const auto work = plane.Get("host", kWork, WorkOf("member1", "tuned"));
     REQUIRE(work);

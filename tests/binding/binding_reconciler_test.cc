@@ -98,7 +98,7 @@ TEST_CASE_METHOD(Fixture, "unseen Works go in all clusters that the deleted bind
   for (const char* cluster : {"m1", "m2", "m3", "m4", "m5"}) {
     PutUnseenWork({api::ExecutionNamespace(cluster), kWorkName}, "mine");
   }
-  // A Work of that name may be of another binding.
+  // A Work of that name may belong to another binding.
   PutUnseenWork({"karmada-es-m6", kWorkName}, "theirs");
   Reconcile();
   CHECK(server->All(api::Works()).size() == 1);
@@ -147,7 +147,7 @@ TEST_CASE_METHOD(Fixture, "a binding stays as long as its Works cannot be read")
   CHECK_FALSE(IsFinalized());
 }
 
-// A template that goes to three clusters.
+// A template that is propagated to three clusters.
 struct SpreadFixture : tests::MembersFixture {
   std::optional<binding::BindingReconciler<Scope>> reconciler;
 

@@ -412,7 +412,7 @@ TEST_CASE_METHOD(Fixture, "a conflict over one manifest does not keep back those
   CHECK(kube::IsConflict(Reconcile()));
   CHECK(Held().empty());
   CHECK_FALSE(m1.Find(kConfigMaps, {"ns", "other"}).empty());
-  CHECK(recorded->All().size() == 1);  // Of the other manifest alone.
+  CHECK(recorded->All().size() == 1);  // The event is about the other manifest alone.
   REQUIRE(Reconcile().ok());
   CHECK_FALSE(Held().empty());
 }

@@ -173,7 +173,7 @@ TEST_CASE("without models there are no modelings") {
   CHECK_FALSE(ResourceSummary({Node("a", "{}")}, {}, Json("[]")).Has("allocatableModelings"));
 }
 
-// Returns what a reader of these fields and of metadata makes of the object.
+// Returns the object with only these fields and metadata, as a reader of them gets it.
 kube::Object Read(const kube::Object& object, std::vector<std::string> paths) {
   paths.push_back("metadata");
   const json::Fields fields(paths);

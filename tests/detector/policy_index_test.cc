@@ -227,7 +227,7 @@ TEST_CASE_METHOD(Fixture,
   CHECK_FALSE(index->Matches(newer, Deployment("web", "")));
 }
 
-// Holds so many policies twice, by name and by kind, that do not fit "web", and one that does.
+// Holds `policies` policies twice, by name and by kind, that do not match "web", and one that does.
 struct Crowd : Fixture {
   const kube::Object object = Deployment("web", "web");
 
@@ -246,7 +246,7 @@ struct Crowd : Fixture {
   }
 };
 
-TEST_CASE("policies of other names and kinds cost a template nothing") {
+TEST_CASE("policies for other names and kinds do not slow down a look-up") {
   const Crowd few(100), many(800);
   // Looking at all policies would take eight times as long. One measurement that nothing disturbs
   // is enough to show that it does not.

@@ -83,7 +83,7 @@ class Reflector final : public Informer,
   const Resource resource_;
   const InformerOptions options_;
   const LabelSelector selector_;
-  // The client's name; whoever still waits after Stop must not ask the client for it.
+  // The client's name, kept for callers that still wait after Stop, when the client may be gone.
   const std::string server_;
   const Environment env_;
   CacheWriter writer_;

@@ -59,9 +59,10 @@ class SocketLayer : public ByteLayer {
 // kMostPerCall bytes from below and not come to an end gives up: kBroken.
 class TlsLayer : public ByteLayer {
  public:
-  // A record has 16 kB, a handshake 100 kB at most, a ticket some hundred bytes.
+  // The limit for one call; a record has 16 kB, a handshake at most 100 kB, a ticket some hundred
+  // bytes.
   static constexpr size_t kMostPerCall = 256 << 10;
-  // The lower side of the layer.
+  // The layer below, as OpenSSL uses it.
   struct Below {
     std::unique_ptr<ByteLayer> layer;
     size_t left = kMostPerCall;  // How many bytes the present call may still read.
