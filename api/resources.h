@@ -8,7 +8,7 @@
 
 namespace api {
 
-// Karmada's own API groups, those of kinds that this program does not know included. Objects of
+// Karmada's own API groups, including those whose kinds this program does not know. Objects of
 // these groups are never propagated.
 absl::Span<const absl::string_view> KarmadaGroups();
 bool IsKarmadaGroup(absl::string_view group);

@@ -14,7 +14,7 @@ class App;
 
 namespace config {
 
-// The exit code of every program of this project when it cannot run with what it was given: a
+// The exit code of every program of this project when it cannot use what the user gave it: a
 // mistake on the command line, an unusable kubeconfig.
 inline constexpr int kUsageExitCode = 2;
 

@@ -16,7 +16,7 @@ struct ClaimRequest {
   const kube::Object* policy;
 };
 
-// Returns the template as the claim of the policy will leave it.
+// Returns the template with the claim of the policy.
 template <class PolicyScope>
 kube::Object Claimed(const ClaimRequest& request);
 

@@ -31,8 +31,8 @@ class KindReports {
   void SetSelected(const kube::ObjectKey& policy, const std::set<kube::Gvk>& kinds, bool at_start) {
     unserved_.SetSelected(policy, kinds, at_start);
   }
-  // Takes what the last round of discovery has shown: a policy that names another kind gets a
-  // warning.
+  // Takes the result of the last round of discovery: a policy that names a kind which is not served
+  // gets a warning.
   void SetServed(const kube::ServedKinds& served);
   // Records that templates of the kind wait for clusters to serve it. A wait that lasts is reported
   // as an event on the policies that select the kind.

@@ -1,11 +1,12 @@
-// Claims that the detector writes to templates, so that it does not take them for edits.
+// Remembers the claims that the detector writes to templates, so that it does not take them for
+// edits.
 //
 // The pass that claims a template goes on with the claimed object, and brings its binding up to
-// date. The update that the claim causes would have everything done again: the interpreter asked,
-// the binding compared. It is recognised by what it leaves: exactly what the pass has written.
+// date. The update that the claim causes would repeat all this work: ask the interpreter, compare
+// the binding. It is recognised by its result, which is exactly what the pass has written.
 //
 // This memory may be empty at any moment; then the template is looked at once more. It never hides
-// what somebody else did: the server refuses a claim on a template that changed meanwhile, any
+// a change by somebody else: the server refuses a claim on a template that changed meanwhile, any
 // other update ends what was expected, and a pass that fails after its claim is tried again.
 #ifndef DETECTOR_OWN_CLAIMS_H_
 #define DETECTOR_OWN_CLAIMS_H_
@@ -24,14 +25,15 @@ namespace detector {
 // Thread-safe. Requests are kept without their variant.
 class OwnClaims {
  public:
-  // The template is about to be written as `claimed`. (The update may come before the answer.)
+  // Records that the template is about to be written as `claimed`. Call it before the write,
+  // because the update may come before the answer.
   void Expect(kube::Request request, kube::Object claimed) {
     request.variant = 0;
     absl::MutexLock lock(&mu_);
     expected_.insert_or_assign(std::move(request), std::move(claimed));
   }
-  // Call it with what each update of the template's specification has left. Returns whether that is
-  // what was expected; nothing is expected any more.
+  // Call it with the template after each update of its specification. Returns whether that is what
+  // was expected; afterwards nothing is expected.
   bool Take(kube::Request request, const kube::Object& now) {
     request.variant = 0;
     absl::MutexLock lock(&mu_);

@@ -24,7 +24,7 @@ struct TemplateMemory {
   WaitingSet waiting;              // Templates that no policy has matched.
   WaitingSet uncounted;            // Templates whose pods could not be counted the last time.
   TemplateEdits edits;             // Edits that bindings do not record yet.
-  OwnClaims claims;                // Claims of the detector whose updates have not come yet.
+  OwnClaims claims;                // Claims by the detector whose updates have not come yet.
   kube::EventRecorder outcomes;    // By CountingName and ApplyingName.
   kube::ConflictStreak conflicts;  // By ApplyingName.
 

@@ -36,8 +36,8 @@ class UnservedKinds {
   // Records that the policy selects these kinds from now on. An empty set stands for a policy that
   // is gone.
   void SetSelected(const kube::ObjectKey& policy, const std::set<kube::Gvk>& kinds, bool at_start);
-  // Takes what the last round of discovery has shown. Returns what is to be reported; each finding
-  // is returned once as long as policy and kind stay as they are. Kinds of groups that could not be
+  // Takes the result of the last round of discovery. Returns the findings to report; each is
+  // returned once as long as policy and kind stay as they are. Kinds of groups that could not be
   // read are not reported.
   std::vector<Finding> SetServed(const kube::ServedKinds& served, base::SteadyTime now);
 

@@ -20,7 +20,7 @@
 
 namespace loops {
 
-// Returns the rate limits of queues that the flags ask for.
+// Returns the rate limits of queues that the flags set.
 kube::RateLimiterOptions RateLimiterOf(const config::RateLimits& limits);
 
 // Copies refer to the same things. REQUIRES: everything it refers to outlives the manager's Run.

@@ -1,10 +1,10 @@
 // Each Work with unwritten changes has one entry in pending_, into which later changes are folded.
 // Submit queues the Work's key, after 100 ms for settled news and after two seconds for progress. A
 // pass takes the entry out and applies it to the status that the cache holds; statuses of manifests
-// that the Work has no more are dropped. If nothing changes by that, the entry is done with. If any
-// of its news is settled, the pass writes at once; otherwise the gate may ask it to come again
-// later. An entry that must wait is put back below what came in the meantime, and so is one whose
-// write fails; the queue's back-off repeats the latter, without a further hold.
+// that the Work has no more are dropped. If that changes nothing, the entry is dropped. If any of
+// its news is settled, the pass writes at once; otherwise the gate may make it come again later. An
+// entry that must wait is put back below what came in the meantime, and so is one whose write
+// fails; the queue's back-off repeats the latter, without a further hold.
 //
 // An entry belongs to one incarnation of a Work and is dropped with it. mu_ guards pending_ and is
 // not held while an entry is applied or written; the queue gives a Work to one worker at a time.
@@ -154,7 +154,7 @@ class WorkStatusWriter::Loop : public kube::Reconciler {
     return std::move(node.mapped());
   }
 
-  // nullopt when there is nothing to write.
+  // Returns nullopt when there is nothing to write.
   std::optional<Revision> RevisionOf(const kube::ObjectKey& key, const Pending& pending) const {
     kube::ObjectPtr work = manager_.cluster().Find(api::Works(), key);
     if (work == nullptr || work->uid() != pending.uid) return std::nullopt;

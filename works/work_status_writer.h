@@ -39,7 +39,7 @@ struct WorkStatusChange {
 // back-off.
 class WorkStatusWriter {
  public:
-  // Registers the writer's loop with the manager. `limiter` is how its queue puts off what failed.
+  // Registers the writer's loop with the manager. `limiter` sets the back-off of its queue.
   explicit WorkStatusWriter(kube::Manager& manager, const kube::RateLimiterOptions& limiter = {});
   ~WorkStatusWriter();
   WorkStatusWriter(const WorkStatusWriter&) = delete;

@@ -193,7 +193,7 @@ absl::Status CheckServerOf(const config::Options& options, const Connection& con
                            const base::StopToken& stop) {
   kube::Client client(connection.loops, ControlPlaneClient(options, connection.host),
                       base::RealClock(), nullptr);
-  // The wait is longer than a liveness probe's patience.
+  // The wait may take longer than a liveness probe allows, so probes are answered during it.
   std::unique_ptr<base::HttpServer> health;
   const auto serve_health = [&]() -> absl::Status {
     ASSIGN_OR_RETURN(

@@ -21,7 +21,7 @@
 
 namespace {
 
-// Exit codes as upstream's, but for wrong flags and an unusable kubeconfig
+// The exit codes are upstream's, except for wrong flags and an unusable kubeconfig
 // (config::kUsageExitCode).
 constexpr int kFailed = 1;
 

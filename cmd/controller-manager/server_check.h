@@ -16,7 +16,7 @@ namespace cmd {
 struct ServerCheck {
   std::string host;         // The name of the server in messages.
   absl::Duration patience;  // How long to wait for Karmada's APIs.
-  // Called once when they have to be waited for; an error ends the wait. Optional.
+  // Called once when Karmada's APIs have to be waited for; an error ends the wait. Optional.
   std::function<absl::Status()> on_wait = {};
 };
 

@@ -20,9 +20,9 @@ namespace cmd::interpret {
 
 enum class ExitCode {
   kFine = 0,
-  // Done, and the answer is bad: a mistake found, a failed test, an operation's error.
+  // It was done, with a bad result: a mistake found, a failed test, an operation's error.
   kFailed = 1,
-  // Not done: a wrong flag, an unreadable file, an unreachable server.
+  // It could not be done: a wrong flag, an unreadable file, an unreachable server.
   kUnusable = config::kUsageExitCode,
 };
 

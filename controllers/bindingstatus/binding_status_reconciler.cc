@@ -34,7 +34,7 @@ std::string FailurePrefix(const kube::ObjectKey& binding) {
   return absl::StrCat(binding.ToString(), ": ");
 }
 
-// The binding with the status that follows from its Works.
+// Returns the binding with the status that follows from its Works.
 kube::Object WithStatus(const api::BindingView& binding,
                         const std::vector<api::AggregatedStatusItem>& items, absl::Time now) {
   kube::Object after = binding.object();

@@ -42,7 +42,7 @@ class BindingStatusReconciler : public kube::Reconciler {
   // Returns how long to wait before news is written; zero to write now. News that is not `at_once`
   // is intermediate.
   absl::Duration HoldFor(const kube::ObjectKey& key, bool at_once);
-  // Writes the status of `after`, which carries so many clusters.
+  // Writes the status of `after`, which has entries for `clusters` clusters.
   absl::Status WriteBinding(const kube::ObjectPtr& binding, const kube::Object& after,
                             size_t clusters, const base::StopToken& stop);
   absl::Status WriteTemplate(const api::BindingView& binding,

@@ -6,11 +6,11 @@
 // reach it.
 //
 // A failed probe changes the Ready condition alone. A part that cannot be collected stays as it
-// was, among the kinds those of the API groups that cannot be read; the condition
-// CompleteAPIEnablements says so of kinds; the cluster is reported as ready all the same. A write
-// that fails is repeated with back-off. A cluster waits for the finalizer of the cluster loop
-// before its first round. The age of a flip and the totals are remembered; after a restart the
-// first observation counts as it is, and the totals come with the first list.
+// was, and so do the kinds of an API group that cannot be read, which the condition
+// CompleteAPIEnablements reports; the cluster is reported as ready all the same. A write that fails
+// is repeated with back-off. A cluster waits for the finalizer of the cluster loop before its first
+// round. The age of a flip and the totals are remembered; after a restart the first observation
+// counts as it is, and the totals come with the first list.
 #include "controllers/clusterstatus/cluster_status_reconciler.h"
 
 #include <map>
@@ -47,7 +47,8 @@ kube::Condition Ready(bool ready, const char* reason, std::string message) {
   return api::ConditionOf(api::kClusterReady, ready, reason, std::move(message));
 }
 
-// Lists what the discovery has found, and of what it could not read, what was listed before.
+// Returns the API enablements: what the discovery has found, and for groups that it could not read,
+// what was listed before.
 json::Value ApiEnablements(const kube::Discovery& discovery, const json::Value& before) {
   std::map<std::string, std::map<std::string, std::string>> groups;
   for (const kube::ApiResource& r : discovery.resources) {

@@ -53,7 +53,7 @@ void ForEachScheduled(const json::Value& list, Count count) {
   }
 }
 
-// A limit does not stand in for a missing request here, as upstream.
+// As upstream, a limit does not stand in for a missing request here.
 Quantities RequestsOf(const kube::Object& pod) {
   static const auto& one_pod = *new json::Value(json::Value::Object({{"pods", 1}}));
   kube::PodRequest request;

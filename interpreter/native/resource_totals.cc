@@ -36,7 +36,7 @@ void ForEachScheduled(Fields& owner, absl::string_view map, const json::Value& e
   }
 }
 
-// Requests, and limits where there is no request.
+// Calls `count` with the requests, and with the limits of resources that have no request.
 template <class Count>
 void ForEachRequest(Fields& pod_spec, absl::string_view containers, Count count) {
   static const json::Value none;

@@ -1,4 +1,4 @@
-// What a pass of discovery could not read, and so says nothing about.
+// Tells apart what a pass of discovery did not find and what it could not read.
 #ifndef KUBE_CLIENT_FAILED_GROUPS_H_
 #define KUBE_CLIENT_FAILED_GROUPS_H_
 
@@ -11,8 +11,9 @@
 
 namespace kube {
 
-// Returns whether `failed_groups`, those of a Discovery, have the group version ("v1", "apps/v1"),
-// or the root above it. What a pass did not find there may be served all the same.
+// Returns whether a pass of discovery could not read the group version ("v1", "apps/v1"), or the
+// root above it; `failed_groups` are those of the Discovery. Kinds that the pass did not find there
+// may be served all the same.
 inline bool IsUnread(absl::Span<const std::string> failed_groups, absl::string_view group_version) {
   const bool is_root = absl::StartsWith(group_version, "/");
   const absl::string_view root = is_root                                 ? group_version

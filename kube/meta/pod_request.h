@@ -1,8 +1,9 @@
-// What one pod requests, added up as the scheduler does: of each resource the sum over the
-// containers, at least what any init container requests, plus the overhead.
+// The resources that one pod requests, added up as the scheduler does: for each resource the sum
+// over the containers, or the largest request of an init container if that is more, plus the
+// overhead.
 //
-// The caller walks through the pod, since callers differ in what they do about a quantity that
-// cannot be read, and in what stands in for a missing request (nothing, or the limit).
+// The caller walks through the pod, because callers differ in how they treat a quantity that cannot
+// be read, and in what stands in for a missing request (nothing, or the limit).
 #ifndef KUBE_META_POD_REQUEST_H_
 #define KUBE_META_POD_REQUEST_H_
 
@@ -25,20 +26,20 @@ class PodRequest {
     absl::string_view name() const { return resource->name(); }
   };
 
-  // `resource` is a member of a map of resources to quantities, and `quantity` what its value says.
+  // `resource` is a member of a map of resources to quantities, and `quantity` its parsed value.
   // Call them in this order: for all containers, for all init containers, for the overhead.
   // REQUIRES: IsScheduledResource(resource.name()); the member outlives this object.
   void AddContainer(const json::Member& resource, const Quantity& quantity);
   void AddInitContainer(const json::Member& resource, const Quantity& quantity);
   void AddOverhead(const json::Member& resource, const Quantity& quantity);
 
-  // One for each resource, in the order in which they were named first.
+  // One amount for each resource, in the order in which they were first named.
   absl::Span<const Amount> amounts() const { return amounts_; }
 
  private:
   int64_t& Held(const json::Member& resource);
 
-  // A handful of resources: a linear search beats any map.
+  // A pod names few resources, for which a linear search is faster than a map.
   absl::InlinedVector<Amount, 8> amounts_;
 };
 

@@ -1,4 +1,4 @@
-// What an API server serves, as subscribers of WatchedKinds get to know it.
+// The kinds that an API server serves, as subscribers of WatchedKinds receive them.
 #ifndef KUBE_RUNTIME_SERVED_KINDS_H_
 #define KUBE_RUNTIME_SERVED_KINDS_H_
 
@@ -10,16 +10,16 @@
 
 namespace kube {
 
-// What rounds of discovery have shown.
+// The combined result of the rounds of discovery so far.
 struct ServedKinds {
-  // Those that can be watched. A kind whose group could not be read this time is among them if it
-  // was before.
+  // The kinds that can be watched. A kind whose group could not be read in the last round is among
+  // them if it was before.
   std::set<Gvk> kinds;
-  // Of these, those that have been there since the first round; also those of a group that no round
-  // could read before, of which nobody knows better.
+  // The subset of `kinds` that has been served since the first round. A kind of a group that no
+  // earlier round could read counts as served since then.
   std::set<Gvk> at_start;
-  // What the last round could not read, as in Discovery: kinds may be served there that no round
-  // has shown.
+  // The groups that the last round could not read, as in Discovery; they may have kinds that no
+  // round has found.
   std::vector<std::string> failed_groups;
 };
 

@@ -14,9 +14,9 @@ namespace sandbox {
 // Amounts by resource name ("cpu", "memory", "pods", ...).
 using Amounts = std::map<std::string, kube::Quantity>;
 
-// What a pod occupies: the sum over its containers, or the largest init container where that is
-// more, plus overhead, plus one of "pods". It is written here anew (see kube/meta/pod_request.h),
-// so that the sandbox does not share a mistake with the loops that are tested on it.
+// Returns what a pod occupies: the sum over its containers, or the largest init container if that
+// is more, plus overhead, plus one of "pods". kube/meta/pod_request.h is deliberately not used, so
+// that the sandbox does not share a mistake with the loops that are tested on it.
 Amounts RequestsOf(const kube::Object& pod);
 
 // Not thread-safe.

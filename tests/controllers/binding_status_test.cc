@@ -172,7 +172,7 @@ struct WideFixture : Fixture {
   }
 };
 
-TEST_CASE_METHOD(WideFixture, "what is there already is not held as intermediate news") {
+TEST_CASE_METHOD(WideFixture, "a status that is already written is not held back") {
   kube::Object binding = server->Find(api::ResourceBindings(), kBinding);
   json::Value clusters = binding.spec()["clusters"];
   clusters.Append(Json(R"({"name": "late"})"));  // It has not answered.

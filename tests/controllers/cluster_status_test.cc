@@ -125,7 +125,7 @@ TEST_CASE_METHOD(Fixture, "a member that serves nothing is said to have empty en
         "collected empty APIEnablements from the cluster");
 }
 
-// Which of the group versions are there, in order: "apps/v1 x.io/v1".
+// Returns the group versions with the number of their kinds, in order: "apps/v1=1 x.io/v1=1".
 std::string Enablements(const kube::Object& cluster) {
   std::string all;
   for (const json::Value& entry : cluster.status()["apiEnablements"].items()) {
@@ -135,7 +135,7 @@ std::string Enablements(const kube::Object& cluster) {
   return all;
 }
 
-TEST_CASE_METHOD(Fixture, "what could not be read this time stays listed, as partial") {
+TEST_CASE_METHOD(Fixture, "groups that cannot be read stay listed, with reason Partial") {
   const kube::Resource robots{{"x.io", "v1", "Robot"}, "robots", true};
   m1.Serve({tests::kConfigMaps, tests::kDeployments, robots});
   const auto cluster_now = [&] { return server->Find(api::Clusters(), {"", "m1"}); };

@@ -41,7 +41,7 @@ TEST_CASE("the tables of Karmada's kinds and groups name the same groups") {
   }
 }
 
-TEST_CASE("Kinds that the flag skips are no templates either") {
+TEST_CASE("Kinds that the flag skips are not templates either") {
   const auto filter = detector::TemplateFilter::Create("a.io;c.io/v1/X", {}).value();
   CHECK_FALSE(filter.AllowsResource({"a.io", "v2", "Any"}));
   CHECK_FALSE(filter.AllowsResource({"c.io", "v1", "X"}));

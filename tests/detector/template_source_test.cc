@@ -1,4 +1,4 @@
-// Which kinds are watched for templates, and which of their changes are worked on.
+// Tests which kinds are watched for templates, and which of their changes are worked on.
 #include "detector/template_source.h"
 
 #include <algorithm>
@@ -143,7 +143,7 @@ TEST_CASE_METHOD(Running, "a claim that somebody else takes away or changes is m
   SECTION("changed") { a.SetLabel(api::kPropagationPolicyIdLabel, "other"); }
   server->Put(kDeployments, a);
   CHECK(Eventually([&] { return claim() == "p-id"; }));
-  // The same again: what was expected of the first write is over.
+  // Once more: nothing of the first write is expected any more.
   server->Put(kDeployments, a);
   CHECK(Eventually([&] { return claim() == "p-id"; }));
 }

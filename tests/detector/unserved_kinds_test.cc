@@ -48,7 +48,7 @@ TEST_CASE_METHOD(Fixture, "a kind whose group cannot be read is not reported unt
     return kinds.SetServed({.kinds = {}, .failed_groups = {failed}}, now);
   };
   for (int i = 0; i < 3; ++i) CHECK(after(i == 1 ? "/apis" : "apps/v1").empty());
-  CHECK(after("other.io/v1").empty());  // The first round without it.
+  CHECK(after("other.io/v1").empty());  // This is the first round without the kind.
   CHECK(after("/api").size() == 1);
 }
 

@@ -192,8 +192,8 @@ TEST_CASE_METHOD(Fixture, "what is there already is not written") {
   CHECK(Patches() == 2);
 }
 
-// The rate is of writes: news that say what is there already must not use it up.
-TEST_CASE_METHOD(Fixture, "what is there already costs nothing of the rate of intermediate news") {
+// The rate limits writes: news that changes nothing must not use it up.
+TEST_CASE_METHOD(Fixture, "news that changes nothing does not use up the rate of writes") {
   writer->Submit(work, {{Applied("True")}, {}}, News::kSettled);
   clock.Advance(works::kSettledHold);
   REQUIRE(AwaitStatus("Applied", "True"));
@@ -227,7 +227,7 @@ struct PatientFixture : Fixture {
   PatientFixture() : Fixture({.base_delay = absl::Hours(1), .max_delay = absl::Hours(1)}) {}
 };
 
-TEST_CASE_METHOD(PatientFixture, "what could not be written is put off as the limiter says") {
+TEST_CASE_METHOD(PatientFixture, "failed writes are repeated with the limiter's back-off") {
   const kube::Object other = PutCopy("other");
   server->FailNext("PATCH", 500, "InternalError");
   writer->Submit(work, {{Applied("True")}, {}}, News::kSettled);

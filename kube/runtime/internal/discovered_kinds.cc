@@ -26,7 +26,7 @@ void DiscoveredKinds::Store(const Discovery& discovery) {
     }
   }
   for (const auto& [gvk, resource] : served_) {
-    // It may be there still.
+    // The kind may still be served.
     if (IsUnread(discovery.failed_groups, gvk.ApiVersion())) found.try_emplace(gvk, resource);
   }
   served_ = std::move(found);

@@ -1,5 +1,5 @@
-// What rounds of discovery have found, put together: a round that could not read everything takes
-// nothing away that it has not looked for.
+// The combined result of rounds of discovery: a round that could not read some groups does not
+// remove the kinds of those groups.
 #ifndef KUBE_RUNTIME_INTERNAL_DISCOVERED_KINDS_H_
 #define KUBE_RUNTIME_INTERNAL_DISCOVERED_KINDS_H_
 
@@ -17,9 +17,9 @@ namespace kube::internal {
 // Kinds in their preferred version that can be listed, watched and deleted. Not thread-safe.
 class DiscoveredKinds {
  public:
-  // What the next round has found.
+  // Adds the result of the next round.
   void Note(const Discovery& discovery);
-  // The kind's resource; nullptr when it cannot be watched.
+  // Returns the kind's resource; nullptr if it cannot be watched.
   const Resource* Find(const Gvk& gvk) const;
   const ServedKinds& shown() const { return shown_; }
 
@@ -30,7 +30,7 @@ class DiscoveredKinds {
 
   std::map<Gvk, Resource> served_;
   ServedKinds shown_;
-  // What no round could read so far; nullopt before the first one.
+  // The groups that no round could read so far; nullopt before the first round.
   std::optional<std::vector<std::string>> never_read_;
 };
 

@@ -14,7 +14,7 @@ namespace {
 // The limit of the health and of the metrics server: many more than probes and scrapers need, and
 // few enough to cost little memory and leave descriptors for the connections to members.
 constexpr size_t kMaxConnections = 500;
-// A probe or a scraper connects when it has something to ask.
+// Probes and scrapers send their request as soon as they have connected.
 constexpr absl::Duration kFirstRequestTimeout = absl::Seconds(10);
 
 constexpr char kText[] = "text/plain; charset=utf-8";

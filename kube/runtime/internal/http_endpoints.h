@@ -12,7 +12,8 @@
 
 namespace kube::internal {
 
-// Answers requests without a body at `address`. nullptr when that is "" or "0".
+// Starts a server at `address` that answers requests without a body. Returns nullptr if the address
+// is "" or "0".
 absl::StatusOr<std::unique_ptr<base::HttpServer>> Serve(
     const std::string& address, std::function<base::HttpResponse(const base::HttpRequest&)> answer);
 

@@ -109,7 +109,7 @@ TEST_CASE_METHOD(Fixture, "Karmada's APIs are waited for while they are installe
   CHECK(waits == 1);
 }
 
-TEST_CASE_METHOD(Fixture, "who cannot answer probes during the wait does not wait") {
+TEST_CASE_METHOD(Fixture, "the check fails if probes cannot be answered during the wait") {
   server->Answer("/version", 200, kVersion);
   server->Answer("/apis", 200, kPlain);
   on_wait = absl::UnavailableError("cannot bind :10357");

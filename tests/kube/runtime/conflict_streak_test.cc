@@ -14,7 +14,7 @@ TEST_CASE("a few conflicts in a row are silent, then they count as a failure") {
   CHECK(absl::IsAborted(streak.Judge("b", conflict)));  // Each item has its own count.
   const absl::Status failure = streak.Judge("a", conflict);
   CHECK(absl::IsFailedPrecondition(failure));
-  // What does not change is written once, into conditions and events.
+  // A message that stays the same is written to conditions and events only once.
   CHECK(failure.message() == "denied");
   CHECK(streak.Judge("a", conflict) == failure);
 }

@@ -40,17 +40,17 @@ TEST_CASE("a kind that a round has not found is gone unless its group could not 
   CHECK(kinds.shown().kinds == Kinds{kPods.gvk});
 }
 
-TEST_CASE("what the first round shows has been there, what a later one shows is new") {
+TEST_CASE("kinds of the first round were there at the start, those of a later one not") {
   DiscoveredKinds kinds;
   kinds.Note(Round({kPods}));
   kinds.Note(Round({kPods, kRobots}));
   CHECK(kinds.shown().at_start == Kinds{kPods.gvk});
   kinds.Note(Round({kRobots}));
-  kinds.Note(Round({kPods, kRobots}));  // Defined anew.
+  kinds.Note(Round({kPods, kRobots}));  // The kind was defined again.
   CHECK(kinds.shown().at_start.empty());
 }
 
-TEST_CASE("a group that could not be read so far has been there when it is read") {
+TEST_CASE("kinds of a group that no round could read count as there at the start") {
   const std::string first = GENERATE("x.io/v1", "/apis");
   const std::string then = GENERATE("x.io/v1", "/apis");
   DiscoveredKinds kinds;
@@ -60,7 +60,7 @@ TEST_CASE("a group that could not be read so far has been there when it is read"
   kinds.Note(Round({kPods, kRobots}));
   CHECK(kinds.shown().at_start == Kinds{kPods.gvk, kRobots.gvk});
   kinds.Note(Round({kPods, kRobots}, {"y.io/v1"}));
-  kinds.Note(Round({kPods, kRobots, kWidgets}));  // Its group came to be listed later.
+  kinds.Note(Round({kPods, kRobots, kWidgets}));  // The group was listed only later.
   CHECK(kinds.shown().at_start == Kinds{kPods.gvk, kRobots.gvk});
 }
 

@@ -299,7 +299,7 @@ TEST_CASE_METHOD(Fixture, "health and metrics are served from before leadership 
   CHECK(manager->health_port() == 0);
 }
 
-TEST_CASE_METHOD(Fixture, "before there is a manager its address answers that it is not ready") {
+TEST_CASE_METHOD(Fixture, "before there is a manager, /readyz at its address fails") {
   const StartupWait wait{"karmada-apis", "none is served yet"};
   auto waiting = ServeStartupHealth("127.0.0.1:0", wait);
   REQUIRE(waiting.ok());

@@ -18,7 +18,7 @@ using tests::kPods;
 using tests::Pod;
 
 const Resource kRobots{{"x.io", "v1", "Robot"}, "robots", true};
-const Gvk kBroken{"y.io", "v1", "Widget"};  // Of a group that cannot be read.
+const Gvk kBroken{"y.io", "v1", "Widget"};  // A kind of a group that cannot be read.
 
 // Records the events of all its kinds as "+a", "~a", "-a".
 struct Subscriber : KindSubscriber {
@@ -145,7 +145,7 @@ TEST_CASE_METHOD(Fixture,
   REQUIRE(Later([&] { return one.Seen() == "+r end of Robot +r "; }));
 }
 
-TEST_CASE_METHOD(Fixture, "a kind goes though a group that it is not of cannot be read") {
+TEST_CASE_METHOD(Fixture, "a kind ends although another group cannot be read") {
   server->Put(kRobots, Object::Make(kRobots.gvk, {"ns", "r"}));
   by_one.Need(kRobots.gvk, "policy");
   server->Serve({kPods, kRobots}, {kBroken});
