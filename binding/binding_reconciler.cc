@@ -252,8 +252,8 @@ void BindingReconciler<Scope>::Report(const api::BindingView& binding, const kub
 
 namespace {
 
-// Returns a request for the binding of a Work that is gone: somebody may have deleted it whose
-// binding still wants it. A binding that is deleted itself needs no request.
+// Maps a Work that is gone to its binding, which may still want the Work if somebody deleted it. A
+// binding that is being deleted needs no request.
 template <class Scope>
 kube::MapFn BindingThatLostWork(kube::Manager& manager) {
   return [&manager](const kube::Object& work) {

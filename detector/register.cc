@@ -75,8 +75,8 @@ void RequeueTemplates(const loops::Context& context, const std::shared_ptr<Parts
   }
 }
 
-// Returns the request for the template of a binding that is gone: somebody may have deleted it
-// although policy and template are there.
+// Maps a binding that is gone to its template: somebody may have deleted the binding although
+// policy and template are still there.
 kube::MapFn TemplateThatLostBinding(const TemplateFilter& filter) {
   return [filter](const kube::Object& binding) {
     const api::ObjectReference reference = api::BindingView(binding).Resource();

@@ -32,8 +32,8 @@ class TemplateFilter {
   config::SkippedNamespaces skipped_namespaces_;
 };
 
-// Returns whether objects of the kind are templates in no configuration: those of Karmada's own
-// groups, events and leases.
+// Returns whether objects of the kind cannot be templates in any configuration: those of Karmada's
+// own groups, events and leases.
 bool IsNeverPropagated(const kube::Gvk& gvk);
 
 // Returns whether an update matters: something other than status, managedFields and resourceVersion

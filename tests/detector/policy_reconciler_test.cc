@@ -139,7 +139,7 @@ TEST_CASE_METHOD(Fixture, "a deleted policy releases templates of a kind that is
   CHECK(informers.Find(tests::kServices) == nullptr);
 }
 
-// The webhook of Karmada refuses a policy without its id.
+// The policy keeps its own label, because Karmada's webhook refuses a policy without its id.
 TEST_CASE_METHOD(Fixture,
                  "a deleted policy that selects policies and bindings leaves their labels") {
   PutPolicy();
