@@ -129,9 +129,10 @@ absl::Status RegisterNamespaceSync(const loops::Context& context, int workers) {
     if (!initial && manager.IsLeader()) queue.Add({.cluster = std::string(cluster->name())});
   };
   kube::EventHandler made;
-  made.on_add = [&queue = controller.queue()](const kube::ObjectPtr& ns, bool initial) {
+  made.on_add = [&queue = controller.queue(), &manager = context.manager](const kube::ObjectPtr& ns,
+                                                                          bool initial) {
     absl::StatusOr<std::string> cluster = api::ClusterOfExecutionNamespace(ns->name());
-    if (!initial && cluster.ok()) queue.Add({.cluster = *std::move(cluster)});
+    if (!initial && manager.IsLeader() && cluster.ok()) queue.Add({.cluster = *std::move(cluster)});
   };
   controller.Keep(std::make_shared<kube::HandlerRegistration>(context.InformerOf(api::Clusters()),
                                                               std::move(joined)));
