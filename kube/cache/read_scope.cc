@@ -1,6 +1,7 @@
 #include "kube/cache/read_scope.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 
@@ -19,6 +20,10 @@ ReadScope::ReadScope(const ClusterClient& client, const std::vector<const Inform
 }
 
 ReadScope::~ReadScope() { current = outer_; }
+
+ReadScope::Pause::Pause() : held_(std::exchange(current, nullptr)) {}
+
+ReadScope::Pause::~Pause() { current = held_; }
 
 absl::Status ReadScope::status() const {
   if (undeclared_.empty()) return absl::OkStatus();

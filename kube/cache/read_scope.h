@@ -31,6 +31,18 @@ class ReadScope {
   ~ReadScope();
   ReadScope(const ReadScope&) = delete;
 
+  // While it exists, reads of the thread count for no scope. A write calls the handlers of other
+  // loops on the thread of the loop that wrote; what they read is not that loop's.
+  class Pause {
+   public:
+    Pause();
+    ~Pause();
+    Pause(const Pause&) = delete;
+
+   private:
+    ReadScope* const held_;
+  };
+
   // The error is kInternal and names the first kind that was read without being declared.
   absl::Status status() const;
 

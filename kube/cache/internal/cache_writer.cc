@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "absl/strings/numbers.h"
+#include "kube/cache/read_scope.h"
 
 namespace kube::internal {
 namespace {
@@ -178,6 +179,7 @@ void CacheWriter::Stop() {
 }
 
 void CacheWriter::Dispatch() {
+  const ReadScope::Pause pause;
   absl::MutexLock lock(&mu_);
   if (dispatcher_ != std::thread::id()) return;  // The present dispatcher will get to the change.
   dispatcher_ = std::this_thread::get_id();

@@ -290,6 +290,27 @@ TEST_CASE_METHOD(Fixture, "a scope names what was read and not declared") {
   CHECK(outer.status().ok());
 }
 
+TEST_CASE_METHOD(Fixture,
+                 "what handlers read does not count for the loop whose write they report") {
+  Sync();
+  const kube::Resource others{{"", "v1", "ConfigMap"}, "configmaps", true};
+  const std::vector<const Informer*> declared = {informers.Get(kPods).get()};
+  bool called = false;
+  informers.Get(kPods)->AddHandler({.on_add = [&](const ObjectPtr&, bool) {
+    cluster.Find(others, key);
+    called = true;
+  }});
+  server->Block("WATCH");  // Otherwise the watch may deliver the object, on a thread of its own.
+  server->EndWatches(absl::OkStatus());
+  const ReadScope scope(cluster, declared);
+  REQUIRE(cluster.Create(kPods, Pod("a"), stop).ok());
+  CHECK(called);
+  CHECK(scope.status().ok());
+  cluster.Find(others, key);
+  CHECK_FALSE(scope.status().ok());
+  server->Unblock();
+}
+
 TEST_CASE_METHOD(Fixture, "a write starts no informer") {
   REQUIRE(cluster.Create(kPods, Pod("a"), stop).ok());
   CHECK(informers.Find(kPods) == nullptr);
