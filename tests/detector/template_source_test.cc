@@ -13,6 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "api/binding.h"
 #include "api/keys.h"
+#include "api/policy_scope.h"
 #include "detector/register.h"
 #include "tests/support/eventually.h"
 #include "tests/support/loops_fixture.h"
@@ -121,6 +122,15 @@ struct Running : StandBy {
   Running() {
     PutPolicy("p", kDeployments.gvk);
     Start();
+    // The look at the policy queues the templates that it has claimed.
+    REQUIRE(Eventually([&] { return PolicyLooks() > 0; }));
+  }
+  double PolicyLooks() {
+    return registry
+        .GetCounter("controller_runtime_reconcile_total", "",
+                    {{"controller", std::string(api::policy_scope::Namespaced::kQueue)},
+                     {"result", "success"}})
+        .Value();
   }
 };
 
