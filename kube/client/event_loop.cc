@@ -186,6 +186,20 @@ class EpollReactor : public Reactor {
   std::array<char, kScratchBytes> scratch_;
 };
 
+// Joins a thread that is about to end, at the latest before the process ends: a thread that ended
+// while OpenSSL cleans up would leave memory behind. For a thread that calls this itself.
+void JoinLater(std::thread thread) {
+  static auto* const mu = new absl::Mutex;
+  static auto* const last = new std::thread;
+  [[maybe_unused]] static const int registered = std::atexit([] {
+    absl::MutexLock lock(mu);
+    if (last->joinable()) last->join();
+  });
+  absl::MutexLock lock(mu);
+  if (last->joinable()) last->join();
+  *last = std::move(thread);
+}
+
 class ThreadedLoop : public EventLoop {
  public:
   ~ThreadedLoop() override {
@@ -193,7 +207,7 @@ class ThreadedLoop : public EventLoop {
     if (!thread_.joinable()) return;
     // The last owner may have been destroyed on the loop's own thread.
     if (OnThread()) {
-      thread_.detach();
+      JoinLater(std::move(thread_));
     } else {
       thread_.join();
     }
