@@ -186,40 +186,72 @@ class EpollReactor : public Reactor {
   std::array<char, kScratchBytes> scratch_;
 };
 
-// Joins a thread that is about to end, at the latest before the process ends: a thread that ended
-// while OpenSSL cleans up would leave memory behind. For a thread that calls this itself.
-void JoinLater(std::thread thread) {
-  static auto* const mu = new absl::Mutex;
-  static auto* const last = new std::thread;
-  [[maybe_unused]] static const int registered = std::atexit([] {
-    absl::MutexLock lock(mu);
-    if (last->joinable()) last->join();
-  });
-  absl::MutexLock lock(mu);
-  if (last->joinable()) last->join();
-  *last = std::move(thread);
-}
+// The threads of all loops. The process ends only after them: a thread that still used OpenSSL
+// while that cleans itself up would crash.
+class LoopThreads {
+ public:
+  static LoopThreads& Get() {
+    static auto* const threads = new LoopThreads;
+    [[maybe_unused]] static const int registered = std::atexit([] { Get().JoinAll(); });
+    return *threads;
+  }
+
+  std::thread::id Start(const std::shared_ptr<EpollReactor>& reactor) {
+    absl::MutexLock lock(&mu_);
+    std::thread thread([reactor] { reactor->Run(); });
+    const std::thread::id id = thread.get_id();
+    running_[id] = {std::move(thread), reactor};
+    return id;
+  }
+  // Ends the thread and waits for it. A thread that calls this for itself ends afterwards, and
+  // JoinAll waits for it.
+  void Stop(std::thread::id id) {
+    Running running;
+    {
+      absl::MutexLock lock(&mu_);
+      const auto found = running_.find(id);
+      if (found == running_.end()) return;  // JoinAll is waiting for it.
+      found->second.reactor->Stop();
+      if (id == std::this_thread::get_id()) return;
+      running = std::move(found->second);
+      running_.erase(found);
+    }
+    running.thread.join();
+  }
+
+ private:
+  struct Running {
+    std::thread thread;
+    std::shared_ptr<EpollReactor> reactor;
+  };
+
+  void JoinAll() {
+    std::map<std::thread::id, Running> running;
+    {
+      absl::MutexLock lock(&mu_);
+      running.swap(running_);
+    }
+    for (auto& [id, one] : running) {
+      one.reactor->Stop();
+      one.thread.join();
+    }
+  }
+
+  absl::Mutex mu_;
+  std::map<std::thread::id, Running> running_ ABSL_GUARDED_BY(mu_);
+};
 
 class ThreadedLoop : public EventLoop {
  public:
   ~ThreadedLoop() override {
-    reactor_->Stop();
-    if (!thread_.joinable()) return;
-    // The last owner may have been destroyed on the loop's own thread.
-    if (OnThread()) {
-      JoinLater(std::move(thread_));
-    } else {
-      thread_.join();
-    }
+    absl::MutexLock lock(&mu_);  // Nobody else uses the loop any more.
+    if (id_ != std::thread::id()) LoopThreads::Get().Stop(id_);
   }
 
   void Post(std::function<void(Reactor&)> function) override {
     {
       absl::MutexLock lock(&mu_);
-      if (!thread_.joinable()) {
-        thread_ = std::thread([reactor = reactor_] { reactor->Run(); });
-        id_ = thread_.get_id();
-      }
+      if (id_ == std::thread::id()) id_ = LoopThreads::Get().Start(reactor_);
     }
     reactor_->Post(std::move(function));
   }
@@ -232,8 +264,7 @@ class ThreadedLoop : public EventLoop {
  private:
   const std::shared_ptr<EpollReactor> reactor_ = std::make_shared<EpollReactor>();
   mutable absl::Mutex mu_;
-  std::thread thread_;
-  std::thread::id id_ ABSL_GUARDED_BY(mu_);
+  std::thread::id id_ ABSL_GUARDED_BY(mu_);  // None before the first Post.
 };
 
 }  // namespace
