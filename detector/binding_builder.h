@@ -28,7 +28,8 @@ kube::Object BuildBinding(const kube::Object& object, const kube::Object& policy
 // Returns `existing` with what the detector owns taken from `built` (upstream's ApplyPolicy and
 // ApplyClusterPolicy): labels, annotations and finalizers merged, owner references and the policy's
 // and the template's spec fields replaced, everything else kept. kFailedPrecondition when
-// `existing` belongs to an earlier template of the same name that is still being collected.
+// `existing` belongs to another object, which the error names: one of another kind or name whose
+// binding has the same name, or an earlier template that is still being collected.
 template <class PolicyScope>
 absl::StatusOr<kube::Object> MergeBinding(const kube::Object& existing, const kube::Object& built);
 

@@ -175,10 +175,26 @@ TEST_CASE("the binding of an earlier template of the same name is not taken over
   const auto refused =
       MergeBinding<Namespaced>(Existing(), BuildBinding<Namespaced>(successor, Policy(), Two()));
   REQUIRE(absl::IsFailedPrecondition(refused.status()));
-  CHECK(absl::StrContains(refused.status().message(), "due to different owner reference UID"));
+  CHECK(absl::StrContains(refused.status().message(), "an earlier object of the same name"));
+  CHECK(absl::StrContains(refused.status().message(), "(uid other-uid) gets its binding once"));
   kube::Object orphan = Existing();
   orphan.Erase({"metadata", "ownerReferences"});
   CHECK(MergeBinding<Namespaced>(orphan, Built())->OwnerRefs().size() == 1);
+}
+
+TEST_CASE("an object whose binding another object has already is named, and so is that object") {
+  kube::Object rival = Template();
+  rival.Set({"apiVersion"}, "example.io/v1");
+  rival.Set({"metadata", "uid"}, "rival-uid");
+  const absl::Status refused =
+      MergeBinding<Namespaced>(Existing(), BuildBinding<Namespaced>(rival, Policy(), Two()))
+          .status();
+  REQUIRE(absl::IsFailedPrecondition(refused));
+  const std::string owner(Template().uid());
+  CHECK(absl::StartsWith(
+      refused.message(),
+      absl::StrCat("ResourceBinding ns/web-deployment belongs to apps/v1 Deployment ns/web (uid ",
+                   owner, "), whose binding has the same name; only one of the two objects")));
 }
 
 TEST_CASE("a template's new version alone is distinguished from a real difference") {
