@@ -51,6 +51,7 @@ inline constexpr char kWaitingForKind[] = "WaitingForKind";
 // Reasons of the detector's events on templates.
 inline constexpr char kApplyPolicySucceed[] = "ApplyPolicySucceed";
 inline constexpr char kApplyPolicyFailed[] = "ApplyPolicyFailed";
+inline constexpr char kPolicyReleased[] = "PolicyReleased";
 inline constexpr char kGetReplicasSucceed[] = "GetReplicasSucceed";
 inline constexpr char kGetReplicasFailed[] = "GetReplicasFailed";
 inline constexpr char kGetComponentsSucceed[] = "GetComponentsSucceed";

@@ -7,10 +7,13 @@
 
 #include <string>
 
+#include "absl/strings/str_cat.h"
 #include "api/binding_address.h"
 #include "api/policy_scope.h"
+#include "api/reasons.h"
 #include "base/status.h"
 #include "kube/client/errors.h"
+#include "kube/runtime/events.h"
 
 namespace detector {
 namespace {
@@ -36,8 +39,10 @@ absl::StatusOr<kube::ObjectPtr> Claim(kube::ClusterClient& client, const kube::R
 }
 
 template <class PolicyScope>
-absl::Status Release(kube::ClusterClient& client, const kube::Resource& resource,
-                     const kube::ObjectPtr& object, const base::StopToken& stop) {
+absl::Status Release(kube::Manager& manager, const kube::Resource& resource,
+                     const ReleaseRequest& request, const base::StopToken& stop) {
+  kube::ClusterClient& client = manager.cluster();
+  const kube::ObjectPtr& object = request.object;
   const std::string id(object->Label(PolicyScope::kIdLabel));
   const api::BindingAddress at = api::BindingOf(object->kind(), object->key());
   const kube::ObjectPtr binding = client.Find(at.resource, at.key);
@@ -49,7 +54,16 @@ absl::Status Release(kube::ClusterClient& client, const kube::Resource& resource
   }
   kube::Object after = *object;
   PolicyScope::Unclaim(after);
-  return kube::IgnoreGone(client.Update(resource, object, after, kSeen, stop).status());
+  const auto released = client.Update(resource, object, after, kSeen, stop);
+  if (released.ok() && *released != object && !object->IsDeleting()) {
+    manager.events().Record(
+        api::kDetectorSource, kube::ObjectReference::Of(**released), kube::EventType::kNormal,
+        api::reason::kPolicyReleased,
+        absl::StrCat(PolicyScope::Describe(PolicyScope::ClaimOn(*object)), " ", request.why,
+                     "; its clusters keep the object as it is there, until another policy selects "
+                     "it or it is deleted."));
+  }
+  return kube::IgnoreGone(released.status());
 }
 
 template kube::Object Claimed<api::policy_scope::Namespaced>(const ClaimRequest&);
@@ -60,13 +74,11 @@ template absl::StatusOr<kube::ObjectPtr> Claim<api::policy_scope::Cluster>(kube:
                                                                            const kube::Resource&,
                                                                            const ClaimRequest&,
                                                                            const base::StopToken&);
-template absl::Status Release<api::policy_scope::Namespaced>(kube::ClusterClient&,
-                                                             const kube::Resource&,
-                                                             const kube::ObjectPtr&,
+template absl::Status Release<api::policy_scope::Namespaced>(kube::Manager&, const kube::Resource&,
+                                                             const ReleaseRequest&,
                                                              const base::StopToken&);
-template absl::Status Release<api::policy_scope::Cluster>(kube::ClusterClient&,
-                                                          const kube::Resource&,
-                                                          const kube::ObjectPtr&,
+template absl::Status Release<api::policy_scope::Cluster>(kube::Manager&, const kube::Resource&,
+                                                          const ReleaseRequest&,
                                                           const base::StopToken&);
 
 }  // namespace detector

@@ -8,6 +8,7 @@
 #include "base/stop_token.h"
 #include "kube/cache/cluster_client.h"
 #include "kube/meta/object.h"
+#include "kube/runtime/manager.h"
 
 namespace detector {
 
@@ -26,12 +27,21 @@ template <class PolicyScope>
 absl::StatusOr<kube::ObjectPtr> Claim(kube::ClusterClient& client, const kube::Resource& resource,
                                       const ClaimRequest& request, const base::StopToken& stop);
 
+struct ReleaseRequest {
+  kube::ObjectPtr object;
+  const char* why;  // The end of the sentence "<policy> ...", for the event on the template.
+};
+// Values of ReleaseRequest::why.
+inline constexpr char kPolicyDeleted[] = "was deleted";
+inline constexpr char kPolicyDoesNotMatch[] = "does not select the object any more";
+
 // Takes the claim from the binding first and then from the template, so that a failure half-way can
-// still be found by the template's label. kAborted when the object has
-// changed since it was read, so that a newer claim of another policy stays.
+// still be found by the template's label. A template that has lost its claim by this call gets an
+// event. kAborted when the object has changed since it was read, so that a newer claim of another
+// policy stays.
 template <class PolicyScope>
-absl::Status Release(kube::ClusterClient& client, const kube::Resource& resource,
-                     const kube::ObjectPtr& object, const base::StopToken& stop);
+absl::Status Release(kube::Manager& manager, const kube::Resource& resource,
+                     const ReleaseRequest& request, const base::StopToken& stop);
 
 }  // namespace detector
 

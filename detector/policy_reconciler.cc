@@ -172,7 +172,7 @@ absl::Status PolicyReconciler<PolicyScope>::ReleaseTemplates(const kube::Object&
     // The policy is tried again; other kinds do not wait for this one.
     if (!claimed.ok()) continue;
     for (const kube::ObjectPtr& object : *claimed) {
-      errors.Add(Release<PolicyScope>(manager_.cluster(), *resource, object, stop));
+      errors.Add(Release<PolicyScope>(manager_, *resource, {object, kPolicyDeleted}, stop));
     }
   }
   return errors.Join();

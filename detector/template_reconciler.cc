@@ -82,12 +82,12 @@ absl::Status TemplateReconciler::ApplyClaimed(const Template& t, const PolicyInd
                                               const base::StopToken& stop) {
   const kube::ObjectPtr policy = policies.Find(key);
   if (policy == nullptr || policy->IsDeleting()) {
-    return Release<PolicyScope>(deps_.manager.cluster(), t.resource, t.object, stop);
+    return Release<PolicyScope>(deps_.manager, t.resource, {t.object, kPolicyDeleted}, stop);
   }
   if (policies.Matches(*policy, *t.object)) return Apply<PolicyScope>(t, policies, policy, stop);
   if (BelongsToAnotherView(t, *policy)) return absl::OkStatus();
   // Removing the claim is a change that queues the template again; then other policies are tried.
-  return Release<PolicyScope>(deps_.manager.cluster(), t.resource, t.object, stop);
+  return Release<PolicyScope>(deps_.manager, t.resource, {t.object, kPolicyDoesNotMatch}, stop);
 }
 
 // The same object can be visible in two API groups; only the one that the policy names is

@@ -30,7 +30,10 @@ kube::Object ClusterPolicy() {
 }
 
 struct Fixture : tests::MembersFixture {
-  Fixture() { Sync({kDeployments, api::ResourceBindings()}); }
+  Fixture() {
+    Sync({kDeployments, api::ResourceBindings()});
+    Make();
+  }
 
   kube::Object Web() const { return server->Find(kDeployments, kWeb); }
   kube::Object Binding() const { return server->Find(api::ResourceBindings(), kBinding); }
@@ -45,6 +48,9 @@ struct Fixture : tests::MembersFixture {
     }
   }
   kube::ObjectPtr Seen() { return cluster.Find(kDeployments, kWeb); }
+  absl::Status ReleaseWeb(const kube::ObjectPtr& seen) {
+    return Release<Namespaced>(*manager, kDeployments, {seen, detector::kPolicyDeleted}, {});
+  }
 };
 
 TEST_CASE_METHOD(Fixture, "a claim marks the template with the policy") {
@@ -90,7 +96,7 @@ TEST_CASE_METHOD(Fixture, "a namespaced policy replaces the claim of a cluster p
 TEST_CASE_METHOD(Fixture,
                  "a release removes the claim from binding and template, and nothing else") {
   PutClaimed(Policy("p-id"));
-  REQUIRE(Release<Namespaced>(cluster, kDeployments, Seen(), {}).ok());
+  REQUIRE(ReleaseWeb(Seen()).ok());
   for (const kube::Object& object : {Web(), Binding()}) {
     CHECK(object.labels() == Parse(R"({"app": "x"})").root());
     CHECK(object.annotations().empty());
@@ -98,15 +104,23 @@ TEST_CASE_METHOD(Fixture,
   CHECK(server->Requests("PATCH").size() == 2);
   CHECK(server->Requests("PATCH").front() ==
         "PATCH /apis/work.karmada.io/v1alpha2/namespaces/ns/resourcebindings/web-deployment");
+  const std::vector<std::string> event = {
+      "Normal PolicyReleased Deployment: policy(ns/p) was deleted; its clusters keep the object as "
+      "it is there, until another policy selects it or it is deleted."};
+  CHECK(recorded->All() == event);
+  // Nothing is released a second time.
+  const kube::ObjectPtr released = kube::Share(Web());
+  REQUIRE(ReleaseWeb(released).ok());
+  CHECK(recorded->All() == event);
 }
 
 TEST_CASE_METHOD(
     Fixture, "a template whose binding could not be released stays claimed, to be found again") {
   PutClaimed(Policy("p-id"));
   server->FailNext("PATCH", 500, "InternalError");
-  CHECK_FALSE(Release<Namespaced>(cluster, kDeployments, Seen(), {}).ok());
+  CHECK_FALSE(ReleaseWeb(Seen()).ok());
   CHECK(Web().Label(api::kPropagationPolicyIdLabel) == "p-id");
-  REQUIRE(Release<Namespaced>(cluster, kDeployments, Seen(), {}).ok());
+  REQUIRE(ReleaseWeb(Seen()).ok());
   CHECK_FALSE(Web().labels().Has(api::kPropagationPolicyIdLabel));
 }
 
@@ -115,7 +129,7 @@ TEST_CASE_METHOD(Fixture, "a binding that another policy has claimed since keeps
   kube::Object binding = Binding();
   Namespaced::Claim(Policy("newer-id"), binding);
   PutCached(api::ResourceBindings(), binding);
-  REQUIRE(Release<Namespaced>(cluster, kDeployments, Seen(), {}).ok());
+  REQUIRE(ReleaseWeb(Seen()).ok());
   CHECK(Binding().Label(api::kPropagationPolicyIdLabel) == "newer-id");
   CHECK_FALSE(Web().labels().Has(api::kPropagationPolicyIdLabel));
 }
@@ -126,7 +140,8 @@ TEST_CASE_METHOD(Fixture, "a claim made after the release looked is not taken aw
   kube::Object web = Web();
   Namespaced::Claim(Policy("newer-id"), web);
   server->Put(kDeployments, web);
-  CHECK(absl::IsAborted(Release<Namespaced>(cluster, kDeployments, seen, {})));
+  CHECK(absl::IsAborted(ReleaseWeb(seen)));
+  CHECK(recorded->All().empty());
   CHECK(Web().Label(api::kPropagationPolicyIdLabel) == "newer-id");
 }
 
@@ -134,8 +149,9 @@ TEST_CASE_METHOD(Fixture, "a template that is gone needs no release") {
   PutClaimed(Policy("p-id"));
   const kube::ObjectPtr seen = Seen();
   server->Erase(kDeployments, kWeb);
-  CHECK(Release<Namespaced>(cluster, kDeployments, seen, {}).ok());
+  CHECK(ReleaseWeb(seen).ok());
   CHECK_FALSE(Binding().labels().Has(api::kPropagationPolicyIdLabel));
+  CHECK(recorded->All().empty());
 }
 
 }  // namespace
