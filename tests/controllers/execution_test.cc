@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "absl/strings/match.h"
+#include "api/reasons.h"
 #include "kube/client/errors.h"
 #include "kube/runtime/conflict_streak.h"
 #include "tests/support/members_fixture.h"
@@ -175,7 +176,7 @@ TEST_CASE_METHOD(Fixture, "a suspended Work is not applied and says so") {
   const json::Value dispatching = Condition("Dispatching");
   CHECK(dispatching["status"].AsString() == "False");
   CHECK(dispatching["reason"].AsString() == "SuspendDispatching");
-  CHECK(dispatching["message"].AsString() == "Work dispatching is in a suspended state.");
+  CHECK(dispatching["message"].AsString() == api::message::kWorkSuspended);
 }
 
 TEST_CASE_METHOD(Fixture, "Works of other clusters than ready push clusters wait") {
