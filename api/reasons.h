@@ -72,6 +72,11 @@ inline constexpr char kAggregateStatusFailed[] = "AggregateStatusFailed";
 // (works::WorkWriter::Result::kept_overridden). Upstream has no such event.
 inline constexpr char kOverriddenWorkKept[] = "OverriddenWorkKept";
 
+// Reasons of the events on WorkloadRebalancers. Upstream has none.
+inline constexpr char kRebalanceStarted[] = "RebalanceStarted";
+inline constexpr char kRebalanceFinished[] = "RebalanceFinished";
+inline constexpr char kRebalanceWorkloadFailed[] = "RebalanceWorkloadFailed";
+
 // Reasons of a binding's condition FullyApplied.
 inline constexpr char kFullyAppliedSuccess[] = "FullyAppliedSuccess";
 inline constexpr char kFullyAppliedFailed[] = "FullyAppliedFailed";

@@ -15,6 +15,7 @@
 #include <string>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "api/binding.h"
 #include "api/binding_address.h"
 #include "api/reasons.h"
@@ -54,8 +55,39 @@ absl::StatusOr<kube::Action> WorkloadRebalancerReconciler::Reconcile(const kube:
   const absl::StatusOr<kube::ObjectPtr> now = WriteStatus(rebalancer, observed, stop);
   if (kube::IsGone(now.status())) return kube::Action::Done();
   RETURN_IF_ERROR(base::Annotate(now.status(), "writing the status of ", rebalancer->Describe()));
+  Report(*rebalancer, **now);
   RETURN_IF_ERROR(triggered);
   return Expire(**now, stop);
+}
+
+void WorkloadRebalancerReconciler::Report(const kube::Object& before, const kube::Object& now) {
+  const kube::ObjectReference about = kube::ObjectReference::Of(now);
+  const api::WorkloadRebalancerView view(now);
+  const std::vector<api::ObservedWorkload> known =
+      api::WorkloadRebalancerView(before).ObservedWorkloads();
+  const std::vector<api::ObservedWorkload> observed = view.ObservedWorkloads();
+  if (before.status()["observedGeneration"] != now.status()["observedGeneration"]) {
+    recorder_.Normal(about, api::reason::kRebalanceStarted,
+                     absl::StrCat("The scheduler is asked to place ", view.Workloads().size(),
+                                  " workload(s) again."));
+  }
+  int64_t failed = 0;
+  for (const api::ObservedWorkload& item : observed) {
+    if (item.result != api::kRebalanceFailed) continue;
+    ++failed;
+    if (std::find(known.begin(), known.end(), item) != known.end()) continue;
+    recorder_.Warning(about, api::reason::kRebalanceWorkloadFailed,
+                      absl::StrCat(item.workload.Describe(),
+                                   " has no binding, so no policy propagates it, or there is no "
+                                   "such object."));
+  }
+  if (!view.FinishTime().has_value() ||
+      view.FinishTime() == api::WorkloadRebalancerView(before).FinishTime()) {
+    return;
+  }
+  recorder_.Normal(about, api::reason::kRebalanceFinished,
+                   absl::StrCat("The scheduler was asked to place ", observed.size() - failed,
+                                " workload(s) again; ", failed, " failed."));
 }
 
 absl::Status WorkloadRebalancerReconciler::TriggerAll(const kube::Object& rebalancer,

@@ -7,9 +7,11 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "api/reasons.h"
 #include "api/workload_rebalancer.h"
 #include "base/stop_token.h"
 #include "kube/meta/object.h"
+#include "kube/runtime/event_recorder.h"
 #include "kube/runtime/manager.h"
 #include "kube/runtime/reconciler.h"
 #include "loops/context.h"
@@ -23,7 +25,8 @@ namespace controllers {
 class WorkloadRebalancerReconciler : public kube::Reconciler {
  public:
   // REQUIRES: `manager` outlives the reconciler.
-  explicit WorkloadRebalancerReconciler(kube::Manager& manager) : manager_(manager) {}
+  explicit WorkloadRebalancerReconciler(kube::Manager& manager)
+      : manager_(manager), recorder_(manager.events(), api::kWorkloadRebalancer) {}
 
   // The request's key names a WorkloadRebalancer. An error names the workloads that have to be
   // tried again; the results of the others are in the status by then.
@@ -43,10 +46,14 @@ class WorkloadRebalancerReconciler : public kube::Reconciler {
   absl::StatusOr<kube::ObjectPtr> WriteStatus(const kube::ObjectPtr& rebalancer,
                                               const std::vector<api::ObservedWorkload>& observed,
                                               const base::StopToken& stop);
+  // Records events about what a pass has written: that work on a new generation has begun, which
+  // workloads have failed, and that everything is done. Nothing is recorded when both are equal.
+  void Report(const kube::Object& before, const kube::Object& now);
   // Deletes a finished rebalancer when its time to live is over.
   absl::StatusOr<kube::Action> Expire(const kube::Object& rebalancer, const base::StopToken& stop);
 
   kube::Manager& manager_;
+  kube::EventRecorder recorder_;
 };
 
 // Builds the loop.

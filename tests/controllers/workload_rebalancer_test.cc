@@ -74,10 +74,18 @@ TEST_CASE_METHOD(Fixture, "bindings of both scopes are triggered once, with the 
         Json(absl::StrCat("[", Item(kWeb, R"(,"result":"Successful")"), ",",
                           Item(kDemo, R"(,"result":"Successful")"), "]")));
   CHECK(Writes() == 3);
+  const std::vector<std::string> events = {
+      "Normal RebalanceStarted WorkloadRebalancer: The scheduler is asked to place 2 workload(s) "
+      "again.",
+      "Normal RebalanceFinished WorkloadRebalancer: The scheduler was asked to place 2 workload(s) "
+      "again; 0 failed."};
+  CHECK(recorded->All() == events);
+  Put(now);                      // The cache follows the write.
   reconciler.emplace(*manager);  // Forgets everything, as a restart does.
   clock.Advance(absl::Hours(1));
   REQUIRE(Reconcile().ok());
   CHECK(Writes() == 3);
+  CHECK(recorded->All() == events);
 }
 
 TEST_CASE_METHOD(Fixture, "a later request is not taken back by an older rebalancer") {
@@ -96,6 +104,12 @@ TEST_CASE_METHOD(Fixture, "a workload without a binding has failed for good, oth
         Json(Item(kLost, R"(,"result":"Failed","reason":"ReferencedBindingNotFound")")));
   CHECK(TriggeredAt(api::ResourceBindings(), kWebBinding) == kCreated);
   CHECK(Now().status().Has("finishTime"));
+  const std::vector<std::string> events = recorded->All();
+  REQUIRE(events.size() == 3);
+  CHECK(absl::StartsWith(events.at(1),
+                         "Warning RebalanceWorkloadFailed WorkloadRebalancer: Deployment ns/lost "
+                         "has no binding"));
+  CHECK(absl::EndsWith(events.at(2), "to place 1 workload(s) again; 1 failed."));
   PutBinding(api::ResourceBindings(), {"ns", "lost-deployment"});
   REQUIRE(Reconcile().ok());
   CHECK(TriggeredAt(api::ResourceBindings(), {"ns", "lost-deployment"}).empty());
@@ -121,7 +135,10 @@ TEST_CASE_METHOD(Fixture,
   CHECK_FALSE(Now().status().Has("finishTime"));
   CHECK(Now().status()["observedWorkloads"].size() == 2);
   CHECK(Now().status()["observedWorkloads"].At(1) == Json(Item(kWeb, "")));
+  CHECK(recorded->All().size() == 2);  // It has started, and one workload has failed.
+  Put(Now());                          // The cache follows the write.
   REQUIRE(Reconcile().ok());
+  CHECK(recorded->All().size() == 3);
   CHECK(Now().status().Has("finishTime"));
   CHECK(TriggeredAt(api::ResourceBindings(), kWebBinding) == kCreated);
 }
