@@ -84,6 +84,7 @@ struct LeaderElector::Impl {
   Object observed;
   base::SteadyTime observed_at;
   absl::Status last_error;
+  std::string known_leader;  // The other holder that was logged last.
 
   // Read by the watchdog of Renew.
   absl::Mutex mu;
@@ -107,6 +108,7 @@ struct LeaderElector::Impl {
   std::string WhyLost() const;
   void Announce(bool elected);
   void Note(const absl::Status& error);
+  void NoteLeader();
 };
 
 void LeaderElector::Impl::Observe(Object lease) {
@@ -153,7 +155,10 @@ absl::StatusOr<bool> LeaderElector::Impl::Attempt(const base::StopToken& stop) {
   }
   if (!found.ok()) return found.status();
   Observe(*std::move(found));
-  if (HeldByOther()) return false;
+  if (HeldByOther()) {
+    NoteLeader();
+    return false;
+  }
   return Settle(env.client.Replace(leases, Claim(observed), {}, stop));
 }
 
@@ -182,6 +187,17 @@ void LeaderElector::Impl::Note(const absl::Status& error) {
   base::LogError("leader election cannot use its lease, trying again",
                  {{"lease", absl::StrCat(options.lease_namespace, "/", options.lease_name)},
                   {"error", error}});
+}
+
+// Logs who leads, when that is new.
+void LeaderElector::Impl::NoteLeader() {
+  const absl::string_view holder = HolderOf(observed);
+  if (holder == known_leader) return;
+  known_leader = std::string(holder);
+  base::LogInfo("another process leads",
+                {{"lease", absl::StrCat(options.lease_namespace, "/", options.lease_name)},
+                 {"leader", holder},
+                 {"since", observed.spec()["acquireTime"].AsString()}});
 }
 
 bool LeaderElector::Impl::Acquire(const base::StopToken& stop) {
