@@ -48,6 +48,7 @@ inline constexpr char kNotSupportedYet[] = "NotSupportedYet";
 // Reasons of the detector's events on policies.
 inline constexpr char kResourceNotServed[] = "ResourceNotServed";
 inline constexpr char kWaitingForKind[] = "WaitingForKind";
+inline constexpr char kWaitForKindEnded[] = "WaitForKindEnded";
 // Reasons of the detector's events on templates.
 inline constexpr char kApplyPolicySucceed[] = "ApplyPolicySucceed";
 inline constexpr char kApplyPolicyFailed[] = "ApplyPolicyFailed";

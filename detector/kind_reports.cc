@@ -87,4 +87,33 @@ void KindReports::SetWaiting(const Wait& wait) {
   }
 }
 
+void KindReports::SetWaitOver(const Wait& wait) {
+  const auto known = waiting_.extract(wait.kind);
+  if (known.empty()) return;
+  const std::string clusters = absl::StrJoin(wait.clusters, ", ");
+  base::LogInfo("templates of a new kind do not wait any more",
+                {{"kind", wait.kind.ToString()}, {"clusters without it", clusters}});
+  if (!known.mapped().reported) return;
+  const bool everywhere = wait.listed && wait.clusters.empty();
+  const std::string message =
+      everywhere
+          ? absl::StrCat("the clusters serve ", NameOf(wait.kind),
+                         " now; its objects are propagated")
+          : absl::StrCat(
+                "objects of the new kind ", NameOf(wait.kind), " wait no longer, although ",
+                clusters.empty() ? "no cluster is ready"
+                                 : absl::StrCat("these clusters do not serve it: ", clusters),
+                "; the scheduler places no object where its kind is not served, and does not look "
+                "again when it is: see that the clusters get the definition, then change the "
+                "objects or name them in a WorkloadRebalancer");
+  for (const kube::ObjectPtr& policy : wait.policies) {
+    const kube::ObjectReference about = kube::ObjectReference::Of(*policy);
+    if (everywhere) {
+      recorder_.Normal(about, api::reason::kWaitForKindEnded, message);
+    } else {
+      recorder_.Warning(about, api::reason::kWaitForKindEnded, message);
+    }
+  }
+}
+
 }  // namespace detector

@@ -41,8 +41,12 @@ class KindReports {
     std::vector<kube::ObjectPtr> policies;
     std::vector<std::string> clusters;  // The clusters that do not serve the kind yet.
     bool at_start = false;  // True when the kind was served before this process began to work.
+    bool listed = false;    // True when one of the clusters serves the kind.
   };
   void SetWaiting(const Wait& wait);
+  // Records that templates of the kind do not wait (any more). The policies that got an event about
+  // the wait get one about its end.
+  void SetWaitOver(const Wait& wait);
 
  private:
   struct Known {

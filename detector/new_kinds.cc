@@ -49,6 +49,13 @@ bool NewKinds::MustWait(const kube::Gvk& gvk, const std::vector<kube::ObjectPtr>
   return !done;
 }
 
+bool IsListed(const kube::Gvk& gvk, const std::vector<kube::ObjectPtr>& clusters) {
+  const std::vector<kube::ObjectPtr> ready = Ready(clusters);
+  return std::any_of(ready.begin(), ready.end(), [&](const kube::ObjectPtr& cluster) {
+    return api::ClusterView(*cluster).HasApi(gvk);
+  });
+}
+
 std::vector<std::string> ClustersWithout(const kube::Gvk& gvk,
                                          const std::vector<kube::ObjectPtr>& clusters) {
   std::vector<std::string> names;

@@ -54,6 +54,9 @@ class NewKinds {
   std::map<kube::Gvk, Wait> waiting_;
 };
 
+// Returns whether a ready cluster lists the kind.
+bool IsListed(const kube::Gvk& gvk, const std::vector<kube::ObjectPtr>& clusters);
+
 // Returns the names of those clusters that are ready and do not list the kind: its templates wait
 // for them.
 std::vector<std::string> ClustersWithout(const kube::Gvk& gvk,

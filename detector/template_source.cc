@@ -141,10 +141,15 @@ bool TemplateSource::MayWatch(const kube::Gvk& gvk) {
   if (!new_kinds_.IsNew(gvk) || IsBound(gvk)) return true;
   const std::vector<kube::ObjectPtr> policies = Selecting(gvk);
   const std::vector<kube::ObjectPtr> clusters = ClustersFor(policies);
-  if (!new_kinds_.MustWait(gvk, clusters, deps_.manager.clock().SteadyNow())) return true;
-  reports_.SetWaiting(
-      {gvk, policies, ClustersWithout(gvk, clusters), served_.at_start.contains(gvk)});
-  return false;
+  const bool must_wait = new_kinds_.MustWait(gvk, clusters, deps_.manager.clock().SteadyNow());
+  const KindReports::Wait wait{gvk, policies, ClustersWithout(gvk, clusters),
+                               served_.at_start.contains(gvk), IsListed(gvk, clusters)};
+  if (must_wait) {
+    reports_.SetWaiting(wait);
+  } else {
+    reports_.SetWaitOver(wait);
+  }
+  return !must_wait;
 }
 
 kube::EventHandler TemplateSource::HandlerFor(const kube::Resource& resource) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "tests/support/members_fixture.h"
 
 namespace {
@@ -78,6 +79,40 @@ TEST_CASE_METHOD(Fixture, "a kind that waits for clusters gets one event when th
         std::vector<std::string>{
             "Normal WaitingForKind PropagationPolicy: objects of the new kind apps/v1 Deployment "
             "wait, for 30s at most, until its clusters serve it; these do not yet: m1, m2"});
+}
+
+TEST_CASE_METHOD(Fixture, "the end of a wait that was reported is reported, too") {
+  detector::KindReports::Wait wait{kDeployment, {policies->Find(key)}, {"m1"}};
+  const auto wait_and_end = [&](absl::Duration lasting) {
+    reports->SetWaiting(wait);
+    clock.Advance(lasting);
+    reports->SetWaiting(wait);
+    const size_t before = recorded->All().size();
+    wait.listed = true;
+    wait.clusters.clear();
+    reports->SetWaitOver(wait);
+    reports->SetWaitOver(wait);
+    const std::vector<std::string> all = recorded->All();
+    return std::vector<std::string>(all.begin() + before, all.end());
+  };
+  CHECK(wait_and_end(absl::Seconds(1)).empty());
+  CHECK(wait_and_end(absl::Seconds(4)) ==
+        std::vector<std::string>{"Normal WaitForKindEnded PropagationPolicy: the clusters serve "
+                                 "apps/v1 Deployment now; its objects are propagated"});
+}
+
+TEST_CASE_METHOD(Fixture, "a wait that ends without the kind is a warning that says what to do") {
+  const detector::KindReports::Wait wait{kDeployment, {policies->Find(key)}, {"m1", "m2"}};
+  reports->SetWaiting(wait);
+  clock.Advance(absl::Seconds(30));
+  reports->SetWaiting(wait);
+  reports->SetWaitOver(wait);
+  REQUIRE(recorded->All().size() == 2);
+  CHECK(absl::StartsWith(recorded->All().back(),
+                         "Warning WaitForKindEnded PropagationPolicy: objects of the new kind "
+                         "apps/v1 Deployment wait no longer, although these clusters do not serve "
+                         "it: m1, m2; the scheduler places no object"));
+  CHECK(absl::EndsWith(recorded->All().back(), "or name them in a WorkloadRebalancer"));
 }
 
 TEST_CASE_METHOD(Fixture, "a kind that was served before the process began gets no event") {
