@@ -47,6 +47,7 @@ inline constexpr char kNotSupportedYet[] = "NotSupportedYet";
 
 // Reasons of the detector's events on policies.
 inline constexpr char kResourceNotServed[] = "ResourceNotServed";
+inline constexpr char kResourceNotPropagated[] = "ResourceNotPropagated";
 inline constexpr char kWaitingForKind[] = "WaitingForKind";
 inline constexpr char kWaitForKindEnded[] = "WaitForKindEnded";
 // Reasons of the detector's events on templates.

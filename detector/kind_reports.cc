@@ -43,7 +43,59 @@ kube::ObjectPtr KindReports::Policy(const kube::ObjectKey& key) const {
   return policy == nullptr || policy->IsDeleting() ? nullptr : policy;
 }
 
+void KindReports::SetRefused(const kube::Object& policy, const RefusedSelectors& refused,
+                             bool at_start) {
+  ReportRefused(policy, refused.reasons, at_start);
+  absl::MutexLock lock(&mu_);
+  if (refused.undecided.empty()) {
+    undecided_.erase(policy.key());
+  } else {
+    undecided_[policy.key()] = {refused.undecided, at_start};
+  }
+}
+
+void KindReports::ReportRefused(const kube::Object& policy, const std::vector<std::string>& reasons,
+                                bool at_start) {
+  if (reasons.empty()) return;
+  const std::string message = absl::StrJoin(reasons, "; ");
+  base::LogWarning("a policy has selectors that match nothing",
+                   {{"policy", policy.Describe()}, {"message", message}});
+  if (at_start) return;
+  recorder_.Warning(kube::ObjectReference::Of(policy), api::reason::kResourceNotPropagated,
+                    message);
+}
+
+void KindReports::DecideRefused() {
+  std::map<kube::ObjectKey, Undecided> undecided;
+  {
+    absl::MutexLock lock(&mu_);
+    undecided = undecided_;
+  }
+  for (const auto& [key, pending] : undecided) {
+    std::set<kube::Gvk> left;
+    std::vector<std::string> reasons;
+    for (const kube::Gvk& gvk : pending.kinds) {
+      const std::optional<kube::Resource> resource = manager_.cluster().mapper().Known(gvk);
+      if (!resource.has_value()) left.insert(gvk);
+      if (resource.has_value() && !resource->namespaced)
+        reasons.push_back(ClusterScopedReason(gvk));
+    }
+    const kube::ObjectPtr policy = Policy(key);
+    if (policy != nullptr && left == pending.kinds) continue;
+    {
+      absl::MutexLock lock(&mu_);
+      const auto entry = undecided_.find(key);
+      // A change of the policy since then has been judged anew.
+      if (entry == undecided_.end() || entry->second.kinds != pending.kinds) continue;
+      entry->second.kinds = left;
+      if (left.empty() || policy == nullptr) undecided_.erase(entry);
+    }
+    if (policy != nullptr) ReportRefused(*policy, reasons, pending.at_start);
+  }
+}
+
 void KindReports::SetServed(const kube::ServedKinds& served) {
+  DecideRefused();
   std::erase_if(waiting_, [&](const auto& entry) { return !served.kinds.contains(entry.first); });
   std::map<std::pair<kube::Gvk, bool>, std::vector<kube::ObjectPtr>> findings;
   for (const auto& finding : unserved_.SetServed(served, manager_.clock().SteadyNow())) {

@@ -7,8 +7,11 @@
 #include <string>
 #include <vector>
 
+#include "absl/base/thread_annotations.h"
+#include "absl/synchronization/mutex.h"
 #include "base/clock.h"
 #include "detector/policy_index.h"
+#include "detector/refused_selectors.h"
 #include "detector/unserved_kinds.h"
 #include "kube/meta/names.h"
 #include "kube/meta/object.h"
@@ -17,7 +20,8 @@
 
 namespace detector {
 
-// SetSelected is thread-safe; the other functions belong to the thread that runs the kinds.
+// SetSelected and SetRefused are thread-safe; the other functions belong to the thread that runs
+// the kinds.
 // Findings about policies and kinds that were there before this process began to work are only
 // logged, so that neither a restart nor a change of the leader writes events.
 class KindReports {
@@ -31,6 +35,9 @@ class KindReports {
   void SetSelected(const kube::ObjectKey& policy, const std::set<kube::Gvk>& kinds, bool at_start) {
     unserved_.SetSelected(policy, kinds, at_start);
   }
+  // Reports on the policy, which was added or changed, that some of its selectors match nothing.
+  // Those that cannot be judged yet are judged after later rounds of discovery.
+  void SetRefused(const kube::Object& policy, const RefusedSelectors& refused, bool at_start);
   // Takes the result of the last round of discovery: a policy that names a kind which is not served
   // gets a warning.
   void SetServed(const kube::ServedKinds& served);
@@ -53,12 +60,23 @@ class KindReports {
     base::SteadyTime since;
     bool reported = false;
   };
+  // The kinds of a namespaced policy whose scope is not known yet.
+  struct Undecided {
+    std::set<kube::Gvk> kinds;
+    bool at_start = false;
+  };
   // Returns nullptr when the policy is gone or being deleted.
   kube::ObjectPtr Policy(const kube::ObjectKey& key) const;
   // Reports to these policies that they name a kind which is not served. With `at_start` it is only
   // logged.
   void Report(const std::vector<kube::ObjectPtr>& policies, const std::string& message,
               bool at_start);
+  // Reports on the policy the reasons why selectors match nothing. With `at_start` it is only
+  // logged.
+  void ReportRefused(const kube::Object& policy, const std::vector<std::string>& reasons,
+                     bool at_start);
+  // Judges the selectors that could not be judged before.
+  void DecideRefused();
 
   kube::Manager& manager_;
   const PolicyIndex& policies_;
@@ -66,6 +84,8 @@ class KindReports {
   kube::EventRecorder recorder_;
   UnservedKinds unserved_;
   std::map<kube::Gvk, Known> waiting_;
+  absl::Mutex mu_;
+  std::map<kube::ObjectKey, Undecided> undecided_ ABSL_GUARDED_BY(mu_);
 };
 
 }  // namespace detector

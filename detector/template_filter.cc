@@ -69,10 +69,14 @@ bool TemplateFilter::AllowsResource(const kube::Gvk& gvk) const {
   return !IsNeverPropagated(gvk) && !skipped_apis_.Contains(gvk.group, gvk.version, gvk.kind);
 }
 
+bool TemplateFilter::AllowsNamespace(absl::string_view ns) const {
+  return !api::IsReservedNamespace(ns) && !skipped_namespaces_.Contains(ns);
+}
+
 bool TemplateFilter::AllowsObject(const kube::Object& object) const {
   const absl::string_view ns = object.ns();
   if (ns.empty()) return true;
-  if (api::IsReservedNamespace(ns) || skipped_namespaces_.Contains(ns)) return false;
+  if (!AllowsNamespace(ns)) return false;
   return !(ns == "kube-system" && object.kind() == "ConfigMap" &&
            object.name() == "extension-apiserver-authentication");
 }

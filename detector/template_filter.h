@@ -26,6 +26,8 @@ class TemplateFilter {
   // Returns whether this object can be a template, judged by its namespace (upstream's
   // EventFilter).
   bool AllowsObject(const kube::Object& object) const;
+  // Returns whether objects of this namespace can be templates.
+  bool AllowsNamespace(absl::string_view ns) const;
 
  private:
   config::SkippedApis skipped_apis_;

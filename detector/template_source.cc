@@ -69,6 +69,12 @@ std::set<kube::Gvk> TemplateSource::SelectedBy(const kube::Object& policy) const
   return kinds;
 }
 
+RefusedSelectors TemplateSource::RefusedBy(const kube::Object& policy) const {
+  return FindRefused(policy, deps_.filter, [this](const kube::Gvk& gvk) {
+    return deps_.manager.cluster().mapper().Known(gvk);
+  });
+}
+
 std::set<kube::Gvk> TemplateSource::BoundBy(const kube::Object& binding) const {
   const kube::Gvk gvk = api::BindingView(binding).Resource().gvk();
   if (!deps_.filter.AllowsResource(gvk)) return {};
@@ -86,13 +92,18 @@ bool TemplateSource::IsBound(const kube::Gvk& gvk) const {
 kube::EventHandler TemplateSource::ReportHandler() {
   kube::EventHandler handler;
   handler.on_add = [this](const kube::ObjectPtr& policy, bool initial_list) {
-    reports_.SetSelected(policy->key(), SelectedBy(*policy), initial_list || !is_working_);
+    const bool at_start = initial_list || !is_working_;
+    reports_.SetSelected(policy->key(), SelectedBy(*policy), at_start);
+    reports_.SetRefused(*policy, RefusedBy(*policy), at_start);
   };
-  handler.on_update = [this](const kube::ObjectPtr&, const kube::ObjectPtr& policy) {
+  handler.on_update = [this](const kube::ObjectPtr& before, const kube::ObjectPtr& policy) {
     reports_.SetSelected(policy->key(), SelectedBy(*policy), /*at_start=*/!is_working_);
+    if (before->generation() == policy->generation() || policy->IsDeleting()) return;
+    reports_.SetRefused(*policy, RefusedBy(*policy), /*at_start=*/!is_working_);
   };
   handler.on_delete = [this](const kube::ObjectPtr& last) {
     reports_.SetSelected(last->key(), {}, /*at_start=*/false);
+    reports_.SetRefused(*last, {}, /*at_start=*/false);
   };
   return handler;
 }

@@ -46,6 +46,7 @@ class TemplateSource : public kube::KindSubscriber {
  private:
   // Returns the kinds that the policy's selectors name, without the excluded ones.
   std::set<kube::Gvk> SelectedBy(const kube::Object& policy) const;
+  RefusedSelectors RefusedBy(const kube::Object& policy) const;
   kube::EventHandler ReportHandler();
   // Selecting returns the policies that select objects of the kind, ClustersFor the clusters that
   // these policies may choose.

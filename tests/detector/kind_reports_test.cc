@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 #include "tests/support/members_fixture.h"
 
 namespace {
@@ -113,6 +114,27 @@ TEST_CASE_METHOD(Fixture, "a wait that ends without the kind is a warning that s
                          "apps/v1 Deployment wait no longer, although these clusters do not serve "
                          "it: m1, m2; the scheduler places no object"));
   CHECK(absl::EndsWith(recorded->All().back(), "or name them in a WorkloadRebalancer"));
+}
+
+TEST_CASE_METHOD(Fixture, "selectors that match nothing are reported once, but not at a start") {
+  const kube::Object policy = *policies->Find(key);
+  reports->SetRefused(policy, {.reasons = {"a is so", "b, too"}}, false);
+  reports->SetRefused(policy, {.reasons = {"a is so"}}, true);
+  AfterDiscovery();
+  CHECK(recorded->All() == std::vector<std::string>{
+                               "Warning ResourceNotPropagated PropagationPolicy: a is so; b, too"});
+}
+
+TEST_CASE_METHOD(Fixture, "a selector of a kind that comes later is judged when it comes") {
+  const kube::Resource roles{{"x.io", "v1", "Role"}, "roles", /*namespaced=*/false};
+  reports->SetRefused(*policies->Find(key), {.undecided = {roles.gvk}}, false);
+  AfterDiscovery();
+  CHECK(recorded->All().empty());
+  mapper.Update({.resources = {{.resource = roles, .verbs = {}, .preferred = true}}});
+  AfterDiscovery();
+  CHECK(recorded->All() ==
+        std::vector<std::string>{absl::StrCat("Warning ResourceNotPropagated PropagationPolicy: ",
+                                              detector::ClusterScopedReason(roles.gvk))});
 }
 
 TEST_CASE_METHOD(Fixture, "a kind that was served before the process began gets no event") {
