@@ -26,6 +26,10 @@ std::string TextFor(const webhook::Hook& hook, const webhook::BreakerChange& cha
     return absl::StrCat("calls of webhook ", hook.uid, " are suspended, it has failed since ",
                         since, ": ", change.reason);
   }
+  if (change.abandoned) {
+    return absl::StrCat("webhook ", hook.uid, " was changed at ", kube::FormatTime(change.at),
+                        " and is called again, it had failed since ", since);
+  }
   return absl::StrCat("webhook ", hook.uid, " answers again at ", kube::FormatTime(change.at),
                       ", it had failed since ", since);
 }
@@ -34,7 +38,9 @@ std::string TextFor(const webhook::Hook& hook, const webhook::BreakerChange& cha
 
 void ReportBreakerChange(kube::Manager& manager, const webhook::Hook& hook,
                          const webhook::BreakerChange& change) {
-  base::LogWarning(change.open ? "calls of a webhook are suspended" : "a webhook answers again",
+  base::LogWarning(change.open        ? "calls of a webhook are suspended"
+                   : change.abandoned ? "a webhook was changed and is called again"
+                                      : "a webhook answers again",
                    {{"hook", hook.uid}, {"reason", change.reason}});
   const kube::ObjectPtr object = ConfigurationOf(manager, hook);
   if (object == nullptr) return;

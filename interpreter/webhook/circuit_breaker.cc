@@ -106,6 +106,13 @@ void CircuitBreaker::FailProbe(const Result& result) {
   next_probe_ = clock_.SteadyNow() + pause_;
 }
 
+std::optional<BreakerChange> CircuitBreaker::Abandon() {
+  absl::MutexLock lock(&mu_);
+  std::optional<BreakerChange> change = Close();
+  if (change.has_value()) change->abandoned = true;
+  return change;
+}
+
 bool CircuitBreaker::IsOpen() const {
   absl::MutexLock lock(&mu_);
   return open_;

@@ -41,9 +41,10 @@ struct BreakerOptions {
 // Describes that the breaker has opened or closed.
 struct BreakerChange {
   bool open = false;
-  absl::Time since;    // Wall-clock time of the first outage in the row.
-  absl::Time at;       // Wall-clock time of the change.
-  std::string reason;  // The error of the last outage.
+  bool abandoned = false;  // Closed because the hook was changed, not because it has answered.
+  absl::Time since;        // Wall-clock time of the first outage in the row.
+  absl::Time at;           // Wall-clock time of the change.
+  std::string reason;      // The error of the last outage.
 };
 
 // Thread-safe.
@@ -75,6 +76,10 @@ class CircuitBreaker {
   // `check` is the result of asking another question; nullopt when there was none to ask. REQUIRES:
   // is called once after each verdict with in_doubt.
   std::optional<BreakerChange> Settle(const std::optional<Result>& check);
+
+  // Must be called when the hook was changed and gets another breaker. Returns the change if calls
+  // were suspended.
+  std::optional<BreakerChange> Abandon();
 
   bool IsOpen() const;
   // Returns when the next call will be let through while the breaker is open; while a probe is

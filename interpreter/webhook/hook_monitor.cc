@@ -42,7 +42,8 @@ HookMonitor::HookMonitor(HookMonitorOptions options, const base::Clock& clock, A
     : options_(std::move(options)), clock_(clock), ask_(std::move(ask)) {}
 
 void HookMonitor::Track(const HookSet& hooks) {
-  std::vector<Tracked> changed;  // The new hook with its earlier state.
+  // The new hooks with their earlier states: all that differ, and those of them that answer alike.
+  std::vector<Tracked> changed, alike;
   {
     absl::MutexLock lock(&mu_);
     std::map<Key, Tracked> before = std::exchange(tracked_, {});
@@ -53,12 +54,21 @@ void HookMonitor::Track(const HookSet& hooks) {
                        Tracked{hook, same ? it->second.state
                                           : std::make_shared<HookState>(clock_, options_.breaker)});
       if (it == before.end()) continue;
-      if (!same && AnswerAlike(it->second.hook, hook)) changed.push_back({hook, it->second.state});
+      if (!same) changed.push_back({hook, it->second.state});
+      if (!same && AnswerAlike(it->second.hook, hook)) alike.push_back({hook, it->second.state});
       before.erase(it);
     }
     SetSeries(before);
   }
-  for (const Tracked& one : changed) ReportWaiting(one.hook, one.state->TakeWaiting());
+  for (const Tracked& one : changed) ReportAbandoned(one);
+  for (const Tracked& one : alike) ReportWaiting(one.hook, one.state->TakeWaiting());
+}
+
+void HookMonitor::ReportAbandoned(const Tracked& changed) const {
+  const std::optional<BreakerChange> change = changed.state->breaker().Abandon();
+  if (change.has_value() && options_.on_breaker_change) {
+    options_.on_breaker_change(changed.hook, *change, {});
+  }
 }
 
 void HookMonitor::SetSeries(const std::map<Key, Tracked>& gone) {

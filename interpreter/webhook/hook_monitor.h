@@ -67,9 +67,10 @@ class HookMonitor {
   // REQUIRES: clock, registry, and what `ask` refers to outlive the monitor.
   HookMonitor(HookMonitorOptions options, const base::Clock& clock, Asker ask);
 
-  // Replaces the hooks. A hook that is equal to an earlier one keeps its breaker. For one that
-  // differs from the earlier one but answers alike, what the earlier one did not answer is reported
-  // as worth asking again. Metrics and state of hooks that are gone are dropped.
+  // Replaces the hooks. A hook that is equal to an earlier one keeps its breaker. One that differs
+  // gets a new breaker, and on_breaker_change reports it when the calls of the earlier one were
+  // suspended; if it answers alike, what the earlier one did not answer is reported as worth asking
+  // again. Metrics and state of hooks that are gone are dropped.
   void Track(const HookSet& hooks);
   // Reports as worth asking again what hooks behind this Service, which was added, deleted or
   // changed, did not answer.
@@ -125,6 +126,8 @@ class HookMonitor {
   void Ended(const CallRecord& record, const absl::Status& status);
   static void Note(HookState& state, const Question& question, const absl::Status& status);
   void ReportWaiting(const Hook& hook, const std::set<KindQuestion>& waiting) const;
+  // Reports that a changed hook is called again if its calls were suspended before the change.
+  void ReportAbandoned(const Tracked& changed) const;
   // Reports the result to the breaker and updates the hook's state.
   void Judge(const Hook& hook, HookState& state, const Asked& asked);
   std::optional<CircuitBreaker::Result> Check(const Hook& hook, const HookState& state);

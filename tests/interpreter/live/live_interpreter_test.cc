@@ -227,6 +227,21 @@ TEST_CASE_METHOD(Fixture, "a hook that comes back has what it left unanswered lo
   CHECK(Health().value());
 }
 
+TEST_CASE_METHOD(Fixture, "a suspended hook that is applied anew is reported as called again") {
+  server->Put(api::InterpreterWebhookConfigurations(), Asking("widgets", "InterpretHealth"));
+  REQUIRE(Load().ok());
+  Lead();
+  Suspend();
+  kube::Object changed = Asking("widgets", "InterpretHealth");
+  json::Value webhook = changed.root()["webhooks"].At(0);
+  webhook.Set("timeoutSeconds", 7);
+  changed.Set({"webhooks"}, json::Value::Array({std::move(webhook)}));
+  server->Put(api::InterpreterWebhookConfigurations(), changed);
+  REQUIRE(EventuallyAfterSettling([&] { return recorded->All().size() == 2; }));
+  CHECK_THAT(recorded->All().at(1),
+             Catch::StartsWith("Normal WebhookResumed ") && Catch::Contains(" was changed at "));
+}
+
 TEST_CASE_METHOD(Fixture, "each outage of a hook is reported in words of its own") {
   server->Put(api::InterpreterWebhookConfigurations(), Asking("widgets", "InterpretHealth"));
   REQUIRE(Load().ok());

@@ -335,6 +335,21 @@ TEST_CASE_METHOD(Fixture, "a changed CA, timeout or policy has only what waits l
   CHECK(changes.size() == 1);  // No question waits any more.
 }
 
+TEST_CASE_METHOD(Fixture, "a suspended hook that is changed is reported as called again") {
+  Open();
+  Hook changed = WorkloadHook();
+  changed.client.server = "https://elsewhere.example";
+  backend.Replace(SetOf({changed}));
+  REQUIRE(changes.size() >= 2);
+  CHECK(changes.at(1) == "c/w closed");
+  changes.clear();
+  hooks.Set(kHealthy);
+  CHECK(Ask("o").ok());
+  changed.timeout = absl::Seconds(3);
+  backend.Replace(SetOf({changed}));  // Its calls are not suspended any more.
+  CHECK(changes.empty());
+}
+
 TEST_CASE_METHOD(Fixture, "a hook that becomes usable has what it could not be asked looked at") {
   Hook unusable = WorkloadHook();
   unusable.unusable = absl::InvalidArgumentError("could not get REST client: no");
