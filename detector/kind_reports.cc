@@ -7,6 +7,7 @@
 #include "api/reasons.h"
 #include "base/log.h"
 #include "detector/new_kinds.h"
+#include "kube/meta/nearest_kind.h"
 
 namespace detector {
 namespace {
@@ -17,7 +18,7 @@ constexpr absl::Duration kShortWait = absl::Seconds(3);
 std::string NameOf(const kube::Gvk& gvk) { return absl::StrCat(gvk.ApiVersion(), " ", gvk.kind); }
 
 std::string NotServed(const kube::Gvk& wanted, const std::set<kube::Gvk>& served) {
-  const std::optional<kube::Gvk> meant = NearestKind(wanted, served);
+  const std::optional<kube::Gvk> meant = kube::NearestKind(wanted, served);
   if (meant.has_value() && meant->group == wanted.group && meant->kind == wanted.kind) {
     return absl::StrCat("spec.resourceSelectors names ", NameOf(wanted),
                         ", but objects are propagated in the version that the control plane "

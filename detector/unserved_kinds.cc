@@ -6,52 +6,9 @@
 // because policies are reported by other threads than rounds.
 #include "detector/unserved_kinds.h"
 
-#include <functional>
-
-#include "absl/strings/match.h"
-#include "base/spelling.h"
 #include "kube/client/failed_groups.h"
 
 namespace detector {
-namespace {
-
-using Filter = std::function<bool(const kube::Gvk&)>;
-
-// Returns, of the kinds that the filter lets through, the one whose `text` is nearest to that of
-// `wanted`.
-std::optional<kube::Gvk> Nearest(const kube::Gvk& wanted, const std::set<kube::Gvk>& served,
-                                 const Filter& filter, std::string (*text)(const kube::Gvk&)) {
-  std::vector<kube::Gvk> kinds;
-  std::vector<std::string> texts;
-  for (const kube::Gvk& gvk : served) {
-    if (!filter(gvk)) continue;
-    kinds.push_back(gvk);
-    texts.push_back(text(gvk));
-  }
-  const std::optional<size_t> nearest = base::NearestName(text(wanted), texts);
-  if (!nearest.has_value()) return std::nullopt;
-  return kinds[*nearest];
-}
-
-std::string KindOf(const kube::Gvk& gvk) { return gvk.kind; }
-std::string ApiVersionOf(const kube::Gvk& gvk) { return gvk.ApiVersion(); }
-
-// Returns a served kind of the same name in another group or version. When no apiVersion is
-// similar, the core group's kind is preferred.
-std::optional<kube::Gvk> OfTheSameName(const kube::Gvk& wanted, const std::set<kube::Gvk>& served) {
-  const auto same = [&](const kube::Gvk& gvk) {
-    return absl::EqualsIgnoreCase(gvk.kind, wanted.kind);
-  };
-  const std::optional<kube::Gvk> nearest = Nearest(wanted, served, same, ApiVersionOf);
-  if (nearest.has_value()) return nearest;
-  for (const kube::Gvk& gvk : served) {
-    if (same(gvk)) return gvk;
-  }
-  return std::nullopt;
-}
-
-}  // namespace
-
 void UnservedKinds::SetSelected(const kube::ObjectKey& policy, const std::set<kube::Gvk>& kinds,
                                 bool at_start) {
   absl::MutexLock lock(&mu_);
@@ -81,14 +38,6 @@ std::vector<UnservedKinds::Finding> UnservedKinds::SetServed(const kube::ServedK
     }
   }
   return findings;
-}
-
-std::optional<kube::Gvk> NearestKind(const kube::Gvk& wanted, const std::set<kube::Gvk>& served) {
-  if (const auto same = OfTheSameName(wanted, served)) return same;
-  const auto same_group = [&](const kube::Gvk& gvk) { return gvk.group == wanted.group; };
-  if (const auto similar = Nearest(wanted, served, same_group, KindOf)) return similar;
-  return Nearest(
-      wanted, served, [](const kube::Gvk&) { return true; }, KindOf);
 }
 
 }  // namespace detector

@@ -4,7 +4,6 @@
 #define DETECTOR_UNSERVED_KINDS_H_
 
 #include <map>
-#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -54,11 +53,6 @@ class UnservedKinds {
   std::set<kube::Gvk> served_ ABSL_GUARDED_BY(mu_);
   std::map<kube::Gvk, Policies> missing_ ABSL_GUARDED_BY(mu_);
 };
-
-// Returns the served kind that was probably meant by `wanted`, which is not served: one of the same
-// name in another version or group, else one of a similar name, preferably in the same group.
-// nullopt when there is none.
-std::optional<kube::Gvk> NearestKind(const kube::Gvk& wanted, const std::set<kube::Gvk>& served);
 
 }  // namespace detector
 

@@ -5,7 +5,6 @@
 
 namespace {
 
-using detector::NearestKind;
 using detector::UnservedKinds;
 using Finding = UnservedKinds::Finding;
 
@@ -70,19 +69,6 @@ TEST_CASE_METHOD(Fixture,
   kinds.SetSelected(kPolicy, {kDeployment}, false);
   CHECK(After(absl::Seconds(1), {}).empty());
   CHECK(After(absl::Seconds(1), {}) == std::vector<Finding>{{kPolicy, kDeployment, false}});
-}
-
-TEST_CASE("the kind that was meant is found by its name, whatever group and version were given") {
-  const kube::Gvk pod{"", "v1", "Pod"}, role{"rbac.authorization.k8s.io", "v1", "Role"};
-  const kube::Gvk scaler{"autoscaling", "v2", "HorizontalPodAutoscaler"};
-  const std::set<kube::Gvk> served = {kDeployment, pod, role, scaler};
-  CHECK(NearestKind(kMisspelt, served) == kDeployment);
-  CHECK(NearestKind({"", "v1", "deployments"}, served) == kDeployment);
-  CHECK(NearestKind({"", "v1", "Deployment"}, served) == kDeployment);
-  CHECK(NearestKind({"extensions", "v1beta1", "Deployment"}, served) == kDeployment);
-  CHECK(NearestKind({"autoscaling", "v1", "HorizontalPodAutoscaler"}, served) == scaler);
-  CHECK(NearestKind({"", "rbac/v1/x", "Role"}, served) == role);
-  CHECK(NearestKind({"example.io", "v1", "SpaceShip"}, served) == std::nullopt);
 }
 
 }  // namespace
