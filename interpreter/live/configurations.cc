@@ -1,5 +1,8 @@
 #include "interpreter/live/configurations.h"
 
+#include <set>
+#include <utility>
+
 #include "api/resources.h"
 
 namespace interpreter::live {
@@ -40,7 +43,8 @@ std::vector<std::string> ProblemsOf(const CustomizationSet& set, const kube::Obj
 
 }  // namespace
 
-std::shared_ptr<const CustomizationSet> Configurations::Customizations(Findings& findings) {
+std::shared_ptr<const CustomizationSet> Configurations::Customizations(
+    Findings& findings, const base::StopToken& stop) {
   auto before = std::exchange(customizations_, {});
   std::vector<Customization> all;
   const auto objects = ObjectsOf(informers_, api::InterpreterCustomizations());
@@ -51,9 +55,15 @@ std::shared_ptr<const CustomizationSet> Configurations::Customizations(Findings&
                                  customized::ParseCustomization(changed));
                            }));
   }
-  auto set = CustomizationSet::Merge(std::move(all));
-  for (const kube::ObjectPtr& object : objects) {
-    findings.push_back({object, ProblemsOf(*set, *object)});
+  std::set<kube::Gvk> targets;
+  for (const Customization& customization : all) targets.insert(customization->target);
+  unserved_.Look(targets, stop);
+  const auto set = CustomizationSet::Merge(all);
+  for (size_t i = 0; i < objects.size(); ++i) {
+    std::vector<std::string> problems = ProblemsOf(*set, *objects[i]);
+    std::string unserved = unserved_.ProblemOf(all[i]->target);
+    if (!unserved.empty()) problems.push_back(std::move(unserved));
+    findings.push_back({objects[i], std::move(problems)});
   }
   return set;
 }

@@ -9,9 +9,11 @@
 #include <utility>
 #include <vector>
 
+#include "base/stop_token.h"
 #include "interpreter/customized/customization_set.h"
 #include "interpreter/live/configuration_problems.h"
 #include "interpreter/live/unknown_kinds.h"
+#include "interpreter/live/unserved_targets.h"
 #include "interpreter/webhook/configuration.h"
 #include "interpreter/webhook/hook_set.h"
 #include "kube/cache/informer.h"
@@ -23,13 +25,14 @@ class Configurations {
  public:
   using Findings = std::vector<ConfigurationProblems::Finding>;
 
-  // REQUIRES: both outlive this object and the sets that it returns.
-  Configurations(kube::InformerSet& informers, UnknownKinds& unknown)
-      : informers_(informers), unknown_(unknown) {}
+  // REQUIRES: all of them outlive this object and the sets that it returns.
+  Configurations(kube::InformerSet& informers, UnknownKinds& unknown, UnservedTargets& unserved)
+      : informers_(informers), unknown_(unknown), unserved_(unserved) {}
 
   // Return the rules in the caches now; a resource that is not watched counts as empty. A finding
   // for each object is appended to `findings`.
-  std::shared_ptr<const customized::CustomizationSet> Customizations(Findings& findings);
+  std::shared_ptr<const customized::CustomizationSet> Customizations(Findings& findings,
+                                                                     const base::StopToken& stop);
   std::shared_ptr<const webhook::HookSet> Hooks(Findings& findings);
 
  private:
@@ -44,6 +47,7 @@ class Configurations {
 
   kube::InformerSet& informers_;
   UnknownKinds& unknown_;
+  UnservedTargets& unserved_;
   std::map<std::string, Known<Customization>> customizations_;
   std::map<WebhookKey, Known<webhook::Configuration>> webhooks_;
 };

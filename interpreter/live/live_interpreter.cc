@@ -24,6 +24,7 @@
 #include "interpreter/live/configurations.h"
 #include "interpreter/live/hook_services.h"
 #include "interpreter/live/unknown_kinds.h"
+#include "interpreter/live/unserved_targets.h"
 #include "interpreter/rule_changes.h"
 #include "interpreter/webhook/webhook_backend.h"
 
@@ -79,7 +80,8 @@ class LiveInterpreter::Impl {
   // Waits until `deadline` or until `flag` is set; returns `flag`.
   bool Await(const bool& flag, base::SteadyTime deadline, const base::StopToken& stop);
   void Reload(const base::StopToken& stop);
-  void ReloadScripts(Configurations::Findings& findings, Difference& difference);
+  void ReloadScripts(Configurations::Findings& findings, Difference& difference,
+                     const base::StopToken& stop);
   void ReloadHooks(Configurations::Findings& findings, Difference& difference,
                    const base::StopToken& stop);
   void Publish(const Difference& difference);
@@ -91,6 +93,7 @@ class LiveInterpreter::Impl {
 
   kube::Manager& manager_;
   UnknownKinds unknown_;
+  UnservedTargets unserved_;
   Configurations configurations_;
   std::unique_ptr<Interpreter> chain_;
   LuaBackend* users_ = nullptr;  // Owned by the chain.
@@ -145,7 +148,8 @@ std::unique_ptr<LuaBackend> ShippedLayer(customized::LuaBackendOptions options) 
 LiveInterpreter::Impl::Impl(kube::Manager& manager, const LiveOptions& options)
     : manager_(manager),
       unknown_(manager.cluster().mapper()),
-      configurations_(manager.cluster().informers(), unknown_),
+      unserved_(manager.cluster().mapper(), manager.clock()),
+      configurations_(manager.cluster().informers(), unknown_, unserved_),
       services_(manager.cluster().informers(),
                 [this](const kube::ObjectKey& service) { hooks_->ServiceChanged(service); }),
       problems_(manager) {
@@ -242,7 +246,8 @@ absl::Status LiveInterpreter::Impl::Load(const base::StopToken& stop) {
 
 absl::Status LiveInterpreter::Impl::Follow(const base::StopToken& stop) {
   while (!stop.stop_requested()) {
-    const bool news = Await(news_, manager_.clock().SteadyNow() + kRecheck, stop);
+    const base::SteadyTime recheck = manager_.clock().SteadyNow() + kRecheck;
+    const bool news = Await(news_, std::min(recheck, unserved_.NextLook()), stop);
     if (stop.stop_requested()) break;
     WatchExploringIfServed(stop);
     if (news && !manager_.clock().SleepFor(kSettle, stop)) break;
@@ -284,7 +289,7 @@ void LiveInterpreter::Impl::Reload(const base::StopToken& stop) {
   const bool first = users_->set() == nullptr;
   Configurations::Findings findings;
   difference.learnt = unknown_.TakeKnown(stop);
-  ReloadScripts(findings, difference);
+  ReloadScripts(findings, difference, stop);
   ReloadHooks(findings, difference, stop);
   {
     absl::MutexLock lock(&mu_);
@@ -296,9 +301,9 @@ void LiveInterpreter::Impl::Reload(const base::StopToken& stop) {
 }
 
 void LiveInterpreter::Impl::ReloadScripts(Configurations::Findings& findings,
-                                          Difference& difference) {
+                                          Difference& difference, const base::StopToken& stop) {
   const auto before = users_->set();
-  const auto scripts = configurations_.Customizations(findings);
+  const auto scripts = configurations_.Customizations(findings, stop);
   difference.scripts = customized::ChangedRules(before.get(), scripts.get());
   // Scripts are also replaced when the answers stay the same: errors, metrics and events contain
   // customizations' names.

@@ -23,6 +23,7 @@ using interpreter::Operation;
 using tests::Eventually;
 
 const kube::Gvk kWidget{"example.io", "v1", "Widget"};
+const kube::Resource kWidgets{kWidget, "widgets", /*namespaced=*/true};
 
 kube::Object Customization(const std::string& name, const std::string& healthy) {
   kube::Object object = kube::Object::Make(api::InterpreterCustomizations().gvk, {"", name});
@@ -57,6 +58,7 @@ struct Fixture : tests::ManagerFixture {
     auto recording = std::make_unique<tests::RecordingEvents>();
     recorded = recording.get();
     events = std::move(recording);
+    server->Serve({kWidgets});
   }
   ~Fixture() override {
     base::IgnoreError(Finish(), "the test has looked at what matters to it");
@@ -202,6 +204,23 @@ TEST_CASE_METHOD(Fixture, "what is wrong with a customization is reported on it,
   server->Erase(api::InterpreterCustomizations(), {"", "broken"});
   CHECK(EventuallyAfterSettling(
       [&] { return !absl::StrContains(registry.Expose(), "name=\"broken\""); }));
+}
+
+TEST_CASE_METHOD(Fixture, "a customization of a kind that is not served is told so, until it is") {
+  const kube::Resource gadgets{{"example.io", "v1", "Gadget"}, "gadgets", /*namespaced=*/true};
+  kube::Object early = Customization("early", "true");
+  early.Set({"spec", "target", "kind"}, "Gadget");
+  server->Put(api::InterpreterCustomizations(), early);
+  REQUIRE(Load().ok());
+  Lead();
+  REQUIRE(EventuallyAfterSettling([&] { return !recorded->All().empty(); }));
+  CHECK_THAT(recorded->All().at(0),
+             Catch::StartsWith("Warning InvalidConfiguration ResourceInterpreterCustomization: "
+                               "spec.target: the control plane does not serve example.io/v1 "
+                               "Gadget; the customization has no effect until it does"));
+  server->Serve({kWidgets, gadgets});
+  REQUIRE(EventuallyAfterSettling([&] { return recorded->All().size() == 2; }));
+  CHECK_THAT(recorded->All().at(1), Catch::StartsWith("Normal ValidConfiguration "));
 }
 
 TEST_CASE_METHOD(Fixture, "a hook that comes back has what it left unanswered looked at again") {
