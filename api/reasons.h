@@ -50,6 +50,7 @@ inline constexpr char kResourceNotServed[] = "ResourceNotServed";
 inline constexpr char kResourceNotPropagated[] = "ResourceNotPropagated";
 inline constexpr char kWaitingForKind[] = "WaitingForKind";
 inline constexpr char kWaitForKindEnded[] = "WaitForKindEnded";
+inline constexpr char kKindServedLate[] = "KindServedLate";
 // Reasons of the detector's events on templates.
 inline constexpr char kApplyPolicySucceed[] = "ApplyPolicySucceed";
 inline constexpr char kApplyPolicyFailed[] = "ApplyPolicyFailed";

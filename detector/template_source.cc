@@ -39,11 +39,12 @@ std::string NamedBy(const kube::Resource& resource) { return "named by " + resou
 TemplateSource::TemplateSource(Deps deps, kube::WatchedKinds& kinds)
     : deps_(std::move(deps)),
       reports_(deps_.manager, deps_.policies, deps_.cluster_policies),
+      late_kinds_(deps_.manager, deps_.policies, deps_.cluster_policies),
       new_kinds_(deps_.cluster_status_round),
       kinds_(kinds),
       subscription_(kinds.Subscribe(*this)) {
   kube::InformerSet& informers = deps_.manager.cluster().informers();
-  informers.Get(api::Clusters());  // NewKinds reads them.
+  followed_.emplace_back(informers.Get(api::Clusters()), ClusterHandler());
   const auto follow = [&](const kube::Resource& resource, auto kinds_of) {
     followed_.emplace_back(
         informers.Get(resource),
@@ -104,6 +105,14 @@ kube::EventHandler TemplateSource::ReportHandler() {
   handler.on_delete = [this](const kube::ObjectPtr& last) {
     reports_.SetSelected(last->key(), {}, /*at_start=*/false);
     reports_.SetRefused(*last, {}, /*at_start=*/false);
+  };
+  return handler;
+}
+
+kube::EventHandler TemplateSource::ClusterHandler() {
+  kube::EventHandler handler;
+  handler.on_update = [this](const kube::ObjectPtr& before, const kube::ObjectPtr& after) {
+    if (is_working_) late_kinds_.OnClusterUpdated(*before, *after);
   };
   return handler;
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "detector/kind_reports.h"
+#include "detector/late_kinds.h"
 #include "detector/new_kinds.h"
 #include "detector/policy_index.h"
 #include "detector/template_filter.h"
@@ -48,6 +49,7 @@ class TemplateSource : public kube::KindSubscriber {
   std::set<kube::Gvk> SelectedBy(const kube::Object& policy) const;
   RefusedSelectors RefusedBy(const kube::Object& policy) const;
   kube::EventHandler ReportHandler();
+  kube::EventHandler ClusterHandler();
   // Selecting returns the policies that select objects of the kind, ClustersFor the clusters that
   // these policies may choose.
   std::vector<kube::ObjectPtr> Selecting(const kube::Gvk& gvk) const;
@@ -59,6 +61,7 @@ class TemplateSource : public kube::KindSubscriber {
 
   const Deps deps_;
   KindReports reports_;
+  LateKinds late_kinds_;
   NewKinds new_kinds_;  // It and `served_` belong to the thread that runs the kinds.
   kube::ServedKinds served_;
   std::atomic<bool> is_working_ = false;  // False on a stand-by.
