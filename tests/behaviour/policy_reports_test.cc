@@ -96,6 +96,15 @@ TEST_CASE("A policy that names a kind that is not served is told so, until the k
   }));
   CHECK(StrContains(plane.DaemonLog(), "policies select a kind that is not served message="));
 
+  // So gets one whose kind is served, but can never match.
+  plane.Patch("host", kPolicy, {ns, PolicyName(ns)}, R"({"spec":{"resourceSelectors":[
+                  {"apiVersion":"rbac.authorization.k8s.io/v1","kind":"ClusterRole"}]}})");
+  CHECK(plane.Eventually([&] {
+    return StrContains(events(),
+                       "Warning ResourceNotPropagated: spec.resourceSelectors names "
+                       "rbac.authorization.k8s.io/v1 ClusterRole, which is cluster-scoped");
+  }));
+
   plane.Patch("host", kPolicy, {ns, PolicyName(ns)}, In(ns, R"({"spec":{"resourceSelectors":[
                   {"apiVersion":"$NS.example.io/v1","kind":"Robot"}]}})"));
   REQUIRE(plane.Eventually([&] { return StrContains(events(), "example.io/v1 Robot, which"); }));
