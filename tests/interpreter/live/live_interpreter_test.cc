@@ -206,7 +206,8 @@ TEST_CASE_METHOD(Fixture, "what is wrong with a customization is reported on it,
       [&] { return !absl::StrContains(registry.Expose(), "name=\"broken\""); }));
 }
 
-TEST_CASE_METHOD(Fixture, "a customization of a kind that is not served is told so, until it is") {
+TEST_CASE_METHOD(Fixture,
+                 "a customization of a kind that is not served gets a warning, until it is") {
   const kube::Resource gadgets{{"example.io", "v1", "Gadget"}, "gadgets", /*namespaced=*/true};
   kube::Object early = Customization("early", "true");
   early.Set({"spec", "target", "kind"}, "Gadget");
