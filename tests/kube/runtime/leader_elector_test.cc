@@ -6,8 +6,10 @@
 #include <thread>
 
 #include "absl/strings/match.h"
+#include "absl/strings/str_split.h"
 #include "base/status.h"
 #include "kube/runtime/events.h"
+#include "tests/support/captured_stderr.h"
 #include "tests/support/eventually.h"
 #include "tests/support/fake_clock.h"
 #include "tests/support/fake_transport.h"
@@ -148,6 +150,22 @@ TEST_CASE_METHOD(Fixture, "a stand-by waits until the holder has been silent for
   REQUIRE(Eventually([&] { return elected.load(); }));
   CHECK(Holder() == "me");
   CHECK(Lease().spec()["leaseTransitions"].AsInt() == 5);
+}
+
+TEST_CASE_METHOD(Fixture, "a stand-by logs who leads, once for each leader") {
+  const tests::CapturedStderr log;
+  PutLeaseOf("first", 4);
+  Start();
+  REQUIRE(PassTimeUntil([&] { return absl::StrContains(log.Text(), "leader=first"); },
+                        absl::Seconds(4)));
+  // The longest time between two attempts is 4.4 s.
+  REQUIRE(PassTimeUntil([&] { return server->Requests("GET").size() > 1; }, absl::Seconds(5)));
+  PutLeaseOf("second", 5);
+  REQUIRE(PassTimeUntil([&] { return absl::StrContains(log.Text(), "leader=second"); },
+                        absl::Seconds(10)));
+  const std::vector<std::string> lines = absl::StrSplit(log.Text(), "another process leads");
+  CHECK(lines.size() == 3);
+  CHECK_FALSE(elected);
 }
 
 TEST_CASE_METHOD(Fixture, "a released lease is taken at once") {
