@@ -1,3 +1,8 @@
+// Two things are remembered between rounds of discovery. waiting_ holds the kinds whose templates
+// wait for clusters: since when, and whether that was reported, so that only the end of a reported
+// wait is reported. undecided_ holds the selectors of namespaced policies whose kind is not known
+// yet; each round judges those that have become known. Policies are reported by informers' threads,
+// rounds by the thread of WatchedKinds; mu_ guards what both use.
 #include "detector/kind_reports.h"
 
 #include <utility>
@@ -28,6 +33,18 @@ std::string NotServed(const kube::Gvk& wanted, const std::set<kube::Gvk>& served
   return absl::StrCat("spec.resourceSelectors names ", NameOf(wanted),
                       ", which the control plane does not serve",
                       meant ? absl::StrCat("; did you mean ", NameOf(*meant), "?") : "");
+}
+
+// Returns the message about a wait that ended although these clusters do not serve the kind;
+// `clusters` is "" when no cluster is ready.
+std::string GivenUp(const kube::Gvk& kind, const std::string& clusters) {
+  return absl::StrCat(
+      "objects of the new kind ", NameOf(kind), " wait no longer, although ",
+      clusters.empty() ? "no cluster is ready"
+                       : absl::StrCat("these clusters do not serve it: ", clusters),
+      "; the scheduler places no object where its kind is not served, and does not look again when "
+      "it is: see that the clusters get the definition, then change the objects or name them in a "
+      "WorkloadRebalancer");
 }
 
 }  // namespace
@@ -77,12 +94,14 @@ void KindReports::DecideRefused() {
     std::vector<std::string> reasons;
     for (const kube::Gvk& gvk : pending.kinds) {
       const std::optional<kube::Resource> resource = manager_.cluster().mapper().Known(gvk);
-      if (!resource.has_value()) left.insert(gvk);
-      if (resource.has_value() && !resource->namespaced)
+      if (!resource.has_value()) {
+        left.insert(gvk);
+      } else if (!resource->namespaced) {
         reasons.push_back(ClusterScopedReason(gvk));
+      }
     }
     const kube::ObjectPtr policy = Policy(key);
-    if (policy != nullptr && left == pending.kinds) continue;
+    if (policy != nullptr && left == pending.kinds) continue;  // Nothing has become known.
     {
       absl::MutexLock lock(&mu_);
       const auto entry = undecided_.find(key);
@@ -148,17 +167,9 @@ void KindReports::SetWaitOver(const Wait& wait) {
                 {{"kind", wait.kind.ToString()}, {"clusters without it", clusters}});
   if (!known.mapped().reported) return;
   const bool everywhere = wait.listed && wait.clusters.empty();
-  const std::string message =
-      everywhere
-          ? absl::StrCat("the clusters serve ", NameOf(wait.kind),
-                         " now; its objects are propagated")
-          : absl::StrCat(
-                "objects of the new kind ", NameOf(wait.kind), " wait no longer, although ",
-                clusters.empty() ? "no cluster is ready"
-                                 : absl::StrCat("these clusters do not serve it: ", clusters),
-                "; the scheduler places no object where its kind is not served, and does not look "
-                "again when it is: see that the clusters get the definition, then change the "
-                "objects or name them in a WorkloadRebalancer");
+  const std::string message = everywhere ? absl::StrCat("the clusters serve ", NameOf(wait.kind),
+                                                        " now; its objects are propagated")
+                                         : GivenUp(wait.kind, clusters);
   for (const kube::ObjectPtr& policy : wait.policies) {
     const kube::ObjectReference about = kube::ObjectReference::Of(*policy);
     if (everywhere) {
