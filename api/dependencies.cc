@@ -5,6 +5,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "api/keys.h"
+#include "kube/meta/selector.h"
 
 namespace api {
 namespace {
@@ -75,12 +77,41 @@ std::string DependentReference::ToText() const {
   return out + "}";
 }
 
+kube::Gvk DependentReference::gvk() const {
+  return kube::ParseGvk(api_version, kind).value_or(kube::Gvk{});
+}
+
+std::string DependentReference::Describe() const {
+  if (!name.empty()) return absl::StrCat(kind, " ", kube::ObjectKey{ns, name}.ToString());
+  const absl::StatusOr<kube::LabelSelector> selector =
+      kube::LabelSelector::FromJson(label_selector);
+  return absl::StrCat(kind, " ", ns, ns.empty() ? "" : " ", "selected by ",
+                      selector.ok() ? selector->ToString() : json::Write(label_selector));
+}
+
+bool DependentReference::Matches(const kube::Object& object) const {
+  if (object.api_version() != api_version || object.kind() != kind || object.ns() != ns) {
+    return false;
+  }
+  if (!name.empty()) return object.name() == name;
+  const absl::StatusOr<kube::LabelSelector> selector =
+      kube::LabelSelector::FromJson(label_selector);
+  return selector.ok() && selector->Matches(object.labels());
+}
+
 std::vector<DependentReference> DependenciesFromJson(const json::Value& list) {
   std::vector<DependentReference> references;
   for (const json::Value& item : list.items()) {
     references.push_back(DependentReference::FromJson(item));
   }
   return references;
+}
+
+std::vector<DependentReference> RecordedDependencies(const kube::Object& binding) {
+  const json::Value* text = binding.annotations().Find(kDependenciesAnnotation);
+  if (text == nullptr) return {};
+  const absl::StatusOr<json::Value> list = json::Parse(text->AsString());
+  return list.ok() ? DependenciesFromJson(*list) : std::vector<DependentReference>();
 }
 
 std::string DependenciesText(const json::Value& list) {

@@ -8,6 +8,8 @@
 
 #include "absl/strings/string_view.h"
 #include "base/json.h"
+#include "kube/meta/names.h"
+#include "kube/meta/object.h"
 
 namespace api {
 
@@ -19,11 +21,22 @@ struct DependentReference {
   static DependentReference FromJson(const json::Value& reference);
   // Returns compact JSON in the order of the Go struct's fields, without empty members.
   std::string ToText() const;
+  // The parts are empty when apiVersion is malformed.
+  kube::Gvk gvk() const;
+  // Returns "ConfigMap default/settings", or "EndpointSlice default selected by a=b".
+  std::string Describe() const;
+  // Returns whether the reference names the object or, having no name, selects it by its labels. A
+  // selector that is not valid selects nothing.
+  bool Matches(const kube::Object& object) const;
   friend bool operator==(const DependentReference&, const DependentReference&) = default;
 };
 
 // Null gives an empty list.
 std::vector<DependentReference> DependenciesFromJson(const json::Value& list);
+
+// Returns what the annotation of a binding records; nothing when it has none, or one that is no
+// list.
+std::vector<DependentReference> RecordedDependencies(const kube::Object& binding);
 
 // Returns the annotation's text for a result of the interpreter: an array of references, or null,
 // which is written as "null" (upstream marshals a nil slice).

@@ -34,6 +34,17 @@ std::string DependenciesGot(absl::string_view dependencies) {
   return absl::StrCat("Get dependencies(", dependencies, ") succeed.");
 }
 
+std::string DependencyPolicyConflict(bool conflict_resolution, bool preserve_on_deletion) {
+  std::vector<std::string> parts;
+  if (conflict_resolution) {
+    parts.emplace_back("ConflictResolution conflicted (Overwrite vs Abort)");
+  }
+  if (preserve_on_deletion) {
+    parts.emplace_back("PreserveResourcesOnDeletion conflicted (true vs false)");
+  }
+  return absl::StrCat("Dependency policy conflict detected: ", absl::StrJoin(parts, "; "), ".");
+}
+
 std::string WorksSynced(absl::string_view binding) {
   return absl::StrCat("Sync work of ", binding, " successful.");
 }

@@ -63,6 +63,12 @@ inline constexpr char kGetComponentsFailed[] = "GetComponentsFailed";
 // Reasons of the dependencies distributor's events on templates.
 inline constexpr char kGetDependenciesSucceed[] = "GetDependenciesSucceed";
 inline constexpr char kGetDependenciesFailed[] = "GetDependenciesFailed";
+// Reasons of its events on bindings.
+inline constexpr char kSyncScheduleResultToDependenciesSucceed[] =
+    "SyncScheduleResultToDependenciesSucceed";
+inline constexpr char kSyncScheduleResultToDependenciesFailed[] =
+    "SyncScheduleResultToDependenciesFailed";
+inline constexpr char kDependencyPolicyConflict[] = "DependencyPolicyConflict";
 
 // Reasons of the binding controllers' events on bindings and templates.
 inline constexpr char kSyncWorkSucceed[] = "SyncWorkSucceed";
@@ -160,6 +166,11 @@ std::string PolicyNotApplied(absl::string_view policy, const absl::Status& why);
 
 // "Get dependencies([...]) succeed."; `dependencies` is what PrintedDependencies() returns.
 std::string DependenciesGot(absl::string_view dependencies);
+inline constexpr char kScheduleResultSyncedToDependencies[] =
+    "Sync schedule results to dependencies succeed.";
+// The message of the reason DependencyPolicyConflict: which of the two fields have different values
+// in the bindings that need the same object. REQUIRES: at least one of them has.
+std::string DependencyPolicyConflict(bool conflict_resolution, bool preserve_on_deletion);
 
 // "Sync work of ResourceBinding(ns/n) successful."; `binding` is what a binding scope's Describe()
 // returns.

@@ -53,12 +53,6 @@ const std::vector<FieldSupport>& FieldsWithoutEffect() {
        "nothing is evicted from the cluster"},
       {State::kNotYet,
        kPolicies,
-       {"spec", "propagateDeps"},
-       "true",
-       "the ConfigMaps, Secrets and other objects that a template refers to are not brought to "
-       "its clusters, unless a policy selects them"},
-      {State::kNotYet,
-       kPolicies,
        {"spec", "preemption"},
        "Always",
        "templates that another policy has claimed stay with it"},
@@ -87,12 +81,6 @@ const std::vector<FieldSupport>& FieldsWithoutEffect() {
        {"spec", "gracefulEvictionTasks", "[]"},
        "",
        "such tasks are not ended, so the Works of their clusters stay"},
-      {State::kPartly,
-       kBindings,
-       {"spec", "requiredBy", "[]"},
-       "",
-       "bindings of dependencies follow their templates, but none are made, and none are removed "
-       "when nothing requires them any more"},
   };
   return fields;
 }

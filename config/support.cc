@@ -51,8 +51,7 @@ constexpr ControllerSupport kControllers[] = {
 
 constexpr Support kLoopsWithoutSwitch[] = {
     {"resource detector", kPartly, "policies do not preempt one another yet"},
-    {"dependencies distributor", kPartly,
-     "it records dependencies on bindings and makes no bindings for them yet"},
+    {"dependencies distributor", kHere},
     {"taint manager", kNotYet, "evict from clusters with NoExecute taints"},
     {"Cluster API detector", kNotYet, "join clusters that Cluster API provisions"},
 };

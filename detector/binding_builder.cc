@@ -10,6 +10,7 @@
 #include "api/policy.h"
 #include "api/policy_scope.h"
 #include "base/status.h"
+#include "kube/meta/controller_ref.h"
 
 namespace detector {
 namespace {
@@ -90,14 +91,8 @@ kube::Object BuildBinding(const kube::Object& object, const kube::Object& policy
   PolicyScope::Claim(policy, binding);
   binding.AddFinalizer(namespaced ? api::scope::Namespaced::kFinalizer
                                   : api::scope::Cluster::kFinalizer);
-  kube::OwnerRef owner;
-  owner.api_version = std::string(object.api_version());
-  owner.kind = std::string(object.kind());
-  owner.name = std::string(object.name());
-  owner.uid = std::string(object.uid());
-  owner.controller = true;
-  owner.block_owner_deletion = true;
-  binding.Set({"metadata", "ownerReferences"}, json::Value::Array({owner.ToJson()}));
+  binding.Set({"metadata", "ownerReferences"},
+              json::Value::Array({kube::ControllerRef(object).ToJson()}));
   binding.Set({"spec"}, BuildSpec(object, policy, demand));
   return binding;
 }

@@ -16,8 +16,8 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/synchronization/mutex.h"
-#include "detector/template_filter.h"
 #include "kube/meta/object.h"
+#include "kube/meta/specification.h"
 #include "kube/runtime/reconciler.h"
 
 namespace detector {
@@ -41,7 +41,7 @@ class OwnClaims {
     if (found == expected_.end()) return false;
     const kube::Object expected = std::move(found->second);
     expected_.erase(found);
-    return !SpecificationChanged(expected, now);
+    return !kube::SpecificationChanged(expected, now);
   }
   // Call it when the template does not exist any more.
   void Forget(kube::Request request) {

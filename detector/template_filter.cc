@@ -5,29 +5,10 @@
 #include "api/names.h"
 #include "api/resources.h"
 #include "base/status.h"
+#include "kube/meta/specification.h"
 
 namespace detector {
 namespace {
-
-// Returns the object without the fields that SpecificationChanged ignores.
-json::Value Specification(const kube::Object& o) {
-  json::Value v = o.root();
-  v.Erase("status");
-  v.Erase({"metadata", "managedFields"});
-  v.Erase({"metadata", "resourceVersion"});
-  return v;
-}
-
-// Returns whether only the status was written, for a kind without status subresource: the server
-// then raises the generation by one, as for a change of the specification.
-bool OnlyStatusWritten(const kube::Object& before, const kube::Object& after) {
-  if (after.generation() != before.generation() + 1 || before.status() == after.status()) {
-    return false;
-  }
-  json::Value same = Specification(after);
-  same.Set({"metadata", "generation"}, before.generation());
-  return same == Specification(before);
-}
 
 void EraseOwnKeys(json::Value& object, absl::string_view map) {
   std::vector<std::string> own;
@@ -42,7 +23,7 @@ void EraseOwnKeys(json::Value& object, absl::string_view map) {
 }
 
 json::Value UserSpecification(const kube::Object& o) {
-  json::Value v = Specification(o);
+  json::Value v = kube::SpecificationOf(o);
   v.Erase({"metadata", "generation"});
   EraseOwnKeys(v, "labels");
   EraseOwnKeys(v, "annotations");
@@ -79,10 +60,6 @@ bool TemplateFilter::AllowsObject(const kube::Object& object) const {
   if (!AllowsNamespace(ns)) return false;
   return !(ns == "kube-system" && object.kind() == "ConfigMap" &&
            object.name() == "extension-apiserver-authentication");
-}
-
-bool SpecificationChanged(const kube::Object& before, const kube::Object& after) {
-  return Specification(before) != Specification(after) && !OnlyStatusWritten(before, after);
 }
 
 bool ChangedByKarmada(const kube::Object& before, const kube::Object& after) {

@@ -38,11 +38,6 @@ class TemplateFilter {
 // own groups, events and leases.
 bool IsNeverPropagated(const kube::Gvk& gvk);
 
-// Returns whether an update matters: something other than status, managedFields and resourceVersion
-// differs. If the generation rose by one along with a change of the status, and nothing else
-// changed, only the status was written, as happens for kinds without a status subresource. (An edit
-// that was undone before it was seen raises it by two.)
-bool SpecificationChanged(const kube::Object& before, const kube::Object& after);
 // Returns whether everything that differs was written by Karmada: status, generation, and labels
 // and annotations of its domain.
 bool ChangedByKarmada(const kube::Object& before, const kube::Object& after);

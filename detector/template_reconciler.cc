@@ -31,6 +31,7 @@
 #include "detector/claims.h"
 #include "detector/request_variant.h"
 #include "kube/client/errors.h"
+#include "kube/meta/specification.h"
 #include "kube/runtime/events.h"
 #include "kube/runtime/sync_timer.h"
 
@@ -186,7 +187,7 @@ absl::StatusOr<bool> TemplateReconciler::ClaimAndBind(const Template& t, const k
   deps_.memory.waiting.Remove(t.request);
   const ClaimRequest claim{t.object, &policy};
   kube::Object expected = Claimed<PolicyScope>(claim);
-  if (SpecificationChanged(*t.object, expected)) {
+  if (kube::SpecificationChanged(*t.object, expected)) {
     deps_.memory.claims.Expect(t.request, std::move(expected));
   }
   ASSIGN_OR_RETURN(const kube::ObjectPtr object,

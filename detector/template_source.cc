@@ -23,6 +23,7 @@
 #include "api/policy_scope.h"
 #include "api/resources.h"
 #include "detector/request_variant.h"
+#include "kube/meta/specification.h"
 
 namespace detector {
 namespace {
@@ -192,7 +193,7 @@ kube::EventHandler TemplateSource::HandlerFor(const kube::Resource& resource) {
 
 void TemplateSource::OnUpdate(kube::Request request, const kube::Object& before,
                               const kube::Object& after) {
-  if (!SpecificationChanged(before, after)) return;
+  if (!kube::SpecificationChanged(before, after)) return;
   if (deps_.memory.claims.Take(request, after)) return;
   // Only templates of lazy policies get the variant: two different requests for one object would be
   // worked on at once.

@@ -37,8 +37,9 @@ constexpr Flag kFlags[] = {
      ""},
     {"--cluster-api-kubeconfig", Type::kText, kNotYet, "join clusters that Cluster API provisions",
      ""},
-    {"--concurrent-dependent-resource-syncs", Type::kInteger, kNotYet,
-     "set the workers that make bindings for dependencies"},
+    {"--concurrent-dependent-resource-syncs", Type::kInteger, kNoSense,
+     "events of dependencies need no workers; their bindings are made by those of "
+     "--concurrent-resourcebinding-syncs"},
     {"--enable-no-execute-taint-eviction", Type::kSwitch, kNotYet,
      "evict from clusters with NoExecute taints", "false"},
     {"--enable-pprof", Type::kSwitch, kNoSense, kProfiles, "false"},

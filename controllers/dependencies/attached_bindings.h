@@ -1,9 +1,15 @@
-// Edits bindings of dependencies (upstream: attached bindings): pure functions.
+// Makes and edits the bindings of dependencies (upstream: attached bindings): pure functions.
+//
+// A binding that propagates its dependencies is the referrer of the bindings attached to it. An
+// attached binding has a label for each of its referrers, and an entry in spec.requiredBy with the
+// clusters to which that referrer takes the object. No scheduler places it, unless a policy has
+// claimed the object too.
 #ifndef CONTROLLERS_DEPENDENCIES_ATTACHED_BINDINGS_H_
 #define CONTROLLERS_DEPENDENCIES_ATTACHED_BINDINGS_H_
 
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "kube/meta/names.h"
@@ -14,9 +20,28 @@ namespace controllers {
 // Returns the label that bindings of the dependencies of `binding` carry; its value is the
 // permanent id of `binding`.
 std::string DependedByLabel(const kube::ObjectKey& binding);
+// Returns all labels of that kind on the binding.
+std::vector<std::string> DependedByLabels(const kube::Object& attached);
 
 // Finds a ResourceBinding; nullptr when there is none.
 using FindBinding = std::function<kube::ObjectPtr(const kube::ObjectKey& key)>;
+
+// What came of an edit of an attached binding.
+struct Attached {
+  kube::Object binding;
+  // Which demands of its referrers differ, for an event; "" when all demand the same.
+  std::string conflict;
+};
+
+// Returns the binding of `object`, on which the template of `referrer` depends, in the namespace of
+// `referrer`: `existing` (nullptr: a new one) with the referrer's label, its clusters and a fresh
+// reference to the object. When no policy placed the binding, it overwrites or preserves if one of
+// its referrers does (upstream's buildAttachedBinding and createOrUpdateAttachedBinding). In the
+// reference of an existing binding the resourceVersion stays, because what follows the object's
+// edits is asked to look at it (works/rechecks.h). kFailedPrecondition when `existing` belongs to
+// an earlier object of the same name; kNotFound when one of its referrers is missing.
+absl::StatusOr<Attached> WithReferrer(const kube::Object* existing, const kube::Object& object,
+                                      const kube::Object& referrer, const FindBinding& find);
 
 // Returns `attached` after `referrer` has ceased to need it: without its label and its entry of
 // spec.requiredBy. When no policy placed the binding, the handling of conflicts and deletion

@@ -1,27 +1,38 @@
 // A pass over a binding that propagates dependencies first brings the clusters of the bindings that
-// upstream has attached to it up to date. It then asks the interpreter what the template needs, and
-// writes the answer into an annotation of the binding when it differs from what is there. An error
-// of the interpreter leaves the annotation as it is and is repeated with back-off; a kind without
-// such a rule has no annotation.
+// are attached to it up to date, which needs no interpreter. It then asks the interpreter what the
+// template needs, records the answer and the finalizer on the binding in one write, lets go of
+// attached bindings whose objects are not in the answer, and attaches those of all others. The
+// finalizer comes first, so that whatever is attached is let go when the binding goes.
 //
-// A binding that stops propagating, or is being deleted, is released if it has upstream's
-// finalizer: its entry is taken from each attached binding, and only when that has succeeded for
-// all of them the finalizer is removed. Nothing but the reported outcomes is remembered.
+// An error of the interpreter leaves the record and what is attached as they are and is repeated
+// with back-off. A kind without a rule for dependencies has no record; what is attached to its
+// bindings stays, because a rule that is replaced is gone for a moment.
+//
+// A binding that stops propagating, or is being deleted, is released if it has the finalizer: its
+// entry is taken from each attached binding, and only when that has succeeded for all of them the
+// finalizer is removed. An attached binding that nobody needs has no clusters; it stays until its
+// object goes.
+//
+// A binding is queued when it changes, when a rule does, when an object comes that it may need
+// (DependencySource), and when an attached binding is deleted or loses a referrer: whoever did that
+// has it made again. Nothing but the reported outcomes is remembered.
 #include "controllers/dependencies/dependencies_reconciler.h"
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "api/binding.h"
 #include "api/dependencies.h"
 #include "api/keys.h"
-#include "api/reasons.h"
 #include "api/resources.h"
 #include "base/status.h"
 #include "controllers/dependencies/attached_bindings.h"
+#include "controllers/dependencies/dependency_source.h"
 #include "kube/client/errors.h"
-#include "kube/meta/selector.h"
 #include "kube/runtime/controller.h"
 #include "kube/runtime/events.h"
 #include "works/rule_requeue.h"
@@ -29,14 +40,10 @@
 namespace controllers {
 namespace {
 
-bool Propagates(const kube::Object& binding) {
-  return api::BindingView(binding).PropagateDeps() && !binding.IsDeleting();
-}
-
 // Selects the bindings to be looked at when they are first seen: those that were placed, as
-// upstream does, and those that needlessly carry upstream's finalizer.
+// upstream does, and those that needlessly carry the finalizer.
 bool IsForUs(const kube::Object& binding) {
-  if (!Propagates(binding)) return binding.HasFinalizer(api::kDependenciesFinalizer);
+  if (!PropagatesDependencies(binding)) return binding.HasFinalizer(api::kDependenciesFinalizer);
   return !api::BindingView(binding).Clusters().empty();
 }
 
@@ -46,29 +53,54 @@ bool ChangedForUs(const kube::Object& before, const kube::Object& after) {
           after.HasFinalizer(api::kDependenciesFinalizer));
 }
 
+// Maps an attached binding to its referrers.
+std::vector<kube::Request> ReferrersOf(const kube::Object& attached) {
+  std::vector<kube::Request> requests;
+  for (const api::BindingSnapshot& referrer : api::BindingView(attached).RequiredBy()) {
+    requests.push_back({.key = {referrer.ns, referrer.name}});
+  }
+  return requests;
+}
+
+// Maps an update of an attached binding to the referrers that are in it no more.
+std::vector<kube::Request> ReferrersLost(const kube::Object& before, const kube::Object& after) {
+  std::vector<kube::Request> lost = ReferrersOf(before);
+  if (lost.empty()) return lost;
+  const std::vector<kube::Request> left = ReferrersOf(after);
+  std::erase_if(lost, [&](const kube::Request& referrer) {
+    return std::find(left.begin(), left.end(), referrer) != left.end() &&
+           !after.Label(DependedByLabel(referrer.key)).empty();
+  });
+  return lost;
+}
+
+// The key of an attempt to attach, for the recorder.
+std::string AttachingTo(const kube::ObjectKey& binding) {
+  return absl::StrCat(binding.ToString(), " attaching");
+}
+
 }  // namespace
 
 absl::StatusOr<kube::Action> DependenciesReconciler::Reconcile(const kube::Request& request,
                                                                const base::StopToken& stop) {
   const kube::ObjectPtr binding = manager_.cluster().Find(api::ResourceBindings(), request.key);
-  if (binding == nullptr || !Propagates(*binding)) recorder_.Forget(request.key.ToString());
+  const bool propagates = binding != nullptr && PropagatesDependencies(*binding);
+  if (!propagates) {
+    recorder_.Forget(request.key.ToString());
+    recorder_.Forget(AttachingTo(request.key));
+  }
   if (binding == nullptr) return kube::Action::Done();
-  RETURN_IF_ERROR(Propagates(*binding) ? Record(binding, stop) : Release(binding, stop));
+  RETURN_IF_ERROR(propagates ? Distribute(binding, stop) : Release(binding, stop));
   return kube::Action::Done();
 }
 
-absl::Status DependenciesReconciler::Record(const kube::ObjectPtr& binding,
-                                            const base::StopToken& stop) {
-  RETURN_IF_ERROR(FollowClusters(*binding, stop));
+absl::Status DependenciesReconciler::Distribute(const kube::ObjectPtr& binding,
+                                                const base::StopToken& stop) {
+  RETURN_IF_ERROR(attachments_.FollowClusters(*binding, stop));
   const api::ObjectReference reference = api::BindingView(*binding).Resource();
   kube::ClusterClient& client = manager_.cluster();
   if (!interpreter_.HookEnabled(reference.gvk(), interpreter::Operation::kInterpretDependency)) {
-    recorder_.Forget(binding->key().ToString());
-    kube::Object after = *binding;
-    // It was written under a rule that is gone.
-    after.EraseAnnotation(api::kDependenciesAnnotation);
-    return kube::IgnoreGone(
-        client.Update(api::ResourceBindings(), binding, after, {}, stop).status());
+    return ForgetRecord(binding, stop);
   }
   ASSIGN_OR_RETURN(const kube::Resource resource, client.mapper().ForKind(reference.gvk(), stop));
   const absl::StatusOr<kube::ObjectPtr> object = client.Get(resource, reference.key(), stop);
@@ -76,14 +108,19 @@ absl::Status DependenciesReconciler::Record(const kube::ObjectPtr& binding,
   // again.
   if (!object.ok()) return kube::IgnoreGone(object.status());
   ASSIGN_OR_RETURN(const json::Value dependencies, DependenciesOf(binding->key(), **object));
-  const json::Value* recorded = binding->annotations().Find(api::kDependenciesAnnotation);
-  if (recorded != nullptr && api::NamesSameDependencies(recorded->AsString(), dependencies)) {
-    return absl::OkStatus();
-  }
+  const absl::StatusOr<kube::ObjectPtr> recorded = Record(binding, dependencies, stop);
+  if (!recorded.ok()) return kube::IgnoreGone(recorded.status());
+  return Attach(*recorded, dependencies, stop);
+}
+
+absl::Status DependenciesReconciler::ForgetRecord(const kube::ObjectPtr& binding,
+                                                  const base::StopToken& stop) {
+  recorder_.Forget(binding->key().ToString());
   kube::Object after = *binding;
-  after.SetAnnotation(api::kDependenciesAnnotation, api::DependenciesText(dependencies));
+  // It was written under a rule that is gone.
+  after.EraseAnnotation(api::kDependenciesAnnotation);
   return kube::IgnoreGone(
-      client.Update(api::ResourceBindings(), binding, after, {}, stop).status());
+      manager_.cluster().Update(api::ResourceBindings(), binding, after, {}, stop).status());
 }
 
 absl::StatusOr<json::Value> DependenciesReconciler::DependenciesOf(const kube::ObjectKey& binding,
@@ -104,46 +141,44 @@ absl::StatusOr<json::Value> DependenciesReconciler::DependenciesOf(const kube::O
   return dependencies;
 }
 
-std::vector<kube::ObjectPtr> DependenciesReconciler::AttachedTo(const kube::Object& binding) const {
-  return manager_.cluster().List(
-      api::ResourceBindings(), binding.ns(),
-      kube::LabelSelector::Equal(DependedByLabel(binding.key()),
-                                 api::BindingView(binding).PermanentId()));
+absl::StatusOr<kube::ObjectPtr> DependenciesReconciler::Record(const kube::ObjectPtr& binding,
+                                                               const json::Value& dependencies,
+                                                               const base::StopToken& stop) {
+  kube::Object after = *binding;
+  const json::Value* recorded = binding->annotations().Find(api::kDependenciesAnnotation);
+  if (recorded == nullptr || !api::NamesSameDependencies(recorded->AsString(), dependencies)) {
+    after.SetAnnotation(api::kDependenciesAnnotation, api::DependenciesText(dependencies));
+  }
+  after.AddFinalizer(api::kDependenciesFinalizer);
+  return manager_.cluster().Update(api::ResourceBindings(), binding, after, {}, stop);
 }
 
-absl::Status DependenciesReconciler::FollowClusters(const kube::Object& binding,
-                                                    const base::StopToken& stop) {
-  if (!binding.HasFinalizer(api::kDependenciesFinalizer)) return absl::OkStatus();
-  base::ErrorList errors;
-  for (const kube::ObjectPtr& attached : AttachedTo(binding)) {
-    errors.Add(kube::IgnoreGone(
-        manager_.cluster()
-            .Update(api::ResourceBindings(), attached, WithClustersOf(*attached, binding), {}, stop)
-            .status()));
+absl::Status DependenciesReconciler::Attach(const kube::ObjectPtr& binding,
+                                            const json::Value& dependencies,
+                                            const base::StopToken& stop) {
+  if (api::BindingView(*binding).PermanentId().empty()) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(binding->Describe(), " has no label ", api::kResourceBindingIdLabel,
+                     ", which Karmada's webhook sets: nothing can be attached to it"));
   }
-  return errors.Join();
+  const absl::StatusOr<bool> wrote =
+      attachments_.Follow(binding, api::DependenciesFromJson(dependencies), stop);
+  recorder_.Outcome({.what = AttachingTo(binding->key()),
+                     .about = {kube::ObjectReference::Of(*binding)},
+                     .success = {api::reason::kSyncScheduleResultToDependenciesSucceed,
+                                 api::message::kScheduleResultSyncedToDependencies},
+                     .failure = {api::reason::kSyncScheduleResultToDependenciesFailed, ""},
+                     .changed = wrote.ok() && *wrote},
+                    wrote.status());
+  return base::Annotate(wrote.status(), "attaching what ", binding->key().ToString(), " needs");
 }
 
 absl::Status DependenciesReconciler::Release(const kube::ObjectPtr& binding,
                                              const base::StopToken& stop) {
   if (!binding->HasFinalizer(api::kDependenciesFinalizer)) return absl::OkStatus();
-  kube::ClusterClient& client = manager_.cluster();
-  const kube::ObjectKey key = binding->key();
-  const std::vector<kube::ObjectPtr> attached = AttachedTo(*binding);
-  const auto find = [&](const kube::ObjectKey& k) {
-    return client.Find(api::ResourceBindings(), k);
-  };
-  base::ErrorList errors;
-  for (const kube::ObjectPtr& object : attached) {
-    const absl::StatusOr<kube::Object> after = WithoutReferrer(*object, key, find);
-    errors.Add(after.status());
-    if (!after.ok()) continue;
-    errors.Add(kube::IgnoreGone(
-        client.Update(api::ResourceBindings(), object, *after, {}, stop).status()));
-  }
-  RETURN_IF_ERROR(base::Annotate(errors.Join(), "letting go of what ", key.ToString(), " needed"));
-  return client.RemoveFinalizer(api::ResourceBindings(), binding, api::kDependenciesFinalizer,
-                                stop);
+  RETURN_IF_ERROR(attachments_.Release(*binding, stop));
+  return manager_.cluster().RemoveFinalizer(api::ResourceBindings(), binding,
+                                            api::kDependenciesFinalizer, stop);
 }
 
 absl::Status RegisterDependencies(const loops::Context& context, int workers) {
@@ -152,14 +187,22 @@ absl::Status RegisterDependencies(const loops::Context& context, int workers) {
   };
   kube::Controller& controller =
       context.NewController(api::kDependenciesDistributor, workers)
+          .Reads(api::ResourceBindings(), kDependedByIndex, DependedByLabels)
+          .Reads(api::ResourceBindings(), kDependencyIndex, DependencyKeys)
           .Watches(api::ResourceBindings(),
                    {.when = {.add = IsForUs, .update = ChangedForUs, .remove = propagated}})
+          .Watches(api::ResourceBindings(),
+                   {.when = {.add = kube::Never}, .map = ReferrersOf, .map_update = ReferrersLost})
+          .ReadsWatchedKinds()  // For templates and what they depend on.
           .Build(std::make_unique<DependenciesReconciler>(context.manager, context.interpreter));
+  const std::shared_ptr<kube::Informer> bindings = context.InformerOf(api::ResourceBindings());
   works::RequeueBindings(context.interpreter, {controller.queue(),
-                                               context.InformerOf(api::ResourceBindings()),
+                                               bindings,
                                                {interpreter::Operation::kInterpretDependency},
-                                               Propagates});
-  context.rechecks.Subscribe(api::ResourceBindings(), controller.queue(), Propagates);
+                                               PropagatesDependencies});
+  context.rechecks.Subscribe(api::ResourceBindings(), controller.queue(), PropagatesDependencies);
+  controller.Keep(std::make_shared<DependencySource>(
+      DependencySource::Deps{bindings, controller.queue(), context.rechecks}, context.kinds));
   return absl::OkStatus();
 }
 

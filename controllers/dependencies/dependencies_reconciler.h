@@ -1,14 +1,14 @@
-// The dependencies loop: records on a binding what its template depends on (the first half of
-// upstream's dependencies-distributor).
+// The dependencies loop: makes what a template needs follow it into the clusters (upstream's
+// dependencies-distributor).
 #ifndef CONTROLLERS_DEPENDENCIES_DEPENDENCIES_RECONCILER_H_
 #define CONTROLLERS_DEPENDENCIES_DEPENDENCIES_RECONCILER_H_
-
-#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "api/reasons.h"
+#include "base/json.h"
 #include "base/stop_token.h"
+#include "controllers/dependencies/attachments.h"
 #include "interpreter/interpreter.h"
 #include "kube/meta/object.h"
 #include "kube/runtime/event_recorder.h"
@@ -24,29 +24,34 @@ class DependenciesReconciler : public kube::Reconciler {
   DependenciesReconciler(kube::Manager& manager, const interpreter::Interpreter& interpreter)
       : manager_(manager),
         interpreter_(interpreter),
-        recorder_(manager.events(), api::kDependenciesDistributor) {}
+        recorder_(manager.events(), api::kDependenciesDistributor),
+        attachments_(manager.cluster(), recorder_) {}
 
   // The request's key names a ResourceBinding. Errors of the interpreter are reported on the
-  // template and returned.
+  // template, those of attaching on the binding; both are returned.
   absl::StatusOr<kube::Action> Reconcile(const kube::Request& request,
                                          const base::StopToken& stop) override;
 
  private:
-  absl::Status Record(const kube::ObjectPtr& binding, const base::StopToken& stop);
+  // Brings what a propagating binding records, and what is attached to it, up to date.
+  absl::Status Distribute(const kube::ObjectPtr& binding, const base::StopToken& stop);
+  // Removes the record of a binding for whose kind there is no rule any more.
+  absl::Status ForgetRecord(const kube::ObjectPtr& binding, const base::StopToken& stop);
   absl::StatusOr<json::Value> DependenciesOf(const kube::ObjectKey& binding,
                                              const kube::Object& object);
-  // Returns the bindings that upstream has made for the dependencies of this one's template.
-  std::vector<kube::ObjectPtr> AttachedTo(const kube::Object& binding) const;
-  // Writes the clusters of a binding into the bindings that upstream has attached to it; otherwise
-  // these would stay where the binding was placed when upstream was replaced.
-  absl::Status FollowClusters(const kube::Object& binding, const base::StopToken& stop);
-  // Removes what upstream has left on a binding that does not propagate dependencies any more, and
-  // on the bindings attached to it.
+  // Writes the dependencies and the finalizer to the binding. Returns it as it is then.
+  absl::StatusOr<kube::ObjectPtr> Record(const kube::ObjectPtr& binding,
+                                         const json::Value& dependencies,
+                                         const base::StopToken& stop);
+  absl::Status Attach(const kube::ObjectPtr& binding, const json::Value& dependencies,
+                      const base::StopToken& stop);
+  // Lets go of everything that is attached to the binding.
   absl::Status Release(const kube::ObjectPtr& binding, const base::StopToken& stop);
 
   kube::Manager& manager_;
   const interpreter::Interpreter& interpreter_;
   kube::EventRecorder recorder_;  // Remembers outcomes by the key of their binding.
+  Attachments attachments_;
 };
 
 // Builds the loop over the ResourceBindings that propagate dependencies.

@@ -19,6 +19,7 @@
 #include "api/reasons.h"
 #include "api/resources.h"
 #include "base/status.h"
+#include "kube/meta/controller_ref.h"
 #include "kube/runtime/controller.h"
 #include "kube/runtime/handler_registration.h"
 
@@ -28,14 +29,7 @@ works::WorkTemplate NamespaceWork(const kube::Object& ns, absl::string_view clus
   works::WorkTemplate work;
   work.key = {api::ExecutionNamespace(cluster), api::WorkName(ns.kind(), ns.name(), "")};
   work.manifest = ns;
-  kube::OwnerRef owner;
-  owner.api_version = std::string(ns.api_version());
-  owner.kind = std::string(ns.kind());
-  owner.name = std::string(ns.name());
-  owner.uid = std::string(ns.uid());
-  owner.controller = true;
-  owner.block_owner_deletion = true;
-  work.owner_references = json::Value::Array({owner.ToJson()});
+  work.owner_references = json::Value::Array({kube::ControllerRef(ns).ToJson()});
   const absl::string_view resolution = ns.Annotation(api::kConflictResolutionAnnotation);
   if (!resolution.empty()) work.annotations.Set(api::kConflictResolutionAnnotation, resolution);
   return work;

@@ -1,4 +1,5 @@
-// The dependencies of a template are recorded on its binding if the policy propagates dependencies.
+// The dependencies of a template are recorded on its binding, and follow it into its clusters, if
+// the policy propagates dependencies.
 #include <string>
 
 #include <catch2/catch.hpp>
@@ -93,8 +94,6 @@ TEST_CASE("What a deployment mounts is recorded on its binding") {
   bindings.Apply(WebDeployment());
   bindings.Apply(DividedPolicy(kWebSelector, 1, 1));
   REQUIRE(bindings.Records(shop, {"ConfigMap/settings", "Secret/access"}));
-  CHECK_FALSE(
-      plane.Get("host", kBinding, {bindings.ns, shop})->HasFinalizer(api::kDependenciesFinalizer));
   REQUIRE(plane.Eventually([&] {
     return plane.Exists("member1", kDeployment, {bindings.ns, "web"});
   }));
@@ -134,6 +133,77 @@ TEST_CASE("What a deployment mounts is recorded on its binding") {
     CHECK(bindings.Recorded(shop) == Text(bindings.ns, {"ConfigMap/settings", "Secret/access"}));
     plane.Delete("host", kDeployment, {bindings.ns, "shop"});
     CHECK(plane.Eventually([&] { return !plane.Exists("host", kBinding, {bindings.ns, shop}); }));
+  }
+}
+
+TEST_CASE("What a deployment mounts follows it into its clusters") {
+  Bindings bindings;
+  ControlPlane& plane = bindings.plane;
+  const std::string& ns = bindings.ns;
+  const auto reads = [&](const std::string& member, const std::string& value) {
+    return plane.Eventually([&] {
+      const auto config = plane.Get(member, kConfigMap, {ns, "settings"});
+      return (config ? config->Get({"data", "k"}).ToString() : "-") == value;
+    });
+  };
+  const auto settings = [&](const std::string& value) {
+    bindings.Apply(absl::Substitute(
+        "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: settings, namespace: $$NS}\n"
+        "data: {k: $0}\n",
+        value));
+  };
+  bindings.Apply(Deployment("shop", 1, kShopPod));
+  bindings.Apply(DependenciesPolicy("shop", "{apiVersion: apps/v1, kind: Deployment, name: shop}"));
+  REQUIRE(plane.Eventually([&] { return plane.Exists("member1", kDeployment, {ns, "shop"}); }));
+  settings("first");  // It comes after the deployment.
+  REQUIRE(reads("member1", "first"));
+  settings("second");
+  REQUIRE(reads("member1", "second"));
+
+  const auto move = [&](const std::string& member) {
+    plane.Patch(
+        "host", kPolicy, {ns, "shop"},
+        absl::Substitute(R"({"spec":{"placement":{"clusterAffinity":{"clusterNames":["$0"]}}}})",
+                         member));
+  };
+  SECTION("it moves with the deployment") {
+    move("member2");
+    CHECK(reads("member2", "second"));
+    CHECK(reads("member1", "-"));
+  }
+  SECTION("what is deleted by hand is made again") {
+    plane.Delete("host", kBinding, {ns, "settings-configmap"});
+    plane.Delete("member1", kConfigMap, {ns, "settings"});
+    CHECK(reads("member1", "second"));
+    CHECK(plane.Eventually([&] {
+      const auto binding = plane.Get("host", kBinding, {ns, "settings-configmap"});
+      return binding && !binding->IsDeleting() && binding->Get({"spec", "requiredBy"}).size() == 1;
+    }));
+  }
+  SECTION("it leaves the clusters when it is not needed any more") {
+    SECTION("because the deployment does not mount it") {
+      plane.Patch("host", kDeployment, {ns, "shop"},
+                  R"({"spec":{"template":{"spec":{"volumes":null}}}})");
+    }
+    SECTION("because the policy does not propagate it any more") {
+      plane.Patch("host", kPolicy, {ns, "shop"}, R"({"spec":{"propagateDeps":false}})");
+    }
+    SECTION("because the deployment is deleted") {
+      plane.Delete("host", kDeployment, {ns, "shop"});
+      CHECK(plane.Eventually([&] {
+        return !plane.Exists("host", kBinding, {ns, "shop-deployment"});
+      }));
+    }
+    CHECK(reads("member1", "-"));
+    CHECK(plane.Exists("host", kConfigMap, {ns, "settings"}));
+  }
+  SECTION("what happened while nobody looked is made good") {
+    plane.StopDaemon();
+    settings("third");
+    move("member2");
+    plane.StartDaemon();
+    CHECK(reads("member2", "third"));
+    CHECK(reads("member1", "-"));
   }
 }
 

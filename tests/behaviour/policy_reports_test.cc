@@ -41,14 +41,16 @@ TEST_CASE("What has no effect yet is reported when it comes or changes, and not 
   plane.Apply("host", In(ns, kNamespaceYaml));
   REQUIRE(plane.Eventually([&] { return plane.Exists("member1", kNamespace, {"", ns}); }));
 
-  plane.Apply("host", In(ns, PolicyFor("v1", "ConfigMap", "member1", "  propagateDeps: true\n")));
+  plane.Apply("host", In(ns, PolicyFor("v1", "ConfigMap", "member1",
+                                       "  schedulePriority: {priorityClassSource: "
+                                       "KubePriorityClass, priorityClassName: p}\n")));
   int edits = 0;
   REQUIRE(plane.Eventually([&] {
     // A policy that was created before the watch began is noticed when it changes.
     plane.Patch("host", kPolicy, {ns, PolicyName(ns)},
                 absl::StrCat(R"({"spec":{"priority":)", ++edits, "}}"));
-    return StrContains(events(),
-                       "Warning NotSupportedYet: spec.propagateDeps: true has no effect yet: the");
+    return StrContains(
+        events(), "Warning NotSupportedYet: spec.schedulePriority has no effect yet: bindings");
   }));
   CHECK_FALSE(StrContains(events(), "failover"));
   CHECK(StrContains(plane.DaemonLog(), absl::StrCat("PropagationPolicy ", ns, "/p-", ns)));

@@ -88,7 +88,7 @@ TEST_CASE("a gate without effect gets a warning, a whole stage one warning for a
         std::vector<std::string>{
             "--feature-gates=Failover=true has no effect yet; it would evict from clusters with "
             "NoExecute taints, and taint clusters by ClusterTaintPolicies"});
-  CHECK(Warnings({"--feature-gates=PropagateDeps=true"}).size() == 1);
+  CHECK(Warnings({"--feature-gates=PropagateDeps=true"}).empty());
   CHECK(Warnings({"--feature-gates=ControllerPriorityQueue=false"}) ==
         std::vector<std::string>{"--feature-gates=ControllerPriorityQueue=false has no effect: "
                                  "queues always have priorities"});
@@ -126,26 +126,24 @@ std::string FieldsIn(const std::string& yaml) {
 }
 
 TEST_CASE("the fields of an object that have no effect yet are found") {
-  CHECK(FieldsIn(R"({"kind": "PropagationPolicy", "spec": {"propagateDeps": true}})") ==
-        "spec.propagateDeps: true");
   CHECK(FieldsIn(R"({"kind": "ClusterPropagationPolicy", "spec": {"preemption": "Always",
                      "failover": {"application": {}, "cluster": null}}})") ==
         "spec.preemption: Always, spec.failover.application");
-  CHECK(FieldsIn(R"({"kind": "PropagationPolicy", "spec": {"propagateDeps": false,
+  CHECK(FieldsIn(R"({"kind": "PropagationPolicy", "spec": {"propagateDeps": true,
                      "preemption": "Never", "failover": {}, "placement": {}}})") == "");
   CHECK(FieldsIn(R"({"kind": "Cluster", "spec": {"taints": [{"key": "a", "effect": "NoSchedule"},
                      {"key": "b", "effect": "NoExecute"}]}})") ==
         "spec.taints[].effect: NoExecute");
-  CHECK(FieldsIn(R"({"kind": "Cluster", "spec": {"propagateDeps": true}})") == "");
+  CHECK(FieldsIn(R"({"kind": "Cluster", "spec": {"preemption": "Always"}})") == "");
   CHECK(FieldsIn(R"({"kind": "ResourceBinding", "spec": {"requiredBy": [{"name": "web"}],
                      "gracefulEvictionTasks": [{"fromCluster": "m1"}]}})") ==
-        "spec.gracefulEvictionTasks[], spec.requiredBy[]");
+        "spec.gracefulEvictionTasks[]");
   CHECK(FieldsIn(R"({"kind": "ClusterResourceBinding", "spec": {"requiredBy": [],
                      "gracefulEvictionTasks": []}})") == "");
   CHECK(config::FieldsWithoutEffect().front().Sentence() ==
         "spec.taints[].effect: NoExecute has no effect yet: nothing is evicted from the cluster");
   CHECK(absl::StartsWith(config::FieldsWithoutEffect().back().Sentence(),
-                         "spec.requiredBy[] has only a part of its effect yet: "));
+                         "spec.gracefulEvictionTasks[] has only a part of its effect yet: "));
 }
 
 TEST_CASE("an unknown controller is refused with the list and the one that was meant") {

@@ -1,14 +1,17 @@
 #include "controllers/dependencies/dependencies_reconciler.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <optional>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "absl/strings/match.h"
 #include "api/keys.h"
 #include "api/object_reference.h"
 #include "controllers/dependencies/attached_bindings.h"
+#include "controllers/dependencies/attachments.h"
 #include "tests/support/loops_fixture.h"
 #include "tests/support/scripted_interpreter.h"
 
@@ -16,6 +19,7 @@ namespace {
 
 using interpreter::Operation;
 using tests::Json;
+using tests::kConfigMaps;
 using tests::kDeployments;
 using Strings = std::vector<std::string>;
 
@@ -42,7 +46,9 @@ struct Fixture : tests::LoopsFixture {
   std::optional<controllers::DependenciesReconciler> reconciler;
 
   Fixture() {
-    Sync({kDeployments, api::ResourceBindings()});
+    Sync({kDeployments, kConfigMaps, api::ResourceBindings()});
+    informers.Get(api::ResourceBindings())
+        ->AddIndex(controllers::kDependedByIndex, controllers::DependedByLabels);
     PutCached(kDeployments, kube::Object::Make(kDeployments.gvk, kWeb));
     reconciler.emplace(Make(), scripted);
     scripted.Enable(Operation::kInterpretDependency);
@@ -50,7 +56,9 @@ struct Fixture : tests::LoopsFixture {
   }
   ~Fixture() override { base::IgnoreError(Finish(), "ends the loop before the interpreter goes"); }
 
-  void Put(const kube::Object& binding) { PutCached(api::ResourceBindings(), binding); }
+  kube::Object Put(const kube::Object& binding) {
+    return PutCached(api::ResourceBindings(), binding);
+  }
   kube::Object Now(const std::string& name = kBinding.name) const {
     return server->Find(api::ResourceBindings(), {"ns", name});
   }
@@ -70,7 +78,7 @@ TEST_CASE_METHOD(Fixture, "what a template needs is recorded on its binding, onc
   Put(Binding(kBinding.name, true));
   REQUIRE(Reconcile().ok());
   CHECK(Recorded() == kConfigText);
-  CHECK(Now().metadata()["finalizers"].empty());
+  CHECK(Now().HasFinalizer(api::kDependenciesFinalizer));
   CHECK(Writes() == 1);
   REQUIRE(Reconcile().ok());
   reconciler.emplace(*manager, scripted);  // Forgets everything, as a restart does.
@@ -85,6 +93,7 @@ TEST_CASE_METHOD(Fixture, "what a template needs is recorded on its binding, onc
 
 TEST_CASE_METHOD(Fixture, "the same references in upstream's random order are not written again") {
   kube::Object binding = Binding(kBinding.name, true);
+  binding.AddFinalizer(api::kDependenciesFinalizer);
   binding.SetAnnotation(api::kDependenciesAnnotation,
                         R"([{"apiVersion":"v1","kind":"Secret","namespace":"ns","name":"s"},)"
                         R"({"apiVersion":"v1","kind":"ConfigMap","namespace":"ns","name":"c"}])");
@@ -159,7 +168,7 @@ TEST_CASE_METHOD(Fixture, "a binding that stops to propagate keeps what was reco
   scripted.dependencies = json::Value::Array();
   REQUIRE(Reconcile().ok());
   CHECK(Recorded() == kConfigText);
-  CHECK(Writes() == 1);
+  CHECK(Writes() == 2);  // The second one removes the finalizer.
 }
 
 TEST_CASE_METHOD(Fixture, "upstream's finalizer does not hold a binding that is being deleted") {
@@ -194,6 +203,194 @@ TEST_CASE_METHOD(Fixture, "upstream's finalizer stays until all dependencies are
   CHECK(Now().HasFinalizer(api::kDependenciesFinalizer));
   REQUIRE(Reconcile().ok());
   CHECK_FALSE(Now().HasFinalizer(api::kDependenciesFinalizer));
+}
+
+// A ConfigMap "config" that the Deployment "web" needs.
+struct Attaching : Fixture {
+  Attaching() {
+    Put(Binding(kBinding.name, true));
+    PutConfig("config");
+  }
+  kube::Object PutConfig(const std::string& name, const std::string& app = "") {
+    kube::Object config = kube::Object::Make(kConfigMaps.gvk, {"ns", name});
+    config.Set({"metadata", "uid"}, "uid-of-" + name);
+    if (!app.empty()) config.SetLabel("app", app);
+    return PutCached(kConfigMaps, config);
+  }
+  kube::Object Config() const { return Now("config-configmap"); }
+  void SetClusters(const std::string& binding, const std::string& clusters) {
+    kube::Object changed = Now(binding);
+    changed.Set({"spec", "clusters"}, Json(clusters));
+    Put(changed);
+  }
+};
+
+const std::string kLabel = controllers::DependedByLabel(kBinding);
+
+TEST_CASE_METHOD(Attaching, "what a template needs gets a binding in the template's clusters") {
+  REQUIRE(Reconcile().ok());
+  const kube::Object config = Config();
+  CHECK(config.Label(kLabel) == "id-of-web-deployment");
+  CHECK(config.HasFinalizer(api::kBindingFinalizer));
+  CHECK(config.ControllerOwner().uid == "uid-of-config");
+  CHECK(config.spec() ==
+        Json(R"({
+      "resource": {"apiVersion": "v1", "kind": "ConfigMap", "namespace": "ns", "name": "config",
+                   "uid": "uid-of-config", "resourceVersion": ")" +
+             std::string(cluster.Find(kConfigMaps, {"ns", "config"})->resource_version()) +
+             R"("},
+      "requiredBy": [{"namespace": "ns", "name": "web-deployment", "clusters": [{"name": "m1"}]}],
+      "conflictResolution": "Abort", "preserveResourcesOnDeletion": false})"));
+  REQUIRE(recorded->All() ==
+          Strings{"Normal SyncScheduleResultToDependenciesSucceed ResourceBinding: Sync schedule "
+                  "results to dependencies succeed."});
+  const size_t calls = server->Calls();
+  reconciler.emplace(*manager, scripted);  // Forgets everything, as a restart does.
+  REQUIRE(Reconcile().ok());
+  CHECK(server->Calls() == calls);
+  CHECK(recorded->All().size() == 1);
+}
+
+TEST_CASE_METHOD(Attaching, "a dependency follows the clusters of its template") {
+  REQUIRE(Reconcile().ok());
+  SetClusters(kBinding.name, R"([{"name": "m2", "replicas": 3}])");
+  REQUIRE(Reconcile().ok());
+  CHECK(Config().Get({"spec", "requiredBy"}) ==
+        Json(R"([{"namespace": "ns", "name": "web-deployment",
+                  "clusters": [{"name": "m2", "replicas": 3}]}])"));
+}
+
+TEST_CASE_METHOD(Attaching, "also while it cannot be determined what the template needs") {
+  REQUIRE(Reconcile().ok());
+  SetClusters(kBinding.name, R"([{"name": "m2"}])");
+  SECTION("because the interpreter fails") {
+    scripted.dependencies = absl::UnavailableError("hook is down");
+    CHECK(absl::IsUnavailable(Reconcile()));
+  }
+  SECTION("because the rule is gone") {
+    scripted.Disable(Operation::kInterpretDependency);
+    CHECK(Reconcile().ok());
+    CHECK(Recorded() == "-");
+  }
+  CHECK(Config().Get({"spec", "requiredBy"}).At(0)["clusters"] == Json(R"([{"name": "m2"}])"));
+}
+
+TEST_CASE_METHOD(Attaching, "what is needed no more is let go, and needed again attached again") {
+  REQUIRE(Reconcile().ok());
+  scripted.dependencies = json::Value::Array();
+  REQUIRE(Reconcile().ok());
+  CHECK(Config().Label(kLabel).empty());
+  CHECK_FALSE(Config().spec().Has("requiredBy"));
+  CHECK_FALSE(Config().spec().Has("conflictResolution"));
+  CHECK(Now().HasFinalizer(api::kDependenciesFinalizer));
+  scripted.dependencies = Json(kConfig);
+  REQUIRE(Reconcile().ok());
+  CHECK(Config().Label(kLabel) == "id-of-web-deployment");
+  CHECK(Config().Get({"spec", "requiredBy"}).size() == 1);
+}
+
+TEST_CASE_METHOD(Attaching, "objects are chosen by their labels, and let go with them") {
+  PutConfig("one", "shop");
+  PutConfig("two", "shop");
+  scripted.dependencies = Json(R"([{"apiVersion": "v1", "kind": "ConfigMap", "namespace": "ns",
+      "labelSelector": {"matchLabels": {"app": "shop"}}}])");
+  REQUIRE(Reconcile().ok());
+  CHECK(Config().empty());
+  CHECK_FALSE(Now("one-configmap").Label(kLabel).empty());
+  CHECK_FALSE(Now("two-configmap").Label(kLabel).empty());
+  PutConfig("two", "other");
+  REQUIRE(Reconcile().ok());
+  CHECK_FALSE(Now("one-configmap").Label(kLabel).empty());
+  CHECK(Now("two-configmap").Label(kLabel).empty());
+}
+
+TEST_CASE_METHOD(Attaching, "a dependency of two templates is in the clusters of both") {
+  REQUIRE(Reconcile().ok());
+  kube::Object shop = Binding("shop-deployment", true);
+  shop.Set({"spec", "clusters"}, Json(R"([{"name": "m2"}])"));
+  shop.Set({"spec", "conflictResolution"}, "Overwrite");
+  Put(shop);
+  REQUIRE(reconciler->Reconcile({.key = {"ns", "shop-deployment"}}, {}).ok());
+  CHECK(Config().Get({"spec", "requiredBy"}) == Json(R"([
+      {"namespace": "ns", "name": "web-deployment", "clusters": [{"name": "m1"}]},
+      {"namespace": "ns", "name": "shop-deployment", "clusters": [{"name": "m2"}]}])"));
+  CHECK(Config().spec()["conflictResolution"].AsString() == "Overwrite");
+  const Strings events = recorded->All();
+  CHECK(std::count(events.begin(), events.end(),
+                   "Warning DependencyPolicyConflict ResourceBinding: Dependency policy conflict "
+                   "detected: ConflictResolution conflicted (Overwrite vs Abort).") == 1);
+  kube::Object web = Now();
+  web.Set({"spec", "propagateDeps"}, false);
+  Put(web);
+  REQUIRE(Reconcile().ok());
+  CHECK_FALSE(Now().HasFinalizer(api::kDependenciesFinalizer));
+  CHECK(Config().Get({"spec", "requiredBy"}).size() == 1);
+}
+
+TEST_CASE_METHOD(Attaching, "a binding that a policy placed keeps what the policy wants") {
+  kube::Object placed = Binding("config-configmap", false);
+  placed.Set({"spec", "placement"}, json::Value::Object());
+  placed.Set({"spec", "conflictResolution"}, "Overwrite");
+  placed.Set({"spec", "resource"},
+             api::ObjectReference::Of(*cluster.Find(kConfigMaps, {"ns", "config"})).ToJson());
+  placed = Put(placed);
+  REQUIRE(Reconcile().ok());
+  kube::Object expected = placed;
+  expected.SetLabel(kLabel, "id-of-web-deployment");
+  expected.Set({"spec", "requiredBy"}, Json(R"([
+      {"namespace": "ns", "name": "web-deployment", "clusters": [{"name": "m1"}]}])"));
+  CHECK(Config().spec() == expected.spec());
+  CHECK(Config().labels() == expected.labels());
+}
+
+TEST_CASE_METHOD(Attaching, "the binding of an earlier object of the same name is not taken over") {
+  kube::Object old = Binding("config-configmap", false);
+  old.Set({"metadata", "ownerReferences"},
+          Json(R"([{"apiVersion": "v1", "kind": "ConfigMap", "name": "config", "uid": "before",
+                    "controller": true}])"));
+  Put(old);
+  const absl::Status refused = Reconcile();
+  CHECK(absl::IsFailedPrecondition(refused));
+  CHECK(absl::StrContains(refused.message(),
+                          "ResourceBinding ns/config-configmap belongs to an earlier ConfigMap "
+                          "ns/config with uid before"));
+  CHECK(Config().Label(kLabel).empty());
+}
+
+TEST_CASE_METHOD(Attaching, "a bad reference is reported, and the others followed") {
+  scripted.dependencies = Json(R"([
+      {"apiVersion": "v1", "kind": "ConfigMap", "namespace": "other", "name": "config"},
+      {"apiVersion": "v1", "kind": "ConfigMap", "namespace": "ns"},
+      {"apiVersion": "v1", "kind": "ConfigMap", "namespace": "ns", "name": "missing"},
+      {"apiVersion": "v1", "kind": "ConfigMap", "namespace": "ns", "name": "config"}])");
+  const absl::Status failed = Reconcile();
+  CHECK(absl::StrContains(failed.message(), "ConfigMap other/config is in another namespace"));
+  CHECK(absl::StrContains(failed.message(), "v1 ConfigMap has neither a name nor a labelSelector"));
+  CHECK_FALSE(Config().Label(kLabel).empty());
+  REQUIRE(recorded->All().size() == 1);
+  CHECK(absl::StartsWith(recorded->All()[0],
+                         "Warning SyncScheduleResultToDependenciesFailed ResourceBinding: "));
+}
+
+TEST_CASE_METHOD(Attaching, "nothing is attached to a binding that the webhook has not labelled") {
+  kube::Object binding = Now();
+  binding.EraseLabel(api::kResourceBindingIdLabel);
+  Put(binding);
+  CHECK(absl::StrContains(Reconcile().message(), api::kResourceBindingIdLabel));
+  CHECK(Config().empty());
+}
+
+TEST_CASE_METHOD(Attaching, "a binding in no cluster attaches nothing new") {
+  SetClusters(kBinding.name, "[]");
+  REQUIRE(Reconcile().ok());
+  CHECK(Config().empty());
+}
+
+TEST_CASE_METHOD(Attaching, "two writers of one binding: the second one tries again") {
+  server->FailNext("POST", 409, "AlreadyExists");
+  CHECK(absl::IsAborted(Reconcile()));
+  REQUIRE(Reconcile().ok());
+  CHECK_FALSE(Config().Label(kLabel).empty());
 }
 
 // A running loop, to test which events and changes reach it.
@@ -244,6 +441,67 @@ TEST_CASE_METHOD(Running, "a changed rule brings back the bindings of its kind t
   REQUIRE(tests::Eventually([&] { return Recorded("unplaced-deployment") == kConfigText; }));
   CHECK(Asked() == 3);
   CHECK(Recorded("plain-deployment") == "-");
+}
+
+// What a running loop that watches ConfigMaps does when they, or their bindings, change.
+struct Watching : Running {
+  base::StopSource stop_kinds;
+  std::thread discovery;
+
+  Watching() {
+    server->Serve({kConfigMaps, kDeployments, api::ResourceBindings()});
+    discovery = std::thread([this] {
+      base::IgnoreError(kinds.NewRunnable()->Run(stop_kinds.get_token()), "it ends with the test");
+    });
+  }
+  ~Watching() override {
+    stop_kinds.request_stop();
+    discovery.join();
+  }
+  kube::Object PutConfig(const std::string& data) {
+    kube::Object config = kube::Object::Make(kConfigMaps.gvk, {"ns", "config"});
+    config.Set({"metadata", "uid"}, "uid-of-config");
+    config.Set({"data", "k"}, data);
+    return server->Put(kConfigMaps, config);
+  }
+  bool IsAttached() {
+    return tests::Eventually([&] { return !Now("config-configmap").Label(kLabel).empty(); });
+  }
+};
+
+TEST_CASE_METHOD(Watching, "an object that comes later is attached, and its edits are looked at") {
+  PutConfig("first");
+  REQUIRE(IsAttached());
+  struct Looked {
+    kube::WorkQueue queue;
+    explicit Looked(const base::Clock& clock) : queue({.name = "looked"}, clock) {}
+  } looked(clock);
+  rechecks.Subscribe(api::ResourceBindings(), looked.queue,
+                     [](const kube::Object& b) { return b.name() == "config-configmap"; });
+  const size_t writes = Writes();
+  PutConfig("second");
+  CHECK(tests::Eventually([&] { return looked.queue.size() == 1; }));
+  CHECK(Writes() == writes);
+}
+
+TEST_CASE_METHOD(Watching, "an attached binding that somebody deletes or empties is made again") {
+  PutConfig("first");
+  REQUIRE(IsAttached());
+  SECTION("deleted") { server->Erase(api::ResourceBindings(), {"ns", "config-configmap"}); }
+  SECTION("without its label") {
+    kube::Object attached = Now("config-configmap");
+    attached.EraseLabel(kLabel);
+    server->Put(api::ResourceBindings(), attached);
+  }
+  SECTION("without its entry") {
+    kube::Object attached = Now("config-configmap");
+    attached.Erase({"spec", "requiredBy"});
+    server->Put(api::ResourceBindings(), attached);
+  }
+  REQUIRE(IsAttached());
+  CHECK(tests::Eventually([&] {
+    return Now("config-configmap").Get({"spec", "requiredBy"}).size() == 1;
+  }));
 }
 
 }  // namespace

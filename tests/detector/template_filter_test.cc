@@ -61,34 +61,14 @@ TEST_CASE("Reserved and skipped namespaces hold no templates, default does") {
   CHECK_FALSE(detector::TemplateFilter::Create("", {"("}).ok());
 }
 
-TEST_CASE("Changes of status, version and managed fields are not changes of the specification") {
+TEST_CASE("Keys of Karmada's domain are changed by Karmada, those of others by users") {
   const kube::Object before =
       Parse(R"({"metadata":{"name":"a","resourceVersion":"1"},"status":{"x":1}})");
-  CHECK_FALSE(detector::SpecificationChanged(
-      before, Parse(R"({"metadata":{"name":"a","resourceVersion":"2"},"status":{"x":2}})")));
-  const kube::Object labelled =
-      Parse(R"({"metadata":{"name":"a","resourceVersion":"2","labels":{"k.karmada.io/x":"y"}}})");
-  CHECK(detector::SpecificationChanged(before, labelled));
-  CHECK(detector::ChangedByKarmada(before, labelled));
+  CHECK(detector::ChangedByKarmada(
+      before,
+      Parse(R"({"metadata":{"name":"a","resourceVersion":"2","labels":{"k.karmada.io/x":"y"}}})")));
   CHECK_FALSE(detector::ChangedByKarmada(
       before, Parse(R"({"metadata":{"name":"a","labels":{"mine":"y"}}})")));
-}
-
-TEST_CASE("A status written without a subresource is not a change of the specification") {
-  const kube::Object before =
-      Parse(R"({"metadata":{"name":"a","generation":3},"spec":{"n":1},"status":{"x":1}})");
-  const auto changed = [&](const char* after) {
-    return detector::SpecificationChanged(before, Parse(after));
-  };
-  CHECK_FALSE(
-      changed(R"({"metadata":{"name":"a","generation":4},"spec":{"n":1},"status":{"x":2}})"));
-  CHECK_FALSE(changed(R"({"metadata":{"name":"a","generation":4},"spec":{"n":1}})"));
-  // Edits of the specification, of a label together with the status, and one that was undone.
-  CHECK(changed(R"({"metadata":{"name":"a","generation":4},"spec":{"n":2},"status":{"x":2}})"));
-  CHECK(changed(R"({"metadata":{"name":"a","generation":4,"labels":{"l":"m"}},"spec":{"n":1},
-                    "status":{"x":2}})"));
-  CHECK(changed(R"({"metadata":{"name":"a","generation":5},"spec":{"n":1},"status":{"x":2}})"));
-  CHECK(changed(R"({"metadata":{"name":"a","generation":4},"spec":{"n":1},"status":{"x":1}})"));
 }
 
 TEST_CASE("A ConfigMap that every API server writes for itself is not a template") {
@@ -114,23 +94,6 @@ TEST_CASE("Tokens that cannot be read are named") {
     CHECK(refused.status().message().find(token) != absl::string_view::npos);
   }
   CHECK(detector::TemplateFilter::Create(";; ;a.io;", {}).ok());
-}
-
-TEST_CASE("Labels, finalizers, generation and deletion are changes of the specification") {
-  const kube::Object before = Parse(R"({"metadata":{"name":"a","generation":1},"spec":{}})");
-  for (const char* after :
-       {R"({"metadata":{"name":"a","generation":2},"spec":{}})",
-        R"({"metadata":{"name":"a","generation":1,"labels":{"x":"y"}},"spec":{}})",
-        R"({"metadata":{"name":"a","generation":1,"finalizers":["f"]},"spec":{}})",
-        R"({"metadata":{"name":"a","generation":1,
-                                "deletionTimestamp":"2024-01-01T00:00:00Z"},"spec":{}})",
-        R"({"metadata":{"name":"a","generation":1},"spec":{"x":1}})"}) {
-    CHECK(detector::SpecificationChanged(before, Parse(after)));
-  }
-  CHECK_FALSE(detector::SpecificationChanged(
-      before,
-      Parse(
-          R"({"metadata":{"name":"a","generation":1,"managedFields":[{}]},"spec":{},"status":{}})")));
 }
 
 TEST_CASE("Only keys of Karmada's domain and the generation count as Karmada's changes") {
