@@ -29,3 +29,6 @@ class ScenarioTest(DaemonCase):
 
     def test_job_divided(self):
         self.check("job-divided")
+
+    def test_dependencies(self):
+        self.check("dependencies")
