@@ -32,3 +32,6 @@ class ScenarioTest(DaemonCase):
 
     def test_dependencies(self):
         self.check("dependencies")
+
+    def test_policy_priority(self):
+        self.check("policy-priority")
