@@ -10,10 +10,12 @@
 #include <CLI/CLI.hpp>
 
 #include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
+#include "base/listen_address.h"
 #include "base/status.h"
 #include "config/command_line.h"
 #include "config/internal/removed_flags.h"
@@ -22,6 +24,7 @@
 #include "config/skipped_apis.h"
 #include "config/skipped_namespaces.h"
 #include "config/support.h"
+#include "kube/meta/selector.h"
 
 namespace config {
 namespace {
@@ -31,15 +34,45 @@ absl::Status Positive(const char* flag, absl::Duration d) {
   return absl::InvalidArgumentError(absl::StrCat(flag, ": must be greater than 0"));
 }
 
-absl::Status Validate(const Options& o, const CLI::App& app) {
-  RETURN_IF_ERROR(internal::ValidateUnusedFlags(app));
-  const LeaderElection& l = o.leader_election;
-  if (l.enabled &&
-      (l.lease_duration <= l.renew_deadline || l.renew_deadline <= l.retry_period * 1.2)) {
+// "0" and "" switch the server off.
+absl::Status CheckAddress(absl::string_view flag, const std::string& address) {
+  if (address.empty() || address == "0") return absl::OkStatus();
+  return base::Annotate(base::ParseListenAddress(address).status(), flag);
+}
+
+// glog ignores what it does not understand; klog refuses it.
+absl::Status CheckVmodule(const std::string& text) {
+  for (const absl::string_view entry : absl::StrSplit(text, ',', absl::SkipEmpty())) {
+    const std::vector<absl::string_view> parts = absl::StrSplit(entry, '=');
+    int level = 0;
+    if (parts.size() == 2 && !parts[0].empty() && absl::SimpleAtoi(parts[1], &level) &&
+        level >= 0) {
+      continue;
+    }
+    return absl::InvalidArgumentError(
+        absl::StrCat("--vmodule: \"", entry, "\" is not pattern=N, such as detector*=4"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ValidateElection(const LeaderElection& l) {
+  if (!l.enabled) return absl::OkStatus();
+  if (l.lease_duration <= l.renew_deadline || l.renew_deadline <= l.retry_period * 1.2) {
     return absl::InvalidArgumentError(
         "--leader-elect-lease-duration must be greater than --leader-elect-renew-deadline, which "
         "must be greater than --leader-elect-retry-period * 1.2");
   }
+  RETURN_IF_ERROR(Positive("--leader-elect-retry-period", l.retry_period));
+  return base::Annotate(kube::ValidateDns1123Label(l.resource_namespace),
+                        "--leader-elect-resource-namespace \"", l.resource_namespace, "\"");
+}
+
+absl::Status Validate(const Options& o, const CLI::App& app) {
+  RETURN_IF_ERROR(internal::ValidateUnusedFlags(app));
+  RETURN_IF_ERROR(ValidateElection(o.leader_election));
+  RETURN_IF_ERROR(CheckAddress("--metrics-bind-address", o.metrics_bind_address));
+  RETURN_IF_ERROR(CheckAddress("--health-probe-bind-address", o.health_probe_bind_address));
+  RETURN_IF_ERROR(CheckVmodule(o.logging.vmodule));
   RETURN_IF_ERROR(
       Positive("--cluster-status-update-frequency", o.clusters.status_update_frequency));
   RETURN_IF_ERROR(Positive("--cluster-monitor-period", o.clusters.monitor_period));

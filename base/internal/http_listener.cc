@@ -13,9 +13,8 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/match.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "base/listen_address.h"
 #include "base/log.h"
 #include "base/status.h"
 
@@ -26,37 +25,13 @@ namespace net = boost::asio;
 using boost::system::error_code;
 using tcp = net::ip::tcp;
 
-struct HostPort {
-  std::string host;
-  uint16_t port = 0;
-};
-
-absl::StatusOr<HostPort> SplitHostPort(absl::string_view address) {
-  const auto invalid = [&] {
-    return absl::InvalidArgumentError(absl::StrCat("address \"", address, "\" is not host:port"));
-  };
-  const size_t colon = address.rfind(':');
-  int port = 0;
-  if (colon == absl::string_view::npos || !absl::SimpleAtoi(address.substr(colon + 1), &port) ||
-      port < 0 || port > 65535) {
-    return invalid();
-  }
-  absl::string_view host = address.substr(0, colon);
-  if (absl::StartsWith(host, "[") && absl::EndsWith(host, "]")) {
-    host = host.substr(1, host.size() - 2);
-  } else if (absl::StrContains(host, ":")) {
-    return invalid();
-  }
-  return HostPort{std::string(host), static_cast<uint16_t>(port)};
-}
-
 absl::Status BindError(absl::string_view address, const error_code& error) {
   return absl::UnavailableError(absl::StrCat("listening on ", address, ": ", error.message()));
 }
 
 // Returns the addresses to try, best first.
 absl::StatusOr<std::vector<tcp::endpoint>> Resolve(net::io_context& io, absl::string_view address) {
-  ASSIGN_OR_RETURN(const HostPort where, SplitHostPort(address));
+  ASSIGN_OR_RETURN(const ListenAddress where, ParseListenAddress(address));
   if (where.host.empty()) {
     // The IPv6 address also accepts IPv4; a machine without IPv6 can only bind the second.
     return std::vector<tcp::endpoint>{{tcp::v6(), where.port}, {tcp::v4(), where.port}};

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/json.h"
 #include "base/yaml.h"
+#include "kube/meta/selector.h"
 
 namespace cmd::interpret {
 
@@ -23,7 +24,12 @@ void AddLiveFlags(CLI::App& app, LiveOptions& options) {
                  "kubeconfig for live objects (default: $KUBECONFIG, ~/.kube/config)")
       ->type_name("FILE");
   app.add_option("--context", options.context, "context in the kubeconfig")->type_name("NAME");
+  const auto check_namespace = [](const std::string& text) {
+    const absl::Status valid = kube::ValidateDns1123Label(text);
+    return valid.ok() ? "" : absl::StrCat("\"", text, "\": ", valid.message());
+  };
   app.add_option("-n,--namespace", options.ns, "namespace of live objects (default: the context's)")
+      ->check(check_namespace, "")
       ->type_name("NAME");
 }
 

@@ -20,18 +20,18 @@ void AddDuration(CLI::App& app, const std::string& name, absl::Duration& target,
            if (!parsed.ok()) throw CLI::ValidationError(name, std::string(parsed.message()));
          },
          help)
-      ->type_name("duration")
+      ->type_name("DURATION")
       ->default_str(absl::FormatDuration(target));
 }
 
 template <class T>
-void AddValue(CLI::App& app, const std::string& name, T& target, const std::string& help) {
-  app.add_option(name, target, help)->capture_default_str();
+CLI::Option* AddValue(CLI::App& app, const std::string& name, T& target, const std::string& help) {
+  return app.add_option(name, target, help)->capture_default_str();
 }
 
-void AddList(CLI::App& app, const std::string& name, std::vector<std::string>& target,
-             const std::string& help) {
-  app.add_option(name, target, help)
+CLI::Option* AddList(CLI::App& app, const std::string& name, std::vector<std::string>& target,
+                     const std::string& help) {
+  return app.add_option(name, target, help)
       ->delimiter(',')
       ->expected(1)
       ->allow_extra_args(false)
@@ -40,13 +40,16 @@ void AddList(CLI::App& app, const std::string& name, std::vector<std::string>& t
 }
 
 void AddSwitch(CLI::App& app, const std::string& name, bool& target, const std::string& help) {
-  app.add_flag(name, target, help)->capture_default_str();
+  app.add_flag(name, target, absl::StrCat(help, " (default: ", target ? "true" : "false", ")"))
+      ->capture_default_str();
 }
 
 void AddServerFlags(CLI::App& app, Options& o) {
-  AddValue(app, "--kubeconfig", o.kubeconfig, "kubeconfig of the Karmada control plane");
+  AddValue(app, "--kubeconfig", o.kubeconfig, "kubeconfig of the Karmada control plane")
+      ->type_name("FILE");
   AddList(app, "--controllers", o.controllers,
-          "controllers to run: * (all that are on by default), name, -name");
+          "controllers to run: * (all that are on by default), name, -name")
+      ->type_name("NAMES");
   app.add_option_function<std::vector<std::string>>(
          "--feature-gates",
          [&o](const std::vector<std::string>& texts) {
@@ -58,15 +61,16 @@ void AddServerFlags(CLI::App& app, Options& o) {
          },
          absl::StrCat("Name=true|false pairs:\n", FeatureGates::Describe()))
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
-      ->type_name("pairs");
-  AddValue(app, "--metrics-bind-address", o.metrics_bind_address,
-           "address of /metrics; 0 for none");
+      ->type_name("PAIRS");
+  AddValue(app, "--metrics-bind-address", o.metrics_bind_address, "address of /metrics; 0 for none")
+      ->type_name("HOST:PORT");
   AddValue(app, "--health-probe-bind-address", o.health_probe_bind_address,
-           "address of /healthz and /readyz; 0 for none");
+           "address of /healthz and /readyz; 0 for none")
+      ->type_name("HOST:PORT");
   LeaderElection& l = o.leader_election;
   AddSwitch(app, "--leader-elect", l.enabled, "run only while holding the leader lease");
-  AddValue(app, "--leader-elect-resource-namespace", l.resource_namespace,
-           "namespace of the lease");
+  AddValue(app, "--leader-elect-resource-namespace", l.resource_namespace, "namespace of the lease")
+      ->type_name("NAME");
   AddDuration(app, "--leader-elect-lease-duration", l.lease_duration,
               "how long others wait before they take a silent leader's lease");
   AddDuration(app, "--leader-elect-renew-deadline", l.renew_deadline,
@@ -126,16 +130,20 @@ void AddClusterFlags(CLI::App& app, Options& o) {
   AddSwitch(app, "--enable-cluster-resource-modeling", c.resource_modeling,
             "collect members' nodes and pods into Cluster.status");
   AddValue(app, "--skipped-propagating-apis", o.skipped_propagating_apis,
-           "semicolon separated: group, group/version or group/version/Kind,Kind");
+           "semicolon separated: group, group/version or group/version/Kind,Kind")
+      ->type_name("APIS");
   AddList(app, "--skipped-propagating-namespaces", o.skipped_propagating_namespaces,
-          "regular expressions of namespaces that are never propagated");
+          "regular expressions of namespaces that are never propagated")
+      ->type_name("NAMES");
 }
 
 void AddLoggingFlags(CLI::App& app, Options& o) {
   AddValue(app, "-v,--v", o.logging.verbosity, "log verbosity");
-  AddValue(app, "--vmodule", o.logging.vmodule, "verbosity per file: pattern=N,...");
-  app.add_option("--logging-format", o.logging.format, "text or json")
+  AddValue(app, "--vmodule", o.logging.vmodule, "verbosity per file: pattern=N,...")
+      ->type_name("LEVELS");
+  app.add_option("--logging-format", o.logging.format, "how to write the log")
       ->check(CLI::IsMember({"text", "json"}))
+      ->type_name("FORMAT")
       ->capture_default_str();
 }
 

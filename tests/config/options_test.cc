@@ -36,6 +36,26 @@ std::string Refusal(std::vector<std::string> arguments) {
   return parsed.output;
 }
 
+TEST_CASE("malformed values are refused at the start, naming flag and value") {
+  for (const char* flag : {"--metrics-bind-address=foo", "--metrics-bind-address=:70000",
+                           "--health-probe-bind-address=1.2.3.4", "--vmodule=a=b", "--vmodule=a",
+                           "--vmodule=a=1,b=-1", "--leader-elect-resource-namespace=A b"}) {
+    INFO(flag);
+    const std::string text = flag;
+    const std::string refusal = Refusal({text});
+    INFO(refusal);
+    const size_t equals = text.find('=');
+    CHECK(absl::StrContains(refusal, text.substr(0, equals)));
+    const std::string value = text.substr(equals + 1);
+    CHECK(absl::StrContains(refusal, value.substr(value.find(',') + 1)));
+  }
+  CHECK(absl::StrContains(Refusal({"--leader-elect-retry-period=0s"}), "greater than 0"));
+  for (const char* fine : {"--metrics-bind-address=0", "--metrics-bind-address=",
+                           "--health-probe-bind-address=[::]:1", "--vmodule=a=1,b*=2,"}) {
+    MustParse({fine});
+  }
+}
+
 TEST_CASE("without flags the defaults are upstream's") {
   const Options o = MustParse({});
   CHECK(o.controllers == std::vector<std::string>{"*"});
@@ -115,9 +135,9 @@ TEST_CASE("the last of repeated values counts") {
 }
 
 TEST_CASE("underscores in names are dashes, in values they stay") {
-  const Options o = MustParse({"--kube_api_burst=7", "--leader_elect_resource_namespace=a_b"});
+  const Options o = MustParse({"--kube_api_burst=7", "--skipped_propagating_namespaces=a_b"});
   CHECK(o.kube_api_burst == 7);
-  CHECK(o.leader_election.resource_namespace == "a_b");
+  CHECK(o.skipped_propagating_namespaces == std::vector<std::string>{"a_b"});
 }
 
 TEST_CASE("the short form of the verbosity is known") {
