@@ -11,6 +11,7 @@
 namespace config {
 namespace {
 
+constexpr int kFailedExitCode = 1;
 constexpr char kHelp[] = "help";
 constexpr char kVersion[] = "version";
 
@@ -30,14 +31,32 @@ absl::StatusOr<std::string> HelpOn(CLI::App& app, const std::vector<std::string>
   return command->help(before);
 }
 
+// Returns the help that --help asks for: that of the innermost command. CLI11 would print the help
+// of the program for a command that does not exist.
+absl::StatusOr<std::string> HelpAmong(CLI::App& app) {
+  if (app.got_subcommand(kHelp)) {
+    const std::vector<std::string> words = app.get_subcommand(kHelp)->remaining();
+    return words.empty() ? app.help() : HelpOn(app, words);
+  }
+  const std::string unknown = internal::UnknownWord(app);
+  if (!unknown.empty()) return absl::InvalidArgumentError(unknown);
+  return app.help();
+}
+
 }  // namespace
+
+int ExitCodeFor(const absl::Status& error) {
+  const bool unusable =
+      absl::IsInvalidArgument(error) || absl::IsNotFound(error) || absl::IsPermissionDenied(error);
+  return unusable ? kUsageExitCode : kFailedExitCode;
+}
 
 void AddHelpAndVersion(CLI::App& app) {
   app.set_version_flag("--version", Version());
   // At most one command: the words after `help` must not be run.
   app.require_subcommand(static_cast<int>(app.get_require_subcommand_min()), 1);
-  app.add_subcommand(kVersion, "Print the version and how it was built.");
-  app.add_subcommand(kHelp, "Print this help message, or that of a command: help COMMAND.")
+  app.add_subcommand(kVersion, "Print the version and how it was built");
+  app.add_subcommand(kHelp, "Print this help message, or that of a command: help COMMAND")
       ->allow_extras();  // These are the names of commands.
 }
 
@@ -50,7 +69,7 @@ absl::StatusOr<std::string> ParseWords(CLI::App& app, std::vector<std::string> r
   try {
     app.parse(std::move(reversed));
   } catch (const CLI::CallForHelp&) {
-    return app.help();
+    return HelpAmong(app);
   } catch (const CLI::CallForVersion& version) {
     return absl::StrCat(version.what(), "\n");
   } catch (const CLI::ParseError& error) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
 namespace CLI {
@@ -17,6 +18,10 @@ namespace config {
 // The exit code of every program of this project when it cannot use what the user gave it: a
 // mistake on the command line, an unusable kubeconfig.
 inline constexpr int kUsageExitCode = 2;
+
+// Returns the exit code for an error of a program: kUsageExitCode when the user has to give it
+// something else (kInvalidArgument, kNotFound, kPermissionDenied), else 1.
+int ExitCodeFor(const absl::Status& error);
 
 // Adds the flag --version and the commands `version` and `help`. Add the program's own commands
 // first, because help lists them in the order of adding.

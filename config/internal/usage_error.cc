@@ -44,16 +44,6 @@ std::string Meant(const std::string& word, const std::vector<std::string>& known
   return meant ? absl::StrCat("; did you mean ", known[*meant], "?") : "";
 }
 
-// Returns a sentence about the first unknown word; "" when there is none.
-std::string UnknownWord(const CLI::App& app) {
-  const std::vector<std::string> unknown = app.remaining(/*recurse=*/true);
-  if (unknown.empty()) return "";
-  const std::string word = unknown.front().substr(0, unknown.front().find('='));
-  const CLI::App& command = Deepest(app);
-  if (!absl::StartsWith(word, "-")) return UnknownCommand(command, word);
-  return absl::StrCat("there is no flag ", word, Meant(word, Flags(command)));
-}
-
 std::string WantedBy(const CLI::App& app, const std::string& flag) {
   const CLI::Option* option = Deepest(app).get_option_no_throw(flag);
   const std::string type = option == nullptr ? "" : option->get_type_name();
@@ -78,6 +68,15 @@ std::string UnknownCommand(const CLI::App& app, const std::string& word) {
   const std::string meant = Meant(word, known);
   return absl::StrCat("there is no command \"", word, "\"",
                       meant.empty() ? "; there are " + absl::StrJoin(known, ", ") : meant);
+}
+
+std::string UnknownWord(const CLI::App& app) {
+  const std::vector<std::string> unknown = app.remaining(/*recurse=*/true);
+  if (unknown.empty()) return "";
+  const std::string word = unknown.front().substr(0, unknown.front().find('='));
+  const CLI::App& command = Deepest(app);
+  if (!absl::StartsWith(word, "-")) return UnknownCommand(command, word);
+  return absl::StrCat("there is no flag ", word, Meant(word, Flags(command)));
 }
 
 std::string UsageError(const CLI::App& app, const CLI::Error& error) {

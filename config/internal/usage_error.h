@@ -16,6 +16,10 @@ namespace config::internal {
 // flag that does not exist is named first, with the one that was probably meant.
 std::string UsageError(const CLI::App& app, const CLI::Error& error);
 
+// Returns a sentence about the first word that is neither a command, a flag nor an argument; ""
+// when there is none.
+std::string UnknownWord(const CLI::App& app);
+
 // Returns a sentence about a word that does not name a command of `app`.
 std::string UnknownCommand(const CLI::App& app, const std::string& word);
 
