@@ -49,6 +49,8 @@ constexpr ControllerEntry kTable[] = {
     {"resource detector", kAlwaysOn, &Concurrency::resource_template, detector::RegisterDetector},
 };
 
+constexpr int kNamesLevel = 2;
+
 bool IsOnByDefault(absl::string_view name) {
   for (const config::ControllerSupport& controller : config::Controllers()) {
     if (controller.name == name) return controller.on_by_default;
@@ -82,9 +84,13 @@ void LogControllers(const config::Options& options) {
   for (const config::ControllerSupport& c : config::Controllers()) {
     if (c.state == config::State::kNotYet) missing.insert(std::string(c.name));
   }
-  base::LogInfo("controllers", {{"on", absl::StrJoin(on, ",")},
-                                {"off", absl::StrJoin(off, ",")},
-                                {"not there yet", absl::StrJoin(missing, ",")}});
+  base::LogInfo("controllers", {{"on", on.size()},
+                                {"off", off.empty() ? "none" : absl::StrJoin(off, ",")},
+                                {"not there yet", missing.size()},
+                                {"see", "docs/support.md, or --v=2 for the names"}});
+  if (!base::VlogOn(kNamesLevel)) return;
+  base::LogInfo("names of controllers",
+                {{"on", absl::StrJoin(on, ",")}, {"not there yet", absl::StrJoin(missing, ",")}});
 }
 
 absl::Status BuildControllers(const loops::Context& context) {

@@ -34,8 +34,8 @@ absl::Span<const ControllerEntry> ControllerTable();
 // Returns the names that --controllers knows, sorted, each once.
 std::vector<std::string> ControllerNames();
 
-// Logs, in one line, which controllers run, which the flags turn off, and which of upstream's are
-// not part of this program yet.
+// Logs, in one line, how many controllers run, which the flags turn off, and how many of upstream's
+// are not part of this program yet. With --v=2 a second line has the names.
 void LogControllers(const config::Options& options);
 
 // Builds the controllers that the flags enable. Returns the first error and stops there.

@@ -140,6 +140,12 @@ TEST_CASE("Flags without effect and objects of missing features are named in the
   CHECK(Logs(plane, "WorkloadAffinity=true has no effect yet"));
   CHECK(Logs(plane, " off=bindingStatus "));
   plane.StopDaemon();
+  const std::string log = plane.DaemonLog();
+  for (const absl::string_view line : absl::StrSplit(log, '\n')) {
+    if (!absl::StrContains(line, "] controllers on=")) continue;
+    INFO(line);
+    CHECK(line.size() < 200);  // Their names are for --v=2.
+  }
   CHECK_FALSE(absl::StrContains(plane.DaemonLog(), "objects of features"));
 
   plane.Apply("host", R"(
