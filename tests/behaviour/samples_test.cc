@@ -6,6 +6,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "absl/strings/str_cat.h"
 #include "sandbox/manifests.h"
 #include "tests/behaviour/manifests.h"
 #include "tests/support/control_plane.h"
@@ -44,7 +45,44 @@ bool MembersHaveThem(ControlPlane& plane, bool there) {
   return true;
 }
 
+// Returns each object of the directory, and each kind that a configuration or customization in it
+// speaks for, as one text.
+std::vector<std::string> TakenIn(const std::string& directory) {
+  const auto objects = sandbox::ReadManifests(std::string(KM_SOURCE) + directory);
+  REQUIRE(objects.ok());
+  std::vector<std::string> taken;
+  for (const kube::Object& object : *objects) {
+    taken.push_back(object.Describe());
+    for (const json::Value& webhook : object.root()["webhooks"].items()) {
+      for (const json::Value& rule : webhook["rules"].items()) {
+        for (const json::Value& group : rule["apiGroups"].items()) {
+          taken.push_back(absl::StrCat("rules of ", group.ToString()));
+        }
+      }
+    }
+    const json::Value& target = object.spec()["target"];
+    if (!target.is_null())
+      taken.push_back(absl::StrCat("rules of ", target["apiVersion"].ToString()));
+  }
+  std::sort(taken.begin(), taken.end());
+  taken.erase(std::unique(taken.begin(), taken.end()), taken.end());
+  return taken;
+}
+
 }  // namespace
+
+TEST_CASE("The samples, the demo and the webhook example do not change one another") {
+  std::vector<std::string> all;
+  for (const char* directory : {"/config/samples", "/config/samples/demo", "/config/samples/flux",
+                                "/examples/webhook", "/examples/webhook/manifests"}) {
+    const std::vector<std::string> taken = TakenIn(directory);
+    REQUIRE_FALSE(taken.empty());
+    all.insert(all.end(), taken.begin(), taken.end());
+  }
+  std::sort(all.begin(), all.end());
+  const auto twice = std::adjacent_find(all.begin(), all.end());
+  CHECK((twice == all.end() ? "" : *twice) == "");
+}
 
 // On the sandbox only: the samples would stay behind on a real control plane.
 TEST_CASE("All samples can be applied together and disturb no member", "[sandbox]") {
