@@ -98,15 +98,20 @@ class FleetImpl : public Fleet {
     ASSIGN_OR_RETURN(const std::string name, NewName(wanted));
     ASSIGN_OR_RETURN(std::unique_ptr<Member> member, StartMember(name));
     if (options_.join_members && options_.with_crds) {
-      RETURN_IF_ERROR(base::Annotate(
-          JoinMember(control_plane_.server->backend(),
-                     {name, *member->cluster.server, member->cluster.identity.ca_pem}),
-          "joining ", name));
+      RETURN_IF_ERROR(Join(name, member->cluster));
     }
     absl::MutexLock lock(&mu_);
     names_.push_back(name);
     members_[name] = std::move(member);
     return name;
+  }
+
+  absl::Status JoinAgain(absl::string_view name) override {
+    absl::MutexLock adding(&add_mu_);
+    const Cluster* cluster = FindMember(name);
+    if (cluster == nullptr) return absl::NotFoundError(absl::StrCat("no cluster \"", name, "\""));
+    RETURN_IF_ERROR(PrepareToJoinAgain(control_plane_.server->backend(), std::string(name)));
+    return Join(std::string(name), *cluster);
   }
 
  private:
@@ -144,6 +149,12 @@ class FleetImpl : public Fleet {
     member->controllers.emplace(backend, loop_,
                                 PodTimes{options_.ready_delay, options_.job_duration});
     return member;
+  }
+
+  absl::Status Join(const std::string& name, const Cluster& cluster) {
+    return base::Annotate(JoinMember(control_plane_.server->backend(),
+                                     {name, *cluster.server, cluster.identity.ca_pem}),
+                          "joining ", name);
   }
 
   // Returns `wanted`, or the next free "memberN".

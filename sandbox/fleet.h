@@ -43,6 +43,9 @@ class Fleet {
 
   // Adds another member and joins it; returns its name. An empty `name` lets the fleet choose one.
   virtual absl::StatusOr<std::string> AddMember(absl::string_view name) = 0;
+  // Joins a member again whose Cluster was deleted, with new credentials. kNotFound when there is
+  // no such member, kFailedPrecondition when it has not left, or is still leaving.
+  virtual absl::Status JoinAgain(absl::string_view name) = 0;
 };
 
 }  // namespace sandbox

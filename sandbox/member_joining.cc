@@ -15,6 +15,8 @@
 namespace sandbox {
 namespace {
 
+std::string ImpersonatorSecret(const std::string& member) { return member + "-impersonator"; }
+
 json::Value Reference(const std::string& name) {
   return json::Value::Object({{"namespace", api::kClusterNamespace}, {"name", name}});
 }
@@ -38,12 +40,13 @@ absl::Status CreateSecret(Backend& control_plane, const kube::Object& cluster,
 
 kube::Object ClusterFor(const JoiningMember& member, absl::string_view id) {
   kube::Object cluster = kube::Object::Make(api::Clusters().gvk, {"", member.name});
-  cluster.Set({"spec"}, json::Value::Object(
-                            {{"id", id},
-                             {"syncMode", "Push"},
-                             {"apiEndpoint", member.server.url()},
-                             {"secretRef", Reference(member.name)},
-                             {"impersonatorSecretRef", Reference(member.name + "-impersonator")}}));
+  cluster.Set(
+      {"spec"},
+      json::Value::Object({{"id", id},
+                           {"syncMode", "Push"},
+                           {"apiEndpoint", member.server.url()},
+                           {"secretRef", Reference(member.name)},
+                           {"impersonatorSecretRef", Reference(ImpersonatorSecret(member.name))}}));
   return cluster;
 }
 
@@ -65,6 +68,27 @@ absl::Status EnsureNamespace(Backend& backend, const std::string& name) {
                       kube::Object::Make(kinds::Namespaces().gvk, {"", name}));
 }
 
+absl::Status PrepareToJoinAgain(Backend& control_plane, const std::string& name) {
+  ASSIGN_OR_RETURN(const kube::ObjectPtr cluster,
+                   FindObject(control_plane, api::Clusters().gvr(), {"", name}));
+  if (cluster != nullptr) {
+    return absl::FailedPreconditionError(
+        cluster->IsDeleting()
+            ? absl::StrCat(name,
+                           " is still leaving: its Cluster goes when the controller manager "
+                           "has removed what it propagated")
+            : absl::StrCat(name, " has not left; kubectl delete cluster ", name, " lets it leave"));
+  }
+  // The garbage collector may not have come to the old credentials yet, and would delete new ones
+  // that took their place.
+  for (const std::string& secret : {name, ImpersonatorSecret(name)}) {
+    RETURN_IF_ERROR(UnlessGone(
+        control_plane.Delete(kinds::Secrets().gvr(), {api::kClusterNamespace, secret}, {})
+            .status()));
+  }
+  return absl::OkStatus();
+}
+
 absl::Status JoinMember(Backend& control_plane, const JoiningMember& member) {
   Backend& backend = member.server.backend();
   RETURN_IF_ERROR(CreateAccounts(backend, member.name));
@@ -79,7 +103,7 @@ absl::Status JoinMember(Backend& control_plane, const JoiningMember& member) {
       json::Value::Object({{api::kSecretToken, absl::Base64Escape(token)},
                            {api::kSecretCaBundle, absl::Base64Escape(member.ca_pem)}})));
   const std::string impersonator = IssueToken(member.server, "karmada-impersonator");
-  return CreateSecret(control_plane, *cluster, member.name + "-impersonator",
+  return CreateSecret(control_plane, *cluster, ImpersonatorSecret(member.name),
                       json::Value::Object({{api::kSecretToken, absl::Base64Escape(impersonator)}}));
 }
 

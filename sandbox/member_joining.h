@@ -20,6 +20,10 @@ struct JoiningMember {
 // with it. kAlreadyExists when there is a Cluster of that name.
 absl::Status JoinMember(Backend& control_plane, const JoiningMember& member);
 
+// Makes way for JoinMember after the Cluster of that name was deleted: removes the Secrets that it
+// has left. kFailedPrecondition while the Cluster exists.
+absl::Status PrepareToJoinAgain(Backend& control_plane, const std::string& name);
+
 // Creates the namespace unless it exists.
 absl::Status EnsureNamespace(Backend& backend, const std::string& name);
 

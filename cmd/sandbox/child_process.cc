@@ -90,7 +90,10 @@ ChildProcess::~ChildProcess() {
 
 std::optional<std::string> ChildProcess::Ended() {
   int status = 0;
-  if (!ended_.has_value() && waitpid(pid_, &status, WNOHANG) == pid_) ended_ = Describe(status);
+  if (!ended_.has_value() && waitpid(pid_, &status, WNOHANG) == pid_) {
+    ended_ = Describe(status);
+    ended_at_ = absl::Now();
+  }
   return ended_;
 }
 

@@ -13,6 +13,7 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
 
 namespace cmd {
 
@@ -36,12 +37,15 @@ class ChildProcess {
   pid_t pid() const { return pid_; }
   // Returns how it ended ("exited with code 1"); nullopt while it runs.
   std::optional<std::string> Ended();
+  // Returns when Ended() first noticed the end; InfiniteFuture until then.
+  absl::Time ended_at() const { return ended_at_; }
 
  private:
   explicit ChildProcess(pid_t pid) : pid_(pid) {}
 
   const pid_t pid_;
   std::optional<std::string> ended_;
+  absl::Time ended_at_ = absl::InfiniteFuture();
 };
 
 // Starts processes from a thread that lives as long as this object: they outlive whoever called

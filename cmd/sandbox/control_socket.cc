@@ -1,8 +1,9 @@
-// A connection carries one line with a request and one line with the answer, "ok: ..." or "error:
-// ...", and ends. One thread accepts and answers one connection after the other, so requests never
-// run at the same time. A peer that sends or reads nothing for ten seconds is given up, on both
-// sides. The destructor shuts the listener down, which ends the thread, and removes the socket; one
-// that a killed run has left is removed by the next Listen.
+// A connection carries one line with a request and one line with the answer, "ok: ..." or "error
+// CODE: ..." with the number of a status code, and ends. One thread accepts and answers one
+// connection after the other, so requests never run at the same time. A peer that sends or reads
+// nothing for ten seconds is given up, on both sides. The destructor shuts the listener down, which
+// ends the thread, and removes the socket; one that a killed run has left is removed by the next
+// Listen.
 #include "cmd/sandbox/control_socket.h"
 
 #include <fcntl.h>
@@ -16,7 +17,9 @@
 #include <cstring>
 #include <utility>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "absl/time/time.h"
 #include "base/clock.h"
@@ -27,7 +30,8 @@ namespace {
 
 constexpr char kName[] = "control.sock";
 constexpr char kOk[] = "ok: ";
-constexpr char kError[] = "error: ";
+constexpr char kError[] = "error ";
+constexpr char kColon[] = ": ";
 constexpr size_t kMaxLine = 4096;
 constexpr time_t kPatienceSeconds = 10;
 constexpr absl::Duration kPause = absl::Milliseconds(100);  // Before it tries to accept again.
@@ -129,8 +133,9 @@ void ControlSocket::Serve() {
 void ControlSocket::Answer(int connection) const {
   LimitWaits(connection);
   const absl::StatusOr<std::string> done = handler_(ReadLine(connection));
-  WriteLine(connection,
-            done.ok() ? absl::StrCat(kOk, *done) : absl::StrCat(kError, done.status().message()));
+  WriteLine(connection, done.ok() ? absl::StrCat(kOk, *done)
+                                  : absl::StrCat(kError, done.status().raw_code(), kColon,
+                                                 done.status().message()));
 }
 
 absl::StatusOr<std::string> ControlSocket::Send(const std::string& directory,
@@ -149,7 +154,13 @@ absl::StatusOr<std::string> ControlSocket::Send(const std::string& directory,
   if (line.empty()) return absl::UnavailableError("the sandbox does not answer");
   absl::string_view answer = line;
   if (absl::ConsumePrefix(&answer, kOk)) return std::string(answer);
-  return absl::InvalidArgumentError(absl::StripPrefix(answer, kError));
+  const std::pair<absl::string_view, absl::string_view> error =
+      absl::StrSplit(absl::StripPrefix(answer, kError), absl::MaxSplits(kColon, 1));
+  int code = 0;
+  if (!absl::SimpleAtoi(error.first, &code) || code == 0) {
+    return absl::UnknownError(absl::StrCat("the sandbox answers \"", answer, "\""));
+  }
+  return absl::Status(static_cast<absl::StatusCode>(code), error.second);
 }
 
 }  // namespace cmd

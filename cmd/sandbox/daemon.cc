@@ -4,6 +4,7 @@
 #include <fstream>
 
 #include "absl/strings/str_join.h"
+#include "absl/time/clock.h"
 #include "base/status.h"
 
 namespace cmd {
@@ -32,7 +33,11 @@ absl::Status Daemon::Up() {
 absl::Status Daemon::Down() {
   absl::MutexLock lock(&mu_);
   if (program_.empty()) return NoProgram();
+  if (process_ == nullptr) return absl::OkStatus();
+  const bool ran = !process_->Ended().has_value();
+  const absl::Time ended = process_->ended_at();
   process_.reset();
+  down_at_ = ran ? absl::Now() : ended;
   return absl::OkStatus();
 }
 
@@ -49,6 +54,11 @@ absl::Status Daemon::Run(bool first) {
 bool Daemon::exists() const {
   absl::MutexLock lock(&mu_);
   return !program_.empty();
+}
+
+absl::Time Daemon::ended_at() const {
+  absl::MutexLock lock(&mu_);
+  return process_ == nullptr ? down_at_ : process_->ended_at();
 }
 
 pid_t Daemon::pid() const {

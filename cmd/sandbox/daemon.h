@@ -12,6 +12,7 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
 #include "cmd/sandbox/child_process.h"
 
 namespace cmd {
@@ -32,6 +33,9 @@ class Daemon {
 
   // Returns whether Start has named a program.
   bool exists() const;
+  // Returns when the program that ran last was first seen to have ended; InfiniteFuture while it
+  // runs, InfinitePast before the first Start.
+  absl::Time ended_at() const;
   // Returns 0 while it does not run.
   pid_t pid() const;
   // Returns how it ended, if it did so by itself ("exited with code 1"); nullopt while it runs, and
@@ -49,7 +53,8 @@ class Daemon {
   ChildLauncher launcher_;  // Up() may be called on a thread that ends sooner than the process.
   mutable absl::Mutex mu_;
   std::string program_ ABSL_GUARDED_BY(mu_);
-  std::unique_ptr<ChildProcess> process_ ABSL_GUARDED_BY(mu_);  // Null while it does not run.
+  std::unique_ptr<ChildProcess> process_ ABSL_GUARDED_BY(mu_);  // Null after Down().
+  absl::Time down_at_ ABSL_GUARDED_BY(mu_) = absl::InfinitePast();
 };
 
 }  // namespace cmd

@@ -232,9 +232,7 @@ absl::Status Demo::TemplateReady() {
 }
 
 absl::StatusOr<std::vector<kube::Object>> ReadSamples(std::string directory) {
-  if (directory.empty()) {
-    ASSIGN_OR_RETURN(directory, sandbox::FindManifests({"", "samples/demo", "--samples"}));
-  }
+  ASSIGN_OR_RETURN(directory, sandbox::FindManifests({directory, "samples/demo", "--samples"}));
   ASSIGN_OR_RETURN(std::vector<kube::Object> objects, sandbox::ReadManifests(directory));
   for (const kube::Object& object : objects) {
     if (object.kind() == kDeployment) return objects;
@@ -266,6 +264,7 @@ absl::Status RunDemo(const SandboxOptions& options, const base::StopToken& stop)
   const absl::Time start = absl::Now();
   ASSIGN_OR_RETURN(const std::unique_ptr<Session> session, Session::Open(options));
   Demo demo(*session, start, options.deadline, stop);
+  if (!session->earlier_run().empty()) demo.terminal().Print(session->earlier_run());
   demo.Done(absl::StrCat("a control plane and ", options.fleet.members, " members are up"));
   RETURN_IF_ERROR(session->daemon().Start(program));
   const absl::Status walked = Walk(demo, samples);

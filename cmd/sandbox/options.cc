@@ -13,79 +13,107 @@ constexpr int kMaxMembers = 100;
 constexpr int kMaxNodes = 1000;
 constexpr int kMaxPort = 65535 - kMaxMembers;
 
-void AddDuration(CLI::App& app, const std::string& name, absl::Duration& target,
-                 const std::string& help) {
-  app.add_option_function<std::string>(
-         name,
-         [&target, name](const std::string& text) {
-           const absl::Status parsed = config::ParseGoDuration(text, target);
-           if (!parsed.ok()) throw CLI::ValidationError(name, std::string(parsed.message()));
-         },
-         help)
+struct DurationFlag {
+  std::string name;
+  std::string help;
+  bool may_be_zero = true;
+};
+
+void AddDuration(CLI::App& app, absl::Duration& target, const DurationFlag& flag) {
+  const auto parse = [&target, flag](const std::string& text) {
+    absl::Duration given;
+    const absl::Status parsed = config::ParseGoDuration(text, given);
+    if (!parsed.ok()) throw CLI::ValidationError(flag.name, std::string(parsed.message()));
+    if (given < absl::ZeroDuration() || (given == absl::ZeroDuration() && !flag.may_be_zero)) {
+      throw CLI::ValidationError(
+          flag.name, absl::StrCat("\"", text, "\" is ",
+                                  flag.may_be_zero ? "less than 0" : "not greater than 0"));
+    }
+    target = given;
+  };
+  app.add_option_function<std::string>(flag.name, parse, flag.help)
       ->type_name("DURATION")
       ->default_str(absl::FormatDuration(target));
 }
 
+// Limits the numbers that an option takes; its help shows `type` and not the limits.
+void LimitTo(CLI::Option& option, int most, const std::string& type) {
+  option.check(CLI::Range(0, most).description(""))->type_name(type)->capture_default_str();
+}
+
 void AddShared(CLI::App& app, SandboxOptions& o) {
   app.add_option(
-      "--dir", o.directory,
-      "where to write kubeconfigs and logs; kept afterwards (default: a fresh directory, "
-      "removed at the end)");
-  app.add_option("--port", o.fleet.first_port,
-                 "port of the control plane, members get the next ones; 0 picks free ports")
-      ->check(CLI::Range(0, kMaxPort))
-      ->capture_default_str();
+         "--dir", o.directory,
+         "where to write kubeconfigs and logs; kept afterwards (default: a fresh directory, "
+         "removed at the end)")
+      ->type_name("DIRECTORY");
+  LimitTo(*app.add_option("--port", o.fleet.first_port,
+                          "port of the control plane, members get the next ones; 0 picks free "
+                          "ports"),
+          kMaxPort, "PORT");
   app.add_option("--crds", o.fleet.crd_directory,
                  "directory of Karmada's definitions (*.yaml; default: those that came with the "
-                 "program)");
+                 "program)")
+      ->type_name("DIRECTORY");
   app.add_option("--with-controller-manager", o.controller_manager,
                  "program to run as controller manager, \"off\" for none, \"auto\" for the "
                  "karmada-controller-manager beside this program")
+      ->type_name("PROGRAM")
       ->capture_default_str();
-  AddDuration(app, "--ready-delay", o.fleet.ready_delay, "from a pod's creation to Ready");
-  AddDuration(app, "--job-duration", o.fleet.job_duration, "how long a job's pods run");
+  AddDuration(app, o.fleet.ready_delay, {"--ready-delay", "from a pod's creation to Ready"});
+  AddDuration(app, o.fleet.job_duration, {"--job-duration", "how long a job's pods run"});
 }
 
 void AddUp(CLI::App& app, SandboxOptions& o) {
-  app.add_option("--members", o.fleet.members, "number of member clusters")
-      ->check(CLI::Range(0, kMaxMembers))
-      ->capture_default_str();
-  app.add_option("--nodes", o.fleet.nodes_per_member, "nodes in each member")
-      ->check(CLI::Range(0, kMaxNodes))
-      ->capture_default_str();
+  LimitTo(*app.add_option("--members", o.fleet.members, "number of member clusters"), kMaxMembers,
+          "N");
+  LimitTo(*app.add_option("--nodes", o.fleet.nodes_per_member, "nodes in each member"), kMaxNodes,
+          "N");
   app.add_option_function<std::string>(
          "--output,-o", [&o](const std::string& format) { o.json = format == "json"; },
          "json prints one object with addresses and kubeconfig paths")
       ->check(CLI::IsMember({"text", "json"}))
+      ->type_name("FORMAT")
       ->default_str("text");
 }
 
 void AddDemo(CLI::App& app, SandboxOptions& o) {
   app.add_option("--samples", o.samples,
                  "directory of manifests (*.yaml) with a Deployment and its policy (default: the "
-                 "demo that came with the program)");
-  AddDuration(app, "--deadline", o.deadline, "give up after this time");
+                 "demo that came with the program)")
+      ->type_name("DIRECTORY");
+  AddDuration(app, o.deadline, {"--deadline", "give up after this time", /*may_be_zero=*/false});
 }
 
-// Adds the commands "down" and "up" to `part`, a part of a running sandbox.
-void AddDownAndUp(CLI::App& part, SandboxOptions& o, const std::string& down_help,
-                  const std::string& up_help) {
+// Adds a command that does `action` to a part of a running sandbox.
+CLI::App& AddAction(CLI::App& part, SandboxOptions& o, const std::string& action,
+                    const std::string& help) {
   part.require_subcommand(1);
-  for (const bool down : {true, false}) {
-    CLI::App* command = part.add_subcommand(down ? "down" : "up", down ? down_help : up_help);
-    command->add_option("--dir", o.directory,
-                        "the directory of the running sandbox (default: where the file of "
-                        "KUBECONFIG lies)");
-    command->callback([&o, down] { o.down = down; });
-  }
+  CLI::App* command = part.add_subcommand(action, help);
+  command
+      ->add_option("--dir", o.directory,
+                   "the directory of the running sandbox (default: where the file of "
+                   "KUBECONFIG lies)")
+      ->type_name("DIRECTORY");
+  command->callback([&o, action] { o.action = action; });
+  return *command;
 }
 
 void AddMember(CLI::App& app, SandboxOptions& o) {
-  AddDownAndUp(app, o, "Let a member refuse every connection; it keeps its objects",
-               "Let it answer again");
-  for (CLI::App* command : app.get_subcommands(nullptr)) {
-    command->add_option("NAME", o.member, "the member cluster, such as member1")->required();
-  }
+  const auto add = [&](const std::string& action, const std::string& help) {
+    AddAction(app, o, action, help)
+        .add_option("NAME", o.member, "the member cluster, such as member1")
+        ->required()
+        ->type_name("");
+  };
+  add("down", "Let a member refuse every connection; it keeps its objects");
+  add("up", "Let it answer again");
+  add("join", "Let a member join again that has left (kubectl delete cluster NAME)");
+}
+
+void AddManager(CLI::App& app, SandboxOptions& o) {
+  AddAction(app, o, "down", "Stop it; the clusters go on");
+  AddAction(app, o, "up", "Start it again");
 }
 
 }  // namespace
@@ -99,12 +127,12 @@ ParsedCommandLine ParseCommandLine(int argc, const char* const* argv) {
   CLI::App* up = app.add_subcommand("up", "Start the clusters and serve them until Ctrl-C");
   CLI::App* demo = app.add_subcommand(
       "demo", "Show a Deployment land in three member clusters; stays up on a terminal");
-  CLI::App* member =
-      app.add_subcommand("member", "Take a member of a running sandbox down, and up again");
+  CLI::App* member = app.add_subcommand(
+      "member", "Take a member of a running sandbox down and up, and let it join again");
   CLI::App* manager = app.add_subcommand(
       "manager", "Take the karmada-controller-manager of a running sandbox down, and up again");
   AddMember(*member, o);
-  AddDownAndUp(*manager, o, "Stop it; the clusters go on", "Start it again");
+  AddManager(*manager, o);
   AddShared(*up, o);
   AddUp(*up, o);
   AddShared(*demo, o);

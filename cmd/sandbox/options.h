@@ -24,7 +24,7 @@ struct SandboxOptions {
   std::string samples;
   absl::Duration deadline = absl::Seconds(60);
   std::string member;  // For member: its name.
-  bool down = false;   // For member and manager: down rather than up.
+  std::string action;  // For member and manager: "down" or "up"; for member also "join".
 };
 
 struct ParsedCommandLine {

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <utility>
@@ -20,6 +21,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr char kProgram[] = "karmada-controller-manager";
+constexpr char kControlPlane[] = "karmada";  // The name of its kubeconfig.
 
 absl::StatusOr<std::string> MakeTemporary() {
   const char* runtime = std::getenv("XDG_RUNTIME_DIR");
@@ -43,7 +45,7 @@ absl::StatusOr<PrivateDirectory> PrivateDirectory::Open(const std::string& path)
   std::error_code error;
   const bool made = fs::create_directories(path, error);
   if (error) {
-    return absl::FailedPreconditionError(
+    return absl::InvalidArgumentError(
         absl::StrCat("cannot make the directory ", path, ": ", error.message()));
   }
   if (made) chmod(path.c_str(), S_IRWXU);
@@ -69,9 +71,9 @@ absl::StatusOr<std::unique_ptr<Session>> Session::Open(const SandboxOptions& opt
   const std::string& path = session->directory_.path();
   sandbox::Backend& karmada = session->fleet_->control_plane().backend();
   karmada.AddAdmission(CustomizationAdmission(karmada));
+  RETURN_IF_ERROR(session->SetEarlierRunAside());
   RETURN_IF_ERROR(session->fleet_->WriteKubeconfigs(path));
-  session->daemon_ = std::make_unique<Daemon>(session->ManagerArguments(),
-                                              absl::StrCat(path, "/", kProgram, ".log"));
+  session->daemon_ = std::make_unique<Daemon>(session->ManagerArguments(), session->LogPath());
   ASSIGN_OR_RETURN(session->control_,
                    ControlSocket::Listen(path, [raw = session.get()](const std::string& request) {
                      return Steer(*raw->fleet_, *raw->daemon_, request);
@@ -79,12 +81,31 @@ absl::StatusOr<std::unique_ptr<Session>> Session::Open(const SandboxOptions& opt
   return session;
 }
 
+absl::Status Session::SetEarlierRunAside() {
+  if (access(KubeconfigPath(kControlPlane).c_str(), F_OK) != 0) return absl::OkStatus();
+  earlier_run_ = absl::StrCat("An earlier sandbox ran in ", directory_.path(),
+                              ": this one starts empty, with new credentials");
+  const std::string log = LogPath();
+  const std::string kept = log + ".1";
+  if (rename(log.c_str(), kept.c_str()) == 0) {
+    absl::StrAppend(&earlier_run_, "; the log of its controller manager is now ", kept);
+  } else if (errno != ENOENT) {
+    return absl::ErrnoToStatus(errno, absl::StrCat("renaming ", log, " to ", kept));
+  }
+  earlier_run_ += ".";
+  return absl::OkStatus();
+}
+
+std::string Session::LogPath() const {
+  return absl::StrCat(directory_.path(), "/", kProgram, ".log");
+}
+
 std::string Session::KubeconfigPath(const std::string& cluster) const {
   return absl::StrCat(directory_.path(), "/", cluster, ".kubeconfig");
 }
 
 std::vector<std::string> Session::ManagerArguments() const {
-  return {"--kubeconfig", KubeconfigPath("karmada"), "--metrics-bind-address=0",
+  return {"--kubeconfig", KubeconfigPath(kControlPlane), "--metrics-bind-address=0",
           "--health-probe-bind-address=0"};
 }
 

@@ -46,6 +46,9 @@ class Session {
   sandbox::Fleet& fleet() { return *fleet_; }
   PrivateDirectory& directory() { return directory_; }
   std::string KubeconfigPath(const std::string& cluster) const;
+  // Returns a sentence about what an earlier run has left in the directory, of which only the log
+  // is kept; "" when there was none.
+  const std::string& earlier_run() const { return earlier_run_; }
 
   // Returns the arguments with which a controller manager is started on the control plane.
   std::vector<std::string> ManagerArguments() const;
@@ -56,8 +59,13 @@ class Session {
   Session(PrivateDirectory directory, DirectoryLock lock)
       : directory_(std::move(directory)), lock_(std::move(lock)) {}
 
+  // Renames the log of an earlier run, and determines earlier_run().
+  absl::Status SetEarlierRunAside();
+  std::string LogPath() const;
+
   PrivateDirectory directory_;
   DirectoryLock lock_;
+  std::string earlier_run_;
   std::unique_ptr<sandbox::Fleet> fleet_;
   std::unique_ptr<Daemon> daemon_;
   // Declared last, because it steers the fleet and the daemon.

@@ -15,9 +15,17 @@
 #include "base/status.h"
 #include "cmd/sandbox/control_socket.h"
 #include "cmd/sandbox/terminal.h"
+#include "kube/meta/object.h"
 
 namespace cmd {
 namespace {
+
+constexpr char kDown[] = "down";
+constexpr char kUp[] = "up";
+constexpr char kJoin[] = "join";
+
+// A contender tries every two seconds, which are stretched at random to up to 4.4.
+constexpr int64_t kRetrySeconds = 5;
 
 absl::Status NoSuchMember(sandbox::Fleet& fleet, const std::string& name) {
   const std::vector<std::string> names = fleet.member_names();
@@ -30,9 +38,10 @@ absl::Status NoSuchMember(sandbox::Fleet& fleet, const std::string& name) {
 
 absl::StatusOr<std::string> DirectoryOf(const SandboxOptions& options) {
   if (!options.directory.empty()) return options.directory;
-  const char* kubeconfig = std::getenv("KUBECONFIG");
-  if (kubeconfig != nullptr && *kubeconfig != '\0') {
-    return std::filesystem::absolute(kubeconfig).parent_path().string();
+  const char* files = std::getenv("KUBECONFIG");  // As for kubectl: several, with colons between.
+  for (const absl::string_view file :
+       absl::StrSplit(files == nullptr ? "" : files, ':', absl::SkipEmpty())) {
+    return std::filesystem::absolute(std::string(file)).parent_path().string();
   }
   return absl::InvalidArgumentError(
       "which sandbox? Give its directory with --dir, or set KUBECONFIG to a file in it");
@@ -58,23 +67,40 @@ absl::StatusOr<std::string> AfterUp(sandbox::Fleet& fleet, const std::string& na
                       " of good answers, and then brings it up to date.");
 }
 
-absl::StatusOr<std::string> SteerMember(sandbox::Fleet& fleet, bool down, const std::string& name) {
+absl::StatusOr<std::string> JoinAgain(sandbox::Fleet& fleet, const std::string& name) {
+  RETURN_IF_ERROR(fleet.JoinAgain(name));
+  return absl::StrCat(name,
+                      " has joined again, with new credentials. Karmada counts it as ready at ",
+                      "its first good answer; kubectl get clusters shows it.");
+}
+
+absl::StatusOr<std::string> SteerMember(sandbox::Fleet& fleet, const std::string& action,
+                                        const std::string& name) {
   sandbox::ApiServer* member = fleet.member(name);
   if (member == nullptr) return NoSuchMember(fleet, name);
-  member->faults().SetPartitioned(down);
-  if (down) return AfterDown(name);
+  if (action == kJoin) return JoinAgain(fleet, name);
+  member->faults().SetPartitioned(action == kDown);
+  if (action == kDown) return AfterDown(name);
   return AfterUp(fleet, name);
 }
 
-// Returns a sentence about when the program that was just started becomes the leader.
-std::string Leads(sandbox::Fleet& fleet) {
+// Returns a sentence about when a program that is started now becomes the leader, given when the
+// one before it has ended.
+std::string Leads(sandbox::Fleet& fleet, absl::Time ended) {
   const auto lease =
       fleet.control_plane().backend().Get({"coordination.k8s.io", "v1", "leases"},
                                           {api::kSystemNamespace, "karmada-controller-manager"});
-  if (!lease.ok() || (*lease)->spec()["holderIdentity"].AsString().empty())
-    return "It leads at once.";
-  return absl::StrCat("It leads when the lease of the one before has run out, in about ",
-                      (*lease)->spec()["leaseDurationSeconds"].AsInt(), " seconds.");
+  const std::string holder = lease.ok() ? (*lease)->spec()["holderIdentity"].ToString() : "";
+  if (holder.empty()) return "It leads at once.";
+  const auto renewed = kube::ParseTime((*lease)->spec()["renewTime"].AsString());
+  if (renewed.ok() && *renewed > ended) {
+    return absl::StrCat("It stands by: another one leads (", holder,
+                        "), and has renewed its lease since this one was stopped.");
+  }
+  const int64_t seconds = (*lease)->spec()["leaseDurationSeconds"].AsInt();
+  return absl::StrCat("It leads in ", seconds, " to ", seconds + kRetrySeconds,
+                      " seconds: first the lease of the one before has to run out, which a stop "
+                      "does not release.");
 }
 
 absl::StatusOr<std::string> SteerManager(sandbox::Fleet& fleet, Daemon& daemon, bool down) {
@@ -85,8 +111,10 @@ absl::StatusOr<std::string> SteerManager(sandbox::Fleet& fleet, Daemon& daemon, 
         "clusters go on; what you change meanwhile reaches the members when it is up again.");
   }
   if (daemon.pid() != 0) return std::string("karmada-controller-manager runs already.");
+  // Determined before the program starts, which may take the lease at once.
+  const std::string leads = Leads(fleet, daemon.ended_at());
   RETURN_IF_ERROR(daemon.Up());
-  return absl::StrCat("karmada-controller-manager runs again. ", Leads(fleet));
+  return absl::StrCat("karmada-controller-manager runs again. ", leads);
 }
 
 }  // namespace
@@ -94,12 +122,12 @@ absl::StatusOr<std::string> SteerManager(sandbox::Fleet& fleet, Daemon& daemon, 
 absl::StatusOr<std::string> Steer(sandbox::Fleet& fleet, Daemon& daemon,
                                   const std::string& request) {
   const std::vector<std::string> words = absl::StrSplit(request, ' ');
-  const bool known = words.size() > 1 && (words[1] == "down" || words[1] == "up");
-  if (known && words.size() == 3 && words[0] == "member") {
-    return SteerMember(fleet, words[1] == "down", words[2]);
+  const bool known = words.size() > 1 && (words[1] == kDown || words[1] == kUp);
+  if (words.size() == 3 && words[0] == "member" && (known || words[1] == kJoin)) {
+    return SteerMember(fleet, words[1], words[2]);
   }
   if (known && words.size() == 2 && words[0] == "manager") {
-    return SteerManager(fleet, daemon, words[1] == "down");
+    return SteerManager(fleet, daemon, words[1] == kDown);
   }
   return absl::InvalidArgumentError(absl::StrCat("cannot do \"", request, "\""));
 }
@@ -107,9 +135,8 @@ absl::StatusOr<std::string> Steer(sandbox::Fleet& fleet, Daemon& daemon,
 absl::Status RunSteering(const SandboxOptions& options) {
   ASSIGN_OR_RETURN(const std::string directory, DirectoryOf(options));
   const bool member = options.command == SandboxOptions::Command::kMember;
-  const std::string request =
-      absl::StrCat(member ? "member " : "manager ", options.down ? "down" : "up", member ? " " : "",
-                   options.member);
+  const std::string request = absl::StrCat(member ? "member " : "manager ", options.action,
+                                           member ? " " : "", options.member);
   ASSIGN_OR_RETURN(const std::string answer, ControlSocket::Send(directory, request));
   Terminal().Print(answer);
   return absl::OkStatus();

@@ -1,5 +1,5 @@
 // karmada-sandbox member down NAME, member up NAME, manager down, manager up: stops a part of a
-// running sandbox and starts it again.
+// running sandbox and starts it again. member join NAME: lets a member that has left join again.
 #ifndef CMD_SANDBOX_STEERING_H_
 #define CMD_SANDBOX_STEERING_H_
 
@@ -13,9 +13,9 @@
 
 namespace cmd {
 
-// Carries out "member down NAME", "member up NAME", "manager down" or "manager up" inside the
-// running sandbox; returns a text for the user about what happens next. A member that is down
-// refuses connections and keeps its objects.
+// Carries out "member down NAME", "member up NAME", "member join NAME", "manager down" or "manager
+// up" inside the running sandbox; returns a text for the user about what happens next. A member
+// that is down refuses connections and keeps its objects.
 absl::StatusOr<std::string> Steer(sandbox::Fleet& fleet, Daemon& daemon,
                                   const std::string& request);
 

@@ -18,13 +18,20 @@ bool IsDumb() {
   return term != nullptr && std::strcmp(term, "dumb") == 0;
 }
 
+// As no-color.org says, an empty variable counts as not set.
+bool IsSet(const char* variable) {
+  const char* value = std::getenv(variable);
+  return value != nullptr && *value != '\0';
+}
+
 }  // namespace
 
-Terminal::Terminal()
-    : interactive_(isatty(STDOUT_FILENO) == 1),
-      colours_(interactive_ && std::getenv("NO_COLOR") == nullptr && !IsDumb()) {}
+Terminal::Terminal(Stream stream)
+    : out_(stream == Stream::kOutput ? std::cout : std::cerr),
+      interactive_(isatty(stream == Stream::kOutput ? STDOUT_FILENO : STDERR_FILENO) == 1),
+      colours_(interactive_ && !IsSet("NO_COLOR") && !IsDumb()) {}
 
-void Terminal::Print(absl::string_view line) const { std::cout << line << std::endl; }
+void Terminal::Print(absl::string_view line) const { out_ << line << std::endl; }
 
 std::string Terminal::Styled(absl::string_view code, absl::string_view text) const {
   return colours_ ? absl::StrCat("\033[", code, "m", text, "\033[0m") : std::string(text);

@@ -2,6 +2,7 @@
 #ifndef CMD_SANDBOX_TERMINAL_H_
 #define CMD_SANDBOX_TERMINAL_H_
 
+#include <ostream>
 #include <string>
 
 #include "absl/strings/string_view.h"
@@ -11,9 +12,10 @@ namespace cmd {
 
 class Terminal {
  public:
-  // Looks at standard output: colours need a terminal that is not "dumb" (TERM), and no NO_COLOR in
-  // the environment.
-  Terminal();
+  enum class Stream { kOutput, kError };
+  // Looks at the stream: colours need a terminal that is not "dumb" (TERM), and no NO_COLOR in the
+  // environment.
+  explicit Terminal(Stream stream = Stream::kOutput);
 
   // Returns whether a person watches the output.
   bool interactive() const { return interactive_; }
@@ -23,12 +25,13 @@ class Terminal {
   std::string Yellow(absl::string_view text) const { return Styled("33", text); }
   std::string Red(absl::string_view text) const { return Styled("31", text); }
 
-  // Prints one line on standard output at once.
+  // Prints one line on the stream at once.
   void Print(absl::string_view line) const;
 
  private:
   std::string Styled(absl::string_view code, absl::string_view text) const;
 
+  std::ostream& out_;
   bool interactive_ = false;
   bool colours_ = false;
 };

@@ -100,10 +100,13 @@ void ServeUntil(const base::StopToken& stop, Session& session, const Terminal& t
 
 absl::Status RunUp(const SandboxOptions& options, const base::StopToken& stop) {
   const Terminal terminal;
+  // With --output json, standard output gets the one object and nothing else.
+  const Terminal notices(options.json ? Terminal::Stream::kError : Terminal::Stream::kOutput);
   ASSIGN_OR_RETURN(const std::string program, FindControllerManager(options.controller_manager));
   const absl::Time start = absl::Now();
   ASSIGN_OR_RETURN(const std::unique_ptr<Session> session, Session::Open(options));
   if (!program.empty()) RETURN_IF_ERROR(session->daemon().Start(program));
+  if (!session->earlier_run().empty()) notices.Print(session->earlier_run());
   if (options.json) {
     terminal.Print(AsJson(*session));
   } else {
@@ -113,12 +116,7 @@ absl::Status RunUp(const SandboxOptions& options, const base::StopToken& stop) {
         Seconds(absl::Now() - start), ").\n"));
     terminal.Print(Instructions(*session, terminal));
   }
-  if (options.json) {
-    while (base::RealClock().SleepFor(kCheck, stop)) {
-    }
-    return absl::OkStatus();
-  }
-  ServeUntil(stop, *session, terminal);
+  ServeUntil(stop, *session, notices);
   return absl::OkStatus();
 }
 

@@ -16,7 +16,8 @@ namespace cmd {
 // Blocks until `stop`; returns OK then.
 absl::Status RunUp(const SandboxOptions& options, const base::StopToken& stop);
 
-// Serves the session until `stop`, and reports when the controller manager ends by itself.
+// Serves the session until `stop`, and reports on `terminal` when the controller manager ends by
+// itself.
 void ServeUntil(const base::StopToken& stop, Session& session, const Terminal& terminal);
 
 // Returns the addresses and how to use kubectl with them; `examples` are commands for the control

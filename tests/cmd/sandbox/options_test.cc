@@ -26,12 +26,18 @@ TEST_CASE("a word that means nothing is named, with the one that was probably me
        "there is no command \"frobnicate\"; there are up, demo, member, manager, version, help\n"},
       {{"up", "frobnicate"}, "up takes no argument \"frobnicate\"\n"},
       {{}, "a command is missing; there are up, demo, member, manager, version, help\n"},
-      {{"member"}, "a command is missing; there are down, up\n"},
+      {{"member"}, "a command is missing; there are down, up, join\n"},
       {{"up", "--port"}, "--port: the value is missing\n"},
       {{"up", "--membres", "3"}, "there is no flag --membres; did you mean --members?\n"},
       {{"up", "--membres=3"}, "there is no flag --membres; did you mean --members?\n"},
       {{"manager"}, "a command is missing; there are down, up\n"},
       {{"help", "membre"}, "there is no command \"membre\"; did you mean member?\n"},
+      {{"statsu", "--help"},
+       "there is no command \"statsu\"; there are up, demo, member, manager, version, help\n"},
+      {{"manger", "--help"}, "there is no command \"manger\"; did you mean manager?\n"},
+      {{"up", "--membres", "--help"}, "there is no flag --membres; did you mean --members?\n"},
+      {{"up", "--ready-delay", "-1s"}, "--ready-delay: \"-1s\" is less than 0\n"},
+      {{"demo", "--deadline", "0s"}, "--deadline: \"0s\" is not greater than 0\n"},
       {{"member", "dwn", "member1"}, "there is no command \"dwn\"; did you mean down?\n"},
   };
   for (const Case& c : cases) {
@@ -48,9 +54,10 @@ TEST_CASE("a member is taken down and up by name") {
   REQUIRE_FALSE(down.exit_code.has_value());
   CHECK(down.options.command == SandboxOptions::Command::kMember);
   CHECK(down.options.member == "member1");
-  CHECK(down.options.down);
+  CHECK(down.options.action == "down");
   CHECK(down.options.directory == "/x");
-  CHECK_FALSE(Parse({"member", "up", "member1"}).options.down);
+  CHECK(Parse({"member", "up", "member1"}).options.action == "up");
+  CHECK(Parse({"member", "join", "member1"}).options.action == "join");
   CHECK(Parse({"member", "up"}).exit_code == 2);
 }
 
@@ -58,9 +65,9 @@ TEST_CASE("the controller manager is taken down and up") {
   const ParsedCommandLine down = Parse({"manager", "down", "--dir", "/x"});
   REQUIRE_FALSE(down.exit_code.has_value());
   CHECK(down.options.command == SandboxOptions::Command::kManager);
-  CHECK(down.options.down);
+  CHECK(down.options.action == "down");
   CHECK(down.options.directory == "/x");
-  CHECK_FALSE(Parse({"manager", "up"}).options.down);
+  CHECK(Parse({"manager", "up"}).options.action == "up");
   CHECK(Parse({"manager", "up", "member1"}).exit_code == 2);
 }
 
@@ -70,6 +77,8 @@ TEST_CASE("help and version are commands and flags") {
     CHECK(Parse({help}).output == Parse({"--help"}).output);
   }
   CHECK(Parse({"help", "member", "down"}).output == Parse({"member", "down", "--help"}).output);
+  CHECK(Parse({"help", "up", "--help"}).output == Parse({"up", "--help"}).output);
+  CHECK(absl::StrContains(Parse({"help", "--help"}).output, "Usage: karmada-sandbox help "));
   CHECK(absl::StartsWith(Parse({"version"}).output, "karmada-sandbox version: version.Info{"));
   CHECK(Parse({"version"}).exit_code == 0);
   CHECK(absl::StartsWith(Parse({"--version"}).output, "v"));

@@ -39,19 +39,19 @@ struct Fixture {
     std::error_code ignored;
     std::filesystem::remove_all(root, ignored);
   }
-  absl::Status Steer(bool down, const std::string& member) {
+  absl::Status SteerMember(const std::string& action, const std::string& member) {
     SandboxOptions steer;
     steer.command = SandboxOptions::Command::kMember;
     steer.directory = options.directory;
     steer.member = member;
-    steer.down = down;
+    steer.action = action;
     return RunSteering(steer);
   }
-  absl::Status SteerManager(bool down) {
+  absl::Status SteerManager(const std::string& action) {
     SandboxOptions steer;
     steer.command = SandboxOptions::Command::kManager;
     steer.directory = options.directory;
-    steer.down = down;
+    steer.action = action;
     return RunSteering(steer);
   }
   // A program that reports that it runs, and does so until it is asked to end.
@@ -85,34 +85,124 @@ TEST_CASE_METHOD(Fixture,
 }
 
 TEST_CASE_METHOD(Fixture, "a member is taken down and brought back from outside") {
-  CHECK(absl::IsNotFound(Steer(true, "member1")));  // No sandbox runs there.
+  CHECK(absl::IsNotFound(SteerMember("down", "member1")));  // No sandbox runs there.
   const auto session = Session::Open(options);
   REQUIRE(session.ok());
   const int port = (*session)->fleet().member("member1")->port();
-  REQUIRE(Steer(true, "member1").ok());
-  REQUIRE(Steer(true, "member1").ok());
-  REQUIRE(Steer(false, "member1").ok());
+  REQUIRE(SteerMember("down", "member1").ok());
+  REQUIRE(SteerMember("down", "member1").ok());
+  REQUIRE(SteerMember("up", "member1").ok());
   CHECK((*session)->fleet().member("member1")->port() == port);
-  CHECK(Steer(true, "membr2").message() == "there is no member \"membr2\"; did you mean member2?");
+  CHECK(SteerMember("down", "membr2").message() ==
+        "there is no member \"membr2\"; did you mean member2?");
+}
+
+kube::ObjectPtr SecretOf(Session& session, const std::string& member) {
+  return session.fleet()
+      .control_plane()
+      .backend()
+      .Get({"", "v1", "secrets"}, {"karmada-cluster", member})
+      .value_or(nullptr);
+}
+
+TEST_CASE_METHOD(Fixture, "a member that has left joins again, with new credentials") {
+  const auto session = Session::Open(options);
+  REQUIRE(session.ok());
+  sandbox::Backend& karmada = (*session)->fleet().control_plane().backend();
+  const kube::ObjectKey member{"", "member1"};
+  const auto before = SecretOf(**session, "member1");
+  REQUIRE(before != nullptr);
+  const absl::Status joined = SteerMember("join", "member1");
+  CHECK(absl::IsFailedPrecondition(joined));
+  CHECK(absl::StrContains(joined.message(), "has not left; kubectl delete cluster member1"));
+
+  sandbox::PatchRequest hold;
+  hold.patch = *json::Parse(R"({"metadata": {"finalizers": ["example.io/hold"]}})");
+  REQUIRE(karmada.Patch(api::Clusters().gvr(), member, hold).ok());
+  REQUIRE(karmada.Delete(api::Clusters().gvr(), member, {}).ok());
+  CHECK(absl::StrContains(SteerMember("join", "member1").message(), "is still leaving"));
+  hold.patch = *json::Parse(R"({"metadata": {"finalizers": null}})");
+  REQUIRE(karmada.Patch(api::Clusters().gvr(), member, hold).ok());
+
+  REQUIRE(SteerMember("join", "member1").ok());
+  const auto cluster = karmada.Get(api::Clusters().gvr(), member);
+  REQUIRE(cluster.ok());
+  const auto after = SecretOf(**session, "member1");
+  REQUIRE(after != nullptr);
+  CHECK(after->uid() != before->uid());
+  REQUIRE(after->OwnerRefs().size() == 1);
+  CHECK(after->OwnerRefs()[0].uid == (*cluster)->uid());
+  CHECK(after->root()["data"]["token"] != before->root()["data"]["token"]);
+  CHECK(absl::IsNotFound(SteerMember("join", "member9")));
+}
+
+TEST_CASE_METHOD(Fixture, "what is said about the next leader is true") {
+  const auto session = Session::Open(options);
+  REQUIRE(session.ok());
+  sandbox::Backend& karmada = (*session)->fleet().control_plane().backend();
+  Daemon& daemon = (*session)->daemon();
+  REQUIRE(daemon.Start(FakeDaemon()).ok());
+  // Returns what is said when the program starts again after the lease was renewed at this time.
+  const auto restart = [&](absl::Time renewed) {
+    REQUIRE(daemon.Down().ok());
+    const kube::Gvr leases{"coordination.k8s.io", "v1", "leases"};
+    const kube::ObjectKey key{"karmada-system", "karmada-controller-manager"};
+    static_cast<void>(karmada.Delete(leases, key, {}));
+    if (renewed != absl::InfinitePast()) {
+      kube::Object lease = kube::Object::Make({"coordination.k8s.io", "v1", "Lease"}, key);
+      lease.Set({"spec", "holderIdentity"}, "somebody");
+      lease.Set({"spec", "leaseDurationSeconds"}, 15);
+      lease.Set({"spec", "renewTime"}, kube::FormatMicroTime(renewed));
+      REQUIRE(karmada.Create(leases, lease).ok());
+    }
+    return Steer((*session)->fleet(), daemon, "manager up").value_or("");
+  };
+  const absl::Time now = absl::Now();
+  CHECK(absl::EndsWith(restart(absl::InfinitePast()), "It leads at once."));
+  CHECK(absl::StrContains(restart(now - absl::Hours(1)), "It leads in 15 to 20 seconds"));
+  CHECK(absl::StrContains(restart(now + absl::Hours(1)), "another one leads (somebody)"));
+}
+
+TEST_CASE_METHOD(Fixture,
+                 "a sandbox where another one ran starts empty, says so and keeps its log") {
+  const std::string log = options.directory + "/karmada-controller-manager.log";
+  {
+    const auto first = Session::Open(options);
+    REQUIRE(first.ok());
+    CHECK((*first)->earlier_run().empty());
+    REQUIRE((*first)->daemon().Start(FakeDaemon()).ok());
+    REQUIRE(tests::Eventually([&] { return (*first)->daemon().LogTail(1) == "started"; }));
+  }
+  const auto second = Session::Open(options);
+  REQUIRE(second.ok());
+  CHECK((*second)->earlier_run() ==
+        absl::StrCat("An earlier sandbox ran in ", options.directory,
+                     ": this one starts empty, with new credentials; the log of its controller "
+                     "manager is now ",
+                     log, ".1."));
+  CHECK_FALSE(std::filesystem::exists(log));
+  std::string line;
+  std::ifstream(log + ".1") >> line;
+  CHECK(line == "started");
 }
 
 TEST_CASE_METHOD(Fixture, "the controller manager is taken down and started again from outside") {
   const auto session = Session::Open(options);
   REQUIRE(session.ok());
   Daemon& daemon = (*session)->daemon();
-  CHECK(SteerManager(true).message() ==
+  CHECK(SteerManager("down").message() ==
         "this sandbox was started without a karmada-controller-manager");
   REQUIRE(daemon.Start(FakeDaemon()).ok());
   const pid_t first = daemon.pid();
   CHECK(first != 0);
   const auto log = [&] { return daemon.LogTail(10); };
   REQUIRE(tests::Eventually([&] { return log() == "started"; }));
-  REQUIRE(SteerManager(false).ok());  // It runs already.
+  REQUIRE(SteerManager("up").ok());  // It runs already.
   CHECK(daemon.pid() == first);
-  REQUIRE(SteerManager(true).ok());
+  REQUIRE(SteerManager("down").ok());
   CHECK(daemon.pid() == 0);
   CHECK_FALSE(daemon.EndedByItself().has_value());
-  REQUIRE(SteerManager(false).ok());
+  REQUIRE(SteerManager("up").ok());
   CHECK(daemon.pid() != 0);
   CHECK(daemon.pid() != first);
   CHECK(tests::Eventually([&] { return log() == "started\nstarted"; }));
@@ -126,7 +216,7 @@ TEST_CASE_METHOD(Fixture,
   REQUIRE(daemon.Start("/bin/false").ok());
   REQUIRE(tests::Eventually([&] { return daemon.EndedByItself().has_value(); }));
   CHECK(*daemon.EndedByItself() == "exited with code 1");
-  CHECK(SteerManager(false).ok());
+  CHECK(SteerManager("up").ok());
 }
 
 TEST_CASE_METHOD(Fixture, "the controller manager outlives the thread that has started it") {

@@ -42,16 +42,18 @@ std::string Bold(const char* term, const char* no_color) {
 }
 
 TEST_CASE("colours are for terminals that have some, unless NO_COLOR is set") {
-  std::string coloured, dumb, unwanted;
+  std::string coloured, empty, dumb, unwanted;
   bool interactive = false;
   {
     const OnTerminal on;
     coloured = Bold("xterm", nullptr);
+    empty = Bold("xterm", "");
     dumb = Bold("dumb", nullptr);
     unwanted = Bold("xterm", "1");
     interactive = Terminal().interactive();
   }
   CHECK(coloured == "\033[1mx\033[0m");
+  CHECK(empty == coloured);
   CHECK(dumb == "x");
   CHECK(unwanted == "x");
   CHECK(interactive);
