@@ -8,10 +8,10 @@
 #include "cmd/sandbox/options.h"
 #include "cmd/sandbox/steering.h"
 #include "cmd/sandbox/up.h"
+#include "config/command_line.h"
 
 namespace {
 
-constexpr int kFailed = 1;
 constexpr int kInterrupted = 130;  // The exit code of a second Ctrl-C, as shells count it.
 
 absl::Status Run(const cmd::SandboxOptions& options, const base::StopToken& stop) {
@@ -40,5 +40,5 @@ int main(int argc, char** argv) {
   if (result.ok()) return 0;
   if (absl::IsCancelled(result)) return kInterrupted;
   std::cerr << "karmada-sandbox: " << result.message() << std::endl;
-  return kFailed;
+  return config::ExitCodeFor(result);
 }

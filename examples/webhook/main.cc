@@ -23,23 +23,28 @@ struct Options {
 };
 
 void AddOptions(CLI::App& app, Options& o) {
-  app.add_option("--address", o.server.address, "where to listen, host:port")
+  app.add_option("--address", o.server.address, "where to listen")
+      ->type_name("HOST:PORT")
       ->capture_default_str();
   app.add_option("--host", o.server.host,
                  "name or IP address under which Karmada reaches this server")
+      ->type_name("HOST")
       ->capture_default_str();
   CLI::Option* certificate = app.add_option(
       "--cert-file", o.server.certificate_file,
       "certificate (PEM); without it one is made that is good while the program runs");
   CLI::Option* key = app.add_option("--key-file", o.server.key_file, "its private key (PEM)");
-  certificate->needs(key);
-  key->needs(certificate);
+  certificate->needs(key)->type_name("FILE");
+  key->needs(certificate)->type_name("FILE");
   app.add_option("--ca-file", o.server.ca_file,
-                 "what vouches for the certificate (PEM); default: the certificate itself")
-      ->needs(certificate);
+                 "what vouches for the certificate (PEM; default: the certificate itself)")
+      ->needs(certificate)
+      ->type_name("FILE");
   app.add_option("--manifests", o.manifests, "directory of the manifests to fill in")
+      ->type_name("DIRECTORY")
       ->capture_default_str();
-  app.add_option("--output", o.output, "where to write them; default: standard output");
+  app.add_option("--output", o.output, "where to write them (default: standard output)")
+      ->type_name("FILE");
 }
 
 absl::Status WriteManifests(const Options& options, const example::RunningServer& running) {
@@ -50,8 +55,9 @@ absl::Status WriteManifests(const Options& options, const example::RunningServer
   }
   std::ofstream out(options.output, std::ios::binary);
   out << text << std::flush;
-  return out.good() ? absl::OkStatus()
-                    : absl::UnavailableError(absl::StrCat(options.output, ": cannot be written"));
+  return out.good()
+             ? absl::OkStatus()
+             : absl::InvalidArgumentError(absl::StrCat(options.output, ": cannot be written"));
 }
 
 absl::Status Run(const Options& options, const base::StopSignals& signals) {
@@ -85,5 +91,5 @@ int main(int argc, char** argv) {
   const absl::Status result = Run(options, signals);
   if (result.ok()) return 0;
   std::cerr << kProgram << ": " << result.message() << std::endl;
-  return 1;
+  return config::ExitCodeFor(result);
 }

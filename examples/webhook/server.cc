@@ -17,6 +17,7 @@
 #include "base/status.h"
 #include "base/tls.h"
 #include "examples/webhook/messages.h"
+#include "kube/meta/selector.h"
 
 namespace example {
 
@@ -76,6 +77,10 @@ void Log(const base::HttpRequest& request, int code) {
 }  // namespace
 
 absl::StatusOr<RunningServer> StartServer(const ServerOptions& options) {
+  if (!IsIpAddress(options.host)) {
+    RETURN_IF_ERROR(base::Annotate(kube::ValidateDns1123Subdomain(options.host), "--host \"",
+                                   options.host, "\""));
+  }
   ASSIGN_OR_RETURN(Certificate certificate, LoadCertificate(options));
   base::HttpServerOptions http = {.address = options.address};
   http.tls = tls::ServerOptions{.server = std::move(certificate.pair)};
@@ -103,7 +108,9 @@ absl::StatusOr<std::string> FilledManifests(const std::string& directory,
     if (entry.path().extension() == ".yaml") files.push_back(entry.path().string());
   }
   if (files.empty()) {
-    return absl::NotFoundError(absl::StrCat(directory, " has no manifests (*.yaml)"));
+    return absl::NotFoundError(
+        absl::StrCat(directory, " has no manifests (*.yaml); give --manifests the directory ",
+                     "examples/webhook/manifests of the source tree"));
   }
   std::sort(files.begin(), files.end());
   std::string out;

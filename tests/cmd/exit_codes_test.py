@@ -1,0 +1,214 @@
+#!/usr/bin/env python3
+"""Runs the built programs as a shell does and checks what they answer to bad input and to --help.
+
+Every command and every flag is found by reading the programs' own --help, so that a new flag is
+tested without a line here. Each flag that takes a value gets one that is malformed for numbers,
+durations, addresses, names, selectors and lists alike, and that no path can be. The program has to
+end with 2 and to name the value. The few flags that take any text are listed below.
+
+Usage: exit_codes_test.py PROGRAM...
+"""
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+BAD = "/dev/null/bad value"
+DEADLINE = 120  # Seconds; a program that does not end is stuck.
+
+# The value for flags that take that path-like one.
+BAD_FOR = {"--skipped-propagating-namespaces": "(bad value"}
+
+SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+RUN = ["--operation", "InterpretHealth", "--desired", "-"]
+REPLICA = ["--operation", "ReviseReplica", "--desired", "-"]
+LIVE = ["-f", "resourceinterpretercustomization/web"]
+
+# What a command needs beside a flag, so that it gets to look at the value. The files are those of
+# Checker.
+NEEDED = {
+    "karmada-sandbox member down": ["member1"],
+    "karmada-sandbox member up": ["member1"],
+    "karmada-sandbox member join": ["member1"],
+    "karmada-interpret init": ["Widget"],
+    "karmada-interpret run": RUN,
+    "karmada-interpret test": ["widget-test.yaml"],
+    "karmada-interpret bench": ["-"],
+}
+# The same for some flags of all commands, and for some of one command (which then count alone).
+NEEDED_BY_FLAG = {
+    "--cert-file": ["--key-file", "/etc/hostname"],
+    "--key-file": ["--cert-file", "/etc/hostname"],
+    "--ca-file": ["--cert-file", "/etc/hostname", "--key-file", "/etc/hostname"],
+    "--context": LIVE + ["--kubeconfig", "kubeconfig"],
+}
+ONLY_NEEDED = {
+    "karmada-interpret init --operation": ["Widget", "--api-version", "example.io/v1"],
+    "karmada-interpret init --dir": ["Widget", "--api-version", "example.io/v1"],
+    "karmada-interpret check --against": ["widget.yaml"],
+    "karmada-interpret check --kubeconfig": LIVE,
+    "karmada-interpret run --kubeconfig": RUN + LIVE,
+    "karmada-interpret test --kubeconfig": ["widget-test.yaml"] + LIVE,
+    "karmada-interpret list --kubeconfig": LIVE,
+    "karmada-interpret bench --kubeconfig": ["-"] + LIVE,
+    "karmada-interpret batch --kubeconfig": LIVE,
+    "karmada-interpret run --desired-file": RUN[:2],
+    "karmada-interpret run --observed-file": RUN[:2],
+    "karmada-interpret run --observed-context": RUN[:2] + [
+        "--observed", "deployment/web", "--kubeconfig", "kubeconfig"],
+    "karmada-interpret run --status-file": ["--operation", "AggregateStatus", "--desired",
+                                            "widget.yaml"],
+    "karmada-interpret run --desired-replica": REPLICA,
+    "karmada-interpret run --operation": REPLICA[2:],
+    "karmada-webhook-example --output": [
+        "--address", "127.0.0.1:0", "--manifests", SOURCE + "/examples/webhook/manifests"],
+}
+# Flags that take any text, and why.
+ANY_TEXT = {
+    "karmada-controller-manager": {
+        "--cluster-api-context", "--cluster-api-kubeconfig", "--log-backtrace-at", "--log-dir",
+        "--log-file", "--log-json-info-buffer-size", "--log-text-info-buffer-size",
+        "--no-execute-taint-eviction-purge-mode", "--profiling-bind-address",
+        "--stderrthreshold",  # Without effect: only their names are known.
+    },
+}
+
+
+def run(words, cwd):
+    environment = {k: v for k, v in os.environ.items() if k not in ("KUBECONFIG", "HOME")}
+    done = subprocess.run(words, cwd=cwd, env=environment, input="", capture_output=True,
+                          text=True, timeout=DEADLINE, check=False)
+    # A log line of a start has all flags in it; only what is said about them counts.
+    said = "\n".join(l for l in done.stderr.splitlines() if not re.match(r"[IW]\d{4} ", l))
+    return done.returncode, done.stdout, said
+
+
+KUBECONFIG = """
+apiVersion: v1
+kind: Config
+current-context: nowhere
+clusters: [{name: nowhere, cluster: {server: "https://127.0.0.1:1"}}]
+contexts: [{name: nowhere, context: {cluster: nowhere, user: nobody}}]
+users: [{name: nobody, user: {}}]
+"""
+
+
+class Checker:
+    def __init__(self, cwd):
+        self.cwd = cwd
+        with open(os.path.join(cwd, "kubeconfig"), "w", encoding="utf-8") as out:
+            out.write(KUBECONFIG)
+        self.runs = 0
+        self.failures = []
+
+    def expect(self, code, words, said=""):
+        self.runs += 1
+        got, out, err = run(words, self.cwd)
+        if got == code and said in (out if code == 0 else err):
+            return out
+        shown = " ".join([os.path.basename(words[0])] + words[1:])
+        self.failures.append(f"{shown}\n  ended with {got} instead of {code}, or did not say "
+                             f"{said!r}:\n  {(out + err)[-600:]}")
+        return out
+
+
+def options_of(help_text):
+    """Yields (names, whether it takes a value) for each flag that a --help shows."""
+    for line in help_text.splitlines():
+        flag = re.match(r"  (-[^ ]+)( [A-Z][^ ]*)?", line)
+        if not flag:
+            continue
+        names = flag.group(1).split(",")
+        # After the names comes the type of the value; the description follows two or more blanks.
+        yield names, flag.group(2) is not None
+
+
+def commands_of(help_text):
+    listed = re.split(r"^Subcommands:$", help_text, flags=re.M)
+    return re.findall(r"^  ([a-z]+) ", listed[1], flags=re.M) if len(listed) > 1 else []
+
+
+def check_flags(checker, program, path, help_text):
+    name = " ".join([os.path.basename(program)] + path)
+    for names, takes_value in options_of(help_text):
+        flag = names[-1]
+        if flag in ("--help", "--version") or not flag.startswith("--"):
+            continue
+        if flag in ANY_TEXT.get(os.path.basename(program), ()):
+            continue
+        if takes_value:
+            needed = ONLY_NEEDED.get(
+                f"{name} {flag}", NEEDED.get(name, []) + NEEDED_BY_FLAG.get(flag, []))
+            value = BAD_FOR.get(flag, BAD)
+            checker.expect(2, [program] + path + needed + [flag, value], value)
+        misspelt = flag[:-1] + ("y" if flag[-1] != "y" else "x") + "q"
+        checker.expect(2, [program] + path + [misspelt], "did you mean --")
+
+
+def check_command(checker, program, path):
+    help_text = checker.expect(0, [program] + path + ["--help"],
+                               "Usage: " + " ".join([os.path.basename(program)] + path))
+    if path and path != ["help"]:
+        asked = checker.expect(0, [program, "help"] + path)
+        if asked != help_text:
+            checker.failures.append(f"help {' '.join(path)}: not the text of --help")
+    if path in (["version"], ["help"]):
+        return
+    check_flags(checker, program, path, help_text)
+    commands = commands_of(help_text)
+    for command in commands:
+        if command not in ("version", "help"):
+            meant = f"did you mean {command}?"
+            checker.expect(2, [program] + path + [command + "x"], meant)
+            checker.expect(2, [program] + path + [command + "x", "--help"], meant)
+        check_command(checker, program, path + [command])
+    if commands:
+        checker.expect(2, [program] + path + ["frobnicate", "--help"], "frobnicate")
+
+
+def main():
+    with tempfile.TemporaryDirectory() as cwd:
+        checker = Checker(cwd)
+        for program in sys.argv[1:]:
+            if os.path.basename(program) == "karmada-interpret":
+                checker.expect(0, [os.path.abspath(program), "init", "Widget", "--api-version",
+                                   "example.io/v1"])  # widget.yaml and widget-test.yaml.
+        for program in sys.argv[1:]:
+            check_command(checker, os.path.abspath(program), [])
+        for row in ROWS:
+            program = [p for p in sys.argv[1:] if os.path.basename(p) == row[1][0]]
+            checker.expect(row[0], [os.path.abspath(program[0])] + row[1][1:], row[2])
+    for failure in checker.failures:
+        print(failure)
+    print(f"{checker.runs} command lines, {len(checker.failures)} of them answered wrongly")
+    sys.exit(1 if checker.failures else 0)
+
+
+# Rows that no help can tell: (exit code, command line, what is said).
+ROWS = [
+    (2, ["karmada-controller-manager", "--metrics-bind-address=foo"],
+     'address "foo" is not host:port'),
+    (2, ["karmada-controller-manager", "--metrics-bind-address=:70000"], ":70000"),
+    (2, ["karmada-controller-manager", "--health-probe-bind-address=1.2.3.4"], "1.2.3.4"),
+    (2, ["karmada-controller-manager", "--vmodule=a=b"], '"a=b" is not pattern=N'),
+    (2, ["karmada-controller-manager", "--leader-elect-retry-period=0s"], "greater than 0"),
+    (2, ["karmada-controller-manager", "--leader-elect=maybe"], "maybe"),
+    (2, ["karmada-controller-manager"], "no kubeconfig"),
+    (2, ["karmada-sandbox"], "a command is missing"),
+    (2, ["karmada-sandbox", "up", "--crds", "nonexistent"], "no *.yaml files in nonexistent"),
+    (2, ["karmada-sandbox", "up", "--with-controller-manager", "nonexistent"], "nonexistent"),
+    (2, ["karmada-sandbox", "demo", "--samples", "nonexistent"], "nonexistent"),
+    (2, ["karmada-sandbox", "demo", "--deadline", "0s"], "not greater than 0"),
+    (2, ["karmada-sandbox", "up", "--ready-delay", "-1s"], "less than 0"),
+    (2, ["karmada-sandbox", "up", "--port", "65536"], "65536"),
+    (2, ["karmada-sandbox", "member", "down"], "NAME is required"),
+    (2, ["karmada-sandbox", "member", "down", "member1"], "KUBECONFIG"),
+    (2, ["karmada-sandbox", "manager", "down", "--dir", "nonexistent"], "nonexistent"),
+    (2, ["karmada-webhook-example", "--address", "foo"], 'address "foo" is not host:port'),
+    (2, ["karmada-webhook-example", "--address", "127.0.0.1:0"], "give --manifests"),
+    (2, ["karmada-interpret", "run"], ""),
+]
+
+if __name__ == "__main__":
+    main()
