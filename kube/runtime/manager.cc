@@ -112,20 +112,19 @@ std::vector<internal::HealthCheck> Manager::Impl::Readiness() {
 }
 
 absl::Status Manager::Impl::StartServers() {
-  std::unique_ptr<base::HttpServer> health, metrics;
-  ASSIGN_OR_RETURN(
-      health, internal::Serve(options.health_address, [this](const base::HttpRequest& request) {
-        return internal::AnswerHealth(request, [this] { return Readiness(); });
-      }));
-  ASSIGN_OR_RETURN(
-      metrics, internal::Serve(options.metrics_address, [this](const base::HttpRequest& request) {
-        return internal::AnswerMetrics(request, [this] { return Metrics(); });
-      }));
-  base::LogInfo("serving", {{"health", health == nullptr ? 0 : health->port()},
-                            {"metrics", metrics == nullptr ? 0 : metrics->port()}});
+  auto health = internal::Serve(options.health_address, [this](const base::HttpRequest& request) {
+    return internal::AnswerHealth(request, [this] { return Readiness(); });
+  });
+  RETURN_IF_ERROR(base::Annotate(health.status(), "serving health probes"));
+  auto metrics = internal::Serve(options.metrics_address, [this](const base::HttpRequest& request) {
+    return internal::AnswerMetrics(request, [this] { return Metrics(); });
+  });
+  RETURN_IF_ERROR(base::Annotate(metrics.status(), "serving metrics"));
+  base::LogInfo("serving", {{"health", *health == nullptr ? 0 : (*health)->port()},
+                            {"metrics", *metrics == nullptr ? 0 : (*metrics)->port()}});
   absl::MutexLock lock(&mu);
-  health_server = std::move(health);
-  metrics_server = std::move(metrics);
+  health_server = *std::move(health);
+  metrics_server = *std::move(metrics);
   return absl::OkStatus();
 }
 

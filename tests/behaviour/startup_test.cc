@@ -177,7 +177,7 @@ TEST_CASE("A start that fails after the loops are built ends the program with 1 
     const std::string url = startup.server().url();
     const std::string address = absl::StrCat("127.0.0.1", url.substr(url.rfind(':')));
     startup.Start({absl::StrCat("--metrics-bind-address=", address)});
-    reason = address;
+    reason = absl::StrCat("serving metrics: listening on ", address);
   }
   const int code = startup.CodeAfterEnd();
   INFO(startup.Log());
