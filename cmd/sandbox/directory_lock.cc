@@ -27,7 +27,10 @@ std::string HolderOf(int fd) {
 absl::StatusOr<DirectoryLock> DirectoryLock::Take(const std::string& directory) {
   const std::string path = absl::StrCat(directory, "/karmada-sandbox.lock");
   DirectoryLock lock(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, kOwnerOnly));
-  if (lock.fd_ < 0) return absl::ErrnoToStatus(errno, absl::StrCat("opening ", path));
+  if (lock.fd_ < 0) {
+    return absl::ErrnoToStatus(
+        errno, absl::StrCat("the directory ", directory, " cannot be used: opening ", path));
+  }
   if (flock(lock.fd_, LOCK_EX | LOCK_NB) != 0) {
     if (errno != EWOULDBLOCK) return absl::ErrnoToStatus(errno, absl::StrCat("locking ", path));
     return absl::FailedPreconditionError(

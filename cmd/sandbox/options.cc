@@ -9,6 +9,18 @@
 namespace cmd {
 namespace {
 
+constexpr char kFooter[] = R"(Examples:
+  karmada-sandbox up --members 2 --dir /tmp/sandbox
+  export KUBECONFIG=/tmp/sandbox/karmada.kubeconfig   # In another terminal, also for kubectl.
+  karmada-sandbox member down member2
+  karmada-sandbox manager down
+
+Exit codes:
+  0    fine
+  1    it ran, or tried to, and failed
+  2    it cannot run with what it was given: a wrong flag, an unusable directory, no such member
+  130  Ctrl-C before the demo was over, or twice)";
+
 constexpr int kMaxMembers = 100;
 constexpr int kMaxNodes = 1000;
 constexpr int kMaxPort = 65535 - kMaxMembers;
@@ -138,6 +150,7 @@ ParsedCommandLine ParseCommandLine(int argc, const char* const* argv) {
   AddShared(*demo, o);
   AddDemo(*demo, o);
   config::AddHelpAndVersion(app);
+  app.footer(kFooter);  // Commands added later would inherit it.
   const absl::StatusOr<std::string> answer = config::ParseWords(app, argc, argv);
   if (!answer.ok()) {
     parsed.exit_code = config::kUsageExitCode;

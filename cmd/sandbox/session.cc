@@ -23,16 +23,21 @@ namespace fs = std::filesystem;
 constexpr char kProgram[] = "karmada-controller-manager";
 constexpr char kControlPlane[] = "karmada";  // The name of its kubeconfig.
 
-absl::StatusOr<std::string> MakeTemporary() {
+// Returns $XDG_RUNTIME_DIR if it can be written, else $TMPDIR, else /tmp.
+fs::path PlaceForTemporary() {
   const char* runtime = std::getenv("XDG_RUNTIME_DIR");
-  std::error_code error;
-  const bool usable = runtime != nullptr && access(runtime, W_OK) == 0;
-  const fs::path parent = usable ? fs::path(runtime) : fs::temp_directory_path(error);
+  if (runtime != nullptr && access(runtime, W_OK) == 0) return runtime;
+  const char* temporary = std::getenv("TMPDIR");
+  return temporary != nullptr && *temporary != '\0' ? temporary : "/tmp";
+}
+
+absl::StatusOr<std::string> MakeTemporary() {
+  std::error_code error;  // The working directory may be gone.
+  const fs::path parent = fs::absolute(PlaceForTemporary(), error);
   std::string path = (parent / "karmada-sandbox.XXXXXX").string();
-  if (mkdtemp(path.data()) == nullptr) {
-    return absl::ErrnoToStatus(errno, absl::StrCat("making a directory in ", parent.string()));
-  }
-  return path;
+  if (mkdtemp(path.data()) != nullptr) return path;
+  return absl::ErrnoToStatus(errno, absl::StrCat("making a directory in ", parent.string(),
+                                                 "; choose another place with --dir"));
 }
 
 }  // namespace

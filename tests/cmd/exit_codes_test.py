@@ -126,7 +126,9 @@ def options_of(help_text):
 
 def commands_of(help_text):
     listed = re.split(r"^Subcommands:$", help_text, flags=re.M)
-    return re.findall(r"^  ([a-z]+) ", listed[1], flags=re.M) if len(listed) > 1 else []
+    if len(listed) < 2:
+        return []
+    return re.findall(r"^  ([a-z]+) ", listed[1].split("\n\n")[0], flags=re.M)
 
 
 def check_flags(checker, program, path, help_text):

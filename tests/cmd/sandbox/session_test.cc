@@ -186,6 +186,25 @@ TEST_CASE_METHOD(Fixture,
   CHECK(line == "started");
 }
 
+TEST_CASE("without a directory for temporary files nothing is left in the working directory") {
+  const auto set = [](const char* variable, const std::string& value) {
+    value.empty() ? unsetenv(variable) : setenv(variable, value.c_str(), 1);
+  };
+  const auto get = [](const char* variable) {
+    const char* value = std::getenv(variable);
+    return std::string(value == nullptr ? "" : value);
+  };
+  const std::string runtime = get("XDG_RUNTIME_DIR"), temporary = get("TMPDIR");
+  set("XDG_RUNTIME_DIR", "");
+  set("TMPDIR", "/nonexistent");
+  const absl::Status opened = PrivateDirectory::Open("").status();
+  set("XDG_RUNTIME_DIR", runtime);
+  set("TMPDIR", temporary);
+  CHECK(absl::IsNotFound(opened));
+  CHECK(absl::StrContains(opened.message(),
+                          "making a directory in /nonexistent; choose another place with --dir"));
+}
+
 TEST_CASE_METHOD(Fixture, "the controller manager is taken down and started again from outside") {
   const auto session = Session::Open(options);
   REQUIRE(session.ok());
