@@ -15,6 +15,7 @@ import sys
 import tempfile
 
 BAD = "/dev/null/bad value"
+LEAST = 250  # Command lines.
 DEADLINE = 120  # Seconds; a program that does not end is stuck.
 
 # The value for flags that take that path-like one.
@@ -133,19 +134,22 @@ def commands_of(help_text):
 
 def check_flags(checker, program, path, help_text):
     name = " ".join([os.path.basename(program)] + path)
+    last = "--help"
     for names, takes_value in options_of(help_text):
         flag = names[-1]
         if flag in ("--help", "--version") or not flag.startswith("--"):
             continue
         if flag in ANY_TEXT.get(os.path.basename(program), ()):
             continue
-        if takes_value:
+        if not takes_value:
+            checker.expect(2, [program] + path + [f"{flag}={BAD}"], BAD)
+        else:
             needed = ONLY_NEEDED.get(
                 f"{name} {flag}", NEEDED.get(name, []) + NEEDED_BY_FLAG.get(flag, []))
             value = BAD_FOR.get(flag, BAD)
             checker.expect(2, [program] + path + needed + [flag, value], value)
-        misspelt = flag[:-1] + ("y" if flag[-1] != "y" else "x") + "q"
-        checker.expect(2, [program] + path + [misspelt], "did you mean --")
+        last = flag
+    checker.expect(2, [program] + path + [last + "q"], f"did you mean {last}?")
 
 
 def check_command(checker, program, path):
@@ -181,6 +185,8 @@ def main():
         for row in ROWS:
             program = [p for p in sys.argv[1:] if os.path.basename(p) == row[1][0]]
             checker.expect(row[0], [os.path.abspath(program[0])] + row[1][1:], row[2])
+    if checker.runs < LEAST:
+        checker.failures.append(f"only {checker.runs} command lines: has the form of --help changed?")
     for failure in checker.failures:
         print(failure)
     print(f"{checker.runs} command lines, {len(checker.failures)} of them answered wrongly")

@@ -1,0 +1,151 @@
+#!/usr/bin/env python3
+"""Runs the built karmada-sandbox as a user does: up, steering from outside, a member that leaves and
+joins again, an end by a signal, and a second run in the same directory.
+
+Usage: program_test.py PROGRAM
+"""
+import base64
+import http.client
+import json
+import os
+import re
+import signal
+import ssl
+import subprocess
+import sys
+import tempfile
+import time
+
+import yaml
+
+DEADLINE = 120  # Seconds; whatever takes longer is stuck.
+MEMBER = "/apis/cluster.karmada.io/v1alpha1/clusters/member1"
+
+
+def eventually(what, check):
+    end = time.monotonic() + DEADLINE
+    while not check():
+        if time.monotonic() > end:
+            sys.exit(f"FAIL: waited for {what}")
+        time.sleep(0.05)
+
+
+def check(what, holds, *shown):
+    if not holds:
+        sys.exit(f"FAIL: {what}: {' '.join(map(str, shown))}")
+
+
+class Sandbox:
+    """A running sandbox with one member; `up` is what it has printed."""
+
+    def __init__(self, program, directory):
+        self.program, self.directory = program, directory
+        # A file, because a pipe that nobody reads could fill.
+        self.errors = tempfile.TemporaryFile(mode="w+")
+        self.process = subprocess.Popen(
+            [program, "up", "--members", "1", "--output", "json", "--dir", directory],
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=self.errors, text=True)
+        line = self.process.stdout.readline()
+        check("up prints one JSON object", line.startswith("{"), line, self.said())
+        self.up = json.loads(line)
+        self.log = self.up["controllerManager"]["log"]
+
+    def said(self):
+        self.errors.seek(0)
+        return self.errors.read()
+
+    def steer(self, *words):
+        """Returns the exit code and everything that was said."""
+        environment = dict(os.environ, KUBECONFIG=self.up["controlPlane"]["kubeconfig"] + ":/other")
+        done = subprocess.run([self.program, *words], env=environment, stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                              timeout=DEADLINE, check=False)
+        return done.returncode, done.stdout
+
+    def request(self, method, path):
+        """Asks the control plane, as the administrator of its kubeconfig."""
+        with open(self.up["controlPlane"]["kubeconfig"], encoding="utf-8") as file:
+            config = yaml.safe_load(file)
+        cluster, user = config["clusters"][0]["cluster"], config["users"][0]["user"]
+        pem = os.path.join(self.directory, "admin.pem")
+        with open(pem, "wb") as out:
+            for field in ("client-key-data", "client-certificate-data"):
+                out.write(base64.b64decode(user[field]))
+        authority = base64.b64decode(cluster["certificate-authority-data"]).decode()
+        context = ssl.create_default_context(cadata=authority)
+        context.load_cert_chain(pem)
+        connection = http.client.HTTPSConnection(
+            cluster["server"].removeprefix("https://"), context=context, timeout=DEADLINE)
+        connection.request(method, path)
+        answer = connection.getresponse()
+        return answer.status, json.loads(answer.read())
+
+    def member(self):
+        """Returns the uid of its Cluster and whether that is ready; ("", False) without one."""
+        code, cluster = self.request("GET", MEMBER)
+        if code != 200:
+            return "", False
+        conditions = cluster.get("status", {}).get("conditions", [])
+        ready = [c["status"] for c in conditions if c["type"] == "Ready"]
+        return cluster["metadata"]["uid"], ready == ["True"]
+
+    def stop(self, number):
+        self.process.send_signal(number)
+        return self.process.wait(DEADLINE)
+
+
+def check_steering(sandbox):
+    code, said = sandbox.steer("member", "down", "membr1")
+    check("a member that does not exist", code == 2 and "did you mean member1?" in said, code, said)
+    code, said = sandbox.steer("member", "join", "member1")
+    check("a member that has not left", code == 1 and "has not left" in said, code, said)
+    code, said = sandbox.steer("up", "--dir", sandbox.directory)
+    check("a second sandbox", code == 1 and "is in use by another" in said, code, said)
+    for words in (["member", "down", "member1"], ["member", "up", "member1"], ["manager", "down"]):
+        code, said = sandbox.steer(*words)
+        check(" ".join(words), code == 0, code, said)
+    code, said = sandbox.steer("manager", "up")
+    leads = re.search(r"It leads (at once|in \d+ to \d+ seconds)", said)
+    check("manager up", code == 0 and leads, code, said)
+
+
+def check_joining(sandbox):
+    eventually("the member to be ready", lambda: sandbox.member()[1])
+    before, _ = sandbox.member()
+    check("deletion", sandbox.request("DELETE", MEMBER)[0] == 200)
+
+    def joined():
+        code, said = sandbox.steer("member", "join", "member1")
+        check("join", code == 0 or "is still leaving" in said, code, said)
+        return code == 0
+
+    eventually("the member to join again", joined)
+    check("a new Cluster", sandbox.member()[0] not in ("", before))
+    eventually("the member to be ready again", lambda: sandbox.member()[1])
+
+
+def main():
+    program = os.path.abspath(sys.argv[1])
+    with tempfile.TemporaryDirectory() as root:
+        directory = os.path.join(root, "s")
+        first = Sandbox(program, directory)
+        try:
+            check("nothing is said of an earlier run", first.said() == "", first.said())
+            check_joining(first)
+            check_steering(first)
+            check("Ctrl-C", first.stop(signal.SIGINT) == 0)
+        finally:
+            first.process.kill()
+        second = Sandbox(program, directory)
+        try:
+            said = second.said()
+            check("the earlier run is named", "An earlier sandbox ran in " + directory in said, said)
+            check("its log is kept", os.path.getsize(second.log + ".1") > 0)
+            check("SIGTERM", second.stop(signal.SIGTERM) == 0)
+        finally:
+            second.process.kill()
+    print("all fine")
+
+
+if __name__ == "__main__":
+    main()
