@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "config/command_line.h"
 #include "config/duration.h"
@@ -50,7 +51,12 @@ void AddDuration(CLI::App& app, absl::Duration& target, const DurationFlag& flag
 
 // Limits the numbers that an option takes; its help shows `type` and not the limits.
 void LimitTo(CLI::Option& option, int most, const std::string& type) {
-  option.check(CLI::Range(0, most).description(""))->type_name(type)->capture_default_str();
+  const auto check = [most](const std::string& text) -> std::string {
+    int number = 0;
+    if (absl::SimpleAtoi(text, &number) && number >= 0 && number <= most) return "";
+    return absl::StrCat("\"", text, "\" is not a number from 0 to ", most);
+  };
+  option.check(check, "")->type_name(type)->capture_default_str();
 }
 
 void AddShared(CLI::App& app, SandboxOptions& o) {

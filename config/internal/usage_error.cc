@@ -9,6 +9,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
@@ -16,6 +17,8 @@
 
 namespace config::internal {
 namespace {
+
+constexpr absl::string_view kNotIn = " not in {";
 
 // Returns the innermost (sub-)command that the command line names.
 const CLI::App& Deepest(const CLI::App& app) {
@@ -60,6 +63,18 @@ std::string BadValue(const CLI::App& app, absl::string_view what) {
   return absl::StrCat(parts.first, ": \"", parts.second, "\" is not ", WantedBy(app, parts.first));
 }
 
+// Rewrites CLI11's "--output: yml not in {text,json}"; "" for any other sentence.
+std::string BadChoice(absl::string_view what) {
+  const std::pair<absl::string_view, absl::string_view> flag_and_rest =
+      absl::StrSplit(what, absl::MaxSplits(": ", 1));
+  const size_t at = flag_and_rest.second.rfind(kNotIn);
+  if (at == absl::string_view::npos || !absl::EndsWith(what, "}")) return "";
+  absl::string_view choices = flag_and_rest.second.substr(at + kNotIn.size());
+  choices.remove_suffix(1);
+  return absl::StrCat(flag_and_rest.first, ": \"", flag_and_rest.second.substr(0, at),
+                      "\" is none of ", absl::StrReplaceAll(choices, {{",", ", "}}));
+}
+
 }  // namespace
 
 std::string UnknownCommand(const CLI::App& app, const std::string& word) {
@@ -89,6 +104,10 @@ std::string UsageError(const CLI::App& app, const CLI::Error& error) {
                         absl::StrJoin(Commands(Deepest(app)), ", "));
   }
   if (kind == "ConversionError") return BadValue(app, what);
+  if (kind == "ValidationError") {
+    const std::string choice = BadChoice(what);
+    if (!choice.empty()) return choice;
+  }
   if (kind == "ArgumentMismatch" && absl::EndsWith(what, " missing")) {
     return absl::StrCat(what.substr(0, what.find(':')), ": the value is missing");
   }

@@ -36,6 +36,8 @@ TEST_CASE("a word that means nothing is named, with the one that was probably me
        "there is no command \"statsu\"; there are up, demo, member, manager, version, help\n"},
       {{"manger", "--help"}, "there is no command \"manger\"; did you mean manager?\n"},
       {{"up", "--membres", "--help"}, "there is no flag --membres; did you mean --members?\n"},
+      {{"up", "--members", "many"}, "--members: \"many\" is not a number from 0 to 100\n"},
+      {{"up", "-o", "yml"}, "--output: \"yml\" is none of text, json\n"},
       {{"up", "--ready-delay", "-1s"}, "--ready-delay: \"-1s\" is less than 0\n"},
       {{"demo", "--deadline", "0s"}, "--deadline: \"0s\" is not greater than 0\n"},
       {{"member", "dwn", "member1"}, "there is no command \"dwn\"; did you mean down?\n"},
