@@ -32,15 +32,25 @@ TEST_CASE("tasks run when their time has come") {
   CHECK(Eventually([&] { return ran == 11; }));
 }
 
-// A task that waits until the test lets it end.
-struct Blocker {
-  absl::Notification started, release;
-  std::function<void()> Task() {
-    return [this] {
-      started.Notify();
-      release.WaitForNotification();
+// A task that waits until the test lets it end. It may still be on its way out when the test
+// destroys its Blocker, so both own what they wait with.
+class Blocker {
+ public:
+  std::function<void()> Task() const {
+    return [state = state_] {
+      state->started.Notify();
+      state->release.WaitForNotification();
     };
   }
+  void AwaitStart() const { state_->started.WaitForNotification(); }
+  bool HasStarted() const { return state_->started.HasBeenNotified(); }
+  void Release() { state_->release.Notify(); }
+
+ private:
+  struct State {
+    absl::Notification started, release;
+  };
+  const std::shared_ptr<State> state_ = std::make_shared<State>();
 };
 
 TEST_CASE("a task that takes long does not hold up other lanes, nor many of them all threads") {
@@ -53,16 +63,16 @@ TEST_CASE("a task that takes long does not hold up other lanes, nor many of them
     blockers.push_back(std::make_unique<Blocker>());
     slow.back()->RunAt(clock.SteadyNow(), blockers.back()->Task());
   }
-  for (int i = 0; i < 3; ++i) blockers[i]->started.WaitForNotification();
-  CHECK_FALSE(blockers[3]->started.HasBeenNotified());
+  for (int i = 0; i < 3; ++i) blockers[i]->AwaitStart();
+  CHECK_FALSE(blockers[3]->HasStarted());
 
   // A lane whose last task was quick gets the last thread.
-  blockers[0]->release.Notify();
+  blockers[0]->Release();
   std::atomic<int> ran = 0;
-  REQUIRE(Eventually([&] { return blockers[3]->started.HasBeenNotified(); }));
+  REQUIRE(Eventually([&] { return blockers[3]->HasStarted(); }));
   slow[0]->RunAt(clock.SteadyNow(), [&] { ++ran; });
   CHECK(Eventually([&] { return ran == 1; }));
-  for (size_t i = 1; i < blockers.size(); ++i) blockers[i]->release.Notify();
+  for (size_t i = 1; i < blockers.size(); ++i) blockers[i]->Release();
   for (auto& lane : slow) lane->Stop();
   CHECK(pool.threads() <= 4);
 }
@@ -77,17 +87,19 @@ TEST_CASE("a lane whose tasks are quick runs two at once, a slow one one") {
   REQUIRE(Eventually([&] { return quick.load(); }));
   lane.RunAt(clock.SteadyNow(), first.Task());
   lane.RunAt(clock.SteadyNow(), second.Task());
-  first.started.WaitForNotification();
-  second.started.WaitForNotification();
+  first.AwaitStart();
+  second.AwaitStart();
   lane.RunAt(clock.SteadyNow(), third.Task());
-  CHECK_FALSE(third.started.HasBeenNotified());
+  CHECK_FALSE(third.HasStarted());
   clock.Advance(absl::Seconds(3));
   // The first task took three seconds, so the lane also waits for the end of the second.
-  first.release.Notify();
-  CHECK_FALSE(third.started.WaitForNotificationWithTimeout(absl::Milliseconds(20)));
-  second.release.Notify();
-  third.started.WaitForNotification();
-  third.release.Notify();
+  const int64_t waits = clock.waits();
+  first.Release();
+  REQUIRE(Eventually([&] { return clock.waits() > waits; }));  // Its thread has looked for more.
+  CHECK_FALSE(third.HasStarted());
+  second.Release();
+  third.AwaitStart();
+  third.Release();
 }
 
 // Advances the clock until `ran`.
@@ -107,10 +119,10 @@ TEST_CASE("a task that comes while another takes long runs at its time") {
   slow.RunAt(clock.SteadyNow() + absl::Seconds(1), blocker.Task());
   clock.AwaitWaiters(1);
   clock.Advance(absl::Seconds(1));
-  blocker.started.WaitForNotification();
+  blocker.AwaitStart();
   other.RunAt(clock.SteadyNow() + absl::Seconds(1), [&] { ran = true; });
   CHECK(RunsInTime(clock, ran));
-  blocker.release.Notify();
+  blocker.Release();
 }
 
 TEST_CASE("a task that waits for its time runs then though the one before takes long") {
@@ -123,9 +135,9 @@ TEST_CASE("a task that waits for its time runs then though the one before takes 
   clock.AwaitWaiters(1);
   other.RunAt(clock.SteadyNow() + absl::Seconds(2), [&] { ran = true; });
   clock.Advance(absl::Seconds(1));
-  blocker.started.WaitForNotification();
+  blocker.AwaitStart();
   CHECK(RunsInTime(clock, ran));
-  blocker.release.Notify();
+  blocker.Release();
 }
 
 TEST_CASE("idle threads take the task whose time comes before they would end") {
@@ -138,8 +150,8 @@ TEST_CASE("idle threads take the task whose time comes before they would end") {
     blockers.push_back(std::make_unique<Blocker>());
     lanes.back()->RunAt(clock.SteadyNow(), blockers.back()->Task());
   }
-  for (auto& blocker : blockers) blocker->started.WaitForNotification();
-  for (auto& blocker : blockers) blocker->release.Notify();
+  for (auto& blocker : blockers) blocker->AwaitStart();
+  for (auto& blocker : blockers) blocker->Release();
   clock.AwaitWaiters(3);
 
   const base::SteadyTime began = clock.SteadyNow();
@@ -148,14 +160,14 @@ TEST_CASE("idle threads take the task whose time comes before they would end") {
   slow.RunAt(began + absl::Seconds(1), blocker.Task());
   clock.AwaitWaiters(3);
   clock.Advance(absl::Seconds(1));
-  blocker.started.WaitForNotification();
+  blocker.AwaitStart();
   std::atomic<bool> ran = false;
   other.RunAt(began + absl::Seconds(2), [&] { ran = true; });
   CHECK(Eventually([&] {
     if (clock.SteadyNow() < began + absl::Seconds(50)) clock.Advance(absl::Milliseconds(100));
     return ran.load();
   }));
-  blocker.release.Notify();
+  blocker.Release();
 }
 
 TEST_CASE("a stop drops what a lane has not begun, and waits for what it runs") {
@@ -169,12 +181,12 @@ TEST_CASE("a stop drops what a lane has not begun, and waits for what it runs") 
     ended = true;
   });
   lane.RunAt(clock.SteadyNow() + absl::Hours(1), [&] { ran = true; });
-  running.started.WaitForNotification();
+  running.AwaitStart();
   std::thread stopper([&] {
     lane.Stop();
     CHECK(ended);
   });
-  running.release.Notify();
+  running.Release();
   stopper.join();
   lane.RunAt(clock.SteadyNow(), [&] { ran = true; });
   CHECK_FALSE(ran);
@@ -191,12 +203,12 @@ TEST_CASE("threads without work end, but for one while a task waits for its time
   Blocker first, second;
   a.RunAt(clock.SteadyNow(), first.Task());
   b.RunAt(clock.SteadyNow(), second.Task());
-  first.started.WaitForNotification();
-  second.started.WaitForNotification();
+  first.AwaitStart();
+  second.AwaitStart();
   std::atomic<bool> ran = false;
   c.RunAt(clock.SteadyNow() + absl::Minutes(10), [&] { ran = true; });
-  first.release.Notify();
-  second.release.Notify();
+  first.Release();
+  second.Release();
   CHECK(Eventually([&] {
     if (clock.SteadyNow() < base::SteadyTime::At(absl::Minutes(8)))
       clock.Advance(absl::Seconds(10));
