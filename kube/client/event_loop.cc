@@ -4,6 +4,7 @@
 // again before each call, and removed ones are kept alive until the round is over.
 #include "kube/client/internal/event_loop.h"
 
+#include <openssl/ssl.h>
 #include <poll.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
@@ -76,6 +77,7 @@ class EpollReactor : public Reactor {
       DoTimers();
       removed_.clear();
     }
+    removed_.clear();
     sources_.clear();
   }
 
@@ -192,19 +194,27 @@ class LoopThreads {
  public:
   static LoopThreads& Get() {
     static auto* const threads = new LoopThreads;
-    [[maybe_unused]] static const int registered = std::atexit([] { Get().JoinAll(); });
+    [[maybe_unused]] static const int registered = [] {
+      // What was registered last is called first at the exit, so OpenSSL has to come before.
+      OPENSSL_init_ssl(0, nullptr);
+      return std::atexit([] { Get().JoinAll(); });
+    }();
     return *threads;
   }
 
   std::thread::id Start(const std::shared_ptr<EpollReactor>& reactor) {
     absl::MutexLock lock(&mu_);
-    std::thread thread([reactor] { reactor->Run(); });
+    for (std::thread& thread : ended_) thread.join();
+    ended_.clear();
+    std::thread thread([this, reactor] {
+      reactor->Run();
+      End();
+    });
     const std::thread::id id = thread.get_id();
     running_[id] = {std::move(thread), reactor};
     return id;
   }
-  // Ends the thread and waits for it. A thread that calls this for itself ends afterwards, and
-  // JoinAll waits for it.
+  // Ends the thread and waits for it. A thread that calls this for itself ends afterwards.
   void Stop(std::thread::id id) {
     Running running;
     {
@@ -225,20 +235,34 @@ class LoopThreads {
     std::shared_ptr<EpollReactor> reactor;
   };
 
+  // The last thing that a thread does. If it has stopped itself, nobody waits for it yet.
+  void End() {
+    absl::MutexLock lock(&mu_);
+    const auto found = running_.find(std::this_thread::get_id());
+    if (found == running_.end()) return;  // Stop() or JoinAll() waits for it.
+    ended_.push_back(std::move(found->second.thread));
+    running_.erase(found);
+  }
+
   void JoinAll() {
     std::map<std::thread::id, Running> running;
+    std::vector<std::thread> ended;
     {
       absl::MutexLock lock(&mu_);
       running.swap(running_);
+      ended.swap(ended_);
     }
     for (auto& [id, one] : running) {
       one.reactor->Stop();
       one.thread.join();
     }
+    for (std::thread& thread : ended) thread.join();
   }
 
   absl::Mutex mu_;
   std::map<std::thread::id, Running> running_ ABSL_GUARDED_BY(mu_);
+  // Threads that have stopped themselves and done all they had to. The next Start() joins them.
+  std::vector<std::thread> ended_ ABSL_GUARDED_BY(mu_);
 };
 
 class ThreadedLoop : public EventLoop {

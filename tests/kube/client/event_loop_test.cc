@@ -8,18 +8,25 @@
 
 #include <atomic>
 #include <catch2/catch.hpp>
+#include <cstdlib>
+#include <filesystem>
+#include <iterator>
 #include <memory>
 #include <string>
+#include <system_error>
 #include <thread>
 
 #include "absl/status/status.h"
 #include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 #include "absl/synchronization/notification.h"
 #include "absl/time/clock.h"
+#include "base/tls.h"
 #include "kube/client/internal/connection.h"
 #include "kube/client/internal/resolver.h"
 #include "kube/client/internal/wake_poll.h"
 #include "tests/kube/client/raw_server.h"
+#include "tests/support/eventually.h"
 
 namespace kube {
 namespace {
@@ -83,19 +90,71 @@ TEST_CASE("A loop that goes does what was posted and does not wait for its timer
   CHECK(absl::Now() - start < absl::Minutes(5));
 }
 
-TEST_CASE("The last owner of a loop may be something that the loop's own thread lets go") {
-  for (int i = 0; i < 50; ++i) {
-    auto* held = new std::shared_ptr<EventLoop>(EventLoop::Shared());
-    absl::Notification posted;
-    absl::Notification gone;
-    (*held)->Post([&](Reactor&) {
-      posted.WaitForNotification();
-      delete held;
-      gone.Notify();
-    });
-    posted.Notify();
-    gone.WaitForNotification();
+namespace {
+
+// Returns how many loops hold descriptors now.
+int OpenLoops() {
+  int loops = 0;
+  for (const auto& descriptor : std::filesystem::directory_iterator("/proc/self/fd")) {
+    std::error_code gone;  // Another thread may be closing it.
+    loops += std::filesystem::read_symlink(descriptor, gone) == "anon_inode:[eventpoll]";
   }
+  return loops;
+}
+
+// Lets the loop's own thread destroy its last owner, and waits until it has.
+void LetGoOnOwnThread() {
+  auto* held = new std::shared_ptr<EventLoop>(EventLoop::Shared());
+  absl::Notification posted;
+  absl::Notification gone;
+  (*held)->Post([&](Reactor&) {
+    posted.WaitForNotification();
+    delete held;
+    gone.Notify();
+  });
+  posted.Notify();
+  gone.WaitForNotification();
+}
+
+}  // namespace
+
+TEST_CASE("The last owner of a loop may be something that the loop's own thread lets go") {
+  const int before = OpenLoops();
+  for (int i = 0; i < 50; ++i) LetGoOnOwnThread();
+  CHECK(tests::Eventually([&] { return OpenLoops() <= before; }));
+}
+
+namespace {
+
+// Whether the loop of the process below has done all its work.
+std::atomic<bool> all_done = false;
+
+}  // namespace
+
+// Run by the next test, in a process of its own. The process ends while the loop is busy with
+// OpenSSL, as it is during a handshake, and is its own last owner.
+TEST_CASE("child: ends while its loop is busy", "[.]") {
+  // Runs after what is registered later, the wait for the loop's thread among it.
+  std::atexit([] {
+    if (!all_done) _exit(3);
+  });
+  absl::Notification begun;
+  std::shared_ptr<EventLoop> loop = EventLoop::Shared();
+  loop->Post([&begun, loop](Reactor&) {
+    begun.Notify();
+    for (int i = 0; i < 100; ++i) {
+      if (!tls::CertificateAuthority::Create("a name").ok()) std::abort();
+    }
+    all_done = true;
+  });
+  begun.WaitForNotification();
+}
+
+TEST_CASE("A process that ends waits for a loop that is its own last owner") {
+  const std::string self = std::filesystem::read_symlink("/proc/self/exe").string();
+  const std::string command =
+      absl::StrCat("exec '", self, "' 'child: ends while its loop is busy' >/dev/null");
+  for (int i = 0; i < 5; ++i) CHECK(std::system(command.c_str()) == 0);
 }
 
 TEST_CASE("The third address is reached after one that refuses late and one that fails at once") {
