@@ -11,53 +11,31 @@
 #ifndef DETECTOR_OWN_CLAIMS_H_
 #define DETECTOR_OWN_CLAIMS_H_
 
+#include <optional>
 #include <utility>
 
-#include "absl/base/thread_annotations.h"
-#include "absl/container/flat_hash_map.h"
-#include "absl/synchronization/mutex.h"
+#include "detector/per_template.h"
+#include "detector/template_filter.h"
 #include "kube/meta/object.h"
 #include "kube/meta/specification.h"
 #include "kube/runtime/reconciler.h"
 
 namespace detector {
 
-// Thread-safe. Requests are kept without their variant.
-class OwnClaims {
+// Thread-safe.
+class OwnClaims : public PerTemplate<kube::Object> {
  public:
   // Records that the template is about to be written as `claimed`. Call it before the write,
   // because the update may come before the answer.
   void Expect(kube::Request request, kube::Object claimed) {
-    request.variant = 0;
-    absl::MutexLock lock(&mu_);
-    expected_.insert_or_assign(std::move(request), std::move(claimed));
+    Set(std::move(request), std::move(claimed));
   }
   // Call it with the template after each update of its specification. Returns whether that is what
   // was expected; afterwards nothing is expected.
-  bool Take(kube::Request request, const kube::Object& now) {
-    request.variant = 0;
-    absl::MutexLock lock(&mu_);
-    const auto found = expected_.find(request);
-    if (found == expected_.end()) return false;
-    const kube::Object expected = std::move(found->second);
-    expected_.erase(found);
-    return !kube::SpecificationChanged(expected, now);
+  bool Take(const kube::Request& request, const kube::Object& now) {
+    const std::optional<kube::Object> expected = Extract(request);
+    return expected.has_value() && !SpecificationChanged(*expected, now);
   }
-  // Call it when the template does not exist any more.
-  void Forget(kube::Request request) {
-    request.variant = 0;
-    absl::MutexLock lock(&mu_);
-    expected_.erase(request);
-  }
-  // Call it when the kind is not watched any more.
-  void ForgetKind(const kube::Gvk& gvk) {
-    absl::MutexLock lock(&mu_);
-    absl::erase_if(expected_, [&](const auto& claim) { return claim.first.gvk == gvk; });
-  }
-
- private:
-  absl::Mutex mu_;
-  absl::flat_hash_map<kube::Request, kube::Object> expected_ ABSL_GUARDED_BY(mu_);
 };
 
 }  // namespace detector

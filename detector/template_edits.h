@@ -11,46 +11,27 @@
 #ifndef DETECTOR_TEMPLATE_EDITS_H_
 #define DETECTOR_TEMPLATE_EDITS_H_
 
+#include <cstdint>
 #include <string>
+#include <utility>
 
-#include "absl/base/thread_annotations.h"
-#include "absl/container/flat_hash_map.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/string_view.h"
-#include "absl/synchronization/mutex.h"
+#include "detector/per_template.h"
 #include "kube/runtime/reconciler.h"
 
 namespace detector {
 
-// Thread-safe. Requests are kept without their variant.
-class TemplateEdits {
+// Holds the resourceVersion after the last edit of each template. Thread-safe.
+class TemplateEdits : public PerTemplate<std::string> {
  public:
   // Records that the template's specification was changed, which gave it this resourceVersion.
   void Add(kube::Request request, absl::string_view version) {
-    request.variant = 0;
-    absl::MutexLock lock(&mu_);
-    edits_[std::move(request)] = std::string(version);
+    Set(std::move(request), std::string(version));
   }
   // Returns whether an edit is known that came after `version`, and forgets one that came before.
-  bool HasSince(kube::Request request, absl::string_view version) {
-    request.variant = 0;
-    absl::MutexLock lock(&mu_);
-    const auto edit = edits_.find(request);
-    if (edit == edits_.end()) return false;
-    if (IsLater(edit->second, version)) return true;
-    edits_.erase(edit);
-    return false;
-  }
-  // Call it when the template does not exist any more.
-  void Forget(kube::Request request) {
-    request.variant = 0;
-    absl::MutexLock lock(&mu_);
-    edits_.erase(request);
-  }
-  // Forgets the edits of all templates of a kind. Call it when the kind is not watched any more.
-  void ForgetKind(const kube::Gvk& gvk) {
-    absl::MutexLock lock(&mu_);
-    absl::erase_if(edits_, [&](const auto& edit) { return edit.first.gvk == gvk; });
+  bool HasSince(const kube::Request& request, absl::string_view version) {
+    return HasOrForget(request, [&](const std::string& edit) { return IsLater(edit, version); });
   }
 
  private:
@@ -60,10 +41,6 @@ class TemplateEdits {
     if (!absl::SimpleAtoi(version, &a) || !absl::SimpleAtoi(than, &b)) return version != than;
     return a > b;
   }
-
-  absl::Mutex mu_;
-  // The version after the last edit.
-  absl::flat_hash_map<kube::Request, std::string> edits_ ABSL_GUARDED_BY(mu_);
 };
 
 }  // namespace detector
