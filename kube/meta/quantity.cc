@@ -9,6 +9,7 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "kube/meta/internal/decimal.h"
 
 namespace kube {
 namespace {

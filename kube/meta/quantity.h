@@ -9,9 +9,12 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "kube/meta/internal/decimal.h"
 
 namespace kube {
+
+namespace internal {
+struct Decimal;
+}  // namespace internal
 
 class Quantity {
  public:
