@@ -22,7 +22,6 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "absl/time/time.h"
-#include "base/clock.h"
 #include "base/status.h"
 
 namespace cmd {
@@ -84,9 +83,10 @@ bool WriteLine(int socket, const std::string& text) {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<ControlSocket>> ControlSocket::Listen(const std::string& directory,
-                                                                     Handler handler) {
+                                                                     Handler handler,
+                                                                     const base::Clock& clock) {
   std::unique_ptr<ControlSocket> control(
-      new ControlSocket(absl::StrCat(directory, "/", kName), std::move(handler)));
+      new ControlSocket(absl::StrCat(directory, "/", kName), std::move(handler), clock));
   RETURN_IF_ERROR(control->Open(directory));
   control->thread_ = std::thread([raw = control.get()] { raw->Serve(); });
   return control;
@@ -125,7 +125,7 @@ void ControlSocket::Serve() {
       Answer(connection.fd);
     } else if (errno != EINTR && errno != ECONNABORTED) {
       // Shut down, or there are no descriptors, which may pass.
-      if (!base::RealClock().SleepFor(kPause, stop_.get_token())) return;
+      if (!clock_.SleepFor(kPause, stop_.get_token())) return;
     }
   }
 }

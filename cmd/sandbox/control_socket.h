@@ -12,6 +12,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "base/clock.h"
 #include "base/stop_token.h"
 
 namespace cmd {
@@ -21,9 +22,10 @@ class ControlSocket {
   // Called on the socket's thread with each line; returns one line.
   using Handler = std::function<absl::StatusOr<std::string>(const std::string& request)>;
 
-  // REQUIRES: nobody else listens in that directory (see DirectoryLock).
-  static absl::StatusOr<std::unique_ptr<ControlSocket>> Listen(const std::string& directory,
-                                                               Handler handler);
+  // While it cannot accept, it tries again after pauses of `clock`. REQUIRES: nobody else listens
+  // in that directory (see DirectoryLock); `clock` outlives the socket.
+  static absl::StatusOr<std::unique_ptr<ControlSocket>> Listen(
+      const std::string& directory, Handler handler, const base::Clock& clock = base::RealClock());
   // Stops listening and removes the socket.
   ~ControlSocket();
   ControlSocket(const ControlSocket&) = delete;
@@ -34,8 +36,8 @@ class ControlSocket {
   static absl::StatusOr<std::string> Send(const std::string& directory, const std::string& request);
 
  private:
-  ControlSocket(std::string path, Handler handler)
-      : path_(std::move(path)), handler_(std::move(handler)) {}
+  ControlSocket(std::string path, Handler handler, const base::Clock& clock)
+      : path_(std::move(path)), handler_(std::move(handler)), clock_(clock) {}
 
   absl::Status Open(const std::string& directory);
   void Serve();
@@ -43,6 +45,7 @@ class ControlSocket {
 
   const std::string path_;
   const Handler handler_;
+  const base::Clock& clock_;
   int listener_ = -1;
   base::StopSource stop_;
   std::thread thread_;

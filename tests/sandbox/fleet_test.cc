@@ -5,7 +5,6 @@
 
 #include <filesystem>
 #include <fstream>
-#include <functional>
 #include <set>
 #include <thread>
 
@@ -15,18 +14,12 @@
 #include "api/resources.h"
 #include "base/yaml.h"
 #include "sandbox/sim/kinds.h"
+#include "tests/support/eventually.h"
 
 namespace sandbox {
 namespace {
 
-bool Eventually(const std::function<bool()>& condition) {
-  const absl::Time deadline = absl::Now() + absl::Minutes(1);
-  while (absl::Now() < deadline) {
-    if (condition()) return true;
-    absl::SleepFor(absl::Milliseconds(2));
-  }
-  return false;
-}
+using tests::Eventually;
 
 std::unique_ptr<Fleet> StartFleet(FleetOptions options) {
   options.ready_delay = absl::Milliseconds(5);

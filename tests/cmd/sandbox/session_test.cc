@@ -12,16 +12,16 @@
 #include <filesystem>
 #include <fstream>
 #include <thread>
-#include <vector>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "absl/time/clock.h"
+#include "absl/time/time.h"
 #include "api/resources.h"
 #include "cmd/sandbox/steering.h"
 #include "cmd/sandbox/terminal.h"
 #include "cmd/sandbox/up.h"
 #include "tests/support/eventually.h"
+#include "tests/support/fake_clock.h"
 
 namespace cmd {
 namespace {
@@ -256,7 +256,9 @@ TEST_CASE_METHOD(Fixture, "the controller manager outlives the thread that has s
 }
 
 TEST_CASE_METHOD(Fixture, "the control socket goes on after a lack of descriptors") {
-  const auto control = ControlSocket::Listen(root, [](const std::string& line) { return line; });
+  tests::FakeClock clock;
+  const auto control = ControlSocket::Listen(
+      root, [](const std::string& line) { return line; }, clock);
   REQUIRE(control.ok());
   const int client = socket(AF_UNIX, SOCK_STREAM, 0);
   sockaddr_un address = {};
@@ -264,20 +266,19 @@ TEST_CASE_METHOD(Fixture, "the control socket goes on after a lack of descriptor
   (root + "/control.sock").copy(address.sun_path, sizeof address.sun_path - 1);
   rlimit before = {};
   REQUIRE(getrlimit(RLIMIT_NOFILE, &before) == 0);
-  rlimit low = before;
-  low.rlim_cur = 256;
-  REQUIRE(setrlimit(RLIMIT_NOFILE, &low) == 0);
-  std::vector<int> taken;
-  for (int fd = dup(0); fd >= 0; fd = dup(0)) taken.push_back(fd);
-  // The socket's thread cannot accept this.
+  rlimit none = before;
+  none.rlim_cur = 3;  // Standard input, output and error.
+  REQUIRE(setrlimit(RLIMIT_NOFILE, &none) == 0);
+  // The socket's thread cannot accept this or, if it waited for one already, the next.
   const bool connected =
       connect(client, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
-  // Time for the thread to fail; with less of it the test shows less, but holds.
-  absl::SleepFor(absl::Milliseconds(50));
-  close(client);
-  for (const int fd : taken) close(fd);
+  shutdown(client, SHUT_RDWR);
+  const bool pauses = tests::Eventually([&] { return clock.waiters() == 1; });
   setrlimit(RLIMIT_NOFILE, &before);
-  CHECK(connected);
+  close(client);
+  REQUIRE(connected);
+  REQUIRE(pauses);
+  clock.Advance(absl::Seconds(1));
   CHECK(ControlSocket::Send(root, "hello").value_or("no answer") == "hello");
 }
 

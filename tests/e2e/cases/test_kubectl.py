@@ -4,7 +4,6 @@ answers, so that the sandbox cannot answer what a real server would not."""
 import json
 import re
 import tempfile
-import time
 import unittest
 
 from rig import paths, suite
@@ -133,11 +132,13 @@ class Tables:
     def test_get_watch_shows_changes_as_they_happen(self):
         log = paths.BUILD / "e2e" / "logs" / f"kubectl-watch-{type(self).__name__}.log"
         log.unlink(missing_ok=True)
+        self.kubectl("member2", ["create", "configmap", "before"])
+        self.addCleanup(self.kubectl, "member2", ["delete", "configmap", "before"])
         watch = Process("kubectl-watch", [
             suite.kubectl(), "--kubeconfig", self.kubeconfig("member2"), "get", "configmaps", "-w",
             "--no-headers", "--output-watch-events"], log)
         self.addCleanup(watch.stop)
-        time.sleep(1.5)
+        wait_until("the list that the watch goes on from", lambda: "before" in log.read_text())
         for words in ("create configmap seen", "label configmap seen a=b", "delete configmap seen"):
             self.kubectl("member2", words.split(" "))
         want = [["ADDED", "seen", "0"], ["MODIFIED", "seen", "0"], ["DELETED", "seen", "0"]]

@@ -231,9 +231,9 @@ TEST_CASE_METHOD(Fixture, "servers that close every watch at once are not asked 
   Synced();
   server->EndWatches(absl::OkStatus());
   REQUIRE(server->AwaitRequests("WATCH", 2));
+  const int64_t waits = clock.waits();
   server->EndWatches(absl::OkStatus());
-  // The next attempt waits for the fake clock.
-  absl::SleepFor(absl::Milliseconds(5));
+  REQUIRE(Eventually([&] { return clock.waits() > waits; }));  // The next attempt waits.
   CHECK(server->Requests("WATCH").size() == 2);
   REQUIRE(PassTimeUntil([&] { return server->Requests("WATCH").size() == 3; }));
 }
