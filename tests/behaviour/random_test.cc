@@ -14,64 +14,23 @@
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "api/keys.h"
 #include "api/names.h"
 #include "api/resources.h"
-#include "kube/meta/patch.h"
 #include "sandbox/api_server.h"
 #include "sandbox/fleet.h"
 #include "tests/behaviour/manifests.h"
 #include "tests/behaviour/membership.h"
+#include "tests/behaviour/walked_objects.h"
 #include "tests/support/control_plane.h"
 
 namespace tests {
 namespace {
 
-const kube::Resource kConfigMaps{kConfigMap, "configmaps", true};
-const kube::Resource kDeployments{kDeployment, "deployments", true};
-const kube::Resource kClusterRoles{kClusterRole, "clusterroles", false};
-const std::vector<std::string> kMembers = {"member1", "member2"};
-// Cluster-scoped templates; others of that kind are no business of the walk.
-constexpr char kRolePrefix[] = "walk-";
-
 int64_t FromEnvironment(const char* name, int64_t otherwise) {
   const char* text = std::getenv(name);
   int64_t value = 0;
   return text != nullptr && absl::SimpleAtoi(text, &value) ? value : otherwise;
-}
-
-// All objects that matter, by "<cluster> <kind> <ns>/<name>".
-using Snapshot = std::map<std::string, kube::Object>;
-
-// Returns the differences between two snapshots, with old and new values.
-std::string Difference(const Snapshot& before, const Snapshot& after) {
-  std::string text;
-  for (const auto& [name, object] : before) {
-    const auto now = after.find(name);
-    if (now == after.end()) {
-      absl::StrAppend(&text, "\ngone: ", name, "\n  ", json::Write(object.root()));
-    } else if (now->second.resource_version() != object.resource_version()) {
-      const json::Value &old = object.root(), &fresh = now->second.root();
-      absl::StrAppend(&text, "\nwritten: ", name, "\n  ",
-                      json::Write(kube::DiffMergePatch(fresh, old)), "\n  ",
-                      json::Write(kube::DiffMergePatch(old, fresh)));
-    }
-  }
-  for (const auto& [name, object] : after) {
-    if (before.count(name) == 0) {
-      absl::StrAppend(&text, "\nnew: ", name, "\n  ", json::Write(object.root()));
-    }
-  }
-  return text;
-}
-
-std::string Versions(const Snapshot& snapshot) {
-  std::string text;
-  for (const auto& [name, object] : snapshot) {
-    absl::StrAppend(&text, name, " ", object.resource_version(), "\n");
-  }
-  return text;
 }
 
 constexpr const char* kPlacements[] = {"member1", "member2", "member1, member2"};
@@ -138,55 +97,22 @@ class Walk {
     }));
     // While a cluster is not ready, nothing is placed there.
     REQUIRE(plane_.Eventually([&] { return AcceptWork(); }, absl::Seconds(120)));
-    REQUIRE(plane_.Eventually([&] { return Unclaimed().empty(); }, absl::Seconds(120)));
+    REQUIRE(plane_.Eventually([&] { return objects_.Unclaimed().empty(); }, absl::Seconds(120)));
     AwaitCanary("one");
   }
 
   // Returns what a controller manager that has just started writes; it should write nothing.
   std::string WrittenByFresh() {
-    const Snapshot before = Take();
+    const Snapshot before = objects_.Take();
     plane_.StopDaemon();
     plane_.StartDaemon();
     AwaitCanary("two");
-    Snapshot after = Take();
+    Snapshot after = objects_.Take();
     std::erase_if(after, [](const auto& entry) { return IsCanary(entry.first, "two"); });
     return Difference(before, after);
   }
 
-  // Returns the differences between bindings and members.
-  std::string Wrong() {
-    std::vector<std::string> wrong;
-    std::set<std::string> wanted;
-    std::vector<kube::Object> bindings = List("host", api::ClusterResourceBindings(), "");
-    for (const std::string& ns : namespaces_) {
-      for (kube::Object& binding : List("host", api::ResourceBindings(), ns)) {
-        bindings.push_back(std::move(binding));
-      }
-    }
-    for (const kube::Object& binding : bindings) {
-      const std::string kind = binding.Get({"spec", "resource", "kind"}).ToString();
-      const kube::Gvk gvk = KindNamed(kind).gvk;
-      const kube::ObjectKey key{std::string(binding.ns()),
-                                binding.Get({"spec", "resource", "name"}).ToString()};
-      const auto wish = plane_.Get("host", gvk, key);
-      for (const json::Value& cluster : binding.Get({"spec", "clusters"}).items()) {
-        const std::string member = cluster["name"].ToString();
-        wanted.insert(absl::StrCat(member, " ", kind, " ", key.ToString()));
-        const auto there = plane_.Get(member, gvk, key);
-        if (!wish || !there || !Agree(*wish, *there)) {
-          wrong.push_back(absl::StrCat(member, " does not have ", kind, " ", key.ToString(), " ",
-                                       there ? json::Write(there->root()) : ""));
-        }
-      }
-    }
-    for (const auto& [name, object] : Take()) {
-      if (absl::StartsWith(name, "host ") || wanted.count(name) > 0) continue;
-      if (object.Label(api::kManagedLabel) == api::kManagedValue) {
-        wrong.push_back(absl::StrCat(name, " should not be there: ", json::Write(object.root())));
-      }
-    }
-    return absl::StrJoin(wrong, "\n");
-  }
+  const WalkedObjects& objects() const { return objects_; }
 
  private:
   static constexpr char kAdoptAll[] = R"(
@@ -212,12 +138,6 @@ spec:
   placement: {clusterAffinity: {clusterNames: [member1, member2]}}
 )";
 
-  static const kube::Resource& KindNamed(const std::string& kind) {
-    for (const kube::Resource* r : {&kConfigMaps, &kDeployments}) {
-      if (r->gvk.kind == kind) return *r;
-    }
-    return kClusterRoles;
-  }
   int Pick(int n) { return std::uniform_int_distribution<int>(0, n - 1)(random_); }
   const std::string& AnyNamespace() { return namespaces_[Pick(2)]; }
   const std::string& AnyMember() { return kMembers[Pick(2)]; }
@@ -345,7 +265,7 @@ spec:
     if (left_.empty()) return;
     const auto& [member, cluster] = *left_.begin();
     if (partitioned_.count(member) > 0 || plane_.Exists("host", kCluster, {"", member})) return;
-    for (const auto& [name, object] : TemplatesIn(member)) {
+    for (const auto& [name, object] : objects_.TemplatesIn(member)) {
       if (object.Label(api::kManagedLabel) == api::kManagedValue) {
         Delete(member, KindNamed(std::string(object.kind())), object.key());
       }
@@ -415,63 +335,12 @@ spec:
     });
   }
 
-  std::vector<kube::Object> List(const std::string& cluster, const kube::Resource& resource,
-                                 const std::string& ns) {
-    const auto page = plane_.client(cluster).ListAll(resource, ns, {}, {});
-    INFO(cluster << ": " << page.status().ToString());
-    REQUIRE(page.ok());
-    return page->items;
-  }
-
-  void Add(Snapshot& snapshot, const std::string& cluster, const kube::Resource& resource,
-           const std::string& ns) {
-    for (kube::Object& object : List(cluster, resource, ns)) {
-      if (resource.gvk == kClusterRole && !absl::StartsWith(object.name(), kRolePrefix)) continue;
-      const std::string name =
-          absl::StrCat(cluster, " ", resource.gvk.kind, " ", object.key().ToString());
-      snapshot[name] = std::move(object);
-    }
-  }
-  // Returns the templates in the control plane, or what a member has of them.
-  Snapshot TemplatesIn(const std::string& cluster) {
-    Snapshot snapshot;
-    for (const std::string& ns : namespaces_) {
-      Add(snapshot, cluster, kConfigMaps, ns);
-      Add(snapshot, cluster, kDeployments, ns);
-    }
-    Add(snapshot, cluster, kClusterRoles, "");
-    return snapshot;
-  }
-  Snapshot Take() {
-    Snapshot snapshot = TemplatesIn("host");
-    for (const std::string& ns : namespaces_) Add(snapshot, "host", api::ResourceBindings(), ns);
-    Add(snapshot, "host", api::ClusterResourceBindings(), "");
-    for (const std::string& member : kMembers) {
-      snapshot.merge(TemplatesIn(member));
-      Add(snapshot, "host", api::Works(), api::ExecutionNamespace(member));
-    }
-    return snapshot;
-  }
-
   bool AcceptWork() {
     return std::all_of(kMembers.begin(), kMembers.end(), [&](const std::string& member) {
       const auto cluster = plane_.Get("host", kCluster, {"", member});
       return cluster && kube::IsConditionTrue(cluster->Get({"status", "conditions"}), "Ready") &&
              cluster->Get({"spec", "taints"}).empty();
     });
-  }
-
-  // Returns templates that no policy has claimed.
-  std::vector<std::string> Unclaimed() {
-    std::vector<std::string> names;
-    for (const auto& [name, object] : TemplatesIn("host")) {
-      const bool is_template = object.kind() != "ConfigMap" || object.labels().Has("app");
-      if (is_template && object.Label(api::kPropagationPolicyIdLabel).empty() &&
-          object.Label(api::kClusterPropagationPolicyIdLabel).empty()) {
-        names.push_back(name);
-      }
-    }
-    return names;
   }
 
   // Waits until a new template has reached the members, and then until nothing changes any more.
@@ -495,24 +364,17 @@ metadata: {name: canary-)",
           return true;
         },
         absl::Seconds(120)));
-    REQUIRE(plane_.Settles([&] { return Versions(Take()); }, absl::Seconds(4)));
+    REQUIRE(plane_.Settles([&] { return Versions(objects_.Take()); }, absl::Seconds(4)));
   }
 
   static bool IsCanary(const std::string& name, const std::string& canary) {
     return absl::StrContains(name, "canary-" + canary);
   }
 
-  static bool Agree(const kube::Object& wish, const kube::Object& there) {
-    return wish.Get({"data"}) == there.Get({"data"}) &&
-           wish.Get({"rules"}) == there.Get({"rules"}) &&
-           wish.Get({"spec", "replicas"}) == there.Get({"spec", "replicas"}) &&
-           wish.Get({"spec", "template", "spec", "containers"}).At(0)["image"] ==
-               there.Get({"spec", "template", "spec", "containers"}).At(0)["image"];
-  }
-
   ControlPlane plane_;
   std::mt19937_64 random_;
   std::vector<std::string> namespaces_;
+  const WalkedObjects objects_{plane_, namespaces_};
   std::set<std::string> partitioned_;
   std::map<std::string, kube::Object> left_;  // With what they join again.
   bool running_ = true;
@@ -531,7 +393,7 @@ TEST_CASE("After a random walk a fresh controller manager finds nothing to do",
   Walk walk(seed);
   for (int64_t i = 0; i < steps; ++i) walk.Step();
   walk.Finish();
-  CHECK(walk.Wrong() == "");
+  CHECK(walk.objects().Wrong() == "");
   CHECK(walk.WrittenByFresh() == "");
 }
 
