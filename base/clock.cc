@@ -1,6 +1,7 @@
 #include "base/clock.h"
 
 #include "base/internal/alarm.h"
+#include "base/stop_flag.h"
 
 namespace base {
 namespace {
@@ -23,13 +24,8 @@ class MachineClock : public Clock {
 
 bool Clock::SleepFor(absl::Duration d, const StopToken& stop) const {
   absl::Mutex mu;
-  bool stopped = false;
-  StopCallback wake(stop, [&] {
-    absl::MutexLock lock(&mu);
-    stopped = true;
-  });
-  // Declared after `wake` so that it is released first: the destructor of `wake` waits for a
-  // running callback.
+  const StopFlag flag(mu, stop);
+  const auto stopped = [&] { return flag.IsSet(); };
   absl::MutexLock lock(&mu);
   return !AwaitUntil(mu, absl::Condition(&stopped), SteadyNow() + d);
 }

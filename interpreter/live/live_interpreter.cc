@@ -17,6 +17,7 @@
 #include "api/resources.h"
 #include "base/log.h"
 #include "base/status.h"
+#include "base/stop_flag.h"
 #include "interpreter/customized/lua_backend.h"
 #include "interpreter/customized/shipped.h"
 #include "interpreter/live/breaker_events.h"
@@ -270,13 +271,9 @@ absl::Status LiveInterpreter::Impl::Probe(const base::StopToken& stop) {
 
 bool LiveInterpreter::Impl::Await(const bool& flag, base::SteadyTime deadline,
                                   const base::StopToken& stop) {
-  bool stopped = false;
-  const base::StopCallback wake(stop, [&] {
-    absl::MutexLock lock(&mu_);
-    stopped = true;
-  });
+  const base::StopFlag stopped(mu_, stop);
   absl::MutexLock lock(&mu_);
-  const auto ready = [&]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) { return flag || stopped; };
+  const auto ready = [&]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) { return flag || stopped.IsSet(); };
   return manager_.clock().AwaitUntil(mu_, absl::Condition(&ready), deadline) && flag;
 }
 

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "base/status.h"
+#include "base/stop_flag.h"
 
 namespace kube {
 
@@ -47,19 +48,15 @@ absl::Status ConnectionPool::TakePlace(base::SteadyTime deadline, const base::St
       return absl::OkStatus();
     }
   }
-  bool stopped = false;
-  base::StopCallback wake(stop, [&] {
-    absl::MutexLock lock(&mu_);
-    stopped = true;
-  });
+  const base::StopFlag stopped(mu_, stop);
   absl::MutexLock lock(&mu_);
   auto ready = [&]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
-    return stopped || in_use_ < kMaxConnections;
+    return stopped.IsSet() || in_use_ < kMaxConnections;
   };
   if (!base::RealClock().AwaitUntil(mu_, absl::Condition(&ready), deadline)) {
     return absl::DeadlineExceededError("waiting for a free connection");
   }
-  if (stopped) return absl::CancelledError("stopped while waiting for a free connection");
+  if (stopped.IsSet()) return absl::CancelledError("stopped while waiting for a free connection");
   ++in_use_;
   return absl::OkStatus();
 }

@@ -22,6 +22,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/notification.h"
 #include "base/clock.h"
+#include "base/stop_flag.h"
 #include "kube/client/internal/cpprest_sink.h"
 
 namespace kube {
@@ -126,20 +127,16 @@ void Exchange::Cancel() const {
 
 absl::StatusOr<HttpResponse> UnaryExchange::Await(base::SteadyTime deadline,
                                                   const base::StopToken& stop) {
-  bool stopped = false;
-  base::StopCallback wake(stop, [&] {
-    absl::MutexLock lock(&mu_);
-    stopped = true;
-  });
+  const base::StopFlag stopped(mu_, stop);
   {
     absl::MutexLock lock(&mu_);
-    auto over = [&]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) { return done_ || stopped; };
+    auto over = [&]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) { return done_ || stopped.IsSet(); };
     base::RealClock().AwaitUntil(mu_, absl::Condition(&over), deadline);
     if (done_ && !status_.ok()) return status_;
     if (done_) return std::move(response_);
   }
   Cancel();
-  if (stopped) return absl::CancelledError("stopped while waiting for an answer");
+  if (stopped.IsSet()) return absl::CancelledError("stopped while waiting for an answer");
   return absl::DeadlineExceededError("no answer in time");
 }
 

@@ -20,6 +20,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/log.h"
 #include "base/status.h"
+#include "base/stop_flag.h"
 #include "kube/client/internal/exec_plugin.h"
 #include "kube/client/internal/kubeconfig_files.h"
 
@@ -204,17 +205,14 @@ void CredentialSource::Refresh(base::SteadyTime deadline, const base::StopToken&
 
 absl::Status CredentialSource::AwaitOtherRefresh(base::SteadyTime deadline,
                                                  const base::StopToken& stop) {
-  bool stopped = false;
-  base::StopCallback wake(stop, [&] {
-    absl::MutexLock lock(&mu_);
-    stopped = true;
-  });
+  const base::StopFlag stopped(mu_, stop);
   absl::MutexLock lock(&mu_);
-  auto done = [&]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) { return stopped || !refreshing_; };
+  auto done = [&]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) { return stopped.IsSet() || !refreshing_; };
   if (!clock_.AwaitUntil(mu_, absl::Condition(&done), deadline)) {
     return absl::DeadlineExceededError("waiting for credentials");
   }
-  return stopped ? absl::CancelledError("stopped while waiting for credentials") : absl::OkStatus();
+  return stopped.IsSet() ? absl::CancelledError("stopped while waiting for credentials")
+                         : absl::OkStatus();
 }
 
 absl::StatusOr<CredentialsPtr> CredentialSource::Get(base::SteadyTime deadline,

@@ -13,6 +13,7 @@
 #include <algorithm>
 
 #include "base/status.h"
+#include "base/stop_flag.h"
 
 namespace kube {
 namespace {
@@ -39,19 +40,14 @@ absl::Status ConcurrencyLimiter::Acquire(base::SteadyTime deadline, const base::
       return absl::OkStatus();
     }
   }
-  bool stopped = false;
-  base::StopCallback wake(stop, [&] {
-    absl::MutexLock lock(&mu_);
-    stopped = true;
-  });
-  // Declared after `wake`, so that it is released first: the destructor of `wake` waits for a
-  // callback that is running.
+  const base::StopFlag stopped(mu_, stop);
   absl::MutexLock lock(&mu_);
-  auto ready = [&]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) { return stopped || HasPlace(); };
+  auto ready = [&]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) { return stopped.IsSet() || HasPlace(); };
   if (!clock_.AwaitUntil(mu_, absl::Condition(&ready), deadline)) {
     return absl::DeadlineExceededError("waiting for a free connection slot");
   }
-  if (stopped) return absl::CancelledError("stopped while waiting for a free connection slot");
+  if (stopped.IsSet())
+    return absl::CancelledError("stopped while waiting for a free connection slot");
   ++in_flight_;
   return absl::OkStatus();
 }

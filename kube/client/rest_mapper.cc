@@ -19,6 +19,7 @@
 #include "absl/time/time.h"
 #include "base/clock.h"
 #include "base/status.h"
+#include "base/stop_flag.h"
 #include "kube/client/errors.h"
 #include "kube/client/failed_groups.h"
 #include "kube/client/internal/discovery_pass.h"
@@ -165,19 +166,15 @@ absl::StatusOr<std::shared_ptr<const Discovery>> RestMapper::Impl::Discover(
 }
 
 absl::Status RestMapper::Impl::Rediscover(const base::StopToken& stop) {
-  bool stopped = false;
-  base::StopCallback wake(stop, [&] {
-    absl::MutexLock lock(&mu);
-    stopped = true;
-  });
+  const base::StopFlag stopped(mu, stop);
   {
     absl::MutexLock lock(&mu);
-    auto idle = [&]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu) { return stopped || !running; };
+    auto idle = [&]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu) { return stopped.IsSet() || !running; };
     const base::SteadyTime give_up = clock.SteadyNow() + kLongestPass;
     if (!clock.AwaitUntil(mu, absl::Condition(&idle), give_up)) {
       return absl::DeadlineExceededError("waiting for discovery");
     }
-    if (stopped) return absl::CancelledError("discovery: stopped");
+    if (stopped.IsSet()) return absl::CancelledError("discovery: stopped");
     if (clock.SteadyNow() - last_run < kRediscoveryInterval) return last_error;
     running = true;
   }

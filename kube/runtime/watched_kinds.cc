@@ -16,6 +16,7 @@
 #include "absl/synchronization/mutex.h"
 #include "base/log.h"
 #include "base/status.h"
+#include "base/stop_flag.h"
 #include "kube/client/rest_mapper.h"
 #include "kube/runtime/handler_registration.h"
 #include "kube/runtime/internal/discovered_kinds.h"
@@ -260,15 +261,9 @@ bool WatchedKinds::Impl::AwaitUnserved(base::SteadyTime deadline, const base::St
 }
 
 bool WatchedKinds::Impl::AwaitNews(base::SteadyTime deadline, const base::StopToken& stop) {
-  bool stopped = false;
-  base::StopCallback wake(stop, [&] {
-    absl::MutexLock lock(&mu);
-    stopped = true;
-  });
-  // Declared after `wake`, so that it is released first: the destructor of `wake` waits for a
-  // callback that is running.
+  const base::StopFlag stopped(mu, stop);
   absl::MutexLock lock(&mu);
-  const auto ready = [&]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu) { return stopped || news; };
+  const auto ready = [&]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu) { return stopped.IsSet() || news; };
   clock.AwaitUntil(mu, absl::Condition(&ready), deadline);
   return std::exchange(news, false);
 }

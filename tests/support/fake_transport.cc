@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
 #include "base/json.h"
+#include "base/stop_flag.h"
 #include "tests/support/request_path.h"
 
 namespace tests {
@@ -170,17 +171,13 @@ bool FakeApiServer::AwaitRequests(const std::string& method, int n) const {
 
 absl::StatusOr<kube::HttpResponse> FakeApiServer::Send(const kube::HttpRequest& request,
                                                        const base::StopToken& stop) {
-  bool cancelled = false;
-  base::StopCallback wake(stop, [&] {
-    absl::MutexLock lock(&mu_);
-    cancelled = true;
-  });
+  const base::StopFlag cancelled(mu_, stop);
   absl::MutexLock lock(&mu_);
   requests_.push_back(absl::StrCat(request.method, " ", request.path));
   if (!request.body.empty()) last_body_ = request.body;
-  const auto free = [&] { return blocked_ != request.method || cancelled; };
+  const auto free = [&] { return blocked_ != request.method || cancelled.IsSet(); };
   mu_.Await(absl::Condition(&free));
-  if (cancelled) return absl::CancelledError("stopped");
+  if (cancelled.IsSet()) return absl::CancelledError("stopped");
   const RequestPath path = RequestPath::Parse(request.path);
   if (const kube::HttpResponse failure = NextFailure(request.method, path); failure.code != 0) {
     return failure;

@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "absl/strings/numbers.h"
+#include "base/stop_flag.h"
 #include "kube/cache/read_scope.h"
 
 namespace kube::internal {
@@ -151,16 +152,10 @@ bool CacheWriter::HasSynced() const {
 
 bool CacheWriter::AwaitSynced(const base::Clock& clock, base::SteadyTime deadline,
                               const base::StopToken& stop) const {
-  bool cancelled = false;
-  base::StopCallback wake(stop, [&] {
-    absl::MutexLock lock(&mu_);
-    cancelled = true;
-  });
-  // Declared after `wake`, so that it is released first: the destructor of `wake` waits for a
-  // callback that is running.
+  const base::StopFlag cancelled(mu_, stop);
   absl::MutexLock lock(&mu_);
   const auto settled = [&]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
-    return synced_ || stopped_ || cancelled;
+    return synced_ || stopped_ || cancelled.IsSet();
   };
   clock.AwaitUntil(mu_, absl::Condition(&settled), deadline);
   return synced_;
