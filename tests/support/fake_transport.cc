@@ -77,6 +77,11 @@ void FakeApiServer::FailNext(const std::string& method, int code, const std::str
   for (int i = 0; i < times; ++i) failures_[method].push_back({code, reason});
 }
 
+void FakeApiServer::EndFailures() {
+  absl::MutexLock lock(&mu_);
+  failures_.clear();
+}
+
 void FakeApiServer::KeepStatus(const kube::Resource& r, Status where) {
   absl::MutexLock lock(&mu_);
   objects_.KeepStatus(r.gvr().ToString(), where);

@@ -49,6 +49,8 @@ class FakeApiServer : public kube::Transport {
 
   // The next `times` requests of this method ("WATCH" for watches) are answered with this error.
   void FailNext(const std::string& method, int code, const std::string& reason, int times = 1);
+  // Drops what is left of FailNext.
+  void EndFailures();
   // Where the status of a resource is written; by default to the subresource.
   using Status = FakeObjects::Status;
   void KeepStatus(const kube::Resource& r, Status where);
