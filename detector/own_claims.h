@@ -15,7 +15,6 @@
 #include <utility>
 
 #include "detector/per_template.h"
-#include "detector/template_filter.h"
 #include "kube/meta/object.h"
 #include "kube/meta/specification.h"
 #include "kube/runtime/reconciler.h"
@@ -34,7 +33,7 @@ class OwnClaims : public PerTemplate<kube::Object> {
   // was expected; afterwards nothing is expected.
   bool Take(const kube::Request& request, const kube::Object& now) {
     const std::optional<kube::Object> expected = Extract(request);
-    return expected.has_value() && !SpecificationChanged(*expected, now);
+    return expected.has_value() && !kube::SpecificationChanged(*expected, now);
   }
 };
 
