@@ -1,9 +1,11 @@
 // How it works. A member is made by the first Get and stays until Remove, or until Refresh finds
-// that its configuration differs in more than the token. Members are made without holding the lock,
-// since that reads configurations and certificates: when two calls make the same member, the second
-// discards its own (Insert), and so does a call that read the configuration of a cluster that has
-// left meanwhile (`removals`). Refresh stops the old member's informers before it announces the new
-// one, so that a subscriber never sees events of both.
+// that its configuration differs in more than the token, or that the member has refused a token:
+// then informers and the loops' requests are in a back-off, which a new connection ends. Members
+// are made without holding the lock, since that reads configurations and certificates: when two
+// calls make the same member, the second discards its own (Insert), and so does a call that read
+// the configuration of a cluster that has left meanwhile (`removals`). Refresh stops the old
+// member's informers before it announces the new one, so that a subscriber never sees events of
+// both.
 #include "kube/runtime/cluster_set.h"
 
 #include <map>
@@ -15,6 +17,7 @@
 #include "base/log.h"
 #include "base/status.h"
 #include "kube/client/http_transport.h"
+#include "kube/runtime/internal/refusal_transport.h"
 
 namespace kube {
 namespace {
@@ -22,7 +25,7 @@ namespace {
 class Member : public MemberCluster {
  public:
   struct Parts {
-    std::shared_ptr<Transport> transport;
+    std::shared_ptr<internal::RefusalTransport> transport;
     ConnectionConfig config;
     ClientOptions options;
     const base::Clock& clock;
@@ -49,13 +52,12 @@ class Member : public MemberCluster {
   }
 
   // Returns whether the member is connected as `config` demands, if need be after taking over a new
-  // token.
+  // token. One that comes after a refused one is not taken over.
   bool Follow(const ConnectionConfig& config) {
     absl::MutexLock lock(&mu_);
     if (SameConnection(config, config_)) return true;
-    if (!DifferOnlyInToken(config, config_) || !transport_->ReplaceToken(config.token)) {
-      return false;
-    }
+    if (!DifferOnlyInToken(config, config_) || transport_->was_refused()) return false;
+    if (!transport_->ReplaceToken(config.token)) return false;
     config_ = config;
     base::LogInfo("the cluster has a new token", {{"cluster", name_}});
     return true;
@@ -63,7 +65,7 @@ class Member : public MemberCluster {
 
  private:
   const std::string name_;
-  const std::shared_ptr<Transport> transport_;
+  const std::shared_ptr<internal::RefusalTransport> transport_;
   absl::Mutex mu_;
   ConnectionConfig config_ ABSL_GUARDED_BY(mu_);
   Client raw_;
@@ -123,7 +125,8 @@ struct ClusterSet::Impl {
                          .qps = options.qps,
                          .burst = options.burst,
                          .user_agent = options.user_agent};
-    auto member = std::make_shared<Member>(Member::Parts{std::move(transport), std::move(config),
+    auto noting = std::make_shared<internal::RefusalTransport>(std::move(transport));
+    auto member = std::make_shared<Member>(Member::Parts{std::move(noting), std::move(config),
                                                          std::move(client), clock, registry,
                                                          options.informer_threads, discoveries});
     if (options.on_new) options.on_new(*member);

@@ -2,6 +2,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "tests/support/eventually.h"
 #include "tests/support/fake_clock.h"
 #include "tests/support/fake_transport.h"
 #include "tests/support/pods.h"
@@ -147,6 +148,26 @@ TEST_CASE_METHOD(Fixture, "a new token is taken over without a new connection, w
   CHECK(reconnected == 0);
   CHECK(server->watches() == 1);
   CHECK(server->Requests().size() == requests);
+}
+
+TEST_CASE_METHOD(Fixture, "after a refused token the next one makes a new connection") {
+  source.configs["m1"].token = "wrong";
+  const std::shared_ptr<MemberCluster> before = *clusters.Get("m1");
+  int reconnected = 0;
+  const auto subscription = clusters.OnReconnected([&](const std::string&) { ++reconnected; });
+  server->FailNext("GET", 401, "Unauthorized");
+  SECTION("by a request") { CHECK((*before).client().raw().GetRaw("/readyz", {})->code == 401); }
+  SECTION("by a list") {
+    const auto informer = before->client().informers().Get(kPods);
+    REQUIRE(tests::Eventually([&] { return !informer->last_error().ok(); }));
+  }
+  REQUIRE(clusters.Refresh("m1").ok());
+  CHECK(clusters.Find("m1") == before);
+  source.configs["m1"].token = "right";
+  REQUIRE(clusters.Refresh("m1").ok());
+  CHECK(clusters.Find("m1") != before);
+  CHECK(token_in_use == "right");
+  CHECK(reconnected == 1);
 }
 
 TEST_CASE_METHOD(Fixture,
