@@ -47,7 +47,8 @@ absl::StatusOr<kube::ConnectionConfig> ClusterConfigSource::ConfigFor(const std:
   }
   const kube::ObjectKey reference = view.SecretRef();
   if (reference.name.empty()) {
-    return absl::FailedPreconditionError(absl::StrCat(who, "spec.secretRef is missing"));
+    return absl::FailedPreconditionError(absl::StrCat(
+        who, "spec.secretRef is missing; it has to name the Secret with the token of the member"));
   }
   const kube::ObjectPtr secret = client_.Find(api::Secrets(), reference);
   if (secret == nullptr) {
@@ -58,8 +59,8 @@ absl::StatusOr<kube::ConnectionConfig> ClusterConfigSource::ConfigFor(const std:
   config.server = std::string(view.ApiEndpoint());
   ASSIGN_OR_RETURN(config.token, SecretValue(*secret, api::kSecretToken));
   if (config.token.empty()) {
-    return absl::FailedPreconditionError(
-        absl::StrCat(who, "secret ", reference.ToString(), " has no token"));
+    return absl::FailedPreconditionError(absl::StrCat(who, "secret ", reference.ToString(),
+                                                      " has no token in data.", api::kSecretToken));
   }
   config.insecure_skip_tls_verify = view.InsecureSkipTlsVerification();
   if (!config.insecure_skip_tls_verify) {

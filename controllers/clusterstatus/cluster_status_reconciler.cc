@@ -2,8 +2,12 @@
 // probe asks /readyz, and /healthz where there is none; the threshold holds a flip of the Ready
 // condition back until it has lasted; a cluster that is ready in both views is asked for its
 // version and its kinds, and its nodes and pods are summed up; one patch writes what differs. The
-// next round is due after update_frequency, sooner when the Cluster's spec changes or definitions
-// reach it.
+// next round is due after update_frequency, sooner when the Cluster's spec or its Secret changes or
+// definitions reach it. When such a change repairs the connection, the first success counts.
+//
+// Every failed probe is an event on the Cluster, also while the condition does not show it yet; the
+// sink counts repetitions. A condition that becomes True, or a success that ends a failure which
+// the condition never showed, is an event, too.
 //
 // A failed probe changes the Ready condition alone. A part that cannot be collected stays as it
 // was, and so do the kinds of an API group that cannot be read, which the condition
@@ -26,12 +30,14 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/status.h"
+#include "controllers/clusterstatus/member_probe.h"
 #include "controllers/clusterstatus/new_definitions.h"
 #include "controllers/clusterstatus/resource_totals.h"
 #include "kube/client/failed_groups.h"
 #include "kube/client/rest_mapper.h"
 #include "kube/meta/quantity.h"
 #include "kube/runtime/controller.h"
+#include "loops/member_secrets.h"
 
 namespace controllers {
 namespace {
@@ -39,9 +45,6 @@ namespace {
 // The longest time for which the first list of a large cluster's nodes or pods delays its status.
 constexpr absl::Duration kInventoryWait = absl::Seconds(30);
 constexpr absl::Duration kInventoryPoll = absl::Milliseconds(20);
-// A short limit, because a member that does not answer must not keep a worker from the other
-// members.
-constexpr absl::Duration kProbeTimeout = absl::Seconds(5);
 
 kube::Condition Ready(bool ready, const char* reason, std::string message) {
   return api::ConditionOf(api::kClusterReady, ready, reason, std::move(message));
@@ -105,6 +108,7 @@ ClusterStatusReconciler::ClusterStatusReconciler(ClusterStatusDeps deps,
                                                  const ClusterStatusOptions& options)
     : deps_(deps),
       options_(options),
+      recorder_(deps.manager.events(), api::kClusterStatusController),
       totals_(deps.inventory),
       threshold_(options.success_threshold, options.failure_threshold) {}
 
@@ -117,7 +121,7 @@ absl::StatusOr<kube::Action> ClusterStatusReconciler::Reconcile(const kube::Requ
     return kube::Action::Done();
   }
   const api::ClusterView view(*cluster);
-  if (!view.IsPush() || view.SecretRef().name.empty()) {
+  if (!view.IsPush()) {
     Forget(name);  // This loop may have reported its status until now.
     return kube::Action::Done();
   }
@@ -126,10 +130,13 @@ absl::StatusOr<kube::Action> ClusterStatusReconciler::Reconcile(const kube::Requ
   if (!cluster->HasFinalizer(api::kClusterFinalizer)) return kube::Action::Done();
 
   const base::SteadyTime start = deps_.manager.clock().SteadyNow();
-  const kube::Condition observed = Probe(name, stop);
+  const kube::ObjectPtr secret = deps_.manager.cluster().Find(api::Secrets(), view.SecretRef());
+  std::string configuration = ConfigurationOf(view, secret.get());  // Read before the probe does.
+  const kube::Condition observed = Probe(view, stop);
   if (stop.stop_requested()) return absl::CancelledError("stopping");
-  const kube::Condition ready = threshold_.Adjust(
-      name, observed, kube::FindCondition(view.Conditions(), api::kClusterReady), start);
+  const kube::Condition ready =
+      threshold_.Adjust(name, {observed, std::move(configuration)},
+                        kube::FindCondition(view.Conditions(), api::kClusterReady), start);
   json::Value status = cluster->status();
   SetStatusCondition(status, ready, deps_.manager.clock().Now());
   if (observed.status == "True" && ready.status == "True") {
@@ -141,6 +148,7 @@ absl::StatusOr<kube::Action> ClusterStatusReconciler::Reconcile(const kube::Requ
   options.subresource = "status";
   ASSIGN_OR_RETURN(const kube::ObjectPtr now,
                    deps_.manager.cluster().Update(api::Clusters(), cluster, after, options, stop));
+  Report(*cluster, *now, observed);
   ExportMetrics(*now);
   deps_.manager.registry()
       .GetHistogram("cluster_sync_status_duration_seconds",
@@ -152,40 +160,37 @@ absl::StatusOr<kube::Action> ClusterStatusReconciler::Reconcile(const kube::Requ
 
 void ClusterStatusReconciler::Forget(const std::string& cluster) {
   threshold_.Forget(cluster);
+  recorder_.Forget(cluster);
   totals_.Forget(cluster);
   // As in upstream's CleanupMetricsForCluster, counters of writes to the cluster stay.
   deps_.manager.registry().RemoveSeries("member_cluster", cluster, "cluster_");
 }
 
-kube::Condition ClusterStatusReconciler::Probe(const std::string& cluster,
+kube::Condition ClusterStatusReconciler::Probe(const api::ClusterView& cluster,
                                                const base::StopToken& stop) {
-  const absl::Status refreshed = deps_.members.Refresh(cluster);
+  const std::string name(cluster.name());
+  const absl::Status refreshed = deps_.members.Refresh(name);
   const absl::StatusOr<std::shared_ptr<kube::MemberCluster>> member =
-      refreshed.ok() ? deps_.members.Get(cluster) : refreshed;
+      refreshed.ok() ? deps_.members.Get(name) : refreshed;
   if (!member.ok()) {
     return Ready(false, api::reason::kStatusCollectionFailed,
                  api::message::ClusterClientFailed(member.status()));
   }
-  kube::Client& client = (*member)->client().raw();
-  absl::StatusOr<kube::HttpResponse> answer = client.GetRaw("/readyz", kProbeTimeout, stop);
-  if (answer.ok() && answer->code == 404) {
-    answer = client.GetRaw("/healthz", kProbeTimeout, stop);
+  const ProbeResult result = ProbeMember((*member)->client().raw(), cluster.SecretRef(), stop);
+  switch (result.health) {
+    case ProbeResult::Health::kHealthy:
+      return Ready(true, api::reason::kClusterReady, api::message::kClusterReady);
+    case ProbeResult::Health::kNotHealthy:
+      return Ready(false, api::reason::kClusterNotReady, api::message::kClusterNotReady);
+    case ProbeResult::Health::kNotReachable:
+      break;
   }
-  if (!answer.ok() || answer->code >= 400) {
-    ReportUnreachable(cluster, answer.ok() ? absl::UnavailableError(absl::StrCat(
-                                                 "the probe was answered ", answer->code))
-                                           : answer.status());
-    return Ready(false, api::reason::kClusterNotReachable, api::message::kClusterNotReachable);
-  }
-  if (answer->code != 200) {
-    return Ready(false, api::reason::kClusterNotReady, api::message::kClusterNotReady);
-  }
-  return Ready(true, api::reason::kClusterReady, api::message::kClusterReady);
+  LogUnreachable(name, result.error);
+  return Ready(false, api::reason::kClusterNotReachable,
+               absl::StrCat(api::message::kClusterNotReachable, ": ", result.cause));
 }
 
-// The log has the reason; the condition has upstream's message, which does not name it.
-void ClusterStatusReconciler::ReportUnreachable(const std::string& cluster,
-                                                const absl::Status& why) {
+void ClusterStatusReconciler::LogUnreachable(const std::string& cluster, const absl::Status& why) {
   if (absl::IsCancelled(why)) return;
   const auto verdict = unreachable_.Note(absl::StrCat(cluster, " ", why.ToString()),
                                          deps_.manager.clock().SteadyNow());
@@ -193,6 +198,29 @@ void ClusterStatusReconciler::ReportUnreachable(const std::string& cluster,
   const std::string more = verdict.More();
   base::LogWarning(absl::StrCat("a cluster is not reachable", more.empty() ? "" : ", ", more),
                    {{"cluster", cluster}, {"error", why}});
+}
+
+void ClusterStatusReconciler::Report(const kube::Object& before, const kube::Object& now,
+                                     const kube::Condition& observed) {
+  const bool is_well = observed.status == "True";
+  const api::ClusterView view(now);
+  // A recovery is reported when the condition shows it.
+  if (is_well && !view.IsReady()) return;
+  kube::EventRecorder::Text failure{observed.reason, observed.message};
+  const json::Value* shown = kube::FindCondition(view.Conditions(), api::kClusterReady);
+  // The condition's message does not go back and forth.
+  if (!view.IsReady() && shown != nullptr) {
+    failure = {(*shown)["reason"].AsString(), (*shown)["message"].ToString()};
+  }
+  const absl::string_view was = api::ClusterView(before).ReadyStatus();
+  const absl::Status result =
+      is_well ? absl::OkStatus() : absl::FailedPreconditionError(failure.message);
+  recorder_.Outcome({.what = std::string(now.name()),
+                     .about = {kube::ObjectReference::Of(now)},
+                     .success = {api::reason::kClusterReady, api::message::kClusterReady},
+                     .failure = std::move(failure),
+                     .changed = !was.empty() && was != "True"},
+                    result);
 }
 
 absl::StatusOr<json::Value> ClusterStatusReconciler::Collect(const kube::Object& cluster,
@@ -302,7 +330,7 @@ absl::Status RegisterClusterStatus(const loops::Context& context, int workers) {
   context.inventory.Reads(api::Nodes(), NodeFields());
   context.inventory.Reads(api::Pods(), PodFields());
   kube::ControllerBuilder builder = context.NewController(api::kClusterStatusController, workers);
-  loops::ReadsCredentials(builder)
+  loops::WatchesMemberSecrets(builder, context)
       .Watches(api::Clusters(), {.when = {.update = IsNewsForStatus}})
       .Watches(api::Works(), AfterNewDefinitions())
       // With lanes, a member that does not answer delays only itself.

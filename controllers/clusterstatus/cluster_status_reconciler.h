@@ -9,12 +9,14 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "api/cluster.h"
 #include "base/repeated_errors.h"
 #include "base/stop_token.h"
 #include "controllers/clusterstatus/inventory_totals.h"
 #include "controllers/clusterstatus/ready_threshold.h"
 #include "kube/cache/informer.h"
 #include "kube/runtime/cluster_set.h"
+#include "kube/runtime/event_recorder.h"
 #include "kube/runtime/manager.h"
 #include "kube/runtime/reconciler.h"
 #include "loops/context.h"
@@ -47,8 +49,10 @@ class ClusterStatusReconciler : public kube::Reconciler {
 
  private:
   void Forget(const std::string& cluster);
-  kube::Condition Probe(const std::string& cluster, const base::StopToken& stop);
-  void ReportUnreachable(const std::string& cluster, const absl::Status& why);
+  kube::Condition Probe(const api::ClusterView& cluster, const base::StopToken& stop);
+  void LogUnreachable(const std::string& cluster, const absl::Status& why);
+  // Records an event on the Cluster about a failed probe or a recovery.
+  void Report(const kube::Object& before, const kube::Object& now, const kube::Condition& observed);
   absl::StatusOr<json::Value> Collect(const kube::Object& cluster, json::Value status,
                                       const base::StopToken& stop);
   absl::Status AddResources(const kube::Object& cluster, json::Value& status,
@@ -59,6 +63,7 @@ class ClusterStatusReconciler : public kube::Reconciler {
 
   const ClusterStatusDeps deps_;
   const ClusterStatusOptions options_;
+  kube::EventRecorder recorder_;
   InventoryTotals totals_;
   ReadyThreshold threshold_;
   base::RepeatedErrors unreachable_;

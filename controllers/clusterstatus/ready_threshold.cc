@@ -1,5 +1,7 @@
 #include "controllers/clusterstatus/ready_threshold.h"
 
+#include <utility>
+
 namespace controllers {
 namespace {
 
@@ -14,19 +16,30 @@ kube::Condition FromJson(const json::Value& c) {
 
 }  // namespace
 
-kube::Condition ReadyThreshold::Adjust(const std::string& cluster, const kube::Condition& observed,
+kube::Condition ReadyThreshold::Adjust(const std::string& cluster, const Observation& observed,
                                        const json::Value* current, base::SteadyTime now) {
+  const kube::Condition& ready = observed.ready;
   absl::MutexLock lock(&mu_);
-  const auto [entry, is_new] = seen_.try_emplace(cluster, Seen{observed.status, now});
+  const auto [entry, is_new] = seen_.try_emplace(
+      cluster, Seen{observed.configuration, ready.status, now, ready.message, now});
   Seen& seen = entry->second;
-  if (is_new) return observed;
-  if (seen.status != observed.status) seen = {observed.status, now};
-  if (current == nullptr) return observed;
-  const absl::string_view stored = (*current)["status"].AsString();
+  if (is_new) return ready;
+  if (std::exchange(seen.status, ready.status) != ready.status) seen.since = now;
+  if (std::exchange(seen.message, ready.message) != ready.message) seen.message_since = now;
+  const bool reconfigured =
+      std::exchange(seen.configuration, observed.configuration) != observed.configuration;
+  if (current == nullptr) return ready;
+  const bool was_true = (*current)["status"].AsString() == "True";
+  const bool is_true = ready.status == "True";
   // A change between Unknown and False passes at once.
-  if ((stored == "True") == (observed.status == "True")) return observed;
-  const absl::Duration threshold = observed.status == "True" ? success_ : failure_;
-  return now - seen.since < threshold ? FromJson(*current) : observed;
+  if (was_true == is_true) {
+    const bool same_reason = (*current)["status"].AsString() == ready.status &&
+                             (*current)["reason"].AsString() == ready.reason;
+    const bool held = same_reason && !reconfigured && now - seen.message_since < kMessageHold;
+    return held ? FromJson(*current) : ready;
+  }
+  if (is_true && reconfigured) return ready;
+  return now - seen.since < (is_true ? success_ : failure_) ? FromJson(*current) : ready;
 }
 
 void ReadyThreshold::Forget(const std::string& cluster) {

@@ -1,5 +1,5 @@
 // Damps a member's Ready condition: a flip counts only when it has lasted (upstream's
-// clusterConditionStore).
+// clusterConditionStore), and a text that goes back and forth is not written again and again.
 #ifndef CONTROLLERS_CLUSTERSTATUS_READY_THRESHOLD_H_
 #define CONTROLLERS_CLUSTERSTATUS_READY_THRESHOLD_H_
 
@@ -17,20 +17,34 @@ namespace controllers {
 // Thread-safe.
 class ReadyThreshold {
  public:
+  // For so long another message of the same status and reason must have been observed until it is
+  // reported: the cause of an outage may differ from probe to probe.
+  static constexpr absl::Duration kMessageHold = absl::Minutes(1);
+
   ReadyThreshold(absl::Duration success, absl::Duration failure)
       : success_(success), failure_(failure) {}
 
-  // Returns the condition to report: `observed`, or `current` (the stored one, null when there is
-  // none) while a flip between True and not-True is younger than its threshold. The first
-  // observation of a cluster is reported as it is.
-  kube::Condition Adjust(const std::string& cluster, const kube::Condition& observed,
+  struct Observation {
+    kube::Condition ready;
+    // A text that differs whenever the member was reached in another way (ConfigurationOf).
+    std::string configuration;
+  };
+  // Returns the condition to report: the observed one, or `current` (the stored one, null when
+  // there is none) while a flip between True and not-True is younger than its threshold. The first
+  // observation of a cluster is reported as it is. So is the first one after a change of the
+  // configuration when it is a success: somebody has repaired the connection, and what was observed
+  // through the old one has no meaning for the new one.
+  kube::Condition Adjust(const std::string& cluster, const Observation& observed,
                          const json::Value* current, base::SteadyTime now);
   void Forget(const std::string& cluster);
 
  private:
   struct Seen {
+    std::string configuration;
     std::string status;
-    base::SteadyTime since;
+    base::SteadyTime since;  // Since then the status has been the same.
+    std::string message;
+    base::SteadyTime message_since;  // Since then the message has been the same.
   };
   const absl::Duration success_, failure_;
   absl::Mutex mu_;

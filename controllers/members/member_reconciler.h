@@ -2,13 +2,8 @@
 #ifndef CONTROLLERS_MEMBERS_MEMBER_RECONCILER_H_
 #define CONTROLLERS_MEMBERS_MEMBER_RECONCILER_H_
 
-#include <set>
-#include <string>
-
-#include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/synchronization/mutex.h"
 #include "base/stop_token.h"
 #include "kube/runtime/cluster_set.h"
 #include "kube/runtime/manager.h"
@@ -19,8 +14,8 @@
 namespace controllers {
 
 // A member is connected when some loop first needs it. From then on this loop applies each change
-// of the configuration, and forgets the members that leave. A push cluster without spec.secretRef
-// is never connected, and no other loop looks at it (as in upstream): the log reports that once.
+// of the configuration, and forgets the members that leave. A configuration that cannot be used
+// shows in the Cluster's status, which the cluster-status loop reports.
 class MemberReconciler : public kube::Reconciler {
  public:
   // REQUIRES: all three outlive the reconciler.
@@ -33,13 +28,9 @@ class MemberReconciler : public kube::Reconciler {
                                          const base::StopToken& stop) override;
 
  private:
-  void ReportMissingSecret(const kube::Object& cluster);
-
   kube::Manager& manager_;
   kube::ClusterSet& members_;
   works::MemberObjects& objects_;
-  absl::Mutex mu_;
-  std::set<std::string> without_secret_ ABSL_GUARDED_BY(mu_);  // Clusters that have been reported.
 };
 
 // Builds the loop.

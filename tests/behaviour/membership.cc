@@ -43,6 +43,14 @@ void RotateToken(ControlPlane& plane, const std::string& member) {
   server.faults().DropWatches();
 }
 
+kube::Object CredentialsOf(ControlPlane& plane, const std::string& member) {
+  const auto secret = plane.Get("host", kSecret, SecretOf(ClusterOf(plane, member), "secretRef"));
+  REQUIRE(secret);
+  kube::Object fresh = kube::Object::Make(kSecret, secret->key());
+  fresh.Set({"data"}, secret->Get({"data"}));
+  return fresh;
+}
+
 int PortOf(ControlPlane& plane, const std::string& member) {
   const std::string url = plane.fleet()->member(member)->url();
   int port = 0;

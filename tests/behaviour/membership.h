@@ -14,6 +14,10 @@ namespace tests {
 // and the member's watches end. REQUIRES: the Cluster exists.
 void RotateToken(ControlPlane& plane, const std::string& member);
 
+// Returns the Secret with a member's credentials, as it can be created again. REQUIRES: the Cluster
+// exists, and so does the Secret.
+kube::Object CredentialsOf(ControlPlane& plane, const std::string& member);
+
 // Returns the port of a member's server.
 int PortOf(ControlPlane& plane, const std::string& member);
 

@@ -212,8 +212,10 @@ spec: {syncMode: Push, apiEndpoint: "https://192.0.2.1"}
     CHECK(plane.Eventually([&] { return plane.Exists("host", kWork, work); }));
   }
   CHECK(Logs(plane,
-             "a push cluster has no spec.secretRef and is left alone until it has one "
-             "cluster=forgotten"));
+             "cluster is not ready cluster=forgotten status=False reason=StatusCollectionFailed"));
+  CHECK(plane.Eventually([&] {
+    return absl::StrContains(plane.EventsOn(kCluster, "forgotten"), "spec.secretRef is missing");
+  }));
   CHECK_FALSE(absl::StrContains(plane.DaemonLog(),
                                 "reconcile failed controller=namespace-sync-controller"));
 }

@@ -1,8 +1,10 @@
 #include <catch2/catch.hpp>
+#include <set>
 #include <string>
 
 #include "absl/strings/match.h"
 #include "controllers/clusterstatus/cluster_status_reconciler.h"
+#include "controllers/clusterstatus/member_probe.h"
 #include "tests/support/members_fixture.h"
 
 namespace {
@@ -18,7 +20,7 @@ struct Fixture : tests::MembersFixture {
     controllers::ClusterStatusOptions status_options;
     status_options.collect_resources = false;
     reconciler.emplace(controllers::ClusterStatusDeps{Make(), members, inventory}, status_options);
-    Sync({api::Clusters()});
+    Sync({api::Clusters(), api::Secrets()});
     Put([](kube::Object&) {});
   }
   // Returns the cluster m1, joined in push mode and changed by `change`.
@@ -65,9 +67,17 @@ TEST_CASE_METHOD(Fixture, "a member without /readyz is asked for /healthz") {
 }
 
 TEST_CASE_METHOD(Fixture, "a member that answers with an error counts as not reachable") {
-  m1.FailNext("GET", GENERATE(500, 401), "Error");
+  const auto [code, cause] = GENERATE(table<int, const char*>(
+      {{500, "/readyz was answered with code 500"},
+       {401, "the member does not accept the token of secret s/m1 (401 Unauthorized)"},
+       {403,
+        "the member does not allow the token of secret s/m1 to read /readyz (403 Forbidden)"}}));
+  m1.FailNext("GET", code, "Error");
   REQUIRE(Reconcile().ok());
-  CHECK(Ready() == "False ClusterNotReachable: cluster is not reachable");
+  CHECK(Ready() == absl::StrCat("False ClusterNotReachable: cluster is not reachable: ", cause));
+  CHECK(recorded->All() ==
+        std::vector<std::string>{absl::StrCat(
+            "Warning ClusterNotReachable Cluster: cluster is not reachable: ", cause)});
   CHECK(m1.Requests().size() == 1);  // No status is collected.
 }
 
@@ -85,17 +95,94 @@ TEST_CASE_METHOD(Fixture, "a member that no client can be made for is reported w
   const json::Value ready = *kube::FindCondition(cluster.status()["conditions"], "Ready");
   CHECK(ready["reason"].AsString() == "StatusCollectionFailed");
   CHECK(absl::StartsWith(ready["message"].AsString(), "failed to create a ClusterClient: "));
+  CHECK(recorded->All().size() == 1);
 }
 
-TEST_CASE_METHOD(Fixture, "a short outage does not show") {
+TEST_CASE("the cause of an outage has no addresses that change, and is short") {
+  CHECK(controllers::StableCause("cannot connect to m1:443: connection refused (10.0.0.1:443); "
+                                 "connection refused ([fd00::1]:443); no route (10.0.0.2:443)") ==
+        "cannot connect to m1:443: connection refused; connection refused; no route");
+  CHECK(controllers::StableCause("TLS: wrong (self-signed) certificate") ==
+        "TLS: wrong (self-signed) certificate");
+  CHECK(controllers::StableCause("an open (bracket") == "an open (bracket");
+  CHECK(controllers::StableCause(std::string(1000, 'x')).size() < 400);
+}
+
+TEST_CASE("what leads to a member is compared, and what does not is left out") {
+  kube::Object cluster = kube::Object::Make(api::Clusters().gvk, {"", "m1"});
+  kube::Object secret = kube::Object::Make(api::Secrets().gvk, {"s", "m1"});
+  const auto now = [&] { return controllers::ConfigurationOf(api::ClusterView(cluster), &secret); };
+  std::string before = now();
+  cluster.Set({"spec", "taints"}, Json(R"([{"key": "k", "effect": "NoSchedule"}])"));
+  CHECK(now() == before);
+  for (const char* field : {"apiEndpoint", "proxyURL"}) {
+    cluster.Set({"spec", field}, "other");
+    CHECK(now() != before);
+    before = now();
+  }
+  secret.Set({"metadata", "resourceVersion"}, "2");
+  CHECK(now() != before);
+  CHECK(controllers::ConfigurationOf(api::ClusterView(cluster), nullptr) != now());
+}
+
+TEST_CASE_METHOD(Fixture, "a short outage shows in events alone, a longer one in the condition") {
   REQUIRE(Reconcile().ok());
-  m1.FailNext("GET", 500, "InternalError", 2);
+  CHECK(recorded->All().empty());  // A member that joins is no recovery.
+  m1.FailNext("GET", 500, "InternalError");
   clock.Advance(absl::Seconds(10));
   REQUIRE(Reconcile().ok());
   CHECK(Condition()["status"].AsString() == "True");
-  clock.Advance(absl::Seconds(30));
+  const std::string warning =
+      "Warning ClusterNotReachable Cluster: cluster is not reachable: /readyz was answered with "
+      "code 500";
+  const std::string recovery =
+      "Normal ClusterReady Cluster: cluster is healthy and ready to accept workloads";
+  CHECK(recorded->All() == std::vector<std::string>{warning});
+  SECTION("it ends in time") {
+    REQUIRE(Reconcile().ok());
+    CHECK(recorded->All() == std::vector<std::string>{warning, recovery});
+  }
+  SECTION("it lasts") {
+    m1.FailNext("GET", 500, "InternalError");
+    clock.Advance(absl::Seconds(30));
+    REQUIRE(Reconcile().ok());
+    CHECK(Condition()["status"].AsString() == "False");
+    REQUIRE(Reconcile().ok());  // The member is well again, which has to last as well.
+    CHECK(recorded->All() == std::vector<std::string>{warning, warning});
+    clock.Advance(absl::Seconds(30));
+    REQUIRE(Reconcile().ok());
+    CHECK(recorded->All() == std::vector<std::string>{warning, warning, recovery});
+  }
+}
+
+TEST_CASE_METHOD(Fixture, "a cause that goes back and forth is neither written nor reported") {
+  m1.FailNext("GET", 500, "InternalError");
+  REQUIRE(Reconcile().ok());
+  const size_t writes = server->Requests("PATCH").size();
+  const std::string first = Ready();
+  for (const int code : {503, 500, 503, 500, 503, 500, 503, 500}) {
+    m1.FailNext("GET", code, "Error");
+    clock.Advance(absl::Seconds(10));
+    REQUIRE(Reconcile().ok());
+  }
+  CHECK(Ready() == first);
+  CHECK(server->Requests("PATCH").size() == writes);
+  const std::vector<std::string> events = recorded->All();
+  CHECK(std::set<std::string>(events.begin(), events.end()).size() == 1);
+}
+
+TEST_CASE_METHOD(Fixture, "a member whose secret is repaired is ready with the first answer") {
+  kube::Object secret = kube::Object::Make(api::Secrets().gvk, {"s", "m1"});
+  PutCached(api::Secrets(), secret);
+  m1.FailNext("GET", 401, "Unauthorized", 2);
+  REQUIRE(Reconcile().ok());
+  clock.Advance(absl::Seconds(10));
   REQUIRE(Reconcile().ok());
   CHECK(Condition()["status"].AsString() == "False");
+  secret.Set({"data", "token"}, "cmlnaHQ=");
+  PutCached(api::Secrets(), secret);
+  REQUIRE(Reconcile().ok());
+  CHECK(Condition()["status"].AsString() == "True");
 }
 
 TEST_CASE_METHOD(Fixture, "a member that stays as it is costs no write") {
@@ -154,15 +241,11 @@ TEST_CASE_METHOD(Fixture, "groups that cannot be read stay listed, with reason P
   CHECK(Condition("CompleteAPIEnablements")["reason"].AsString() == "Complete");
 }
 
-TEST_CASE_METHOD(Fixture, "pull clusters and ones without credentials are not probed") {
-  SECTION("pull") {
-    Put([](kube::Object& c) { c.Set({"spec", "syncMode"}, "Pull"); });
-  }
-  SECTION("no secret") {
-    Put([](kube::Object& c) { c.Erase({"spec", "secretRef"}); });
-  }
+TEST_CASE_METHOD(Fixture, "pull clusters are not probed") {
+  Put([](kube::Object& c) { c.Set({"spec", "syncMode"}, "Pull"); });
   REQUIRE(Reconcile().ok());
   CHECK(m1.Requests().empty());
+  CHECK(Condition().is_null());
 }
 
 TEST_CASE_METHOD(Fixture, "a cluster that the cluster loop has not taken on yet waits") {

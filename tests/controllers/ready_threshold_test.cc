@@ -17,6 +17,10 @@ json::Value Stored(const char* status) {
       {{"type", "Ready"}, {"status", status}, {"reason", "stored"}, {"message", "old"}});
 }
 
+ReadyThreshold::Observation Seen(const std::string& status, const std::string& reason = "R") {
+  return {Ready(status, reason), "endpoint"};
+}
+
 // Success counts after 30 s, failure after 10 s.
 struct Fixture {
   ReadyThreshold threshold{absl::Seconds(30), absl::Seconds(10)};
@@ -24,21 +28,21 @@ struct Fixture {
 
   std::string Adjusted(const char* observed, const char* stored, int seconds) {
     const json::Value current = Stored(stored);
-    return threshold.Adjust("m1", Ready(observed), &current, start + absl::Seconds(seconds)).status;
+    return threshold.Adjust("m1", Seen(observed), &current, start + absl::Seconds(seconds)).status;
   }
 };
 
 TEST_CASE_METHOD(Fixture, "the first look at a cluster counts as it is") {
   CHECK(Adjusted("False", "True", 0) == "False");
   const json::Value current = Stored("False");
-  CHECK(threshold.Adjust("m2", Ready("True"), &current, start).status == "True");
+  CHECK(threshold.Adjust("m2", Seen("True"), &current, start).status == "True");
 }
 
 TEST_CASE_METHOD(Fixture, "a failure counts once it has lasted, counted from its first sight") {
   Adjusted("True", "True", 0);
   const json::Value current = Stored("True");
   const kube::Condition kept =
-      threshold.Adjust("m1", Ready("False"), &current, start + absl::Seconds(100));
+      threshold.Adjust("m1", Seen("False"), &current, start + absl::Seconds(100));
   CHECK(kept.status == "True");
   CHECK(kept.reason == "stored");
   CHECK(kept.message == "old");
@@ -67,18 +71,57 @@ TEST_CASE_METHOD(Fixture, "what is not a flip between ready and not ready is rep
   CHECK(Adjusted("False", "Unknown", 1) == "False");
   Adjusted("True", "True", 2);
   const json::Value current = Stored("True");
-  CHECK(threshold.Adjust("m1", Ready("True", "other"), &current, start).reason == "other");
-  CHECK(threshold.Adjust("m1", Ready("False"), nullptr, start + absl::Seconds(3)).status ==
-        "False");
+  CHECK(threshold.Adjust("m1", Seen("True", "other"), &current, start).reason == "other");
+  CHECK(threshold.Adjust("m1", Seen("False"), nullptr, start + absl::Seconds(3)).status == "False");
 }
 
 TEST_CASE_METHOD(Fixture, "clusters do not share their history, and a forgotten one has none") {
   Adjusted("True", "True", 0);
   const json::Value current = Stored("True");
-  CHECK(threshold.Adjust("m2", Ready("False"), &current, start).status == "False");
+  CHECK(threshold.Adjust("m2", Seen("False"), &current, start).status == "False");
   CHECK(Adjusted("False", "True", 1) == "True");
   threshold.Forget("m1");
   CHECK(Adjusted("False", "True", 2) == "False");
+}
+
+TEST_CASE_METHOD(Fixture, "the first success after a change of the configuration counts at once") {
+  const auto adjusted = [&](const char* observed, const char* stored, const char* configuration,
+                            int seconds) {
+    const json::Value current = Stored(stored);
+    return threshold
+        .Adjust("m1", {Ready(observed), configuration}, &current, start + absl::Seconds(seconds))
+        .status;
+  };
+  adjusted("False", "False", "old", 0);
+  CHECK(adjusted("True", "False", "new", 1) == "True");
+  // A failure has to last all the same.
+  CHECK(adjusted("False", "True", "newer", 2) == "True");
+  CHECK(adjusted("False", "True", "newest", 11) == "True");
+  CHECK(adjusted("False", "True", "newest", 12) == "False");
+  // So has a success that is not the first look.
+  CHECK(adjusted("False", "False", "other", 13) == "False");
+  CHECK(adjusted("True", "False", "other", 14) == "False");
+  CHECK(adjusted("True", "False", "other", 44) == "True");
+}
+
+TEST_CASE_METHOD(Fixture, "a message that goes back and forth is not reported") {
+  const auto adjusted = [&](const char* message, const char* configuration, int seconds) {
+    const json::Value current = json::Value::Object(
+        {{"type", "Ready"}, {"status", "False"}, {"reason", "R"}, {"message", "refused"}});
+    kube::Condition ready = Ready("False");
+    ready.message = message;
+    return threshold.Adjust("m1", {ready, configuration}, &current, start + absl::Seconds(seconds))
+        .message;
+  };
+  adjusted("refused", "c", 0);
+  for (int seconds = 10; seconds < 200; seconds += 20) {
+    CHECK(adjusted("reset", "c", seconds) == "refused");
+    CHECK(adjusted("refused", "c", seconds + 10) == "refused");
+  }
+  CHECK(adjusted("reset", "c", 300) == "refused");
+  CHECK(adjusted("reset", "c", 359) == "refused");
+  CHECK(adjusted("reset", "c", 360) == "reset");
+  CHECK(adjusted("timeout", "changed", 361) == "timeout");
 }
 
 }  // namespace
