@@ -49,10 +49,13 @@ std::string WorksSynced(absl::string_view binding) {
   return absl::StrCat("Sync work of ", binding, " successful.");
 }
 
-std::string OverriddenWorkKept(absl::string_view cluster) {
-  return absl::StrCat("The work of cluster ", cluster,
-                      " keeps the manifest that override policies gave it: they are not applied by "
-                      "this version, and changes of the template do not reach this cluster.");
+std::string OverridePolicyApplied(absl::string_view policy, absl::string_view cluster) {
+  return absl::StrCat("Apply ", policy, " for cluster(", cluster, ") succeed.");
+}
+
+std::string OverridePolicyNotApplied(absl::string_view policy, absl::string_view cluster,
+                                     const absl::Status& why) {
+  return absl::StrCat("Apply ", policy, " for cluster(", cluster, ") failed: ", why.message());
 }
 
 std::string BindingStatusAggregated(absl::string_view binding) {

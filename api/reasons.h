@@ -33,6 +33,7 @@ inline constexpr char kClusterStatusController[] = "cluster-status-controller";
 inline constexpr char kDependenciesDistributor[] = "dependencies-distributor";
 inline constexpr char kWorkloadRebalancer[] = "workload-rebalancer";
 inline constexpr char kControllerManagerSource[] = "karmada-controller-manager";
+inline constexpr char kOverrideManagerSource[] = "override-manager";
 
 namespace reason {
 
@@ -77,9 +78,9 @@ inline constexpr char kCleanupWorkFailed[] = "CleanupWorkFailed";
 inline constexpr char kAggregateStatusSucceed[] = "AggregateStatusSucceed";
 inline constexpr char kAggregateStatusFailed[] = "AggregateStatusFailed";
 
-// Reason of these and of the namespace controller's events that a Work was kept as it is
-// (works::WorkWriter::Result::kept_overridden). Upstream has no such event.
-inline constexpr char kOverriddenWorkKept[] = "OverriddenWorkKept";
+// Reasons of events on templates and namespaces about override policies.
+inline constexpr char kApplyOverridePolicySucceed[] = "ApplyOverridePolicySucceed";
+inline constexpr char kApplyOverridePolicyFailed[] = "ApplyOverridePolicyFailed";
 
 // Reasons of the events on WorkloadRebalancers. Upstream has none.
 inline constexpr char kRebalanceStarted[] = "RebalanceStarted";
@@ -175,8 +176,11 @@ std::string DependencyPolicyConflict(bool conflict_resolution, bool preserve_on_
 // "Sync work of ResourceBinding(ns/n) successful."; `binding` is what a binding scope's Describe()
 // returns.
 std::string WorksSynced(absl::string_view binding);
-// The message of the reason OverriddenWorkKept.
-std::string OverriddenWorkKept(absl::string_view cluster);
+// "Apply override policy(ns/n) for cluster(m) succeed."; `policy` is "override policy(ns/n)" or
+// "cluster override policy(n)".
+std::string OverridePolicyApplied(absl::string_view policy, absl::string_view cluster);
+std::string OverridePolicyNotApplied(absl::string_view policy, absl::string_view cluster,
+                                     const absl::Status& why);
 // "Update ResourceBinding(ns/n) with AggregatedStatus successfully."
 std::string BindingStatusAggregated(absl::string_view binding);
 

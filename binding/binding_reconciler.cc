@@ -2,14 +2,15 @@
 // evicted gracefully. While Works that must go first are still there, it ends, and looks again
 // every five seconds. It reads the template; without one the binding will be collected, so nothing
 // is done. For each target it has the manifest made (the interpreter sets the cluster's share of
-// replicas) and creates or patches the Work; a cluster that fails does not hold up the others. The
-// joint outcome is reported on the binding and on the template.
+// replicas, then override policies are applied) and creates or patches the Work; a cluster that
+// fails does not hold up the others. The joint outcome is reported on the binding and on the
+// template.
 //
 // A binding that is being deleted loses its finalizer after its Works have been deleted; that they
 // vanish is not awaited. The server is asked for Works that the cache may lack, such as one whose
-// creation was not answered: nobody else would delete them. Passes come from changes of the binding
-// and of rules, and from rechecks. Only the outcomes reported last and the conflicts in a row are
-// remembered, and both may be lost.
+// creation was not answered: nobody else would delete them. Passes come from changes of the
+// binding, of rules, of override policies and of the clusters they mean, and from rechecks. Only
+// the outcomes reported last and the conflicts in a row are remembered, and both may be lost.
 #include "binding/binding_reconciler.h"
 
 #include <algorithm>
@@ -27,6 +28,7 @@
 #include "kube/runtime/controller.h"
 #include "kube/runtime/events.h"
 #include "kube/runtime/sync_timer.h"
+#include "overrides/triggers.h"
 #include "works/rule_requeue.h"
 
 namespace binding {
@@ -61,6 +63,7 @@ BindingReconciler<Scope>::BindingReconciler(kube::Manager& manager,
     : manager_(manager),
       interpreter_(interpreter),
       writer_(manager.cluster()),
+      overrider_(manager),
       recorder_(manager.events(), Scope::kBindingController) {}
 
 template <class Scope>
@@ -69,6 +72,7 @@ absl::StatusOr<kube::Action> BindingReconciler<Scope>::Reconcile(const kube::Req
   const kube::ObjectPtr object = manager_.cluster().Find(Scope::Bindings(), request.key);
   if (object == nullptr) {
     recorder_.Forget(request.key.ToString());
+    overrider_.Forget(request.key.ToString());
     conflicts_.Forget(request.key.ToString());
     return kube::Action::Done();
   }
@@ -211,10 +215,11 @@ absl::Status BindingReconciler<Scope>::EnsureWorks(const api::BindingView& bindi
                                                    const base::StopToken& stop) {
   const std::vector<api::TargetCluster> targets = binding.DispatchTargets();
   const std::vector<int64_t> completions = DividedCompletions(object, binding, targets);
+  const overrides::Policies policies = overrider_.PoliciesFor(object.ns());
   base::ErrorList errors;
   for (size_t i = 0; i < targets.size(); ++i) {
-    const absl::Status status =
-        EnsureWork(binding, object, {targets[i], completions.empty() ? -1 : completions[i]}, stop);
+    const Share share = {targets[i], completions.empty() ? -1 : completions[i], policies};
+    const absl::Status status = EnsureWork(binding, object, share, stop);
     if (absl::IsCancelled(status)) return status;
     errors.Add(base::Annotate(status, "cluster ", targets[i].name));
   }
@@ -228,14 +233,12 @@ absl::Status BindingReconciler<Scope>::EnsureWork(const api::BindingView& bindin
   const api::TargetCluster& target = share.target;
   ASSIGN_OR_RETURN(const kube::Object manifest,
                    ManifestFor(object, binding, target, share.completions, interpreter_));
-  ASSIGN_OR_RETURN(const works::WorkWriter::Result result,
-                   writer_.CreateOrUpdate(WorkFor<Scope>(manifest, binding, target.name), stop));
-  if (!result.kept_overridden) return absl::OkStatus();
-  for (const kube::Object* about : {&binding.object(), &object}) {
-    recorder_.Warning(kube::ObjectReference::Of(*about), api::reason::kOverriddenWorkKept,
-                      api::message::OverriddenWorkKept(target.name));
-  }
-  return absl::OkStatus();
+  const std::string key = binding.object().key().ToString();
+  ASSIGN_OR_RETURN(const overrides::Overridden overridden,
+                   overrider_.Override(share.policies, manifest, target.name, key));
+  works::WorkTemplate work = WorkFor<Scope>(overridden.manifest, binding, target.name);
+  overrides::AddAnnotations(overridden.annotations, work.annotations);
+  return writer_.CreateOrUpdate(work, stop).status();
 }
 
 template <class Scope>
@@ -269,18 +272,22 @@ kube::MapFn BindingThatLostWork(kube::Manager& manager) {
 
 template <class Scope>
 absl::Status RegisterBinding(const loops::Context& context, int workers) {
+  kube::ControllerBuilder builder = context.NewController(Scope::kBindingController, workers);
+  if (Scope::kNamespaced) builder.Reads(api::OverridePolicies());
   kube::Controller& controller =
-      context.NewController(Scope::kBindingController, workers)
-          .Watches(Scope::Bindings(), {.when = {.update = kube::GenerationChanged}})
+      builder.Watches(Scope::Bindings(), {.when = {.update = kube::GenerationChanged}})
           .Watches(api::Works(), {.when = {.add = kube::Never, .update = kube::NeverUpdate},
                                   .map = BindingThatLostWork<Scope>(context.manager)})
           .Reads(api::Works(), Scope::kIdLabel, kube::IndexByLabel(Scope::kIdLabel))
+          .Reads(api::ClusterOverridePolicies())
+          .Reads(api::Clusters())
           .Build(std::make_unique<BindingReconciler<Scope>>(context.manager, context.interpreter));
   works::RequeueBindings(context.interpreter, {controller.queue(),
                                                context.InformerOf(Scope::Bindings()),
                                                {interpreter::Operation::kReviseReplica,
                                                 interpreter::Operation::kPrune}});
   context.rechecks.Subscribe(Scope::Bindings(), controller.queue());
+  overrides::QueueBindings(context.manager, Scope::Bindings(), controller);
   return absl::OkStatus();
 }
 

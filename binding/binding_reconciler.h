@@ -17,6 +17,7 @@
 #include "kube/runtime/manager.h"
 #include "kube/runtime/reconciler.h"
 #include "loops/context.h"
+#include "overrides/overrider.h"
 #include "works/work_writer.h"
 
 namespace binding {
@@ -50,6 +51,7 @@ class BindingReconciler : public kube::Reconciler {
   struct Share {
     const api::TargetCluster& target;
     int64_t completions;  // The Job's completions in this cluster; see ManifestFor.
+    const overrides::Policies& policies;
   };
   absl::Status EnsureWork(const api::BindingView& binding, const kube::Object& object,
                           const Share& share, const base::StopToken& stop);
@@ -60,6 +62,7 @@ class BindingReconciler : public kube::Reconciler {
   kube::Manager& manager_;
   const interpreter::Interpreter& interpreter_;
   works::WorkWriter writer_;
+  overrides::Overrider overrider_;
   kube::ConflictStreak conflicts_;  // By keys of bindings.
   kube::EventRecorder recorder_;    // Remembers outcomes by the key of their binding.
 };

@@ -22,7 +22,7 @@ std::vector<int64_t> DividedCompletions(const kube::Object& object, const api::B
                                         const std::vector<api::TargetCluster>& targets);
 
 // Returns the template as one cluster shall get it: with its share of the replicas and completions
-// (`completions` < 0: they are not divided). Overrides will be applied to this result.
+// (`completions` < 0: they are not divided). Override policies are applied to this result.
 // kInvalidArgument when a rule changes kind, namespace or name.
 absl::StatusOr<kube::Object> ManifestFor(const kube::Object& object,
                                          const api::BindingView& binding,

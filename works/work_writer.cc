@@ -1,9 +1,8 @@
 // A Work that does not exist is created whole. One that exists gets the new spec, and the labels
 // and annotations of the new state besides those it has, in one patch of what differs; one that is
-// being deleted is an error, so that the pass is repeated until it is gone. When upstream has
-// applied overrides to the manifest, the manifest stays as it is, and the result says so if the
-// template has changed since. The finished manifest lists the names of its own labels and
-// annotations, by which the member's additions are distinguished from what the template has lost.
+// being deleted is an error, so that the pass is repeated until it is gone. The finished manifest
+// lists the names of its own labels and annotations, by which the member's additions are
+// distinguished from what the template has lost.
 #include "works/work_writer.h"
 
 #include <algorithm>
@@ -15,7 +14,6 @@
 #include "absl/strings/str_join.h"
 #include "api/keys.h"
 #include "api/resources.h"
-#include "api/work.h"
 #include "base/status.h"
 #include "interpreter/interpreter.h"
 
@@ -59,16 +57,6 @@ json::Value ManifestsFor(const kube::Object& work, const WorkTemplate& wanted) {
   return json::Value::Array({FinishedManifest(wanted, work.Label(api::kWorkIdLabel)).root()});
 }
 
-// Returns whether the manifests of `work` may have been made from another state of the template.
-// This is always true for templates without a generation.
-bool IsOutdated(const kube::Object& work, const WorkTemplate& wanted) {
-  const absl::Span<const json::Value> manifests = api::WorkView(work).Manifests();
-  const kube::Object manifest(manifests.empty() ? json::Value() : manifests.front());
-  const absl::string_view generation = manifest.Annotation(api::kTemplateGenerationAnnotation);
-  return generation.empty() ||
-         generation != wanted.manifest.Annotation(api::kTemplateGenerationAnnotation);
-}
-
 void SetSpec(kube::Object& work, const WorkTemplate& wanted, json::Value manifests) {
   json::Value spec = json::Value::Object();
   spec.Set({"workload", "manifests"}, std::move(manifests));
@@ -102,15 +90,8 @@ kube::Object NewWork(const WorkTemplate& wanted) {
 kube::Object MergedWork(const WorkTemplate& wanted, const kube::Object& existing) {
   kube::Object work = existing;
   MergeMetadata(work, wanted);
-  SetSpec(work, wanted,
-          HasAppliedOverrides(existing) ? existing.Get({"spec", "workload", "manifests"})
-                                        : ManifestsFor(work, wanted));
+  SetSpec(work, wanted, ManifestsFor(work, wanted));
   return work;
-}
-
-bool HasAppliedOverrides(const kube::Object& work) {
-  return !work.Annotation(api::kAppliedOverridesAnnotation).empty() ||
-         !work.Annotation(api::kAppliedClusterOverridesAnnotation).empty();
 }
 
 absl::StatusOr<WorkWriter::Result> WorkWriter::CreateOrUpdate(const WorkTemplate& wanted,
@@ -131,8 +112,7 @@ absl::StatusOr<WorkWriter::Result> WorkWriter::CreateOrUpdate(const WorkTemplate
   ASSIGN_OR_RETURN(
       const kube::ObjectPtr now,
       client_.Update(api::Works(), existing, MergedWork(wanted, *existing), options, stop));
-  return Result{.written = now != existing,
-                .kept_overridden = HasAppliedOverrides(*existing) && IsOutdated(*existing, wanted)};
+  return Result{.written = now != existing};
 }
 
 }  // namespace works

@@ -30,17 +30,11 @@ struct WorkTemplate {
 kube::Object NewWork(const WorkTemplate& wanted);
 
 // Returns `existing` with the template's labels and annotations merged in, finalizers united and
-// the spec replaced; its manifests stay if HasAppliedOverrides(existing) (upstream's
-// ctrlutil.CreateOrUpdateWork). Labels and annotations are never removed, owner references never
-// touched.
+// the spec replaced (upstream's ctrlutil.CreateOrUpdateWork). Labels and annotations are never
+// removed, owner references never touched.
 kube::Object MergedWork(const WorkTemplate& wanted, const kube::Object& existing);
 
-// Returns whether upstream has applied override policies to the Work's manifests, as its
-// annotations say.
-bool HasAppliedOverrides(const kube::Object& work);
-
-// Creates the Work or updates what differs. Manifests that overrides were applied to are left as
-// they are: overrides are not applied here yet, so writing any other manifest would undo them.
+// Creates the Work or updates what differs.
 // kFailedPrecondition "work <ns>/<n> is being deleted" while the old Work is being deleted;
 // kAborted on a conflict. Thread-safe.
 class WorkWriter {
@@ -48,9 +42,6 @@ class WorkWriter {
   explicit WorkWriter(kube::ClusterClient& control_plane) : client_(control_plane) {}
   struct Result {
     bool written = false;
-    // True when the template has changed since overrides were applied and the manifest was left as
-    // it is.
-    bool kept_overridden = false;
   };
   absl::StatusOr<Result> CreateOrUpdate(const WorkTemplate& wanted, const base::StopToken& stop);
 

@@ -1,5 +1,5 @@
 // How it works. Two sorts of objects ask for something that this program does not do: those of a
-// kind without effect (an OverridePolicy), and those with a field without effect (a policy with
+// kind without effect (a ClusterTaintPolicy), and those with a field without effect (a policy with
 // spec.failover). Both tables are in config/support.h. The kinds of the second sort are cached
 // anyway; those of the first are watched only for this purpose, once they are served. Handlers
 // ignore the objects of the first list, because those were there before and a restart must write

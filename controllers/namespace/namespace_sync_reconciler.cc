@@ -6,7 +6,9 @@
 // the cluster joins, and the cluster's execution namespace is made. A cluster without that
 // namespace is passed over, since the last of these events will bring it back. Works are never
 // deleted here: they are owned by their namespace, and the execution namespace of a cluster takes
-// its Works along. Nothing is remembered but the number of conflicts in a row.
+// its Works along. ClusterOverridePolicies are applied to each namespace for each cluster; a change
+// of one, or of a cluster that a rule of it means, brings the namespaces back. Nothing is
+// remembered but the number of conflicts in a row and which overrides have failed.
 #include "controllers/namespace/namespace_sync_reconciler.h"
 
 #include <memory>
@@ -22,6 +24,7 @@
 #include "kube/meta/controller_ref.h"
 #include "kube/runtime/controller.h"
 #include "kube/runtime/handler_registration.h"
+#include "overrides/triggers.h"
 
 namespace controllers {
 
@@ -40,7 +43,7 @@ NamespaceSyncReconciler::NamespaceSyncReconciler(kube::Manager& manager,
     : manager_(manager),
       skipped_(std::move(skipped)),
       writer_(manager.cluster()),
-      recorder_(manager.events(), api::kNamespaceSyncController) {}
+      overrider_(manager) {}
 
 bool NamespaceSyncReconciler::IsSkipped(const kube::Object& ns) const {
   return ns.IsDeleting() || ns.name() == "default" || api::IsReservedNamespace(ns.name()) ||
@@ -65,11 +68,13 @@ absl::StatusOr<kube::Action> NamespaceSyncReconciler::Reconcile(const kube::Requ
 absl::Status NamespaceSyncReconciler::SyncNamespace(const kube::ObjectKey& key,
                                                     const base::StopToken& stop) {
   const kube::ObjectPtr ns = manager_.cluster().Find(api::Namespaces(), key);
+  if (ns == nullptr) overrider_.Forget(key.ToString());
   if (ns == nullptr || IsSkipped(*ns)) return absl::OkStatus();
+  const overrides::Policies policies = overrider_.PoliciesFor("");
   base::ErrorList errors;
   for (const kube::ObjectPtr& cluster : manager_.cluster().List(api::Clusters())) {
     if (!TakesWorks(*cluster)) continue;
-    const absl::Status written = Write(*ns, cluster->name(), stop);
+    const absl::Status written = Write(*ns, std::string(cluster->name()), policies, stop);
     if (absl::IsCancelled(written)) return written;
     errors.Add(base::Annotate(written, "cluster ", cluster->name()));
   }
@@ -80,25 +85,26 @@ absl::Status NamespaceSyncReconciler::SyncCluster(const std::string& cluster,
                                                   const base::StopToken& stop) {
   const kube::ObjectPtr object = manager_.cluster().Find(api::Clusters(), {"", cluster});
   if (object == nullptr || !TakesWorks(*object)) return absl::OkStatus();
+  const overrides::Policies policies = overrider_.PoliciesFor("");
   base::ErrorList errors;
   for (const kube::ObjectPtr& ns : manager_.cluster().List(api::Namespaces())) {
     if (IsSkipped(*ns)) continue;
-    const absl::Status written = Write(*ns, cluster, stop);
+    const absl::Status written = Write(*ns, cluster, policies, stop);
     if (absl::IsCancelled(written)) return written;
     errors.Add(base::Annotate(written, "namespace ", ns->name()));
   }
   return errors.Join();
 }
 
-absl::Status NamespaceSyncReconciler::Write(const kube::Object& ns, absl::string_view cluster,
+absl::Status NamespaceSyncReconciler::Write(const kube::Object& ns, const std::string& cluster,
+                                            const overrides::Policies& policies,
                                             const base::StopToken& stop) {
-  ASSIGN_OR_RETURN(const works::WorkWriter::Result result,
-                   writer_.CreateOrUpdate(NamespaceWork(ns, cluster), stop));
-  if (result.kept_overridden) {
-    recorder_.Warning(kube::ObjectReference::Of(ns), api::reason::kOverriddenWorkKept,
-                      api::message::OverriddenWorkKept(cluster));
-  }
-  return absl::OkStatus();
+  ASSIGN_OR_RETURN(overrides::Overridden overridden,
+                   overrider_.Override(policies, ns, cluster, ns.key().ToString()));
+  works::WorkTemplate work = NamespaceWork(ns, cluster);
+  work.manifest = std::move(overridden.manifest);
+  overrides::AddAnnotations(overridden.annotations, work.annotations);
+  return writer_.CreateOrUpdate(work, stop).status();
 }
 
 absl::Status RegisterNamespaceSync(const loops::Context& context, int workers) {
@@ -114,6 +120,7 @@ absl::Status RegisterNamespaceSync(const loops::Context& context, int workers) {
           // A Work that somebody deletes is made again while its namespace is there.
           .Owns(api::Works(), api::Namespaces(), {.add = kube::Never, .update = kube::NeverUpdate})
           .Reads(api::Clusters())
+          .Reads(api::ClusterOverridePolicies())
           .Build(std::make_unique<NamespaceSyncReconciler>(context.manager, std::move(skipped)));
   // A new cluster needs every namespace. Clusters of the first list, and those that join while
   // another replica leads, need no request: each namespace of the first list is written into all.
@@ -132,6 +139,7 @@ absl::Status RegisterNamespaceSync(const loops::Context& context, int workers) {
                                                               std::move(joined)));
   controller.Keep(std::make_shared<kube::HandlerRegistration>(context.InformerOf(api::Namespaces()),
                                                               std::move(made)));
+  overrides::QueueNamespaces(context.manager, controller);
   return absl::OkStatus();
 }
 

@@ -11,10 +11,10 @@
 #include "base/stop_token.h"
 #include "config/skipped_namespaces.h"
 #include "kube/runtime/conflict_streak.h"
-#include "kube/runtime/event_recorder.h"
 #include "kube/runtime/manager.h"
 #include "kube/runtime/reconciler.h"
 #include "loops/context.h"
+#include "overrides/overrider.h"
 #include "works/work_writer.h"
 
 namespace controllers {
@@ -39,13 +39,14 @@ class NamespaceSyncReconciler : public kube::Reconciler {
   bool TakesWorks(const kube::Object& cluster) const;
   absl::Status SyncNamespace(const kube::ObjectKey& key, const base::StopToken& stop);
   absl::Status SyncCluster(const std::string& cluster, const base::StopToken& stop);
-  absl::Status Write(const kube::Object& ns, absl::string_view cluster,
-                     const base::StopToken& stop);
+  // Applies the policies that the pass has read at its beginning.
+  absl::Status Write(const kube::Object& ns, const std::string& cluster,
+                     const overrides::Policies& policies, const base::StopToken& stop);
 
   kube::Manager& manager_;
   const config::SkippedNamespaces skipped_;
   works::WorkWriter writer_;
-  kube::EventRecorder recorder_;
+  overrides::Overrider overrider_;
   kube::ConflictStreak conflicts_;  // By requests.
 };
 

@@ -13,7 +13,7 @@ namespace {
 
 using absl::StrContains;
 
-const kube::Gvk kOverride{"policy.karmada.io", "v1alpha1", "OverridePolicy"};
+const kube::Gvk kTaintPolicy{"policy.karmada.io", "v1alpha1", "ClusterTaintPolicy"};
 
 // Returns a policy that propagates all objects of a kind to the cluster. `more` are lines of its
 // spec.
@@ -60,18 +60,18 @@ TEST_CASE("What has no effect yet is reported when it comes or changes, and not 
 
   plane.Apply("host", In(ns, R"(
 apiVersion: policy.karmada.io/v1alpha1
-kind: OverridePolicy
-metadata: {name: o-$NS, namespace: $NS}
+kind: ClusterTaintPolicy
+metadata: {name: $NS}
 spec:
-  overrideRules:
-  - overriders: {imageOverrider: [{component: Registry, operator: add, value: r.example.com}]}
+  targetClusters: {clusterNames: [none]}
+  taints: [{key: example.com/none, effect: NoSchedule}]
 )"));
   CHECK(plane.Eventually([&] {
-    plane.Patch("host", kOverride, {ns, absl::StrCat("o-", ns)},
-                In(absl::StrCat("n", ++edits), R"({"spec":{"resourceSelectors":[
-                    {"apiVersion":"v1","kind":"ConfigMap","name":"$NS"}]}})"));
-    return StrContains(plane.EventsOn(kOverride, absl::StrCat("o-", ns)),
-                       "NotSupportedYet: OverridePolicy has no effect yet: manifests go to");
+    plane.Patch(
+        "host", kTaintPolicy, {"", ns},
+        absl::StrCat(R"({"spec":{"targetClusters":{"clusterNames":["none)", ++edits, R"("]}}})"));
+    return StrContains(plane.EventsOn(kTaintPolicy, ns),
+                       "NotSupportedYet: ClusterTaintPolicy has no effect yet: clusters are not");
   }));
 
   plane.StopDaemon();

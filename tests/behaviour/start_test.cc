@@ -150,17 +150,16 @@ TEST_CASE("Flags without effect and objects of missing features are named in the
 
   plane.Apply("host", R"(
 apiVersion: policy.karmada.io/v1alpha1
-kind: OverridePolicy
-metadata: {name: registry, namespace: default}
+kind: ClusterTaintPolicy
+metadata: {name: none}
 spec:
-  overrideRules:
-  - overriders: {imageOverrider: [{component: Registry, operator: add, value: r.example.com}]}
+  targetClusters: {clusterNames: [none]}
+  taints: [{key: example.com/none, effect: NoSchedule}]
 )");
   plane.StartDaemon();
   CHECK(Logs(plane,
              "objects of features that this program does not have yet kinds="
-             "\"overridepolicies.policy.karmada.io (manifests go to clusters without these "
-             "overrides)\""));
+             "\"clustertaintpolicies.policy.karmada.io (clusters are not tainted)\""));
 }
 
 TEST_CASE("Clusters that come, go and fail are one line each", "[sandbox]") {

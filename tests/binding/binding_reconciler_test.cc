@@ -204,23 +204,4 @@ TEST_CASE_METHOD(SpreadFixture,
   }
 }
 
-TEST_CASE_METHOD(SpreadFixture,
-                 "a Work that keeps its overrides is reported on binding and template") {
-  REQUIRE(Reconcile().ok());
-  REQUIRE(WorksWith("first") == 3);
-  kube::Object work = server->All(api::Works()).front();
-  work.SetAnnotation(api::kAppliedOverridesAnnotation, R"([{"policyName":"o"}])");
-  PutCached(api::Works(), work);
-  PutTemplate("second");
-  const size_t before = recorded->All().size();
-  REQUIRE(Reconcile().ok());
-  CHECK(WorksWith("second") == 2);
-  const auto events = recorded->All();
-  REQUIRE(events.size() >= before + 2);
-  CHECK(absl::StartsWith(
-      events[before], "Warning OverriddenWorkKept ResourceBinding: The work of cluster m1 keeps"));
-  CHECK(absl::StartsWith(events[before + 1],
-                         "Warning OverriddenWorkKept ConfigMap: The work of cluster m1 keeps"));
-}
-
 }  // namespace

@@ -5,6 +5,8 @@
 #include <vector>
 
 #include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "api/names.h"
 #include "kube/client/errors.h"
 #include "tests/support/loops_fixture.h"
 
@@ -57,18 +59,6 @@ struct Fixture : tests::MembersFixture {
   }
   std::vector<kube::Object> Works() const { return server->All(api::Works()); }
 };
-
-TEST_CASE_METHOD(Fixture, "that the Work of a namespace keeps its overrides is reported") {
-  REQUIRE(Reconcile(Namespace("shop")).ok());
-  REQUIRE(recorded->All().empty());
-  kube::Object work = Works().front();
-  work.SetAnnotation(api::kAppliedClusterOverridesAnnotation, R"([{"policyName":"o"}])");
-  PutCached(api::Works(), work);
-  REQUIRE(Reconcile(Namespace("shop")).ok());
-  REQUIRE(recorded->All().size() == 1);
-  CHECK(absl::StartsWith(recorded->All()[0],
-                         "Warning OverriddenWorkKept Namespace: The work of cluster m1 keeps"));
-}
 
 TEST_CASE_METHOD(Fixture, "a namespace goes into every cluster") {
   REQUIRE(Reconcile(Namespace("shop")).ok());
@@ -174,6 +164,70 @@ TEST_CASE_METHOD(Fixture, "a conflict over one namespace keeps no other from a n
   CHECK(Works().size() == 1);
   REQUIRE(reconciler->Reconcile({.cluster = "m2"}, {}).ok());
   CHECK(Works().size() == 2);
+}
+
+// Returns a policy that labels the Namespace shop in clusters with env=prod.
+kube::Object LabelPolicy(const std::string& value) {
+  return Parse(absl::StrCat(R"({
+      "apiVersion": "policy.karmada.io/v1alpha1", "kind": "ClusterOverridePolicy",
+      "metadata": {"name": "c"},
+      "spec": {"resourceSelectors": [{"apiVersion": "v1", "kind": "Namespace", "name": "shop"}],
+               "overrideRules": [{
+                   "targetCluster": {"labelSelector": {"matchLabels": {"env": "prod"}}},
+                   "overriders": {"labelsOverrider": [{"operator": "add", "value": {"tier": ")",
+                            value, R"("}}]}}]}})"));
+}
+
+struct OverrideFixture : tests::LoopsFixture {
+  OverrideFixture() {
+    Make();
+    REQUIRE(controllers::RegisterNamespaceSync(Context(), 1).ok());
+    Sync({api::Namespaces(), api::Clusters(), api::Works(), api::ClusterOverridePolicies()});
+    for (const char* name : {"m1", "m2"}) {
+      PutCluster(name, name == std::string("m1") ? "prod" : "test");
+      PutCached(api::Namespaces(),
+                kube::Object::Make(api::Namespaces().gvk, {"", absl::StrCat("karmada-es-", name)}));
+    }
+    for (const char* name : {"shop", "mail"}) PutCached(api::Namespaces(), Namespace(name));
+    Start();
+    REQUIRE(tests::Eventually([&] { return server->All(api::Works()).size() == 4; }));
+  }
+  void PutCluster(const std::string& name, const std::string& env) {
+    kube::Object cluster = kube::Object::Make(api::Clusters().gvk, {"", name});
+    cluster.SetLabel("env", env);
+    PutCached(api::Clusters(), cluster);
+  }
+  // Returns the label of the manifests: "<shop in m1> <shop in m2> <mail in m1>".
+  std::string Tiers() {
+    const auto tier = [&](const char* cluster, const char* name) {
+      const kube::ObjectKey key{absl::StrCat("karmada-es-", cluster),
+                                api::WorkName("Namespace", name, "")};
+      const kube::Object work = server->Find(api::Works(), key);
+      const kube::Object manifest(work.Get({"spec", "workload", "manifests"}).At(0));
+      return manifest.labels()["tier"].ToString("-");
+    };
+    return absl::StrCat(tier("m1", "shop"), " ", tier("m2", "shop"), " ", tier("m1", "mail"));
+  }
+  bool Becomes(const std::string& tiers) {
+    return tests::Eventually([&] { return Tiers() == tiers; });
+  }
+};
+
+TEST_CASE_METHOD(OverrideFixture,
+                 "namespaces follow ClusterOverridePolicies and clusters' labels") {
+  PutCached(api::ClusterOverridePolicies(), LabelPolicy("gold"));
+  CHECK(Becomes("gold - -"));
+  const kube::Object work =
+      server->Find(api::Works(), {"karmada-es-m1", api::WorkName("Namespace", "shop", "")});
+  CHECK(work.Annotation(api::kAppliedClusterOverridesAnnotation) ==
+        R"([{"policyName":"c","overriders":{"labelsOverrider":)"
+        R"([{"operator":"add","value":{"tier":"gold"}}]}}])");
+  PutCluster("m2", "prod");
+  CHECK(Becomes("gold gold -"));
+  PutCached(api::ClusterOverridePolicies(), LabelPolicy("silver"));
+  CHECK(Becomes("silver silver -"));
+  server->Erase(api::ClusterOverridePolicies(), {"", "c"});
+  CHECK(Becomes("- - -"));
 }
 
 // The cluster loop makes the execution namespace a moment after the cluster has joined.

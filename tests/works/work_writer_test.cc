@@ -200,33 +200,4 @@ TEST_CASE_METHOD(Fixture, "errors of the server are handed on") {
   REQUIRE(writer.CreateOrUpdate(Template(), {}).ok());
 }
 
-// Upstream has applied overrides. They are not applied here, so a new manifest would lose them.
-TEST_CASE_METHOD(Fixture, "a manifest that overrides were applied to is kept as it is") {
-  const char* record = GENERATE(as<const char*>(), "policy.karmada.io/applied-overrides",
-                                "policy.karmada.io/applied-cluster-overrides");
-  works::WorkTemplate first = Template();
-  first.manifest.SetAnnotation(api::kTemplateGenerationAnnotation, "3");
-  kube::Object work = works::NewWork(first);
-  work.SetAnnotation(record, R"([{"policyName":"o"}])");
-  json::Value manifests = work.Get({"spec", "workload", "manifests"});
-  manifests.MutableAt(0).Set({"spec", "replicas"}, 9);
-  work.Set({"spec", "workload", "manifests"}, manifests);
-  PutCached(api::Works(), work);
-
-  works::WorkTemplate changed = first;
-  auto result = writer.CreateOrUpdate(changed, {});
-  REQUIRE(result.ok());
-  CHECK_FALSE(result->written);
-  CHECK_FALSE(result->kept_overridden);
-
-  changed.manifest.SetAnnotation(api::kTemplateGenerationAnnotation, "4");
-  changed.suspend_dispatching = true;
-  result = writer.CreateOrUpdate(changed, {});
-  REQUIRE(result.ok());
-  CHECK(result->kept_overridden);
-  const kube::Object stored = server->Find(api::Works(), first.key);
-  CHECK(stored.Get({"spec", "workload", "manifests"}) == manifests);
-  CHECK(stored.Get({"spec", "suspendDispatching"}).AsBool());
-}
-
 }  // namespace

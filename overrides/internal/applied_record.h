@@ -1,0 +1,19 @@
+// The record of applied rules that a Work has in its annotations.
+#ifndef OVERRIDES_INTERNAL_APPLIED_RECORD_H_
+#define OVERRIDES_INTERNAL_APPLIED_RECORD_H_
+
+#include <string>
+#include <vector>
+
+#include "overrides/internal/apply.h"
+
+namespace overrides {
+
+// Returns the text for the rules: a list of {policyName, overriders}, sorted by the policy's name,
+// with the fields in the order of upstream's types and with Go's escapes (upstream's
+// AppliedOverrides.MarshalJSON). "" when there are no rules.
+std::string AppliedRecord(std::vector<AppliedRule> rules);
+
+}  // namespace overrides
+
+#endif  // OVERRIDES_INTERNAL_APPLIED_RECORD_H_

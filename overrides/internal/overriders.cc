@@ -1,0 +1,315 @@
+// How it works. Each overrider becomes operations of a JSON patch on the whole object, as upstream
+// makes them, because the errors follow from that: a path that does not exist cannot be replaced or
+// removed, and a parent that does not exist gets no members. The overriders of containers know the
+// kinds with pods by the name of the kind alone, whatever its group.
+#include "overrides/internal/overriders.h"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
+#include "base/status.h"
+#include "base/yaml.h"
+#include "kube/meta/patch.h"
+#include "overrides/internal/image_name.h"
+#include "overrides/internal/json_text.h"
+
+namespace overrides {
+namespace {
+
+using json::Value;
+
+Value Operation(absl::string_view op, absl::string_view path, Value value) {
+  // A patch that adds a whole document replaces the one that is there.
+  if (path.empty() && op == "add") op = "replace";
+  return Value::Object({{"op", op}, {"path", path}, {"value", std::move(value)}});
+}
+
+absl::Status Patch(Value operations, Value& root) {
+  ASSIGN_OR_RETURN(root, kube::ApplyJsonPatch(root, operations));
+  return absl::OkStatus();
+}
+
+absl::Status PatchOne(absl::string_view op, absl::string_view path, Value value, Value& root) {
+  return Patch(Value::Array({Operation(op, path, std::move(value))}), root);
+}
+
+// Returns where the object's containers are: "/spec/containers"; "" when its kind has none that
+// overriders know.
+absl::string_view ContainersPath(const Value& root) {
+  const absl::string_view kind = root["kind"].AsString();
+  if (kind == "Pod") return "/spec/containers";
+  for (const absl::string_view known :
+       {"ReplicaSet", "Deployment", "DaemonSet", "Job", "StatefulSet"}) {
+    if (kind == known) return "/spec/template/spec/containers";
+  }
+  return "";
+}
+
+// Returns the list under `path`, a pointer without escapes; the null value when there is none.
+absl::StatusOr<Value> ContainersAt(const Value& root, absl::string_view path) {
+  const std::vector<absl::string_view> names = absl::StrSplit(path.substr(1), '/');
+  const Value& list = root.Get(names);
+  if (!list.is_null() && !list.is_array()) {
+    return absl::InvalidArgumentError(absl::StrCat("\"", path, "\" is not a list"));
+  }
+  for (size_t i = 0; i < list.size(); ++i) {
+    if (list.At(i).is_object()) continue;
+    return absl::InvalidArgumentError(absl::StrCat("\"", path, "/", i, "\" is not an object"));
+  }
+  return list;
+}
+
+absl::StatusOr<std::string> OverriddenImage(absl::string_view image, const Value& overrider) {
+  ASSIGN_OR_RETURN(ImageName name, ImageName::Parse(image));
+  const absl::string_view component = overrider["component"].AsString();
+  const absl::string_view op = overrider["operator"].AsString();
+  const absl::string_view value = overrider["value"].AsString();
+  if (component == "Registry" || component == "Repository") {
+    std::string& part = component == "Registry" ? name.registry : name.repository;
+    if (op == "add") absl::StrAppend(&part, value);
+    if (op == "replace") part = std::string(value);
+    if (op == "remove") part.clear();
+  } else if (component == "Tag") {
+    if (op == "add") name.SetTagOrDigest(absl::StrCat(name.TagOrDigest(), value));
+    if (op == "replace") name.SetTagOrDigest(value);
+    if (op == "remove") name.RemoveTagOrDigest();
+  } else {
+    return absl::InvalidArgumentError(
+        absl::StrCat("there is no component \"", component, "\" of an image"));
+  }
+  return name.ToString();
+}
+
+absl::Status OverrideImageAt(absl::string_view path, absl::string_view image,
+                             const Value& overrider, Value& root) {
+  absl::StatusOr<std::string> overridden = OverriddenImage(image, overrider);
+  if (!overridden.ok())
+    return base::Annotate(overridden.status(), "image \"", image, "\" at ", path);
+  return PatchOne("replace", path, *overridden, root);
+}
+
+absl::Status NoImage(absl::string_view path, absl::string_view problem) {
+  return absl::InvalidArgumentError(
+      absl::StrCat("predicate path \"", path, "\" does not lead to an image: ", problem));
+}
+
+// Returns the image under a predicate's path (upstream's obtainImageValue). An index may only stand
+// between a list and a member of its element.
+absl::StatusOr<std::string> PredicateImage(const Value& root, absl::string_view path) {
+  absl::string_view trimmed = path;
+  while (absl::ConsumePrefix(&trimmed, "/")) {
+  }
+  while (absl::ConsumeSuffix(&trimmed, "/")) {
+  }
+  const std::vector<absl::string_view> names = absl::StrSplit(trimmed, '/');
+  const Value* at = &root;
+  for (size_t i = 0; i + 1 < names.size(); ++i) {
+    const Value& next = (*at)[names[i]];
+    if (next.is_object()) {
+      at = &next;
+      continue;
+    }
+    if (!next.is_array()) {
+      return NoImage(path, absl::StrCat(names[i], " is neither an object nor a list"));
+    }
+    uint32_t index = 0;
+    ++i;
+    if (!absl::SimpleAtoi(names[i], &index) || index >= next.size()) {
+      return NoImage(path, absl::StrCat(names[i], " is not an index of the list ", names[i - 1]));
+    }
+    if (!next.At(index).is_object()) {
+      return NoImage(path, absl::StrCat("element ", index, " of ", names[i - 1], " is no object"));
+    }
+    at = &next.At(index);
+  }
+  const Value& image = (*at)[names.back()];
+  if (!image.is_string()) return NoImage(path, absl::StrCat(names.back(), " is not a string"));
+  return image.ToString();
+}
+
+absl::Status OverrideImage(const Value& overrider, Value& root) {
+  if (const Value& predicate = overrider["predicate"]; !predicate.is_null()) {
+    const std::string path = predicate["path"].ToString();
+    ASSIGN_OR_RETURN(const std::string image, PredicateImage(root, path));
+    if (!absl::StartsWith(path, "/")) return NoImage(path, "it does not begin with /");
+    return OverrideImageAt(path, image, overrider, root);
+  }
+  const absl::string_view containers = ContainersPath(root);
+  if (containers.empty()) return absl::OkStatus();
+  ASSIGN_OR_RETURN(const Value list, ContainersAt(root, containers));
+  for (size_t i = 0; i < list.size(); ++i) {
+    RETURN_IF_ERROR(OverrideImageAt(absl::StrCat(containers, "/", i, "/image"),
+                                    list.At(i)["image"].AsString(), overrider, root));
+  }
+  return absl::OkStatus();
+}
+
+bool Contains(const Value& list, const Value& item) {
+  for (const Value& other : list.items()) {
+    if (other == item) return true;
+  }
+  return false;
+}
+
+// Returns a container's command or arguments after the overrider.
+Value OverriddenWords(const Value& words, const Value& overrider) {
+  const absl::string_view op = overrider["operator"].AsString();
+  Value result = Value::Array();
+  for (const Value& word : words.items()) {
+    if (op != "remove" || !Contains(overrider["value"], word)) result.Append(word);
+  }
+  if (op != "add") return result;
+  for (const Value& word : overrider["value"].items()) result.Append(word);
+  return result;
+}
+
+// Changes `field` of the containers that the overrider names. A container without the field gets
+// it, by a removal an empty one.
+absl::Status OverrideWords(absl::string_view field, const Value& overrider, Value& root) {
+  const absl::string_view containers = ContainersPath(root);
+  if (containers.empty()) return absl::OkStatus();
+  ASSIGN_OR_RETURN(const Value list, ContainersAt(root, containers));
+  for (size_t i = 0; i < list.size(); ++i) {
+    const Value& container = list.At(i);
+    if (container["name"].AsString() != overrider["containerName"].AsString()) continue;
+    const Value& words = container[field];
+    const std::string path = absl::StrCat(containers, "/", i, "/", field);
+    if (!words.is_null() && !words.is_array()) {
+      return absl::InvalidArgumentError(absl::StrCat("\"", path, "\" is not a list"));
+    }
+    RETURN_IF_ERROR(PatchOne(words.is_null() ? "add" : "replace", path,
+                             OverriddenWords(words, overrider), root));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status OverrideCommand(const Value& overrider, Value& root) {
+  return OverrideWords("command", overrider, root);
+}
+absl::Status OverrideArgs(const Value& overrider, Value& root) {
+  return OverrideWords("args", overrider, root);
+}
+
+// Changes labels or annotations. Names that are absent are not removed or replaced.
+absl::Status OverrideMap(absl::string_view field, const Value& overrider, Value& root) {
+  const absl::string_view op = overrider["operator"].AsString();
+  if (op == "add" && !overrider["value"].empty() && !root.Get({"metadata", field}).is_object()) {
+    root.Set({"metadata", field}, Value::Object());
+  }
+  for (const json::Member& entry : overrider["value"].members()) {
+    if (op != "add" && !root.Get({"metadata", field}).Has(entry.name())) continue;
+    // A ~ is not escaped: no name of a label or annotation may contain one.
+    const std::string name = absl::StrReplaceAll(entry.name(), {{"/", "~1"}});
+    RETURN_IF_ERROR(PatchOne(op, absl::StrCat("/metadata/", field, "/", name), entry.value, root));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status OverrideLabels(const Value& overrider, Value& root) {
+  return OverrideMap("labels", overrider, root);
+}
+absl::Status OverrideAnnotations(const Value& overrider, Value& root) {
+  return OverrideMap("annotations", overrider, root);
+}
+
+// Returns the operations of a list of {subPath, operator, value}.
+Value OperationsOf(const Value& list) {
+  Value operations = Value::Array();
+  for (const Value& item : list.items()) {
+    operations.Append(
+        Operation(item["operator"].AsString(), item["subPath"].AsString(), item["value"]));
+  }
+  return operations;
+}
+
+absl::StatusOr<std::string> PatchYamlText(absl::string_view text, const Value& operations) {
+  ASSIGN_OR_RETURN(const Value document, yaml::Parse(text));
+  ASSIGN_OR_RETURN(const Value patched, kube::ApplyJsonPatch(document, operations));
+  return yaml::Write(patched);
+}
+
+// Returns the string under a JSON pointer.
+absl::StatusOr<std::string> TextAt(const Value& root, absl::string_view pointer) {
+  const auto refuse = [&](absl::string_view problem) {
+    return absl::InvalidArgumentError(absl::StrCat("fieldPath \"", pointer, "\" ", problem));
+  };
+  std::vector<std::string> names = absl::StrSplit(pointer, '/');
+  if (!pointer.empty() && !names[0].empty()) return refuse("does not begin with /");
+  const Value* at = &root;
+  for (size_t i = 1; i < names.size(); ++i) {
+    const std::string name = absl::StrReplaceAll(names[i], {{"~1", "/"}, {"~0", "~"}});
+    uint32_t index = 0;
+    const bool is_index = at->is_array() && absl::SimpleAtoi(name, &index) && index < at->size();
+    const Value* next = at->is_array() ? (is_index ? &at->At(index) : nullptr) : at->Find(name);
+    if (next == nullptr) return refuse(absl::StrCat("does not exist: there is no ", name));
+    at = next;
+  }
+  if (!at->is_string()) return refuse("does not lead to a string");
+  return at->ToString();
+}
+
+absl::Status OverrideField(const Value& overrider, Value& root) {
+  const std::string pointer = overrider["fieldPath"].ToString();
+  ASSIGN_OR_RETURN(const std::string text, TextAt(root, pointer));
+  const bool is_yaml = !overrider["yaml"].empty();
+  if (!is_yaml && overrider["json"].empty()) {
+    return absl::InvalidArgumentError("it has neither json nor yaml operations");
+  }
+  const Value operations = OperationsOf(overrider[is_yaml ? "yaml" : "json"]);
+  absl::StatusOr<std::string> patched =
+      is_yaml ? PatchYamlText(text, operations) : PatchJsonText(text, operations);
+  if (!patched.ok()) {
+    return base::Annotate(patched.status(), is_yaml ? "YAML" : "JSON", " in ", pointer);
+  }
+  return PatchOne("replace", pointer, *patched, root);
+}
+
+absl::Status OverridePlaintext(const Value& overrider, Value& root) {
+  return PatchOne(overrider["operator"].AsString(), overrider["path"].AsString(),
+                  overrider["value"], root);
+}
+
+struct Step {
+  absl::string_view field;
+  absl::Status (*apply)(const Value& overrider, Value& root);
+};
+constexpr Step kSteps[] = {
+    {"imageOverrider", OverrideImage},
+    {"commandOverrider", OverrideCommand},
+    {"argsOverrider", OverrideArgs},
+    {"labelsOverrider", OverrideLabels},
+    {"annotationsOverrider", OverrideAnnotations},
+    {"fieldOverrider", OverrideField},
+    {"plaintext", OverridePlaintext},
+};
+
+absl::Status CheckResult(const Value& root) {
+  if (root.is_object() && !root["kind"].AsString().empty()) return absl::OkStatus();
+  return absl::InvalidArgumentError("the result has no kind");
+}
+
+}  // namespace
+
+absl::Status ApplyOverriders(const Value& overriders, absl::string_view field,
+                             kube::Object& object) {
+  Value root = object.root();
+  for (const Step& step : kSteps) {
+    const absl::Span<const Value> items = overriders[step.field].items();
+    for (size_t i = 0; i < items.size(); ++i) {
+      absl::Status status = step.apply(items[i], root);
+      if (status.ok()) status = CheckResult(root);
+      RETURN_IF_ERROR(base::Annotate(status, field, ".", step.field, "[", i, "]"));
+    }
+  }
+  object = kube::Object(std::move(root));
+  return absl::OkStatus();
+}
+
+}  // namespace overrides

@@ -1,0 +1,85 @@
+#include "overrides/overrider.h"
+
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "api/keys.h"
+#include "api/reasons.h"
+#include "api/resources.h"
+#include "base/status.h"
+#include "overrides/internal/applied_record.h"
+#include "overrides/internal/apply.h"
+
+namespace overrides {
+namespace {
+
+// Returns "override policy(ns/name)" or "cluster override policy(name)", as in upstream's events.
+std::string EventName(const Policy& policy) {
+  return policy.ns().empty()
+             ? absl::StrCat("cluster override policy(", policy.name(), ")")
+             : absl::StrCat("override policy(", policy.ns(), "/", policy.name(), ")");
+}
+
+std::string PassPrefix(absl::string_view what) { return absl::StrCat(what, " "); }
+
+}  // namespace
+
+// One application of policies: to which manifest, for which cluster.
+struct Overrider::Pass {
+  const kube::Object& manifest;
+  const std::string& cluster;
+  absl::string_view what;
+};
+
+Overrider::Overrider(kube::Manager& manager)
+    : manager_(manager),
+      policies_(manager.cluster()),
+      recorder_(manager.events(), api::kOverrideManagerSource) {}
+
+absl::StatusOr<Overridden> Overrider::Override(const Policies& policies,
+                                               const kube::Object& manifest,
+                                               const std::string& cluster, absl::string_view what) {
+  if (policies.empty()) return Overridden{manifest};
+  const kube::ObjectPtr object = manager_.cluster().Find(api::Clusters(), {"", cluster});
+  if (object == nullptr) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("the Cluster for which override policies are to be applied does not exist"));
+  }
+  const Pass pass = {manifest, cluster, what};
+  Application application = Apply(policies, manifest, api::ClusterView(*object));
+  if (application.failed != nullptr) {
+    Record(pass, *application.failed, application.status);
+    return base::Terminal(base::Annotate(application.status,
+                                         application.failed->object().Describe(),
+                                         " cannot be applied to ", manifest.Describe()));
+  }
+  Overridden result{std::move(application.object)};
+  for (const auto& [annotation, rules] :
+       {std::pair(api::kAppliedClusterOverridesAnnotation, &application.of_cluster_policies),
+        {api::kAppliedOverridesAnnotation, &application.of_policies}}) {
+    for (const AppliedRule& applied : *rules) Record(pass, *applied.policy, absl::OkStatus());
+    if (!rules->empty()) result.annotations.Set(annotation, AppliedRecord(*rules));
+  }
+  return result;
+}
+
+void Overrider::Record(const Pass& pass, const Policy& policy, const absl::Status& result) {
+  const std::string name = EventName(policy);
+  recorder_.Outcome(
+      {.what = absl::StrCat(PassPrefix(pass.what), pass.cluster, " ", name),
+       .about = {kube::ObjectReference::Of(pass.manifest)},
+       .success = {api::reason::kApplyOverridePolicySucceed,
+                   api::message::OverridePolicyApplied(name, pass.cluster)},
+       .failure = {api::reason::kApplyOverridePolicyFailed,
+                   api::message::OverridePolicyNotApplied(name, pass.cluster, result)}},
+      result);
+}
+
+void Overrider::Forget(absl::string_view what) { recorder_.ForgetAll(PassPrefix(what)); }
+
+void AddAnnotations(const json::Value& annotations, json::Value& work_annotations) {
+  for (const json::Member& m : annotations.members()) work_annotations.Set(m.name(), m.value);
+}
+
+}  // namespace overrides

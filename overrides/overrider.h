@@ -1,0 +1,60 @@
+// Overrides manifests for clusters: what the loops that write Works need of override policies.
+#ifndef OVERRIDES_OVERRIDER_H_
+#define OVERRIDES_OVERRIDER_H_
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "base/json.h"
+#include "kube/meta/object.h"
+#include "kube/runtime/event_recorder.h"
+#include "kube/runtime/manager.h"
+#include "overrides/policy.h"
+
+namespace overrides {
+
+struct Overridden {
+  kube::Object manifest;
+  // The annotations with which a Work records what was applied; empty when nothing was. As
+  // upstream's, they stay on a Work to which nothing is applied any more.
+  json::Value annotations = json::Value::Object();
+};
+
+// Thread-safe. A controller that uses it declares with ControllerBuilder::Reads that it reads
+// Clusters and ClusterOverridePolicies, and OverridePolicies if its objects have namespaces.
+class Overrider {
+ public:
+  // REQUIRES: `manager` outlives this object.
+  explicit Overrider(kube::Manager& manager);
+
+  // Returns the policies for objects of a namespace ("" for cluster-scoped objects). Call it once
+  // for all clusters of a pass.
+  Policies PoliciesFor(absl::string_view ns) { return policies_.For(ns); }
+
+  // Returns the manifest with the policies applied for the cluster. An error names policy, field
+  // and object; it is terminal, because only a change of one of them mends it, and that wakes the
+  // loop. A failure, and the pass that ends it, are recorded as events on the object. `what` names
+  // the pass (the key of the binding) for Forget. kFailedPrecondition when there are policies, but
+  // not the Cluster.
+  absl::StatusOr<Overridden> Override(const Policies& policies, const kube::Object& manifest,
+                                      const std::string& cluster, absl::string_view what);
+
+  // Call it when what `what` names does not exist any more.
+  void Forget(absl::string_view what);
+
+ private:
+  struct Pass;
+  void Record(const Pass& pass, const Policy& policy, const absl::Status& result);
+
+  kube::Manager& manager_;
+  ParsedPolicies policies_;
+  kube::EventRecorder recorder_;  // Remembers outcomes by pass, cluster and policy.
+};
+
+// Adds `annotations` to those of a Work.
+void AddAnnotations(const json::Value& annotations, json::Value& work_annotations);
+
+}  // namespace overrides
+
+#endif  // OVERRIDES_OVERRIDER_H_

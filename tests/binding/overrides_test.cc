@@ -1,0 +1,169 @@
+// Override policies in the registered binding loop: what it writes, and what wakes it.
+#include <catch2/catch.hpp>
+#include <string>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "api/binding_scope.h"
+#include "api/keys.h"
+#include "api/names.h"
+#include "binding/binding_reconciler.h"
+#include "tests/support/loops_fixture.h"
+
+namespace {
+
+using Scope = api::scope::Namespaced;
+
+// Two ConfigMaps in each of two clusters.
+struct Fixture : tests::LoopsFixture {
+  Fixture() {
+    Make();
+    REQUIRE(binding::RegisterBinding<Scope>(Context(), 1).ok());
+    Sync({api::Works(), api::ResourceBindings(), api::Clusters(), api::OverridePolicies(),
+          api::ClusterOverridePolicies()});
+    for (const char* name : {"m1", "m2"}) PutCluster(name, "test");
+    for (const char* name : {"app", "other"}) {
+      kube::Object object = kube::Object::Make(tests::kConfigMaps.gvk, {"ns", name});
+      object.Set({"data", "k"}, "plain");
+      server->Put(tests::kConfigMaps, object);
+      PutCached(api::ResourceBindings(), BindingOf(name));
+    }
+    Start();
+    REQUIRE(tests::Eventually([&] { return server->All(api::Works()).size() == 4; }));
+  }
+  static kube::Object BindingOf(const std::string& name) {
+    kube::Object binding = tests::Parse(R"({
+        "apiVersion": "work.karmada.io/v1alpha2", "kind": "ResourceBinding",
+        "metadata": {"namespace": "ns", "generation": 1},
+        "spec": {"resource": {"apiVersion": "v1", "kind": "ConfigMap", "namespace": "ns"},
+                 "clusters": [{"name": "m1"}, {"name": "m2"}]}})");
+    binding.Set({"metadata", "name"}, absl::StrCat(name, "-configmap"));
+    binding.SetLabel(Scope::kIdLabel, absl::StrCat("id-", name));
+    binding.Set({"spec", "resource", "name"}, name);
+    return binding;
+  }
+  void PutCluster(const std::string& name, const std::string& env) {
+    kube::Object cluster = kube::Object::Make(api::Clusters().gvk, {"", name});
+    cluster.SetLabel("env", env);
+    PutCached(api::Clusters(), cluster);
+  }
+  // Stores a policy that selects the ConfigMap app and adds `value` to it under the name of the
+  // policy.
+  void PutPolicy(const std::string& value, absl::string_view target, int generation = 1) {
+    kube::Object policy = kube::Object::Make(api::OverridePolicies().gvk, {"ns", "o"});
+    policy.Set({"metadata", "generation"}, generation);
+    json::Value rule = tests::Json(absl::StrCat(
+        R"({"overriders": {"plaintext": [{"path": "/data/o", "operator": "add", "value": ")", value,
+        R"("}]}})"));
+    if (!target.empty()) rule.Set("targetCluster", tests::Json(target));
+    policy.Set({"spec", "overrideRules"}, json::Value::Array({rule}));
+    policy.Set({"spec", "resourceSelectors"},
+               tests::Json(R"([{"apiVersion": "v1", "kind": "ConfigMap", "name": "app"}])"));
+    PutCached(api::OverridePolicies(), policy);
+  }
+  kube::Object WorkOf(const std::string& name, const std::string& cluster) {
+    return server->Find(api::Works(),
+                        {"karmada-es-" + cluster, api::WorkName("ConfigMap", name, "ns")});
+  }
+  // Returns what the policy has added to a manifest: "<app in m1> <app in m2>"; "-" for nothing.
+  std::string Added() {
+    const auto value = [&](const char* cluster) {
+      const kube::Object work = WorkOf("app", cluster);
+      const json::Value& manifest = work.Get({"spec", "workload", "manifests"}).At(0);
+      return manifest["data"]["o"].ToString("-");
+    };
+    return absl::StrCat(value("m1"), " ", value("m2"));
+  }
+  bool Becomes(const std::string& added) {
+    return tests::Eventually([&] { return Added() == added; });
+  }
+};
+
+TEST_CASE_METHOD(Fixture, "Works follow an override policy that comes, changes and goes") {
+  const std::string other = WorkOf("other", "m1").root()["metadata"]["resourceVersion"].ToString();
+  PutPolicy("first", R"({"clusterNames": ["m1"]})");
+  CHECK(Becomes("first -"));
+  CHECK(WorkOf("app", "m1").Annotation(api::kAppliedOverridesAnnotation) ==
+        R"([{"policyName":"o","overriders":{"plaintext":)"
+        R"([{"path":"/data/o","operator":"add","value":"first"}]}}])");
+  CHECK(WorkOf("app", "m2").Annotation(api::kAppliedOverridesAnnotation).empty());
+  PutPolicy("second", "", 2);
+  CHECK(Becomes("second second"));
+  server->Erase(api::OverridePolicies(), {"ns", "o"});
+  CHECK(Becomes("- -"));
+  // As upstream's, the record stays.
+  CHECK(absl::StrContains(WorkOf("app", "m1").Annotation(api::kAppliedOverridesAnnotation),
+                          R"("value":"second")"));
+  CHECK(WorkOf("other", "m1").root()["metadata"]["resourceVersion"].ToString() == other);
+}
+
+TEST_CASE_METHOD(Fixture, "a pass that gives the same overridden manifests writes nothing") {
+  PutPolicy("first", "");
+  CHECK(Becomes("first first"));
+  // One worker takes the changes in turn: when the second one shows, the first pass is over.
+  const size_t patches = server->Requests("PATCH").size();
+  kube::Object policy = server->Find(api::OverridePolicies(), {"ns", "o"});
+  json::Value rules = policy.Get({"spec", "overrideRules"});
+  rules.Append(tests::Json(R"({"targetCluster": {"clusterNames": ["m9"]}, "overriders": {}})"));
+  policy.Set({"spec", "overrideRules"}, rules);
+  PutCached(api::OverridePolicies(), policy);
+  PutCached(api::ClusterOverridePolicies(), tests::Parse(R"({
+      "apiVersion": "policy.karmada.io/v1alpha1", "kind": "ClusterOverridePolicy",
+      "metadata": {"name": "c"},
+      "spec": {"resourceSelectors": [{"apiVersion": "v1", "kind": "ConfigMap", "name": "other"}],
+               "overrideRules": [{"targetCluster": {"clusterNames": ["m1"]}, "overriders": {
+                   "plaintext": [{"path": "/data/o", "operator": "add", "value": "v"}]}}]}})"));
+  CHECK(tests::Eventually([&] {
+    const kube::Object work = WorkOf("other", "m1");
+    return !work.Annotation(api::kAppliedClusterOverridesAnnotation).empty();
+  }));
+  CHECK(server->Requests("PATCH").size() == patches + 1);
+}
+
+TEST_CASE_METHOD(Fixture, "Works follow the labels of a cluster that a rule means") {
+  PutPolicy("first", R"({"labelSelector": {"matchLabels": {"env": "prod"}}})");
+  PutCluster("m2", "prod");
+  CHECK(Becomes("- first"));
+  PutCluster("m2", "test");
+  CHECK(Becomes("- -"));
+}
+
+TEST_CASE_METHOD(Fixture, "a policy that cannot be applied keeps no Work from other clusters") {
+  const auto reports = [&](const std::string& text) {
+    return tests::Eventually([&] {
+      for (const std::string& event : recorded->All()) {
+        if (absl::StrContains(event, text)) return true;
+      }
+      return false;
+    });
+  };
+  kube::Object policy = kube::Object::Make(api::ClusterOverridePolicies().gvk, {"", "c"});
+  policy.Set({"metadata", "generation"}, 1);
+  policy.Set({"spec", "overrideRules"}, tests::Json(R"([
+      {"targetCluster": {"clusterNames": ["m1"]},
+       "overriders": {"plaintext": [{"path": "/data/none", "operator": "remove"}]}},
+      {"targetCluster": {"clusterNames": ["m2"]},
+       "overriders": {"plaintext": [{"path": "/data/o", "operator": "add", "value": "v"}]}}])"));
+  PutCached(api::ClusterOverridePolicies(), policy);
+  CHECK(Becomes("- v"));
+  const std::string why =
+      "spec.overrideRules[0].overriders.plaintext[0]: remove operation does not apply to "
+      "\"/data/none\": the path does not exist";
+  CHECK(
+      reports("Warning ApplyOverridePolicyFailed ConfigMap: Apply cluster override policy(c) for "
+              "cluster(m1) failed: " +
+              why));
+  CHECK(
+      reports("Warning SyncWorkFailed ResourceBinding: cluster m1: ClusterOverridePolicy c cannot "
+              "be applied to ConfigMap ns/app: " +
+              why));
+  policy.Set({"metadata", "generation"}, 2);
+  policy.Set({"spec", "overrideRules"}, tests::Json(R"([{"overriders": {}}])"));
+  PutCached(api::ClusterOverridePolicies(), policy);
+  CHECK(Becomes("- -"));
+  CHECK(
+      reports("Normal ApplyOverridePolicySucceed ConfigMap: Apply cluster override policy(c) for "
+              "cluster(m1) succeed."));
+}
+
+}  // namespace

@@ -1,0 +1,152 @@
+// Replays tests/data/overrides: what we make of an object must be what upstream makes of it.
+#include "overrides/internal/apply.h"
+
+#include <catch2/catch.hpp>
+#include <fstream>
+#include <memory>
+#include <sstream>
+#include <string>
+
+#include "absl/strings/match.h"
+#include "base/json.h"
+#include "base/yaml.h"
+#include "overrides/internal/applied_record.h"
+
+namespace {
+
+using json::Value;
+
+Value ReadYaml(const std::string& path) {
+  const std::ifstream file(path);
+  REQUIRE(file.good());
+  std::stringstream text;
+  text << file.rdbuf();
+  absl::StatusOr<Value> value = yaml::Parse(text.str());
+  INFO(value.status());
+  REQUIRE(value.ok());
+  return *std::move(value);
+}
+
+Value ParseJson(absl::string_view text) {
+  absl::StatusOr<Value> value = json::Parse(text);
+  INFO(text << value.status());
+  REQUIRE(value.ok());
+  return *std::move(value);
+}
+
+kube::Object PolicyObject(const Value& policy) {
+  Value root = Value::Object({{"apiVersion", "policy.karmada.io/v1alpha1"},
+                              {"kind", policy["kind"]},
+                              {"spec", policy["spec"]}});
+  root.Set({"metadata", "name"}, policy["name"]);
+  if (policy.Has("namespace")) root.Set({"metadata", "namespace"}, policy["namespace"]);
+  return kube::Object(std::move(root));
+}
+
+// Only what the cache would give: OverridePolicies of the object's namespace.
+overrides::Policies PoliciesOf(const Value& list, absl::string_view ns) {
+  overrides::Policies policies;
+  for (const Value& item : list.items()) {
+    const auto policy = std::make_shared<const overrides::Policy>(kube::Share(PolicyObject(item)));
+    if (policy->ns().empty()) policies.cluster_wide.push_back(policy);
+    if (!policy->ns().empty() && policy->ns() == ns) policies.of_namespace.push_back(policy);
+  }
+  return policies;
+}
+
+kube::Object ClusterOf(const Value& test) {
+  return test.Has("cluster") ? kube::Object(test["cluster"])
+                             : kube::Object(ParseJson(R"({"metadata": {"name": "member1"}})"));
+}
+
+overrides::Application Run(const Value& test) {
+  const kube::Object object(test["object"]);
+  const kube::Object cluster = ClusterOf(test);
+  return overrides::Apply(PoliciesOf(test["policies"], object.ns()), object,
+                          api::ClusterView(cluster));
+}
+
+// Texts inside strings may be YAML that is quoted otherwise.
+bool IsYamlCase(const Value& test) { return absl::StrContains(test["name"].AsString(), "YAML"); }
+
+Value WithYamlParsed(Value object) {
+  const absl::StatusOr<Value> parsed = yaml::Parse(object.Get({"data", "f"}).AsString());
+  REQUIRE(parsed.ok());
+  object.Set({"data", "f"}, *parsed);
+  return object;
+}
+
+TEST_CASE("overrides make of an object what upstream makes of it") {
+  const Value cases = ReadYaml("tests/data/overrides/cases.yaml");
+  const Value recorded = ReadYaml("tests/data/overrides/cases.upstream.json");
+  CHECK(cases.size() == recorded.size());
+  for (const Value& test : cases.items()) {
+    const Value& upstream = recorded[test["name"].AsString()];
+    REQUIRE(upstream.is_object());
+    const overrides::Application ours = Run(test);
+    INFO(test["name"].AsString() << "\nours: " << ours.status << " "
+                                 << json::Write(ours.object.root())
+                                 << "\nupstream: " << json::Write(upstream));
+    const bool fails = upstream.Has("error") || test.Has("differs");
+    CHECK(ours.status.ok() == !fails);
+    CHECK((ours.failed != nullptr) == fails);
+    if (fails || !ours.status.ok()) continue;
+    if (IsYamlCase(test)) {
+      CHECK(WithYamlParsed(ours.object.root()) == WithYamlParsed(upstream["object"]));
+    } else {
+      CHECK(json::Write(ours.object.root()) == json::Write(upstream["object"]));
+    }
+    CHECK(overrides::AppliedRecord(ours.of_cluster_policies) == upstream["cluster"].AsString());
+    CHECK(overrides::AppliedRecord(ours.of_policies) == upstream["namespaced"].AsString());
+  }
+}
+
+// Returns the error that a ClusterOverridePolicy with these overriders gives for a Pod.
+std::string ErrorOf(absl::string_view overriders) {
+  Value test = ParseJson(R"({"object": {"apiVersion": "v1", "kind": "Pod",
+      "metadata": {"name": "x", "namespace": "shop"}, "data": {"f": "{}", "y": "a: ["},
+      "spec": {"containers": [{"name": "c", "image": "Bad"}]}},
+      "policies": [{"kind": "ClusterOverridePolicy", "name": "p"}]})");
+  test.Mutable("policies")
+      .MutableAt(0)
+      .Set("spec", Value::Object(
+                       {{"overrideRules",
+                         Value::Array({Value::Object({{"overriders", Value::Object()}}),
+                                       Value::Object({{"overriders", ParseJson(overriders)}})})}}));
+  const overrides::Application application = Run(test);
+  REQUIRE_FALSE(application.status.ok());
+  CHECK(application.failed->name() == "p");
+  return std::string(application.status.message());
+}
+
+TEST_CASE("an error names the overrider in the policy and the path in the object") {
+  const std::string rule = "spec.overrideRules[1].overriders.";
+  CHECK(
+      ErrorOf(R"({"plaintext": [{"path": "/spec/a", "operator": "add", "value": 1},
+                                  {"path": "/spec/b", "operator": "remove"}]})") ==
+      rule +
+          R"(plaintext[1]: remove operation does not apply to "/spec/b": the path does not exist)");
+  CHECK(
+      ErrorOf(R"({"imageOverrider": [{"component": "Tag", "operator": "remove"}]})") ==
+      rule +
+          R"(imageOverrider[0]: image "Bad" at /spec/containers/0/image: repository name must be lowercase)");
+  CHECK(
+      ErrorOf(R"({"imageOverrider": [{"component": "Tag", "operator": "remove",
+                                        "predicate": {"path": "/spec/containers/4/image"}}]})") ==
+      rule +
+          R"(imageOverrider[0]: predicate path "/spec/containers/4/image" does not lead to an image: )"
+          "4 is not an index of the list containers");
+  CHECK(ErrorOf(R"({"fieldOverrider": [{"fieldPath": "/data/g", "json": [
+                     {"subPath": "/a", "operator": "add", "value": 1}]}]})") ==
+        rule + R"(fieldOverrider[0]: fieldPath "/data/g" does not exist: there is no g)");
+  CHECK(
+      ErrorOf(R"({"fieldOverrider": [{"fieldPath": "/data/f", "json": [
+                     {"subPath": "/a", "operator": "remove"}]}]})") ==
+      rule +
+          R"(fieldOverrider[0]: JSON in /data/f: remove operation does not apply to "/a": the path does not exist)");
+  CHECK(absl::StartsWith(ErrorOf(R"({"fieldOverrider": [{"fieldPath": "/data/y", "yaml": [
+                                      {"subPath": "/a", "operator": "remove"}]}]})"),
+                         rule + "fieldOverrider[0]: YAML in /data/y: "));
+}
+
+}  // namespace
