@@ -35,3 +35,6 @@ class ScenarioTest(DaemonCase):
 
     def test_policy_priority(self):
         self.check("policy-priority")
+
+    def test_overrides(self):
+        self.check("overrides")
