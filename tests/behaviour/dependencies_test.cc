@@ -33,7 +33,7 @@ spec:
                           name, selector);
 }
 
-constexpr char kRobotYaml[] = R"(
+constexpr char kWalkingRobot[] = R"(
 apiVersion: $NS.example.io/v1
 kind: Robot
 metadata: {name: one, namespace: $NS}
@@ -211,10 +211,8 @@ TEST_CASE("Dependencies of a customized kind follow its customization") {
   Bindings bindings;
   ControlPlane& plane = bindings.plane;
   const std::string robot = "one-robot";
-  for (const char* cluster : {"host", "member1", "member2"}) {
-    plane.Apply(cluster, In(bindings.ns, Definition("Robot", "robots")));
-  }
-  bindings.Apply(kRobotYaml);
+  plane.ApplyEverywhere(In(bindings.ns, Definition("Robot", "robots")));
+  bindings.Apply(kWalkingRobot);
   bindings.Apply(Customization("Robot", kRobotScripts));
   bindings.Apply(DependenciesPolicy("robots", "{apiVersion: $NS.example.io/v1, kind: Robot}"));
   REQUIRE(bindings.Records(robot, {"ConfigMap/walk"}));

@@ -4,7 +4,6 @@
 #include <catch2/catch.hpp>
 
 #include "absl/strings/match.h"
-#include "absl/strings/str_cat.h"
 #include "absl/strings/substitute.h"
 #include "sandbox/api_server.h"
 #include "sandbox/fleet.h"
@@ -47,7 +46,7 @@ spec:
 }
 
 // What is served is asked for more often while a policy waits for a kind, here for Ghosts.
-constexpr char kRobots[] = R"(
+constexpr char kRobotsPolicy[] = R"(
 apiVersion: policy.karmada.io/v1alpha1
 kind: PropagationPolicy
 metadata: {name: robots, namespace: $NS}
@@ -56,11 +55,6 @@ spec:
   - {apiVersion: $NS.example.io/v1, kind: Robot}
   - {apiVersion: $NS.example.io/v1, kind: Ghost}
   placement: {clusterAffinity: {clusterNames: [member1]}}
----
-apiVersion: $NS.example.io/v1
-kind: Robot
-metadata: {name: one, namespace: $NS}
-spec: {arms: 2}
 )";
 
 }  // namespace
@@ -72,10 +66,7 @@ TEST_CASE("An edit between the first look at a template and the first list of it
   plane.Apply("host", In(ns, kNamespaceYaml));
   plane.Apply("host", In(ns, Settings("first")));
   plane.Apply("host", In(ns, kSettingsPolicy));
-  const auto value = [&] {
-    const auto config = plane.Get("member1", kConfigMap, {ns, "settings"});
-    return config ? config->Get({"data", "k"}).ToString() : "";
-  };
+  const auto value = [&] { return SettingIn(plane, "member1", ns); };
   REQUIRE(plane.Eventually([&] { return value() == "first"; }));
 
   plane.StopDaemon();
@@ -95,12 +86,11 @@ TEST_CASE("An edit while the version that a policy names is not served lands onc
           "[sandbox]") {
   ControlPlane plane({.daemon_flags = {"--v=1"}});
   const std::string ns = plane.UniqueNamespace("gap");
-  for (const char* cluster : {"host", "member1", "member2"}) {
-    plane.Apply(cluster, In(ns, RobotDefinition(true)));
-  }
+  plane.ApplyEverywhere(In(ns, RobotDefinition(true)));
   plane.Apply("host", In(ns, kNamespaceYaml));
-  plane.Apply("host", In(ns, kRobots));
-  const kube::Gvk robot{absl::StrCat(ns, ".example.io"), "v1", "Robot"};
+  plane.Apply("host", In(ns, kRobotsPolicy));
+  plane.Apply("host", In(ns, kRobotYaml));
+  const kube::Gvk robot = DefinedKind(ns, "Robot");
   const auto arms = [&] {
     const auto one = plane.Get("member1", robot, {ns, "one"});
     return one ? one->Get({"spec", "arms"}).AsInt() : 0;

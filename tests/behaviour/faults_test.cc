@@ -15,11 +15,6 @@
 namespace tests {
 namespace {
 
-std::string ConfigIn(ControlPlane& plane, const std::string& member, const std::string& ns) {
-  const auto config = plane.Get(member, kConfigMap, {ns, "settings"});
-  return config ? config->Get({"data", "k"}).ToString() : "";
-}
-
 void ApplySettings(ControlPlane& plane, const std::string& ns) {
   plane.Apply("host", In(ns, kNamespaceYaml));
   plane.Apply("host", In(ns, kSettingsPolicy));
@@ -31,7 +26,7 @@ void Change(ControlPlane& plane, const std::string& ns, const std::string& value
 }
 
 bool IsEverywhere(ControlPlane& plane, const std::string& ns, const std::string& value) {
-  return ConfigIn(plane, "member1", ns) == value && ConfigIn(plane, "member2", ns) == value;
+  return SettingIn(plane, "member1", ns) == value && SettingIn(plane, "member2", ns) == value;
 }
 
 // Returns the versions of all objects of the kind in a namespace of the control plane.
@@ -62,7 +57,7 @@ TEST_CASE("A member that was cut off gets what it missed", "[sandbox]") {
   faults.SetPartitioned(true);
   REQUIRE(plane.Eventually([&] { return !IsReady(plane, "member2"); }));
   Change(plane, ns, "second");
-  CHECK(plane.Eventually([&] { return ConfigIn(plane, "member1", ns) == "second"; }));
+  CHECK(plane.Eventually([&] { return SettingIn(plane, "member1", ns) == "second"; }));
   CHECK(IsReady(plane, "member1"));
 
   faults.SetPartitioned(false);

@@ -70,14 +70,12 @@ spec:
 struct Machines {
   ControlPlane plane;
   std::string ns = plane.UniqueNamespace("machine");
-  kube::Gvk gvk{absl::StrCat(ns, ".example.io"), "v1", "Machine"};
+  kube::Gvk gvk = DefinedKind(ns, "Machine");
   kube::ObjectKey key{ns, "one"};
 
   Machines() {
     plane.Apply("host", In(ns, kNamespaceYaml));
-    for (const char* cluster : {"host", "member1", "member2"}) {
-      plane.Apply(cluster, In(ns, Definition("Machine", "machines", StatusPlace::kSubresource)));
-    }
+    plane.ApplyEverywhere(In(ns, Definition("Machine", "machines", StatusPlace::kSubresource)));
     plane.Apply("host", In(ns, Customization("Machine", kMachineScripts)));
     plane.Apply("host", In(ns, kMachineYaml));
     plane.Apply("host",

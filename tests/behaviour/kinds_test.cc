@@ -4,7 +4,6 @@
 #include <catch2/catch.hpp>
 
 #include "absl/strings/match.h"
-#include "absl/strings/str_cat.h"
 #include "api/names.h"
 #include "tests/behaviour/manifests.h"
 #include "tests/support/control_plane.h"
@@ -69,7 +68,6 @@ metadata: {name: $NS, labels: {namespace.karmada.io/skip-auto-propagation: "true
 TEST_CASE("A custom resource follows its definition into the members") {
   ControlPlane plane;
   const std::string ns = plane.UniqueNamespace("custom");
-  const std::string group = absl::StrCat(ns, ".example.io");
   plane.Apply("host", In(ns, kNamespaceYaml));
   plane.Apply("host", In(ns, Definition("Foo", "foos")));
   plane.Apply("host", In(ns, R"(
@@ -88,7 +86,7 @@ kind: Foo
 metadata: {name: one, namespace: $NS}
 spec: {size: 3, nested: {list: [1, 2, 3]}}
 )"));
-  const kube::Gvk foo{group, "v1", "Foo"};
+  const kube::Gvk foo = DefinedKind(ns, "Foo");
   CHECK(plane.Eventually(
       [&] {
         const auto one = plane.Get("member1", foo, {ns, "one"});
@@ -190,9 +188,7 @@ TEST_CASE("A changed rule of a kind leaves the report on an object that was neve
   ControlPlane plane;
   const std::string ns = plane.UniqueNamespace("unapplied");
   plane.Apply("host", In(ns, kNamespaceYaml));
-  for (const char* cluster : {"host", "member1", "member2"}) {
-    plane.Apply(cluster, In(ns, Definition("Robot", "robots")));
-  }
+  plane.ApplyEverywhere(In(ns, Definition("Robot", "robots")));
   REQUIRE(plane.Eventually([&] { return plane.Exists("member1", kNamespace, {"", ns}); }));
   plane.Apply("member1", In(ns, R"(
 apiVersion: $NS.example.io/v1
@@ -235,7 +231,7 @@ spec:
   CHECK(plane.Eventually([&] { return health() == "Unhealthy"; }));
   CHECK(plane.Always([&] { return reason() == "AppliedFailed"; }));
   // Delete the failing object, because other tests use the same plane.
-  plane.Delete("host", {absl::StrCat(ns, ".example.io"), "v1", "Robot"}, {ns, "theirs"});
+  plane.Delete("host", DefinedKind(ns, "Robot"), {ns, "theirs"});
   CHECK(plane.Eventually([&] { return reason().empty(); }));
 }
 
@@ -244,9 +240,7 @@ TEST_CASE(
   ControlPlane plane;
   const std::string ns = plane.UniqueNamespace("plain");
   plane.Apply("host", In(ns, kNamespaceYaml));
-  for (const char* cluster : {"host", "member1", "member2"}) {
-    plane.Apply(cluster, In(ns, Definition("Release", "releases", StatusPlace::kOnObject)));
-  }
+  plane.ApplyEverywhere(In(ns, Definition("Release", "releases", StatusPlace::kOnObject)));
   plane.Apply("host", In(ns, Customization("Release", R"(
     statusAggregation:
       luaScript: |
@@ -271,7 +265,7 @@ spec:
   resourceSelectors: [{apiVersion: $NS.example.io/v1, kind: Release}]
   placement: {clusterAffinity: {clusterNames: [member1, member2]}}
 )"));
-  const kube::Gvk gvk{absl::StrCat(ns, ".example.io"), "v1", "Release"};
+  const kube::Gvk gvk = DefinedKind(ns, "Release");
   const kube::ObjectKey key{ns, "one"};
   REQUIRE(plane.Eventually(
       [&] { return plane.Exists("member1", gvk, key) && plane.Exists("member2", gvk, key); }));

@@ -4,6 +4,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/substitute.h"
+#include "tests/support/control_plane.h"
 
 namespace tests {
 
@@ -38,6 +39,11 @@ data: {k: $0}
                           value);
 }
 
+std::string SettingIn(ControlPlane& plane, const std::string& cluster, const std::string& ns) {
+  const auto settings = plane.Get(cluster, kConfigMap, {ns, "settings"});
+  return settings ? settings->Get({"data", "k"}).ToString() : "";
+}
+
 std::string Definition(const std::string& kind, const std::string& plural, StatusPlace status) {
   std::string definition = absl::Substitute(R"(
 apiVersion: apiextensions.k8s.io/v1
@@ -63,6 +69,10 @@ spec:
   definition += status == StatusPlace::kSubresource ? "    subresources: {status: {}}\n"
                                                     : "    subresources: {}\n";
   return definition;
+}
+
+kube::Gvk DefinedKind(const std::string& ns, const std::string& kind) {
+  return {absl::StrCat(ns, ".example.io"), "v1", kind};
 }
 
 std::string Customization(const std::string& kind, const std::string& scripts) {

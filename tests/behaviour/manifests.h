@@ -1,5 +1,5 @@
-// Manifests and kinds that the behaviour tests share. Manifests are YAML in which $NS stands for
-// the namespace of the test; cluster-scoped objects have it as their name.
+// Manifests, kinds and settings that the behaviour tests share. Manifests are YAML in which $NS
+// stands for the namespace of the test; cluster-scoped objects have it as their name.
 //
 //   plane.Apply("host", In(ns, Definition("Robot", "robots")));
 #ifndef TESTS_BEHAVIOUR_MANIFESTS_H_
@@ -10,6 +10,8 @@
 #include "kube/meta/names.h"
 
 namespace tests {
+
+class ControlPlane;
 
 inline const kube::Gvk kDeployment{"apps", "v1", "Deployment"};
 inline const kube::Gvk kJob{"batch", "v1", "Job"};
@@ -55,6 +57,9 @@ spec:
   placement: {clusterAffinity: {clusterNames: [member1, member2]}}
 )";
 
+// Returns the value of these settings in a cluster; "" when it does not have them.
+std::string SettingIn(ControlPlane& plane, const std::string& cluster, const std::string& ns);
+
 // Where objects of a defined kind have their status: nowhere, in the object like any other field,
 // or in a subresource, so that an edit of the object does not change it.
 enum class StatusPlace { kNone, kOnObject, kSubresource };
@@ -64,6 +69,16 @@ enum class StatusPlace { kNone, kOnObject, kSubresource };
 // do not interfere.
 std::string Definition(const std::string& kind, const std::string& plural,
                        StatusPlace status = StatusPlace::kNone);
+
+// Returns the kind that is defined so with this namespace in place of $NS.
+kube::Gvk DefinedKind(const std::string& ns, const std::string& kind);
+// An object of such a kind.
+inline constexpr char kRobotYaml[] = R"(
+apiVersion: $NS.example.io/v1
+kind: Robot
+metadata: {name: one, namespace: $NS}
+spec: {arms: 2}
+)";
 
 // Returns a customization $NS of such a kind. `scripts` is the content of its spec.customizations:
 // lines of YAML, indented by four.

@@ -25,12 +25,13 @@ struct Settled {
 
   Settled() { plane.Apply("host", In(ns, kNamespaceYaml)); }
 
-  std::string ValueIn(const std::string& member) {
-    const auto config = plane.Get(member, kConfigMap, {ns, "settings"});
-    return config ? config->Get({"data", "k"}).ToString() : "";
-  }
   bool Reads(const std::string& member, const std::string& value) {
-    return plane.Eventually([&] { return ValueIn(member) == value; });
+    return plane.Eventually([&] { return SettingIn(plane, member, ns) == value; });
+  }
+  // Propagates the settings to both members.
+  void ApplySettings() {
+    plane.Apply("host", In(ns, Settings("first")));
+    plane.Apply("host", In(ns, kSettingsPolicy));
   }
   // Returns the message of an event in the test's namespace; "" when there is none yet.
   std::string EventWith(const std::string& reason, const std::string& kind) {
@@ -47,6 +48,18 @@ struct Settled {
     return plane.Get("host", kWork,
                      {api::ExecutionNamespace(member), api::WorkName("ConfigMap", "settings", ns)});
   }
+  // Returns whether the Work for member1 and an event report that the member denies it.
+  bool IsReported(const std::string& denial) {
+    return plane.Eventually([&] {
+      const auto work = WorkIn("member1");
+      if (!work) return false;
+      const json::Value* applied =
+          kube::FindCondition(work->Get({"status", "conditions"}), "Applied");
+      return applied != nullptr && (*applied)["status"].AsString() == "False" &&
+             absl::StrContains((*applied)["message"].AsString(), denial) &&
+             absl::StrContains(EventWith("SyncFailed", "ConfigMap"), denial);
+    });
+  }
 };
 
 }  // namespace
@@ -56,8 +69,7 @@ TEST_CASE("A healthy member whose credentials or endpoint change is followed as 
   Settled s;
   s.plane.Apply("host", In(s.ns, WebDeployment()));
   s.plane.Apply("host", In(s.ns, DividedPolicy(kWebSelector, 1, 1)));
-  s.plane.Apply("host", In(s.ns, Settings("first")));
-  s.plane.Apply("host", In(s.ns, kSettingsPolicy));
+  s.ApplySettings();
   REQUIRE(s.Reads("member1", "first"));
   const auto ready = [&] {
     const auto web = s.plane.Get("host", kDeployment, {s.ns, "web"});
@@ -102,19 +114,9 @@ TEST_CASE("A member that denies with the code of a conflict is reported, and hol
   SECTION("for a reason of its own") {
     faults.FailNext(100000, 409, "POST", path, "Taken", denial);
   }
-  s.plane.Apply("host", In(s.ns, Settings("first")));
-  s.plane.Apply("host", In(s.ns, kSettingsPolicy));
+  s.ApplySettings();
   CHECK(s.Reads("member2", "first"));
-  CHECK(s.plane.Eventually([&] {
-    const auto work = s.WorkIn("member1");
-    if (!work) return false;
-    const json::Value* applied =
-        kube::FindCondition(work->Get({"status", "conditions"}), "Applied");
-    return applied != nullptr && (*applied)["status"].AsString() == "False" &&
-           absl::StrContains((*applied)["message"].AsString(), denial);
-  }));
-  CHECK(s.plane.Eventually(
-      [&] { return absl::StrContains(s.EventWith("SyncFailed", "ConfigMap"), denial); }));
+  CHECK(s.IsReported(denial));
   faults.Clear();
   CHECK(s.Reads("member1", "first"));
 }
@@ -138,8 +140,7 @@ spec: {syncMode: Pull}
 TEST_CASE("A deletion that a member denies is reported on the Work and the template", "[sandbox]") {
   Settled s;
   const std::string denial = R"(admission webhook "guard" denied the request)";
-  s.plane.Apply("host", In(s.ns, Settings("first")));
-  s.plane.Apply("host", In(s.ns, kSettingsPolicy));
+  s.ApplySettings();
   REQUIRE(s.Reads("member1", "first"));
   sandbox::Faults& faults = s.plane.fleet()->member("member1")->faults();
   const int code = GENERATE(403, 409);
@@ -147,16 +148,7 @@ TEST_CASE("A deletion that a member denies is reported on the Work and the templ
                   "Denied", denial);
   s.plane.Patch("host", kPolicy, {s.ns, "settings"},
                 R"({"spec":{"placement":{"clusterAffinity":{"clusterNames":["member2"]}}}})");
-  CHECK(s.plane.Eventually([&] {
-    const auto work = s.WorkIn("member1");
-    if (!work) return false;
-    const json::Value* applied =
-        kube::FindCondition(work->Get({"status", "conditions"}), "Applied");
-    return applied != nullptr && (*applied)["status"].AsString() == "False" &&
-           absl::StrContains((*applied)["message"].AsString(), denial);
-  }));
-  CHECK(s.plane.Eventually(
-      [&] { return absl::StrContains(s.EventWith("SyncFailed", "ConfigMap"), denial); }));
+  CHECK(s.IsReported(denial));
   CHECK(s.plane.Exists("member1", kConfigMap, {s.ns, "settings"}));
   faults.Clear();
   CHECK(s.plane.Eventually([&] {
@@ -183,8 +175,7 @@ TEST_CASE("A Work that is denied with the code of a conflict is reported, and ho
 
 TEST_CASE("Drift that cannot be put back because of conflicts is logged", "[sandbox]") {
   Settled s;
-  s.plane.Apply("host", In(s.ns, Settings("first")));
-  s.plane.Apply("host", In(s.ns, kSettingsPolicy));
+  s.ApplySettings();
   REQUIRE(s.Reads("member1", "first"));
   s.plane.StopDaemon();
   s.plane.Patch("member1", kConfigMap, {s.ns, "settings"}, R"({"data":{"k":"theirs"}})");
@@ -199,9 +190,7 @@ TEST_CASE("Drift that cannot be put back because of conflicts is logged", "[sand
 
 TEST_CASE("Objects in members go although their definition went first", "[sandbox]") {
   Settled s;
-  for (const char* cluster : {"host", "member1", "member2"}) {
-    s.plane.Apply(cluster, In(s.ns, Definition("Robot", "robots")));
-  }
+  s.plane.ApplyEverywhere(In(s.ns, Definition("Robot", "robots")));
   s.plane.Apply("host", In(s.ns, R"(
 apiVersion: policy.karmada.io/v1alpha1
 kind: PropagationPolicy
@@ -209,13 +198,9 @@ metadata: {name: robots, namespace: $NS}
 spec:
   resourceSelectors: [{apiVersion: $NS.example.io/v1, kind: Robot}]
   placement: {clusterAffinity: {clusterNames: [member1]}}
----
-apiVersion: $NS.example.io/v1
-kind: Robot
-metadata: {name: one, namespace: $NS}
-spec: {arms: 2}
 )"));
-  const kube::Gvk robot{absl::StrCat(s.ns, ".example.io"), "v1", "Robot"};
+  s.plane.Apply("host", In(s.ns, kRobotYaml));
+  const kube::Gvk robot = DefinedKind(s.ns, "Robot");
   const kube::ObjectKey one{s.ns, "one"};
   REQUIRE(
       s.plane.Eventually([&] { return s.plane.Exists("member1", robot, one); }, absl::Seconds(90)));

@@ -32,6 +32,12 @@ spec:
 
 std::string PolicyName(const std::string& ns) { return absl::StrCat("p-", ns); }
 
+bool RobotArrives(ControlPlane& plane, const std::string& ns) {
+  return plane.Eventually([&] {
+    return plane.Exists("member1", DefinedKind(ns, "Robot"), {ns, "one"});
+  });
+}
+
 }  // namespace
 
 TEST_CASE("What has no effect yet is reported when it comes or changes, and not at a start") {
@@ -110,17 +116,9 @@ TEST_CASE("A policy that names a kind that is not served is told so, until the k
   plane.Patch("host", kPolicy, {ns, PolicyName(ns)}, In(ns, R"({"spec":{"resourceSelectors":[
                   {"apiVersion":"$NS.example.io/v1","kind":"Robot"}]}})"));
   REQUIRE(plane.Eventually([&] { return StrContains(events(), "example.io/v1 Robot, which"); }));
-  for (const char* cluster : {"member1", "member2", "host"}) {
-    plane.Apply(cluster, In(ns, Definition("Robot", "robots")));
-  }
-  plane.Apply("host", In(ns, R"(
-apiVersion: $NS.example.io/v1
-kind: Robot
-metadata: {name: one, namespace: $NS}
-)"));
-  CHECK(plane.Eventually([&] {
-    return plane.Exists("member1", {absl::StrCat(ns, ".example.io"), "v1", "Robot"}, {ns, "one"});
-  }));
+  plane.ApplyEverywhere(In(ns, Definition("Robot", "robots")));
+  plane.Apply("host", In(ns, kRobotYaml));
+  CHECK(RobotArrives(plane, ns));
 }
 
 // The other member never serves the kind, and no policy may choose it. Clusters collect their
@@ -144,14 +142,8 @@ spec:
   - {apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, name: robots.$NS.example.io}
   placement: {clusterAffinity: {clusterNames: [member1]}}
 )")));
-  plane.Apply("host", In(ns, R"(
-apiVersion: $NS.example.io/v1
-kind: Robot
-metadata: {name: one, namespace: $NS}
-)"));
-  CHECK(plane.Eventually([&] {
-    return plane.Exists("member1", {absl::StrCat(ns, ".example.io"), "v1", "Robot"}, {ns, "one"});
-  }));
+  plane.Apply("host", In(ns, kRobotYaml));
+  CHECK(RobotArrives(plane, ns));
 }
 
 }  // namespace tests

@@ -180,6 +180,13 @@ ControlPlane::Cluster& ControlPlane::cluster(const std::string& name) {
 
 kube::Client& ControlPlane::client(const std::string& name) { return cluster(name).client; }
 
+void ControlPlane::ApplyEverywhere(const std::string& yaml) {
+  for (const auto& [name, path] : kubeconfigs_) {
+    if (name != "host") Apply(name, yaml);
+  }
+  Apply("host", yaml);
+}
+
 absl::Status ControlPlane::TryApply(const std::string& name, const kube::Object& object) {
   Cluster& c = cluster(name);
   absl::StatusOr<kube::Resource> resource = c.mapper.ForKind(object.gvk(), {});

@@ -49,6 +49,8 @@ class ControlPlane {
   kube::Client& client(const std::string& cluster);
   // Creates or merge-patches every document; fails the test on an error.
   void Apply(const std::string& cluster, const std::string& yaml);
+  // Does so in every member and then in the control plane.
+  void ApplyEverywhere(const std::string& yaml);
   absl::Status TryApply(const std::string& cluster, const kube::Object& object);
   void Patch(const std::string& cluster, const kube::Gvk& gvk, const kube::ObjectKey& key,
              const std::string& merge_patch, const std::string& subresource = "");
