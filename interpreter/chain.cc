@@ -54,6 +54,12 @@ using Histograms = absl::flat_hash_map<Series, metrics::Histogram*, SeriesHash, 
 
 constexpr char kPassOnPayload[] = "interpreter/pass-on";
 
+// Returns the label for the outcome of an operation.
+absl::string_view ResultOf(const absl::Status& status) {
+  if (status.ok()) return "success";
+  return IsPassOn(status) ? "passed_on" : "error";
+}
+
 // Returns a layer's error with a code that loops may see (interpreter.h).
 absl::Status ForLoops(const absl::Status& error) {
   switch (error.code()) {
@@ -173,7 +179,8 @@ class Chain : public Interpreter {
       if (!backend->Has(gvk, op)) continue;
       const base::SteadyTime began = base::RealClock().SteadyNow();
       absl::StatusOr<T> answer = call(*backend);
-      Observe(*backend, gvk, op, base::RealClock().SteadyNow() - began, answer.status());
+      Observe({backend->layer(), gvk.kind, op, ResultOf(answer.status())},
+              base::RealClock().SteadyNow() - began);
       passed_on = IsPassOn(answer.status());
       if (answer.ok()) return answer;
       if (passed_on) continue;
@@ -183,13 +190,8 @@ class Chain : public Interpreter {
     return passed_on ? unruled : NotFound(gvk, op);
   }
 
-  void Observe(const Backend& backend, const kube::Gvk& gvk, Operation op, absl::Duration took,
-               const absl::Status& status) const {
-    if (metrics_ == nullptr) return;
-    const absl::string_view result = status.ok()        ? "success"
-                                     : IsPassOn(status) ? "passed_on"
-                                                        : "error";
-    HistogramFor({backend.layer(), gvk.kind, op, result}).Observe(absl::ToDoubleSeconds(took));
+  void Observe(const SeriesView& series, absl::Duration took) const {
+    if (metrics_ != nullptr) HistogramFor(series).Observe(absl::ToDoubleSeconds(took));
   }
 
   metrics::Histogram& HistogramFor(const SeriesView& series) const {

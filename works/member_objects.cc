@@ -34,6 +34,9 @@ std::string VersionOf(const kube::Object& o) {
                             : absl::StrCat("rv:", o.resource_version());
 }
 
+// Returns the label for the outcome of an operation.
+metrics::Labels::value_type Result(bool ok) { return {"result", ok ? "success" : "error"}; }
+
 bool IsManaged(const kube::Object& o) { return o.Label(api::kManagedLabel) == api::kManagedValue; }
 
 absl::Status RefuseForeign(const std::string& cluster, const kube::Object& manifest) {
@@ -117,7 +120,8 @@ absl::StatusOr<ApplyResult> MemberObjects::Apply(const std::string& cluster,
   absl::StatusOr<ApplyResult> result = CreateOrAdopt(cluster, manifest, stop);
   // Update has already counted an object that was taken over.
   if (result.ok() && *result != ApplyResult::kCreated) return result;
-  Count("create_resource_to_cluster", cluster, manifest, {{"recreate", "false"}}, result.ok());
+  Count("create_resource_to_cluster", cluster, manifest,
+        {{"recreate", "false"}, Result(result.ok())});
   return result;
 }
 
@@ -144,7 +148,8 @@ absl::StatusOr<ApplyResult> MemberObjects::Recreate(const std::string& cluster,
   ASSIGN_OR_RETURN(const kube::ObjectPtr observed, Find(cluster, manifest, stop));
   if (observed != nullptr) return ApplyResult::kNone;
   absl::StatusOr<ApplyResult> created = CreateOrAdopt(cluster, manifest, stop);
-  Count("create_resource_to_cluster", cluster, manifest, {{"recreate", "true"}}, created.ok());
+  Count("create_resource_to_cluster", cluster, manifest,
+        {{"recreate", "true"}, Result(created.ok())});
   return created;
 }
 
@@ -156,8 +161,8 @@ absl::StatusOr<ApplyResult> MemberObjects::Update(const std::string& cluster,
   const char* outcome = "none";
   if (result.ok() && *result == ApplyResult::kUnchanged) outcome = "unchanged";
   if (result.ok() && *result == ApplyResult::kUpdated) outcome = "updated";
-  Count("update_resource_to_cluster", cluster, manifest, {{"operationResult", outcome}},
-        result.ok());
+  Count("update_resource_to_cluster", cluster, manifest,
+        {{"operationResult", outcome}, Result(result.ok())});
   return result;
 }
 
@@ -214,7 +219,7 @@ absl::Status MemberObjects::Delete(const std::string& cluster, const kube::Objec
   options.propagation = "Background";  // With another policy, Jobs would orphan their pods.
   options.uid = std::string(observed->uid());
   const absl::Status deleted = member->client().Delete(resource, manifest.key(), options, stop);
-  Count("delete_resource_from_cluster", cluster, manifest, {}, deleted.ok());
+  Count("delete_resource_from_cluster", cluster, manifest, {Result(deleted.ok())});
   return deleted;
 }
 
@@ -250,8 +255,7 @@ void MemberObjects::Record(const std::string& cluster, const kube::Object& writt
 }
 
 void MemberObjects::Count(const char* name, const std::string& cluster,
-                          const kube::Object& manifest, metrics::Labels labels, bool ok) {
-  labels["result"] = ok ? "success" : "error";
+                          const kube::Object& manifest, metrics::Labels labels) {
   labels["apiversion"] = std::string(manifest.api_version());
   labels["kind"] = std::string(manifest.kind());
   labels["member_cluster"] = cluster;

@@ -99,7 +99,7 @@ class MemberObjects {
                                         const kube::Object& observed) const;
   void Record(const std::string& cluster, const kube::Object& written);
   void Count(const char* name, const std::string& cluster, const kube::Object& manifest,
-             metrics::Labels labels, bool ok);
+             metrics::Labels labels);
 
   const Deps deps_;
   Refusals refusals_;
