@@ -41,7 +41,10 @@ struct Claimed {
   kube::LabelSelector labels;
 };
 
-// Reads the cache while the kind is watched, else asks the server.
+// Reads the cache while the kind is watched, else asks the server, which reads all objects of the
+// kind for that. This is rare: what a policy selects is watched as long as the policy exists, so
+// only a policy that is deleted before the watch has begun leads to it, once per kind and attempt.
+// Each page has the deadline of a request; what fails is tried again with back-off.
 absl::StatusOr<std::vector<kube::ObjectPtr>> ClaimedTemplates(kube::ClusterClient& client,
                                                               const kube::Resource& resource,
                                                               const Claimed& claimed,
