@@ -6,6 +6,8 @@
 #include <memory>
 #include <utility>
 
+#include "absl/base/thread_annotations.h"
+#include "absl/synchronization/mutex.h"
 #include "base/http_server.h"
 
 namespace tests {
@@ -24,6 +26,27 @@ inline base::HttpHandler EchoHandler() {
     responder->Send({200, "text/plain", {{"X-Path", request.path}}, request.body});
   };
 }
+
+// Leaves a request unanswered until the test answers it. Outlives the server.
+class KeptRequest {
+ public:
+  base::HttpHandler Handler() {
+    return [this](base::HttpRequest, std::shared_ptr<base::HttpResponder> responder) {
+      absl::MutexLock lock(&mu_);
+      responder_ = std::move(responder);
+    };
+  }
+  // Waits until the request has come.
+  base::HttpResponder& Await() {
+    const auto came = [this]() ABSL_SHARED_LOCKS_REQUIRED(mu_) { return responder_ != nullptr; };
+    absl::MutexLock lock(&mu_, absl::Condition(&came));
+    return *responder_;
+  }
+
+ private:
+  absl::Mutex mu_;
+  std::shared_ptr<base::HttpResponder> responder_ ABSL_GUARDED_BY(mu_);
+};
 
 }  // namespace tests
 

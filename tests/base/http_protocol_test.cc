@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "absl/synchronization/mutex.h"
 #include "absl/synchronization/notification.h"
 #include "base/http_server.h"
 #include "tests/base/http_fixture.h"
@@ -19,6 +18,7 @@ using base::HttpResponder;
 using base::HttpServerOptions;
 using base::HttpStream;
 using tests::EchoHandler;
+using tests::KeptRequest;
 using tests::RawClient;
 using tests::StartServer;
 
@@ -35,19 +35,12 @@ TEST_CASE("a client that has said all it wants still gets its answers") {
 }
 
 TEST_CASE("a client that has said all it wants gets an answer that comes late") {
-  absl::Mutex mu;
-  std::shared_ptr<HttpResponder> kept;
-  auto server = StartServer([&](HttpRequest, std::shared_ptr<HttpResponder> responder) {
-    absl::MutexLock lock(&mu);
-    kept = std::move(responder);
-  });
+  KeptRequest kept;
+  auto server = StartServer(kept.Handler());
   RawClient client(server->port());
   client.Send("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
   client.EndSending();
-  const auto came = [&] { return kept != nullptr; };
-  mu.LockWhen(absl::Condition(&came));
-  mu.Unlock();
-  kept->Send({200, "text/plain", {}, std::string(1 << 20, 'x')});
+  kept.Await().Send({200, "text/plain", {}, std::string(1 << 20, 'x')});
   CHECK(client.ReadResponse().body.size() == 1 << 20);
   CHECK(client.EndsNow());
 }
@@ -89,24 +82,18 @@ TEST_CASE("a refused client that has ended reads why") {
 }
 
 TEST_CASE("a stream ends when its client ends, even if that was before the stream began") {
-  absl::Mutex mu;
-  std::shared_ptr<HttpResponder> kept;
-  auto server = StartServer([&](HttpRequest, std::shared_ptr<HttpResponder> responder) {
-    absl::MutexLock lock(&mu);
-    kept = std::move(responder);
-  });
+  KeptRequest kept;
+  auto server = StartServer(kept.Handler());
   RawClient client(server->port());
   client.Send("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
-  const auto came = [&] { return kept != nullptr; };
-  mu.LockWhen(absl::Condition(&came));
-  mu.Unlock();
+  HttpResponder& responder = kept.Await();
   std::shared_ptr<HttpStream> stream;
   SECTION("before") {
     client.EndSending();
-    stream = kept->StartStream({});
+    stream = responder.StartStream({});
   }
   SECTION("after") {
-    stream = kept->StartStream({});
+    stream = responder.StartStream({});
     stream->Write("x");
     client.ReadUntil("x\r\n");
     client.EndSending();

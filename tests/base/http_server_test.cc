@@ -24,6 +24,7 @@ using base::HttpResponse;
 using base::HttpServer;
 using base::HttpServerOptions;
 using tests::EchoHandler;
+using tests::KeptRequest;
 using tests::RawClient;
 using tests::RawResponse;
 using tests::StartServer;
@@ -372,26 +373,18 @@ TEST_CASE("a handler that takes longer than the timeouts is still heard") {
   HttpServerOptions options;
   options.request_timeout = absl::Milliseconds(10);
   options.idle_timeout = absl::Milliseconds(10);
-  absl::Mutex mu;
-  std::shared_ptr<HttpResponder> kept;
-  auto server = StartServer(
-      [&](HttpRequest, std::shared_ptr<HttpResponder> responder) {
-        absl::MutexLock lock(&mu);
-        kept = std::move(responder);
-      },
-      options);
+  KeptRequest kept;
+  auto server = StartServer(kept.Handler(), options);
   RawClient client(server->port());
   client.Send("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
-  mu.LockWhen(absl::Condition(
-      +[](std::shared_ptr<HttpResponder>* p) { return *p != nullptr; }, &kept));
-  mu.Unlock();
+  HttpResponder& responder = kept.Await();
   // A sweep for timeouts that cuts the second of these began when the first was overdue for long.
   for (int i = 0; i < 2; ++i) {
     RawClient slow(server->port());
     slow.Send("GET / HT");
     CHECK(slow.EndsNow());
   }
-  kept->Send({200, "text/plain", {}, "late"});
+  responder.Send({200, "text/plain", {}, "late"});
   CHECK(client.ReadResponse().body == "late");
 }
 
