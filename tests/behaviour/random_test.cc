@@ -52,6 +52,9 @@ class Walk {
     static constexpr Choice kChoices[] = {
         {20, &Walk::EditConfigMap},
         {10, &Walk::EditDeployment},
+        {6, &Walk::EditNeeded},
+        {2, &Walk::DeleteNeeded},
+        {1, &Walk::DeleteAttached},
         {6, &Walk::DeleteTemplate},
         {10, &Walk::EditPolicy},
         {2, &Walk::DeletePolicy},
@@ -123,6 +126,7 @@ spec:
   resourceSelectors:
   - {apiVersion: v1, kind: ConfigMap, labelSelector: {matchExpressions: [{key: app, operator: Exists}]}}
   - {apiVersion: apps/v1, kind: Deployment}
+  propagateDeps: true
   placement: {clusterAffinity: {clusterNames: [member1, member2]}}
 )";
 
@@ -154,12 +158,30 @@ metadata: {name: )",
                                  Pick(2) ? "red" : "blue", "}}\ndata: {k: v", ++values_, "}\n")));
   }
 
+  // It needs ConfigMaps: one that no policy selects, or one that is a template, too.
   void EditDeployment() {
+    const std::string needed = Pick(3) ? AnyNeeded() : AnyName();
     plane_.Apply(
         "host",
-        In(AnyNamespace(), Deployment(AnyName(), 1 + Pick(3),
-                                      absl::StrCat(R"({containers: [{name: main, image: "nginx:1.)",
-                                                   Pick(20), "\"}]}"))));
+        In(AnyNamespace(),
+           Deployment(
+               AnyName(), 1 + Pick(3),
+               absl::StrCat(R"({containers: [{name: main, image: "nginx:1.)", Pick(20),
+                            R"("}], volumes: [{name: v, configMap: {name: )", needed, "}}]}"))));
+  }
+
+  // ConfigMaps that no policy selects: they follow Deployments.
+  std::string AnyNeeded() { return absl::StrCat(kNeededPrefix, Pick(3)); }
+  void EditNeeded() {
+    plane_.Apply("host",
+                 In(AnyNamespace(),
+                    absl::StrCat("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: ", AnyNeeded(),
+                                 ", namespace: $NS}\ndata: {k: v", ++values_, "}\n")));
+  }
+  void DeleteNeeded() { Delete("host", kConfigMaps, {AnyNamespace(), AnyNeeded()}); }
+  void DeleteAttached() {
+    Delete("host", api::ResourceBindings(),
+           {AnyNamespace(), api::BindingName("ConfigMap", AnyNeeded())});
   }
 
   void EditClusterRole() {
@@ -195,17 +217,18 @@ rules: [{apiGroups: [""], resources: [pods], verbs: [)",
         "{apiVersion: apps/v1, kind: Deployment, name: t3}",
         "{apiVersion: apps/v1, kind: Deployment}",
     };
-    plane_.Apply("host", In(AnyNamespace(),
-                            absl::StrCat(R"(
+    plane_.Apply(
+        "host", In(AnyNamespace(), absl::StrCat(R"(
 apiVersion: policy.karmada.io/v1alpha1
 kind: PropagationPolicy
 metadata: {name: p)",
-                                         Pick(3), R"(, namespace: $NS}
+                                                Pick(3), R"(, namespace: $NS}
 spec:
   resourceSelectors: [)",
-                                         kSelectors[Pick(5)],
-                                         "]\n  placement: {clusterAffinity: {clusterNames: [",
-                                         kPlacements[Pick(3)], "]}}\n")));
+                                                kSelectors[Pick(5)],
+                                                "]\n  propagateDeps: ", Pick(3) ? "true" : "false",
+                                                "\n  placement: {clusterAffinity: {clusterNames: [",
+                                                kPlacements[Pick(3)], "]}}\n")));
   }
 
   // Also one that competes with the policies of namespaces.

@@ -8,6 +8,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "api/binding.h"
 #include "api/keys.h"
 #include "api/names.h"
 #include "api/resources.h"
@@ -21,6 +22,15 @@ bool Agree(const kube::Object& wish, const kube::Object& there) {
          wish.Get({"spec", "replicas"}) == there.Get({"spec", "replicas"}) &&
          wish.Get({"spec", "template", "spec", "containers"}).At(0)["image"] ==
              there.Get({"spec", "template", "spec", "containers"}).At(0)["image"];
+}
+
+std::string Requirement(const kube::ObjectKey& attached, const kube::ObjectKey& referrer,
+                        const std::vector<api::TargetCluster>& clusters) {
+  std::string text = absl::StrCat(attached.ToString(), " for ", referrer.ToString(), ":");
+  for (const api::TargetCluster& cluster : clusters) {
+    absl::StrAppend(&text, " ", cluster.name, "=", cluster.replicas);
+  }
+  return text;
 }
 
 }  // namespace
@@ -123,8 +133,43 @@ std::vector<kube::Object> WalkedObjects::Bindings() const {
   return bindings;
 }
 
+std::set<std::string> WalkedObjects::NeededBindings() const {
+  std::set<std::string> needed;
+  for (const kube::Object& binding : Bindings()) {
+    const api::BindingView view(binding);
+    if (!view.PropagateDeps() || view.Resource().kind != "Deployment") continue;
+    const auto deployment = plane_.Get("host", kDeployment, view.Resource().key());
+    if (!deployment) continue;
+    for (const json::Value& volume :
+         deployment->Get({"spec", "template", "spec", "volumes"}).items()) {
+      const std::string name = volume["configMap"]["name"].ToString();
+      if (!plane_.Exists("host", kConfigMap, {std::string(binding.ns()), name})) continue;
+      needed.insert(Requirement({std::string(binding.ns()), api::BindingName("ConfigMap", name)},
+                                binding.key(), view.Clusters()));
+    }
+  }
+  return needed;
+}
+
+std::set<std::string> WalkedObjects::RequiredBindings() const {
+  std::set<std::string> required;
+  for (const kube::Object& binding : Bindings()) {
+    for (const api::BindingSnapshot& referrer : api::BindingView(binding).RequiredBy()) {
+      required.insert(Requirement(binding.key(), {referrer.ns, referrer.name}, referrer.clusters));
+    }
+  }
+  return required;
+}
+
 std::string WalkedObjects::Wrong() const {
   std::vector<std::string> wrong;
+  const std::set<std::string> needed = NeededBindings(), required = RequiredBindings();
+  for (const std::string& requirement : needed) {
+    if (required.count(requirement) == 0) wrong.push_back("missing: " + requirement);
+  }
+  for (const std::string& requirement : required) {
+    if (needed.count(requirement) == 0) wrong.push_back("not needed: " + requirement);
+  }
   std::set<std::string> wanted;
   for (const kube::Object& binding : Bindings()) {
     const std::string kind = binding.Get({"spec", "resource", "kind"}).ToString();
@@ -132,8 +177,8 @@ std::string WalkedObjects::Wrong() const {
     const kube::ObjectKey key{std::string(binding.ns()),
                               binding.Get({"spec", "resource", "name"}).ToString()};
     const auto wish = plane_.Get("host", gvk, key);
-    for (const json::Value& cluster : binding.Get({"spec", "clusters"}).items()) {
-      const std::string member = cluster["name"].ToString();
+    for (const api::TargetCluster& cluster : api::BindingView(binding).DispatchTargets()) {
+      const std::string& member = cluster.name;
       wanted.insert(absl::StrCat(member, " ", kind, " ", key.ToString()));
       const auto there = plane_.Get(member, gvk, key);
       if (!wish || !there || !Agree(*wish, *there)) {

@@ -4,6 +4,7 @@
 #define TESTS_BEHAVIOUR_WALKED_OBJECTS_H_
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,9 @@ inline const kube::Resource kClusterRoles{kClusterRole, "clusterroles", false};
 inline const std::vector<std::string> kMembers = {"member1", "member2"};
 // Cluster-scoped templates; others of that kind are no business of the walk.
 inline constexpr char kRolePrefix[] = "walk-";
+
+// ConfigMaps that are no templates: Deployments need them.
+inline constexpr char kNeededPrefix[] = "needed-";
 
 // Returns the resource of a kind of templates.
 const kube::Resource& KindNamed(const std::string& kind);
@@ -44,13 +48,18 @@ class WalkedObjects {
   Snapshot TemplatesIn(const std::string& cluster) const;
   // Returns templates that no policy has claimed.
   std::vector<std::string> Unclaimed() const;
-  // Returns the differences between bindings and members.
+  // Returns the differences between bindings and members, and those between what Deployments need
+  // and the bindings of that.
   std::string Wrong() const;
 
  private:
   std::vector<kube::Object> List(const std::string& cluster, const kube::Resource& resource,
                                  const std::string& ns) const;
   std::vector<kube::Object> Bindings() const;
+  // Returns "<attached binding> for <referrer>: <clusters>" for each referrer of a binding: as the
+  // Deployments ask for, and as the bindings have it.
+  std::set<std::string> NeededBindings() const;
+  std::set<std::string> RequiredBindings() const;
   void Add(Snapshot& snapshot, const std::string& cluster, const kube::Resource& resource,
            const std::string& ns) const;
 
