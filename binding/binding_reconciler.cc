@@ -192,7 +192,7 @@ absl::Status BindingReconciler<Scope>::DeleteOrphans(const api::BindingView& bin
   }
   const absl::Status result = errors.Join();
   if (!result.ok() && !absl::IsCancelled(result)) {
-    recorder_.Warning(kube::ObjectReference::Of(binding.object()), api::reason::kCleanupWorkFailed,
+    recorder_.Warning(kube::InvolvedObject::Of(binding.object()), api::reason::kCleanupWorkFailed,
                       result.message());
   }
   return result;
@@ -247,7 +247,7 @@ void BindingReconciler<Scope>::Report(const api::BindingView& binding, const kub
   const kube::ObjectKey key = binding.object().key();
   recorder_.Outcome(
       {.what = key.ToString(),
-       .about = {kube::ObjectReference::Of(binding.object()), kube::ObjectReference::Of(object)},
+       .about = {kube::InvolvedObject::Of(binding.object()), kube::InvolvedObject::Of(object)},
        .success = {api::reason::kSyncWorkSucceed, api::message::WorksSynced(Scope::Describe(key))},
        .failure = {api::reason::kSyncWorkFailed, ""}},
       result);

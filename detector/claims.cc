@@ -57,7 +57,7 @@ absl::Status Release(kube::Manager& manager, const kube::Resource& resource,
   const auto released = client.Update(resource, object, after, kSeen, stop);
   if (released.ok() && *released != object && !object->IsDeleting()) {
     manager.events().Record(
-        api::kDetectorSource, kube::ObjectReference::Of(**released), kube::EventType::kNormal,
+        api::kDetectorSource, kube::InvolvedObject::Of(**released), kube::EventType::kNormal,
         api::reason::kPolicyReleased,
         absl::StrCat(PolicyScope::Describe(PolicyScope::ClaimOn(*object)), " ", request.why,
                      "; its clusters keep the object as it is there, until another policy selects "

@@ -79,8 +79,7 @@ void KindReports::ReportRefused(const kube::Object& policy, const std::vector<st
   base::LogWarning("a policy has selectors that match nothing",
                    {{"policy", policy.Describe()}, {"message", message}});
   if (at_start) return;
-  recorder_.Warning(kube::ObjectReference::Of(policy), api::reason::kResourceNotPropagated,
-                    message);
+  recorder_.Warning(kube::InvolvedObject::Of(policy), api::reason::kResourceNotPropagated, message);
 }
 
 void KindReports::DecideRefused() {
@@ -135,7 +134,7 @@ void KindReports::Report(const std::vector<kube::ObjectPtr>& policies, const std
                     {"one of them", policies.front()->Describe()}});
   if (at_start) return;
   for (const kube::ObjectPtr& policy : policies) {
-    recorder_.Warning(kube::ObjectReference::Of(*policy), api::reason::kResourceNotServed, message);
+    recorder_.Warning(kube::InvolvedObject::Of(*policy), api::reason::kResourceNotServed, message);
   }
 }
 
@@ -155,7 +154,7 @@ void KindReports::SetWaiting(const Wait& wait) {
       absl::FormatDuration(NewKinds::kLongestWait), " at most, until its clusters serve it",
       clusters.empty() ? "" : absl::StrCat("; these do not yet: ", clusters));
   for (const kube::ObjectPtr& policy : wait.policies) {
-    recorder_.Normal(kube::ObjectReference::Of(*policy), api::reason::kWaitingForKind, message);
+    recorder_.Normal(kube::InvolvedObject::Of(*policy), api::reason::kWaitingForKind, message);
   }
 }
 
@@ -171,7 +170,7 @@ void KindReports::SetWaitOver(const Wait& wait) {
                                                         " now; its objects are propagated")
                                          : GivenUp(wait.kind, clusters);
   for (const kube::ObjectPtr& policy : wait.policies) {
-    const kube::ObjectReference about = kube::ObjectReference::Of(*policy);
+    const kube::InvolvedObject about = kube::InvolvedObject::Of(*policy);
     if (everywhere) {
       recorder_.Normal(about, api::reason::kWaitForKindEnded, message);
     } else {

@@ -81,7 +81,7 @@ void LateKinds::OnClusterUpdated(const kube::Object& before, const kube::Object&
     base::LogInfo("a cluster begins to serve the kind of objects that are in no cluster",
                   {{"cluster", after.name()}, {"kind", kind}, {"policy", policy->Describe()}});
     recorder_.Warning(
-        kube::ObjectReference::Of(*policy), api::reason::kKindServedLate,
+        kube::InvolvedObject::Of(*policy), api::reason::kKindServedLate,
         absl::StrCat("clusters serve ", kind,
                      " now, but objects of it that were bound before are in no cluster, and the "
                      "scheduler does not look at them again: change them, or name them in a "

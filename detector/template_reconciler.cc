@@ -172,7 +172,7 @@ absl::Status TemplateReconciler::ApplyAsSeen(const Template& t, const kube::Obje
   const std::string words = PolicyScope::Describe(policy.key());
   deps_.memory.outcomes.Outcome(
       {.what = name,
-       .about = {kube::ObjectReference::Of(*t.object)},
+       .about = {kube::InvolvedObject::Of(*t.object)},
        .success = {api::reason::kApplyPolicySucceed, api::message::PolicyApplied(words)},
        .failure = {api::reason::kApplyPolicyFailed, api::message::PolicyNotApplied(words, result)},
        .changed = changed.ok() && *changed},
@@ -237,7 +237,7 @@ absl::StatusOr<PodDemand> TemplateReconciler::AskForDemand(const kube::Object& o
 absl::Status TemplateReconciler::Report(const kube::Object& object, const absl::Status& result,
                                         const Question& question) {
   deps_.memory.outcomes.Outcome({.what = CountingName(object.gvk(), object.key()),
-                                 .about = {kube::ObjectReference::Of(object)},
+                                 .about = {kube::InvolvedObject::Of(object)},
                                  .success = {question.succeeded, question.success},
                                  .failure = {question.failed, ""}},
                                 result);

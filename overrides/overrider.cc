@@ -68,7 +68,7 @@ void Overrider::Record(const Pass& pass, const Policy& policy, const absl::Statu
   const std::string name = EventName(policy);
   recorder_.Outcome(
       {.what = absl::StrCat(PassPrefix(pass.what), pass.cluster, " ", name),
-       .about = {kube::ObjectReference::Of(pass.manifest)},
+       .about = {kube::InvolvedObject::Of(pass.manifest)},
        .success = {api::reason::kApplyOverridePolicySucceed,
                    api::message::OverridePolicyApplied(name, pass.cluster)},
        .failure = {api::reason::kApplyOverridePolicyFailed,

@@ -49,8 +49,8 @@ kube::MapFn ObjectsOf(std::shared_ptr<kube::Informer> works) {
   };
 }
 
-kube::ObjectReference TemplateOf(const kube::Object& manifest) {
-  kube::ObjectReference ref = kube::ObjectReference::Of(manifest);
+kube::InvolvedObject TemplateOf(const kube::Object& manifest) {
+  kube::InvolvedObject ref = kube::InvolvedObject::Of(manifest);
   ref.uid = std::string(manifest.Annotation(api::kTemplateUidAnnotation));
   ref.resource_version.clear();
   return ref;

@@ -32,7 +32,7 @@ kube::MapFn ObjectsOf(std::shared_ptr<kube::Informer> works);
 
 // Returns a reference to the template behind a Work's manifest, for events; its uid is "" when the
 // manifest does not record one.
-kube::ObjectReference TemplateOf(const kube::Object& manifest);
+kube::InvolvedObject TemplateOf(const kube::Object& manifest);
 
 }  // namespace works
 

@@ -121,7 +121,7 @@ kube::EventHandler MissingFeatures::HandlerOf(bool from_start,
 }
 
 void MissingFeatures::Report(const kube::Object& object, const std::string& what) {
-  recorder_.Warning(kube::ObjectReference::Of(object), api::reason::kNotSupportedYet, what);
+  recorder_.Warning(kube::InvolvedObject::Of(object), api::reason::kNotSupportedYet, what);
   base::LogWarning("an object asks for what this program does not do yet",
                    {{"object", object.Describe()}, {"what", what}});
 }

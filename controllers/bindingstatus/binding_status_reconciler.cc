@@ -158,7 +158,7 @@ template <class Scope>
 void BindingStatusReconciler<Scope>::Report(const Subject& subject, const absl::Status& result,
                                             absl::string_view success) {
   recorder_.Outcome({.what = subject.failure_name,
-                     .about = {kube::ObjectReference::Of(subject.object)},
+                     .about = {kube::InvolvedObject::Of(subject.object)},
                      .success = {api::reason::kAggregateStatusSucceed, std::string(success)},
                      .failure = {api::reason::kAggregateStatusFailed, ""}},
                     result);

@@ -143,7 +143,7 @@ absl::StatusOr<kube::Action> ClusterReconciler::Finalize(const kube::ObjectPtr& 
 void ClusterReconciler::Report(const kube::Object& cluster, const absl::Status& result,
                                std::pair<const char*, const char*> reasons,
                                const std::string& message) {
-  const auto about = kube::ObjectReference::Of(cluster);
+  const auto about = kube::InvolvedObject::Of(cluster);
   if (result.ok()) {
     recorder_.Normal(about, reasons.first, message);
   } else {

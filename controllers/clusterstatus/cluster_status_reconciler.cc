@@ -216,7 +216,7 @@ void ClusterStatusReconciler::Report(const kube::Object& before, const kube::Obj
   const absl::Status result =
       is_well ? absl::OkStatus() : absl::FailedPreconditionError(failure.message);
   recorder_.Outcome({.what = std::string(now.name()),
-                     .about = {kube::ObjectReference::Of(now)},
+                     .about = {kube::InvolvedObject::Of(now)},
                      .success = {api::reason::kClusterReady, api::message::kClusterReady},
                      .failure = std::move(failure),
                      .changed = !was.empty() && was != "True"},

@@ -173,7 +173,7 @@ absl::StatusOr<bool> Attachments::Attach(const kube::ObjectPtr& referrer,
   RETURN_IF_ERROR(base::Annotate(written.status(), "writing the binding of ", object.Describe()));
   if (*written == existing) return false;
   if (!attached.conflict.empty()) {
-    recorder_.Warning(kube::ObjectReference::Of(**written), api::reason::kDependencyPolicyConflict,
+    recorder_.Warning(kube::InvolvedObject::Of(**written), api::reason::kDependencyPolicyConflict,
                       attached.conflict);
   }
   return true;

@@ -127,7 +127,7 @@ absl::StatusOr<json::Value> DependenciesReconciler::DependenciesOf(const kube::O
                                                                    const kube::Object& object) {
   absl::StatusOr<json::Value> dependencies = interpreter_.GetDependencies(object);
   recorder_.Outcome({.what = binding.ToString(),
-                     .about = {kube::ObjectReference::Of(object)},
+                     .about = {kube::InvolvedObject::Of(object)},
                      .success = {api::reason::kGetDependenciesSucceed,
                                  dependencies.ok() ? api::message::DependenciesGot(
                                                          api::PrintedDependencies(*dependencies))
@@ -164,7 +164,7 @@ absl::Status DependenciesReconciler::Attach(const kube::ObjectPtr& binding,
   const absl::StatusOr<bool> wrote =
       attachments_.Follow(binding, api::DependenciesFromJson(dependencies), stop);
   recorder_.Outcome({.what = AttachingTo(binding->key()),
-                     .about = {kube::ObjectReference::Of(*binding)},
+                     .about = {kube::InvolvedObject::Of(*binding)},
                      .success = {api::reason::kSyncScheduleResultToDependenciesSucceed,
                                  api::message::kScheduleResultSyncedToDependencies},
                      .failure = {api::reason::kSyncScheduleResultToDependenciesFailed, ""},

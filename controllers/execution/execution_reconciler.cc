@@ -146,7 +146,7 @@ absl::Status ExecutionReconciler::ApplyManifest(const Target& target, const kube
   const absl::StatusOr<works::ApplyResult> result = objects_.Apply(target.cluster, manifest, stop);
   const std::string name = FailureName(target.work->key(), manifest);
   const absl::Status applied = conflicts_.Judge(name, ConflictIfGone(result.status()));
-  const kube::ObjectReference about = works::TemplateOf(manifest);
+  const kube::InvolvedObject about = works::TemplateOf(manifest);
   if (about.uid.empty()) return applied;
   recorder_.Outcome(
       {.what = name,
@@ -176,7 +176,7 @@ void ExecutionReconciler::ReportDispatching(const Target& target, bool suspended
   if (current != nullptr && (*current)["status"].AsString() == condition.status) return;
   // No event says that a new Work is dispatched, because that is the normal case.
   if (!suspended && current == nullptr) return;
-  recorder_.Normal(kube::ObjectReference::Of(*target.work), api::reason::kWorkDispatching,
+  recorder_.Normal(kube::InvolvedObject::Of(*target.work), api::reason::kWorkDispatching,
                    condition.message);
 }
 
@@ -195,7 +195,7 @@ void ExecutionReconciler::ReportApplied(const Target& target, const absl::Status
 
 void ExecutionReconciler::ReportSync(const Target& target, const absl::Status& result) {
   const kube::ObjectKey key = target.work->key();
-  const auto about = kube::ObjectReference::Of(*target.work);
+  const auto about = kube::InvolvedObject::Of(*target.work);
   recorder_.Outcome(
       {.what = FailurePrefix(key),
        .about = {about},
@@ -247,7 +247,7 @@ absl::Status ExecutionReconciler::DeleteManifest(const Target& target, const kub
   const std::string name = FailureName(target.work->key(), manifest);
   const absl::Status deleted =
       conflicts_.Judge(name, objects_.Delete(target.cluster, manifest, stop));
-  const kube::ObjectReference about = works::TemplateOf(manifest);
+  const kube::InvolvedObject about = works::TemplateOf(manifest);
   if (about.uid.empty()) return deleted;
   recorder_.Outcome(
       {.what = absl::StrCat(name, " deleted"),

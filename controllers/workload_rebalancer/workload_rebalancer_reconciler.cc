@@ -61,7 +61,7 @@ absl::StatusOr<kube::Action> WorkloadRebalancerReconciler::Reconcile(const kube:
 }
 
 void WorkloadRebalancerReconciler::Report(const kube::Object& before, const kube::Object& now) {
-  const kube::ObjectReference about = kube::ObjectReference::Of(now);
+  const kube::InvolvedObject about = kube::InvolvedObject::Of(now);
   const api::WorkloadRebalancerView view(now);
   const std::vector<api::ObservedWorkload> known =
       api::WorkloadRebalancerView(before).ObservedWorkloads();

@@ -160,7 +160,7 @@ absl::StatusOr<json::Value> WorkStatusReconciler::ReflectStatus(const Observed& 
   recorder_.Outcome(
       {.what =
            FailureName({.key = key, .gvk = observed.object->gvk(), .cluster = observed.cluster}),
-       .about = {kube::ObjectReference::Of(*observed.work)},
+       .about = {kube::InvolvedObject::Of(*observed.work)},
        .success = {api::reason::kReflectStatusSucceed, api::message::StatusReflected(kind, key)},
        .failure = {api::reason::kReflectStatusFailed,
                    api::message::StatusNotReflected(kind, key, status.status())}},
@@ -180,8 +180,7 @@ absl::StatusOr<std::string> WorkStatusReconciler::InterpretHealth(const Observed
   const absl::StatusOr<bool> healthy = deps_.interpreter.InterpretHealth(*observed.object);
   const kube::ObjectKey key = observed.object->key();
   if (!healthy.ok()) {
-    recorder_.Warning(kube::ObjectReference::Of(*observed.work),
-                      api::reason::kInterpretHealthFailed,
+    recorder_.Warning(kube::InvolvedObject::Of(*observed.work), api::reason::kInterpretHealthFailed,
                       api::message::HealthNotInterpreted(gvk.kind, key, healthy.status()));
     return base::Annotate(healthy.status(), "interpreting health of ", observed.object->Describe(),
                           " in cluster ", observed.cluster);
@@ -191,8 +190,7 @@ absl::StatusOr<std::string> WorkStatusReconciler::InterpretHealth(const Observed
       KnownHealth(*observed.work, api::ManifestIdentifier::Of(observed.manifest, observed.index));
   // The event reports a flip, not every result.
   if (!known.empty() && known != health) {
-    recorder_.Normal(kube::ObjectReference::Of(*observed.work),
-                     api::reason::kInterpretHealthSucceed,
+    recorder_.Normal(kube::InvolvedObject::Of(*observed.work), api::reason::kInterpretHealthSucceed,
                      api::message::HealthInterpreted(gvk.kind, key, *healthy));
   }
   return health;
@@ -244,7 +242,7 @@ absl::Status WorkStatusReconciler::RecreateManifest(const kube::Request& request
 
 void WorkStatusReconciler::ReportRecreated(const kube::Object& manifest, const std::string& cluster,
                                            const absl::Status& created) {
-  const kube::ObjectReference about = works::TemplateOf(manifest);
+  const kube::InvolvedObject about = works::TemplateOf(manifest);
   if (about.uid.empty()) return;
   if (created.ok()) {
     recorder_.Normal(about, api::reason::kSyncSucceed,

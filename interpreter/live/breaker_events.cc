@@ -45,7 +45,7 @@ void ReportBreakerChange(kube::Manager& manager, const webhook::Hook& hook,
   const kube::ObjectPtr object = ConfigurationOf(manager, hook);
   if (object == nullptr) return;
   manager.events().Record(
-      api::kInterpreterSource, kube::ObjectReference::Of(*object),
+      api::kInterpreterSource, kube::InvolvedObject::Of(*object),
       change.open ? kube::EventType::kWarning : kube::EventType::kNormal,
       change.open ? api::reason::kWebhookSuspended : api::reason::kWebhookResumed,
       TextFor(hook, change));

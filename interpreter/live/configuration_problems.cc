@@ -33,7 +33,7 @@ void ConfigurationProblems::ReportOne(const Finding& finding, std::string& repor
   reported = text;
   base::LogWarning("an interpreter configuration has problems",
                    {{"object", finding.object->Describe()}, {"problems", text}});
-  manager_.events().Record(api::kInterpreterSource, kube::ObjectReference::Of(*finding.object),
+  manager_.events().Record(api::kInterpreterSource, kube::InvolvedObject::Of(*finding.object),
                            kube::EventType::kWarning, api::reason::kInvalidConfiguration, text);
 }
 
@@ -41,7 +41,7 @@ void ConfigurationProblems::ReportRepaired(const kube::Object& object) {
   if (!manager_.IsLeader()) return;
   base::LogInfo("an interpreter configuration has no problems any more",
                 {{"object", object.Describe()}});
-  manager_.events().Record(api::kInterpreterSource, kube::ObjectReference::Of(object),
+  manager_.events().Record(api::kInterpreterSource, kube::InvolvedObject::Of(object),
                            kube::EventType::kNormal, api::reason::kValidConfiguration,
                            "The problems that were reported are repaired.");
 }

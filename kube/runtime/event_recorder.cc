@@ -8,7 +8,7 @@ void EventRecorder::Outcome(const Attempt& attempt, const absl::Status& result) 
   if (IsNoOutcome(result)) return;
   const bool recovered = failing_.Recovered(attempt.what, result.ok());
   if (result.ok() && !recovered && !attempt.changed) return;
-  for (const ObjectReference& about : attempt.about) {
+  for (const InvolvedObject& about : attempt.about) {
     if (result.ok()) {
       Normal(about, attempt.success.reason, attempt.success.message);
     } else {

@@ -1,7 +1,7 @@
 // Records the events of one component about attempts that it repeats.
 //
 //   recorder_.Outcome({.what = key.ToString(),
-//                      .about = {ObjectReference::Of(binding)},
+//                      .about = {InvolvedObject::Of(binding)},
 //                      .success = {"SyncSucceed", "it was synced"},
 //                      .failure = {"SyncFailed", ""}},
 //                     result);
@@ -24,10 +24,10 @@ class EventRecorder {
   // `source` is the component ("binding-controller"). REQUIRES: `sink` outlives the recorder.
   EventRecorder(EventSink& sink, absl::string_view source) : sink_(sink), source_(source) {}
 
-  void Normal(const ObjectReference& about, absl::string_view reason, absl::string_view message) {
+  void Normal(const InvolvedObject& about, absl::string_view reason, absl::string_view message) {
     sink_.Record(source_, about, EventType::kNormal, reason, message);
   }
-  void Warning(const ObjectReference& about, absl::string_view reason, absl::string_view message) {
+  void Warning(const InvolvedObject& about, absl::string_view reason, absl::string_view message) {
     sink_.Record(source_, about, EventType::kWarning, reason, message);
   }
 
@@ -36,8 +36,8 @@ class EventRecorder {
     std::string message;  // "" of a failure stands for the message of the error.
   };
   struct Attempt {
-    std::string what;                    // A name that distinguishes attempts at different things.
-    std::vector<ObjectReference> about;  // Each of them gets the event.
+    std::string what;                   // A name that distinguishes attempts at different things.
+    std::vector<InvolvedObject> about;  // Each of them gets the event.
     Text success, failure;
     bool changed = false;  // True if a success changed something.
   };

@@ -51,7 +51,7 @@ class BackgroundEventSink : public EventSink {
       : client_(client), clock_(clock), writer_([this] { Work(); }) {}
   ~BackgroundEventSink() override;
 
-  void Record(absl::string_view source, const ObjectReference& about, EventType type,
+  void Record(absl::string_view source, const InvolvedObject& about, EventType type,
               absl::string_view reason, absl::string_view message) override;
 
  private:
@@ -84,7 +84,7 @@ BackgroundEventSink::~BackgroundEventSink() {
   writer_.join();
 }
 
-void BackgroundEventSink::Record(absl::string_view source, const ObjectReference& about,
+void BackgroundEventSink::Record(absl::string_view source, const InvolvedObject& about,
                                  EventType type, absl::string_view reason,
                                  absl::string_view message) {
   EventNote note{.source = std::string(source),
@@ -161,13 +161,13 @@ absl::Status BackgroundEventSink::WriteOnce(EventCorrelator::Decision& decision)
 
 class NullEventSink : public EventSink {
  public:
-  void Record(absl::string_view, const ObjectReference&, EventType, absl::string_view,
+  void Record(absl::string_view, const InvolvedObject&, EventType, absl::string_view,
               absl::string_view) override {}
 };
 
 }  // namespace
 
-ObjectReference ObjectReference::Of(const Object& object) {
+InvolvedObject InvolvedObject::Of(const Object& object) {
   return {std::string(object.api_version()), std::string(object.kind()),
           std::string(object.ns()),          std::string(object.name()),
           std::string(object.uid()),         std::string(object.resource_version())};

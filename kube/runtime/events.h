@@ -17,9 +17,9 @@
 namespace kube {
 
 // The object that an event is about.
-struct ObjectReference {
+struct InvolvedObject {
   std::string api_version, kind, ns, name, uid, resource_version;
-  static ObjectReference Of(const Object& object);
+  static InvolvedObject Of(const Object& object);
 };
 
 enum class EventType { kNormal, kWarning };
@@ -31,7 +31,7 @@ class EventSink {
   // `source` is the component ("binding-controller"). An event equal to the last one of the same
   // source, object and reason is dropped for ten minutes while the object's resourceVersion stays
   // the same, because it reports nothing new.
-  virtual void Record(absl::string_view source, const ObjectReference& about, EventType type,
+  virtual void Record(absl::string_view source, const InvolvedObject& about, EventType type,
                       absl::string_view reason, absl::string_view message) = 0;
 };
 

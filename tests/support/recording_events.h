@@ -14,7 +14,7 @@ namespace tests {
 // Records events as "Normal SyncSucceed message".
 class RecordingEvents : public kube::EventSink {
  public:
-  void Record(absl::string_view, const kube::ObjectReference& about, kube::EventType type,
+  void Record(absl::string_view, const kube::InvolvedObject& about, kube::EventType type,
               absl::string_view reason, absl::string_view message) override {
     absl::MutexLock lock(&mu_);
     events_.push_back(absl::StrCat(type == kube::EventType::kNormal ? "Normal " : "Warning ",

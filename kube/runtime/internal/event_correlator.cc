@@ -39,13 +39,13 @@ std::string Key(const Parts&... parts) {
 }
 
 std::string ObjectKeyOf(const EventNote& note) {
-  const ObjectReference& about = note.about;
+  const InvolvedObject& about = note.about;
   return Key(note.source, about.kind, about.ns, about.name, about.uid, about.api_version);
 }
 
 const char* TypeName(EventType type) { return type == EventType::kWarning ? "Warning" : "Normal"; }
 
-json::Value ReferenceJson(const ObjectReference& about) {
+json::Value ReferenceJson(const InvolvedObject& about) {
   json::Value v = json::Value::Object();
   const std::pair<const char*, const std::string&> fields[] = {
       {"apiVersion", about.api_version},

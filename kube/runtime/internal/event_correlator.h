@@ -21,7 +21,7 @@ namespace kube::internal {
 // What a loop records, and when.
 struct EventNote {
   std::string source;
-  ObjectReference about;
+  InvolvedObject about;
   EventType type = EventType::kNormal;
   std::string reason;
   std::string message;

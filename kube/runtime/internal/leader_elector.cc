@@ -259,7 +259,7 @@ void LeaderElector::Impl::Announce(bool elected) {
   master_status.Set(elected ? 1 : 0);
   const std::string message =
       absl::StrCat(options.identity, elected ? " became leader" : " stopped leading");
-  env.events.Record(options.identity, ObjectReference::Of(observed), EventType::kNormal,
+  env.events.Record(options.identity, InvolvedObject::Of(observed), EventType::kNormal,
                     "LeaderElection", message);
   base::LogInfo(elected ? "became leader" : "stopped leading", {{"identity", options.identity}});
 }

@@ -28,7 +28,7 @@ class Notes {
  public:
   EventNote Make(const std::string& message) {
     return {"src",
-            ObjectReference::Of(Pod("a", ++version_, "u")),
+            InvolvedObject::Of(Pod("a", ++version_, "u")),
             EventType::kNormal,
             "Why",
             message,
@@ -138,7 +138,7 @@ struct Fixture {
   std::unique_ptr<EventSink> sink = NewEventSink(client, clock);
 
   void Record(const Object& about, const std::string& message) {
-    sink->Record("src", ObjectReference::Of(about), EventType::kWarning, "Why", message);
+    sink->Record("src", InvolvedObject::Of(about), EventType::kWarning, "Why", message);
   }
   // Returns the events that the server has afterwards.
   std::vector<Object> Written() {

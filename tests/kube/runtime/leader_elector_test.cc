@@ -24,7 +24,7 @@ const ObjectKey kKey{"karmada-system", "the-lease"};
 
 class RecordingSink : public EventSink {
  public:
-  void Record(absl::string_view, const ObjectReference& about, EventType, absl::string_view reason,
+  void Record(absl::string_view, const InvolvedObject& about, EventType, absl::string_view reason,
               absl::string_view message) override {
     absl::MutexLock lock(&mu_);
     lines_.push_back(absl::StrCat(about.kind, " ", reason, " ", message));
