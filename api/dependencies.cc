@@ -83,9 +83,11 @@ kube::Gvk DependentReference::gvk() const {
 
 std::string DependentReference::Describe() const {
   if (!name.empty()) return absl::StrCat(kind, " ", kube::ObjectKey{ns, name}.ToString());
+  const std::string objects = absl::StrCat(kind, ns.empty() ? "" : " in ", ns);
+  if (label_selector.is_null()) return objects;
   const absl::StatusOr<kube::LabelSelector> selector =
       kube::LabelSelector::FromJson(label_selector);
-  return absl::StrCat(kind, " ", ns, ns.empty() ? "" : " ", "selected by ",
+  return absl::StrCat(objects, " selected by ",
                       selector.ok() ? selector->ToString() : json::Write(label_selector));
 }
 
@@ -93,10 +95,14 @@ bool DependentReference::Matches(const kube::Object& object) const {
   if (object.api_version() != api_version || object.kind() != kind || object.ns() != ns) {
     return false;
   }
-  if (!name.empty()) return object.name() == name;
+  return name.empty() ? Selects(object.labels()) : object.name() == name;
+}
+
+bool DependentReference::Selects(const json::Value& labels) const {
+  if (!name.empty()) return false;
   const absl::StatusOr<kube::LabelSelector> selector =
       kube::LabelSelector::FromJson(label_selector);
-  return selector.ok() && selector->Matches(object.labels());
+  return selector.ok() && selector->Matches(labels);
 }
 
 std::vector<DependentReference> DependenciesFromJson(const json::Value& list) {

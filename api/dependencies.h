@@ -23,11 +23,13 @@ struct DependentReference {
   std::string ToText() const;
   // The parts are empty when apiVersion is malformed.
   kube::Gvk gvk() const;
-  // Returns "ConfigMap default/settings", or "EndpointSlice default selected by a=b".
+  // Returns "ConfigMap default/settings", or "EndpointSlice in default selected by a=b".
   std::string Describe() const;
   // Returns whether the reference names the object or, having no name, selects it by its labels. A
   // selector that is not valid selects nothing.
   bool Matches(const kube::Object& object) const;
+  // Returns whether the selector of a reference without a name selects these metadata.labels.
+  bool Selects(const json::Value& labels) const;
   friend bool operator==(const DependentReference&, const DependentReference&) = default;
 };
 

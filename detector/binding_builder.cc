@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "api/binding_address.h"
+#include "api/binding_owner.h"
 #include "api/binding_scope.h"
 #include "api/object_reference.h"
 #include "api/policy.h"
@@ -59,27 +60,6 @@ void MergeSuspension(const json::Value& built, json::Value& spec) {
   if (!suspension.is_null()) spec.Set("suspension", std::move(suspension));
 }
 
-// Returns the error for a binding that belongs to `owner`, another object than the template that
-// `built` was made for. Bindings are named after kind and name alone, so objects of two API groups
-// may need the same one, and so may names that differ only in a colon.
-absl::Status BelongsToAnother(const kube::Object& binding, const kube::OwnerRef& owner,
-                              const kube::Object& built) {
-  const kube::OwnerRef wanted = built.ControllerOwner();
-  const std::string what = absl::StrCat(
-      binding.Describe(), " belongs to ", owner.api_version, " ", owner.kind, " ",
-      kube::ObjectKey{std::string(binding.ns()), owner.name}.ToString(), " (uid ", owner.uid, ")");
-  const bool same_name = owner.api_version == wanted.api_version && owner.kind == wanted.kind &&
-                         owner.name == wanted.name;
-  return absl::FailedPreconditionError(
-      same_name
-          ? absl::StrCat(what, ", an earlier object of the same name; this one (uid ", wanted.uid,
-                         ") gets its binding once the earlier one's has been garbage-collected")
-          : absl::StrCat(what,
-                         ", whose binding has the same name; only one of the two objects can "
-                         "be propagated: rename one of them, or have policies select only "
-                         "one and delete the binding of the other"));
-}
-
 }  // namespace
 
 template <class PolicyScope>
@@ -99,10 +79,7 @@ kube::Object BuildBinding(const kube::Object& object, const kube::Object& policy
 
 template <class PolicyScope>
 absl::StatusOr<kube::Object> MergeBinding(const kube::Object& existing, const kube::Object& built) {
-  const kube::OwnerRef owner = existing.ControllerOwner();
-  if (!owner.uid.empty() && owner.uid != built.ControllerOwner().uid) {
-    return BelongsToAnother(existing, owner, built);
-  }
+  RETURN_IF_ERROR(api::CheckBindingOwner(existing, built.ControllerOwner()));
   kube::Object merged = existing;
   for (const json::Member& m : built.labels().members()) {
     merged.SetLabel(m.name(), m.value.AsString());

@@ -128,7 +128,7 @@ absl::Status TemplateReconciler::MatchAndApply(const Template& t, const base::St
   return absl::OkStatus();
 }
 
-// A binding without a policy was made by upstream's dependencies distributor, or its policy is
+// A binding without a policy was made by a dependencies distributor, or its policy is
 // gone. If other bindings require it, it follows its template all the same.
 void TemplateReconciler::RecheckAttached(const kube::Object& object) {
   if (object.ns().empty()) return;

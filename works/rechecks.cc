@@ -10,12 +10,12 @@ void Rechecks::Subscribe(const kube::Resource& resource, kube::WorkQueue& queue,
   subscribers_.push_back({resource.gvk.kind, queue, std::move(wants)});
 }
 
-void Rechecks::Publish(const kube::Object& object) const {
+void Rechecks::Publish(const kube::Object& object, int priority) const {
   absl::MutexLock lock(&mu_);
   for (const Subscriber& subscriber : subscribers_) {
     if (subscriber.kind != object.kind()) continue;
     if (subscriber.wants && !subscriber.wants(object)) continue;
-    subscriber.queue.Add({.key = object.key()}, kube::kInitialListPriority);
+    subscriber.queue.Add({.key = object.key()}, priority);
   }
 }
 

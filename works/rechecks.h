@@ -7,6 +7,9 @@
 // has just started, or the kind was not watched for a while), it writes nothing and asks here: the
 // loops compare what they would write with what is there.
 //
+// The source of dependencies asks for the bindings of an object on which templates depend when it
+// has seen the object come or change; they record no new version, because nothing is written.
+//
 // The work-status loop asks the execution loop to apply a Work whose object has gone from its
 // member while the execution loop could not apply it.
 #ifndef WORKS_RECHECKS_H_
@@ -26,14 +29,14 @@ namespace works {
 // Thread-safe.
 class Rechecks {
  public:
-  // From now on requests for objects of this resource are put into the queue, behind fresh changes;
-  // only for those that `wants` lets through, if it is given. REQUIRES: the queue outlives all
-  // calls of Publish.
+  // From now on requests for objects of this resource are put into the queue; only for those that
+  // `wants` lets through, if it is given. REQUIRES: the queue outlives all calls of Publish.
   void Subscribe(const kube::Resource& resource, kube::WorkQueue& queue,
                  std::function<bool(const kube::Object& object)> wants = nullptr);
   // Asks every subscriber of the object's kind to look at it: at a binding whose template may have
-  // been edited, at a Work that has to be applied again. Never blocks.
-  void Publish(const kube::Object& object) const;
+  // been edited, at a Work that has to be applied again. `priority` is that of the queues: an edit
+  // that was seen must not wait behind what a start has to look at. Never blocks.
+  void Publish(const kube::Object& object, int priority = kube::kInitialListPriority) const;
 
  private:
   struct Subscriber {

@@ -1,13 +1,13 @@
 #include "controllers/dependencies/attached_bindings.h"
 
-#include <algorithm>
+#include <optional>
 #include <utility>
 #include <vector>
 
-#include "absl/status/status.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "api/binding.h"
+#include "api/binding_owner.h"
 #include "api/keys.h"
 #include "api/names.h"
 #include "api/object_reference.h"
@@ -19,35 +19,96 @@
 namespace controllers {
 namespace {
 
-// Sets on `attached` how conflicts and deletion are handled, as `referrers`, the bindings that need
-// it, demand. Returns the text about different demands, "" for none. REQUIRES: `referrers` is not
-// empty.
-absl::StatusOr<std::string> FollowReferrers(const std::vector<api::BindingSnapshot>& referrers,
-                                            const FindBinding& find, kube::Object& attached) {
-  size_t overwriting = 0, preserving = 0;
-  for (const api::BindingSnapshot& referrer : referrers) {
+using Referrers = std::vector<api::BindingSnapshot>;
+
+// How conflicts and deletion are to be handled.
+struct Demands {
+  bool overwrite = false, preserve = false;
+  friend bool operator==(const Demands&, const Demands&) = default;
+};
+
+Demands DemandsOf(const kube::Object& binding) {
+  const api::BindingView view(binding);
+  return {view.ConflictResolution() == api::kResolveOverwrite,
+          view.PreserveResourcesOnDeletion().value_or(false)};
+}
+
+void RemoveReferrer(const kube::ObjectKey& referrer, kube::Object& attached) {
+  Referrers left = api::BindingView(attached).RequiredBy();
+  std::erase_if(left, [&](const api::BindingSnapshot& entry) {
+    return entry.ns == referrer.ns && entry.name == referrer.name;
+  });
+  attached.EraseLabel(DependedByLabel(referrer));
+  json::Value required_by = json::Value::Array();
+  for (const api::BindingSnapshot& entry : left) required_by.Append(entry.ToJson());
+  attached.Set({"spec", "requiredBy"}, std::move(required_by));
+  if (left.empty()) attached.Erase({"spec", "requiredBy"});
+}
+
+// Sets on `attached` how conflicts and deletion are handled, as the bindings that need it demand,
+// after the traces of those that do not exist any more have been removed. Returns the text about
+// different demands, "" for none.
+std::string FollowReferrers(const FindBinding& find, kube::Object& attached) {
+  size_t overwriting = 0, preserving = 0, all = 0;
+  for (const api::BindingSnapshot& referrer : api::BindingView(attached).RequiredBy()) {
     const kube::ObjectKey key{referrer.ns, referrer.name};
-    const kube::ObjectPtr object = find(key);
-    if (object == nullptr) {
-      return absl::NotFoundError(absl::StrCat("ResourceBinding ", key.ToString(), ", which needs ",
-                                              attached.Describe(), ", is not there"));
+    const kube::ObjectPtr binding = find(key);
+    if (binding == nullptr) {
+      RemoveReferrer(key, attached);
+      continue;
     }
-    const api::BindingView binding(*object);
-    overwriting += binding.ConflictResolution() == api::kResolveOverwrite;
-    preserving += binding.PreserveResourcesOnDeletion().value_or(false);
+    const Demands demands = DemandsOf(*binding);
+    overwriting += demands.overwrite;
+    preserving += demands.preserve;
+    ++all;
+  }
+  // A policy that placed the binding determines this.
+  if (!attached.spec()["placement"].is_null()) return "";
+  if (all == 0) {
+    attached.Erase({"spec", "conflictResolution"});
+    attached.Erase({"spec", "preserveResourcesOnDeletion"});
+    return "";
   }
   attached.Set({"spec", "conflictResolution"},
                overwriting > 0 ? api::kResolveOverwrite : api::kResolveAbort);
   attached.Set({"spec", "preserveResourcesOnDeletion"}, preserving > 0);
-  const auto differ = [&](size_t count) { return count > 0 && count < referrers.size(); };
-  if (!differ(overwriting) && !differ(preserving)) return std::string();
+  const auto differ = [&](size_t count) { return count > 0 && count < all; };
+  if (!differ(overwriting) && !differ(preserving)) return "";
   return api::message::DependencyPolicyConflict(differ(overwriting), differ(preserving));
 }
 
-json::Value RequiredByToJson(const std::vector<api::BindingSnapshot>& referrers) {
-  json::Value required_by = json::Value::Array();
-  for (const api::BindingSnapshot& referrer : referrers) required_by.Append(referrer.ToJson());
-  return required_by;
+// Returns the place of the referrer's entry in spec.requiredBy. Thousands of bindings may need one
+// object, so the entries are not decoded.
+std::optional<size_t> EntryOf(const kube::Object& attached, const kube::Object& referrer) {
+  const json::Value& entries = attached.spec()["requiredBy"];
+  for (size_t i = 0; i < entries.size(); ++i) {
+    const json::Value& entry = entries.At(i);
+    if (entry["name"].AsString() == referrer.name() &&
+        entry["namespace"].AsString() == referrer.ns()) {
+      return i;
+    }
+  }
+  return std::nullopt;
+}
+
+json::Value EntryFor(const kube::Object& referrer) {
+  return api::BindingSnapshot{std::string(referrer.ns()), std::string(referrer.name()),
+                              api::BindingView(referrer).Clusters()}
+      .ToJson();
+}
+
+// Returns whether the binding has everything that the referrer demands, and nothing beyond that
+// could be due to an earlier demand of it.
+bool Satisfies(const kube::Object& attached, const kube::Object& referrer) {
+  const std::optional<size_t> entry = EntryOf(attached, referrer);
+  if (!entry.has_value() || attached.spec()["requiredBy"].At(*entry) != EntryFor(referrer) ||
+      attached.Label(DependedByLabel(referrer.key())) != api::BindingView(referrer).PermanentId()) {
+    return false;
+  }
+  if (!attached.spec()["placement"].is_null()) return true;
+  return attached.spec().Has("conflictResolution") &&
+         attached.spec().Has("preserveResourcesOnDeletion") &&
+         DemandsOf(attached) == DemandsOf(referrer);
 }
 
 // Returns a binding of `object` that nobody needs yet.
@@ -55,27 +116,29 @@ kube::Object NewBinding(const kube::Object& object, absl::string_view ns) {
   kube::Object binding =
       kube::Object::Make(api::ResourceBindings().gvk,
                          {std::string(ns), api::BindingName(object.kind(), object.name())});
-  binding.Set({"metadata", "ownerReferences"},
-              json::Value::Array({kube::ControllerRef(object).ToJson()}));
   binding.AddFinalizer(api::kBindingFinalizer);
   binding.Set({"spec", "resource"}, api::ObjectReference::Of(object).ToJson());
   return binding;
 }
 
-// Returns `existing` with a fresh reference to the object.
-absl::StatusOr<kube::Object> Renewed(const kube::Object& existing, const kube::Object& object) {
-  const std::string uid = existing.ControllerOwner().uid;
-  if (!uid.empty() && uid != object.uid()) {
-    return absl::FailedPreconditionError(
-        absl::StrCat(existing.Describe(), " belongs to an earlier ", object.Describe(),
-                     " with uid ", uid, ", and is replaced once it has been collected"));
+// Makes the existing binding refer to the object, and belong to it.
+absl::Status Renew(const kube::Object& object, kube::Object& binding) {
+  RETURN_IF_ERROR(api::CheckBindingOwner(binding, kube::ControllerRef(object)));
+  if (binding.ControllerOwner().uid.empty()) {
+    json::Value owners = binding.metadata()["ownerReferences"];
+    if (!owners.is_array()) owners = json::Value::Array();
+    owners.Append(kube::ControllerRef(object).ToJson());
+    binding.Set({"metadata", "ownerReferences"}, std::move(owners));
   }
-  kube::Object binding = existing;
-  api::ObjectReference reference = api::ObjectReference::Of(object);
-  const std::string recorded = api::BindingView(existing).Resource().resource_version;
-  if (!recorded.empty()) reference.resource_version = recorded;
-  binding.Set({"spec", "resource"}, reference.ToJson());
-  return binding;
+  const api::ObjectReference recorded = api::BindingView(binding).Resource();
+  if (recorded.uid == object.uid() && !recorded.resource_version.empty()) return absl::OkStatus();
+  binding.Set({"spec", "resource"}, api::ObjectReference::Of(object).ToJson());
+  return absl::OkStatus();
+}
+
+std::string LabelKey(absl::string_view label) { return absl::StrCat("label ", label); }
+std::string EntryKey(absl::string_view ns, absl::string_view name) {
+  return absl::StrCat("entry ", ns, "/", name);
 }
 
 }  // namespace
@@ -84,76 +147,60 @@ std::string DependedByLabel(const kube::ObjectKey& binding) {
   return absl::StrCat(api::kDependedByLabelPrefix, api::DependedByHash(binding.ns, binding.name));
 }
 
-std::vector<std::string> DependedByLabels(const kube::Object& attached) {
-  std::vector<std::string> labels;
+std::vector<std::string> ReferrerKeys(const kube::Object& attached) {
+  std::vector<std::string> keys;
   for (const json::Member& label : attached.labels().members()) {
     if (absl::StartsWith(label.name(), api::kDependedByLabelPrefix)) {
-      labels.emplace_back(label.name());
+      keys.push_back(LabelKey(label.name()));
     }
   }
-  return labels;
+  for (const json::Value& entry : attached.spec()["requiredBy"].items()) {
+    keys.push_back(EntryKey(entry["namespace"].AsString(), entry["name"].AsString()));
+  }
+  return keys;
+}
+
+std::vector<std::string> KeysOfReferrer(const kube::ObjectKey& referrer) {
+  return {LabelKey(DependedByLabel(referrer)), EntryKey(referrer.ns, referrer.name)};
 }
 
 absl::StatusOr<Attached> WithReferrer(const kube::Object* existing, const kube::Object& object,
                                       const kube::Object& referrer, const FindBinding& find) {
   Attached attached;
-  if (existing == nullptr) {
-    attached.binding = NewBinding(object, referrer.ns());
-  } else {
-    ASSIGN_OR_RETURN(attached.binding, Renewed(*existing, object));
-  }
   kube::Object& binding = attached.binding;
-  const api::BindingView needs(referrer);
-  binding.SetLabel(DependedByLabel(referrer.key()), needs.PermanentId());
-  std::vector<api::BindingSnapshot> referrers = api::BindingView(binding).RequiredBy();
-  const auto own = std::find_if(referrers.begin(), referrers.end(), [&](const auto& entry) {
-    return entry.ns == referrer.ns() && entry.name == referrer.name();
-  });
-  if (own == referrers.end()) {
-    referrers.push_back(
-        {std::string(referrer.ns()), std::string(referrer.name()), needs.Clusters()});
+  binding = existing == nullptr ? NewBinding(object, referrer.ns()) : *existing;
+  RETURN_IF_ERROR(Renew(object, binding));
+  if (Satisfies(binding, referrer)) return attached;
+  binding.SetLabel(DependedByLabel(referrer.key()), api::BindingView(referrer).PermanentId());
+  json::Value entries = binding.spec()["requiredBy"];
+  if (!entries.is_array()) entries = json::Value::Array();
+  const std::optional<size_t> own = EntryOf(binding, referrer);
+  if (own.has_value()) {
+    entries.MutableAt(*own) = EntryFor(referrer);
   } else {
-    own->clusters = needs.Clusters();
+    entries.Append(EntryFor(referrer));
   }
-  binding.Set({"spec", "requiredBy"}, RequiredByToJson(referrers));
-  if (!binding.spec()["placement"].is_null()) return attached;
-  ASSIGN_OR_RETURN(attached.conflict, FollowReferrers(referrers, find, binding));
+  binding.Set({"spec", "requiredBy"}, std::move(entries));
+  attached.conflict = FollowReferrers(find, binding);
   return attached;
 }
 
 kube::Object WithClustersOf(const kube::Object& attached, const kube::Object& referrer) {
-  std::vector<api::BindingSnapshot> entries = api::BindingView(attached).RequiredBy();
-  bool changed = false;
-  for (api::BindingSnapshot& entry : entries) {
-    if (entry.ns == referrer.ns() && entry.name == referrer.name()) {
-      std::vector<api::TargetCluster> clusters = api::BindingView(referrer).Clusters();
-      changed = changed || clusters != entry.clusters;
-      entry.clusters = std::move(clusters);
-    }
-  }
+  const std::optional<size_t> own = EntryOf(attached, referrer);
+  if (!own.has_value()) return attached;
+  json::Value entries = attached.spec()["requiredBy"];
+  if (entries.At(*own) == EntryFor(referrer)) return attached;
+  entries.MutableAt(*own) = EntryFor(referrer);
   kube::Object after = attached;
-  if (changed) after.Set({"spec", "requiredBy"}, RequiredByToJson(entries));
+  after.Set({"spec", "requiredBy"}, std::move(entries));
   return after;
 }
 
-absl::StatusOr<kube::Object> WithoutReferrer(const kube::Object& attached,
-                                             const kube::ObjectKey& referrer,
-                                             const FindBinding& find) {
-  std::vector<api::BindingSnapshot> left = api::BindingView(attached).RequiredBy();
-  std::erase_if(left, [&](const api::BindingSnapshot& entry) {
-    return entry.ns == referrer.ns && entry.name == referrer.name;
-  });
+kube::Object WithoutReferrer(const kube::Object& attached, const kube::ObjectKey& referrer,
+                             const FindBinding& find) {
   kube::Object after = attached;
-  after.EraseLabel(DependedByLabel(referrer));
-  after.Set({"spec", "requiredBy"}, RequiredByToJson(left));
-  if (left.empty()) after.Erase({"spec", "requiredBy"});
-  if (!attached.spec()["placement"].is_null()) return after;
-  if (left.empty()) {
-    after.Erase({"spec", "conflictResolution"});
-    after.Erase({"spec", "preserveResourcesOnDeletion"});
-    return after;
-  }
-  RETURN_IF_ERROR(FollowReferrers(left, find, after).status());
+  RemoveReferrer(referrer, after);
+  FollowReferrers(find, after);
   return after;
 }
 

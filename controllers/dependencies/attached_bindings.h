@@ -20,10 +20,16 @@ namespace controllers {
 // Returns the label that bindings of the dependencies of `binding` carry; its value is the
 // permanent id of `binding`.
 std::string DependedByLabel(const kube::ObjectKey& binding);
-// Returns all labels of that kind on the binding.
-std::vector<std::string> DependedByLabels(const kube::Object& attached);
 
-// Finds a ResourceBinding; nullptr when there is none.
+// The index of ResourceBindings by their referrers: by each label, and by each entry of
+// spec.requiredBy, because somebody may have removed one of the two.
+inline constexpr char kReferrerIndex[] = "referrer";
+std::vector<std::string> ReferrerKeys(const kube::Object& attached);
+// Returns the values under which the index has what is attached to `referrer`.
+std::vector<std::string> KeysOfReferrer(const kube::ObjectKey& referrer);
+
+// Finds a ResourceBinding; nullptr when there is none. A referrer that is not found does not exist
+// any more: it demands nothing, and its traces are removed with the next edit.
 using FindBinding = std::function<kube::ObjectPtr(const kube::ObjectKey& key)>;
 
 // What came of an edit of an attached binding.
@@ -34,23 +40,21 @@ struct Attached {
 };
 
 // Returns the binding of `object`, on which the template of `referrer` depends, in the namespace of
-// `referrer`: `existing` (nullptr: a new one) with the referrer's label, its clusters and a fresh
+// `referrer`: `existing` (nullptr: a new one) with the referrer's label, its clusters and a
 // reference to the object. When no policy placed the binding, it overwrites or preserves if one of
 // its referrers does (upstream's buildAttachedBinding and createOrUpdateAttachedBinding). In the
 // reference of an existing binding the resourceVersion stays, because what follows the object's
-// edits is asked to look at it (works/rechecks.h). kFailedPrecondition when `existing` belongs to
-// an earlier object of the same name; kNotFound when one of its referrers is missing.
+// edits is asked to look at it (works/rechecks.h), and so does the version of the API, in which two
+// referrers may differ. kFailedPrecondition when `existing` belongs to another object.
 absl::StatusOr<Attached> WithReferrer(const kube::Object* existing, const kube::Object& object,
                                       const kube::Object& referrer, const FindBinding& find);
 
 // Returns `attached` after `referrer` has ceased to need it: without its label and its entry of
 // spec.requiredBy. When no policy placed the binding, the handling of conflicts and deletion
 // follows the bindings that still need it (one that overwrites or preserves is enough), and is
-// removed with the last of them (upstream's handleIndependentBindingDeletion). kNotFound when a
-// binding that needs it is missing.
-absl::StatusOr<kube::Object> WithoutReferrer(const kube::Object& attached,
-                                             const kube::ObjectKey& referrer,
-                                             const FindBinding& find);
+// removed with the last of them (upstream's handleIndependentBindingDeletion).
+kube::Object WithoutReferrer(const kube::Object& attached, const kube::ObjectKey& referrer,
+                             const FindBinding& find);
 
 // Returns `attached` with the clusters of `referrer` in the referrer's entry of spec.requiredBy;
 // unchanged when it has no such entry.

@@ -11,6 +11,7 @@
 #include "api/resources.h"
 #include "base/status.h"
 #include "kube/client/errors.h"
+#include "kube/meta/selector.h"
 
 namespace controllers {
 namespace {
@@ -32,21 +33,45 @@ class Steps {
   bool wrote_ = false;
 };
 
-// A reference has to name what it is about, in the referrer's namespace or outside all namespaces:
+// A write is refused when the binding has changed meanwhile: also its demands of conflicts and
+// deletion are computed from the whole.
+constexpr kube::UpdateOptions kUnchanged = {.precondition =
+                                                kube::UpdateOptions::Precondition::kAlways};
+
+// A reference has to say what it is about, in the referrer's namespace or outside all namespaces:
 // the binding of an object of another namespace would be collected at once, because its owner is
 // not in its own namespace.
 absl::Status CheckReference(const api::DependentReference& reference, absl::string_view ns) {
+  const auto bad = [&](absl::string_view why) {
+    return base::Terminal(absl::InvalidArgumentError(absl::StrCat(
+        "the dependency on ", reference.api_version, " ", reference.Describe(), " ", why)));
+  };
+  if (reference.gvk().kind.empty()) return bad("has no valid apiVersion and kind");
   if (reference.name.empty() && reference.label_selector.is_null()) {
-    return absl::InvalidArgumentError(absl::StrCat("the dependency on ", reference.api_version, " ",
-                                                   reference.kind,
-                                                   " has neither a name nor a labelSelector"));
+    return bad("has neither a name nor a labelSelector");
+  }
+  if (reference.name.empty()) {
+    const absl::Status selector = kube::LabelSelector::FromJson(reference.label_selector).status();
+    if (!selector.ok()) return bad(absl::StrCat("has a bad labelSelector: ", selector.message()));
   }
   if (!reference.ns.empty() && reference.ns != ns) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("the dependency on ", reference.Describe(), " is in another namespace than ",
-                     "the template (", ns, "): such dependencies do not follow"));
+    return bad(absl::StrCat("is in another namespace than the template (", ns,
+                            "): such dependencies do not follow"));
   }
   return absl::OkStatus();
+}
+
+absl::Status CheckNamespace(const api::DependentReference& reference, const kube::Resource& kind) {
+  if (kind.namespaced != reference.ns.empty()) return absl::OkStatus();
+  return base::Terminal(absl::InvalidArgumentError(absl::StrCat(
+      "the dependency on ", reference.api_version, " ", reference.Describe(),
+      kind.namespaced ? " has no namespace" : " has a namespace, but its kind has none")));
+}
+
+// Returns whether the reference may be about objects of the kind, in whatever version.
+bool IsOfKind(const api::DependentReference& reference, const kube::Gvk& kind) {
+  const kube::Gvk gvk = reference.gvk();
+  return gvk.group == kind.group && gvk.kind == kind.kind;
 }
 
 }  // namespace
@@ -55,24 +80,26 @@ FindBinding Attachments::Finder() const {
   return [this](const kube::ObjectKey& key) { return client_.Find(api::ResourceBindings(), key); };
 }
 
-std::vector<kube::ObjectPtr> Attachments::AttachedTo(const kube::Object& referrer) const {
-  const std::string label = DependedByLabel(referrer.key());
-  const absl::string_view id = api::BindingView(referrer).PermanentId();
-  std::vector<kube::ObjectPtr> attached =
-      client_.ByIndex(api::ResourceBindings(), kDependedByIndex, label);
-  std::erase_if(attached, [&](const kube::ObjectPtr& binding) {
-    return binding->ns() != referrer.ns() || binding->Label(label) != id;
-  });
+std::vector<kube::ObjectPtr> Attachments::AttachedTo(const kube::ObjectKey& referrer) const {
+  std::vector<kube::ObjectPtr> attached;
+  for (const std::string& key : KeysOfReferrer(referrer)) {
+    for (kube::ObjectPtr& binding : client_.ByIndex(api::ResourceBindings(), kReferrerIndex, key)) {
+      if (binding->ns() != referrer.ns) continue;
+      if (std::find(attached.begin(), attached.end(), binding) == attached.end()) {
+        attached.push_back(std::move(binding));
+      }
+    }
+  }
   return attached;
 }
 
 absl::Status Attachments::FollowClusters(const kube::Object& referrer,
                                          const base::StopToken& stop) {
   base::ErrorList errors;
-  for (const kube::ObjectPtr& attached : AttachedTo(referrer)) {
+  for (const kube::ObjectPtr& attached : AttachedTo(referrer.key())) {
     const kube::Object after = WithClustersOf(*attached, referrer);
     errors.Add(kube::IgnoreGone(
-        client_.Update(api::ResourceBindings(), attached, after, {}, stop).status()));
+        client_.Update(api::ResourceBindings(), attached, after, kUnchanged, stop).status()));
   }
   return errors.Join();
 }
@@ -81,62 +108,79 @@ absl::StatusOr<bool> Attachments::Follow(const kube::ObjectPtr& referrer,
                                          absl::Span<const api::DependentReference> references,
                                          const base::StopToken& stop) {
   Steps steps;
-  for (const kube::ObjectPtr& attached : AttachedTo(*referrer)) {
-    const absl::StatusOr<bool> needed = IsNeeded(*attached, references, stop);
-    if (needed.ok() && *needed) continue;
-    steps.Add(needed.ok() ? Detach(attached, referrer->key(), stop) : needed.status());
-  }
+  std::vector<const api::DependentReference*> valid;
   for (const api::DependentReference& reference : references) {
-    const absl::Status valid = CheckReference(reference, referrer->ns());
-    steps.Add(valid.ok() ? AttachAll(referrer, reference, stop) : valid);
+    const absl::Status checked = CheckReference(reference, referrer->ns());
+    if (checked.ok()) {
+      valid.push_back(&reference);
+    } else {
+      steps.Add(checked);
+    }
+  }
+  if (valid.size() == references.size()) steps.Add(DetachUnneeded(*referrer, references, stop));
+  for (const api::DependentReference* reference : valid) {
+    steps.Add(AttachAll(referrer, *reference, stop));
   }
   return steps.Result();
 }
 
-absl::Status Attachments::Release(const kube::Object& referrer, const base::StopToken& stop) {
+absl::Status Attachments::Release(const kube::ObjectKey& referrer, const base::StopToken& stop) {
   Steps steps;
   for (const kube::ObjectPtr& attached : AttachedTo(referrer)) {
-    steps.Add(Detach(attached, referrer.key(), stop));
+    steps.Add(Detach(attached, referrer, stop));
   }
-  return base::Annotate(steps.Result().status(), "letting go of what ", referrer.key().ToString(),
+  return base::Annotate(steps.Result().status(), "letting go of what ", referrer.ToString(),
                         " needed");
+}
+
+absl::StatusOr<bool> Attachments::DetachUnneeded(
+    const kube::Object& referrer, absl::Span<const api::DependentReference> references,
+    const base::StopToken& stop) {
+  Steps steps;
+  for (const kube::ObjectPtr& attached : AttachedTo(referrer.key())) {
+    const absl::StatusOr<bool> needed = IsNeeded(*attached, references, stop);
+    if (needed.ok() && *needed) continue;
+    steps.Add(needed.ok() ? Detach(attached, referrer.key(), stop) : needed.status());
+  }
+  return steps.Result();
 }
 
 absl::StatusOr<bool> Attachments::IsNeeded(const kube::Object& attached,
                                            absl::Span<const api::DependentReference> references,
                                            const base::StopToken& stop) {
   const api::ObjectReference resource = api::BindingView(attached).Resource();
-  const kube::Object unlabelled = kube::Object::Make(resource.gvk(), resource.key());
-  const auto matched = [&](const kube::Object& object) {
-    return std::any_of(references.begin(), references.end(),
-                       [&](const auto& reference) { return reference.Matches(object); });
-  };
-  if (matched(unlabelled)) return true;
-  const bool selectable = std::any_of(references.begin(), references.end(), [&](const auto& r) {
-    return r.name.empty() && r.gvk() == resource.gvk();
-  });
-  if (!selectable) return false;
+  bool may_be_selected = false;
+  for (const api::DependentReference& reference : references) {
+    if (!IsOfKind(reference, resource.gvk()) || reference.ns != resource.ns) continue;
+    if (reference.name.empty()) {
+      may_be_selected = true;
+    } else if (reference.name == resource.name) {
+      return true;
+    }
+  }
+  if (!may_be_selected) return false;
   ASSIGN_OR_RETURN(const kube::Resource kind, client_.mapper().ForKind(resource.gvk(), stop));
   const absl::StatusOr<kube::ObjectPtr> object = client_.Get(kind, resource.key(), stop);
-  if (absl::IsNotFound(object.status())) return true;  // The binding goes with its owner.
+  if (kube::IsGone(object.status())) return true;  // The binding goes with its owner.
   RETURN_IF_ERROR(object.status());
-  return matched(**object);
+  return std::any_of(references.begin(), references.end(), [&](const auto& reference) {
+    return IsOfKind(reference, resource.gvk()) && reference.ns == resource.ns &&
+           reference.Selects((*object)->labels());
+  });
 }
 
 absl::StatusOr<std::vector<kube::ObjectPtr>> Attachments::ObjectsOf(
     const api::DependentReference& reference, const base::StopToken& stop) {
   std::vector<kube::ObjectPtr> objects;
-  const absl::StatusOr<kube::Resource> kind = client_.mapper().ForKind(reference.gvk(), stop);
-  // The kind may be served later; then its objects come.
-  if (kube::IsNoSuchKind(kind.status())) return objects;
-  RETURN_IF_ERROR(kind.status());
+  ASSIGN_OR_RETURN(const kube::Resource kind, client_.mapper().ForKind(reference.gvk(), stop));
+  RETURN_IF_ERROR(CheckNamespace(reference, kind));
   if (reference.name.empty()) {
-    objects = client_.List(*kind, reference.ns);
+    objects = client_.List(kind, reference.ns);
     std::erase_if(objects, [&](const auto& object) { return !reference.Matches(*object); });
     return objects;
   }
   const absl::StatusOr<kube::ObjectPtr> object =
-      client_.Get(*kind, {reference.ns, reference.name}, stop);
+      client_.Get(kind, {reference.ns, reference.name}, stop);
   if (object.ok()) objects.push_back(*object);
   RETURN_IF_ERROR(kube::IgnoreGone(object.status()));
   return objects;
@@ -182,9 +226,9 @@ absl::StatusOr<bool> Attachments::Attach(const kube::ObjectPtr& referrer,
 absl::StatusOr<bool> Attachments::Detach(const kube::ObjectPtr& attached,
                                          const kube::ObjectKey& referrer,
                                          const base::StopToken& stop) {
-  ASSIGN_OR_RETURN(const kube::Object after, WithoutReferrer(*attached, referrer, Finder()));
+  const kube::Object after = WithoutReferrer(*attached, referrer, Finder());
   const absl::StatusOr<kube::ObjectPtr> written =
-      client_.Update(api::ResourceBindings(), attached, after, {}, stop);
+      client_.Update(api::ResourceBindings(), attached, after, kUnchanged, stop);
   RETURN_IF_ERROR(kube::IgnoreGone(written.status()));
   return written.ok() && *written != attached;
 }

@@ -16,15 +16,12 @@
 
 namespace controllers {
 
-// The index of ResourceBindings by their labels for referrers.
-inline constexpr char kDependedByIndex[] = "depended-by";
-
 // Thread-safe. Referrers may be worked on at the same time: two that write one attached binding get
 // a conflict, which the second one's next pass resolves.
 class Attachments {
  public:
   // REQUIRES: `client` and `recorder` outlive this object. ResourceBindings are declared as read,
-  // with kDependedByIndex.
+  // with kReferrerIndex.
   Attachments(kube::ClusterClient& client, kube::EventRecorder& recorder)
       : client_(client), recorder_(recorder) {}
 
@@ -37,11 +34,11 @@ class Attachments {
   absl::StatusOr<bool> Follow(const kube::ObjectPtr& referrer,
                               absl::Span<const api::DependentReference> references,
                               const base::StopToken& stop);
-  // Lets go of all bindings that are attached to `referrer`.
-  absl::Status Release(const kube::Object& referrer, const base::StopToken& stop);
+  // Lets go of all bindings that are attached to `referrer`, which may not exist any more.
+  absl::Status Release(const kube::ObjectKey& referrer, const base::StopToken& stop);
 
  private:
-  std::vector<kube::ObjectPtr> AttachedTo(const kube::Object& referrer) const;
+  std::vector<kube::ObjectPtr> AttachedTo(const kube::ObjectKey& referrer) const;
   // Returns whether one of the references is about the object of the attached binding.
   absl::StatusOr<bool> IsNeeded(const kube::Object& attached,
                                 absl::Span<const api::DependentReference> references,
@@ -50,6 +47,9 @@ class Attachments {
   // until their kind is watched there are none.
   absl::StatusOr<std::vector<kube::ObjectPtr>> ObjectsOf(const api::DependentReference& reference,
                                                          const base::StopToken& stop);
+  absl::StatusOr<bool> DetachUnneeded(const kube::Object& referrer,
+                                      absl::Span<const api::DependentReference> references,
+                                      const base::StopToken& stop);
   // Attach and Detach return whether they wrote anything.
   absl::StatusOr<bool> AttachAll(const kube::ObjectPtr& referrer,
                                  const api::DependentReference& reference,

@@ -18,8 +18,8 @@
 // has it made again. Nothing but the reported outcomes is remembered.
 #include "controllers/dependencies/dependencies_reconciler.h"
 
-#include <algorithm>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -41,10 +41,10 @@ namespace controllers {
 namespace {
 
 // Selects the bindings to be looked at when they are first seen: those that were placed, as
-// upstream does, and those that needlessly carry the finalizer.
+// upstream does, and those that carry the finalizer, to which something may be attached.
 bool IsForUs(const kube::Object& binding) {
-  if (!PropagatesDependencies(binding)) return binding.HasFinalizer(api::kDependenciesFinalizer);
-  return !api::BindingView(binding).Clusters().empty();
+  return binding.HasFinalizer(api::kDependenciesFinalizer) ||
+         (PropagatesDependencies(binding) && !api::BindingView(binding).Clusters().empty());
 }
 
 bool ChangedForUs(const kube::Object& before, const kube::Object& after) {
@@ -62,14 +62,19 @@ std::vector<kube::Request> ReferrersOf(const kube::Object& attached) {
   return requests;
 }
 
-// Maps an update of an attached binding to the referrers that are in it no more.
+// Maps an update of an attached binding to the referrers that are in it no more, or not by their
+// label. Most updates are of the status, and there may be thousands of referrers.
 std::vector<kube::Request> ReferrersLost(const kube::Object& before, const kube::Object& after) {
-  std::vector<kube::Request> lost = ReferrersOf(before);
-  if (lost.empty()) return lost;
+  if (before.spec()["requiredBy"] == after.spec()["requiredBy"] &&
+      before.labels() == after.labels()) {
+    return {};
+  }
   const std::vector<kube::Request> left = ReferrersOf(after);
+  const std::set<kube::Request> present(left.begin(), left.end());
+  std::vector<kube::Request> lost = ReferrersOf(before);
   std::erase_if(lost, [&](const kube::Request& referrer) {
-    return std::find(left.begin(), left.end(), referrer) != left.end() &&
-           !after.Label(DependedByLabel(referrer.key)).empty();
+    const std::string label = DependedByLabel(referrer.key);
+    return present.contains(referrer) && before.Label(label) == after.Label(label);
   });
   return lost;
 }
@@ -89,7 +94,11 @@ absl::StatusOr<kube::Action> DependenciesReconciler::Reconcile(const kube::Reque
     recorder_.Forget(request.key.ToString());
     recorder_.Forget(AttachingTo(request.key));
   }
-  if (binding == nullptr) return kube::Action::Done();
+  if (binding == nullptr) {
+    // Its finalizer may have been removed by force.
+    RETURN_IF_ERROR(attachments_.Release(request.key, stop));
+    return kube::Action::Done();
+  }
   RETURN_IF_ERROR(propagates ? Distribute(binding, stop) : Release(binding, stop));
   return kube::Action::Done();
 }
@@ -176,7 +185,7 @@ absl::Status DependenciesReconciler::Attach(const kube::ObjectPtr& binding,
 absl::Status DependenciesReconciler::Release(const kube::ObjectPtr& binding,
                                              const base::StopToken& stop) {
   if (!binding->HasFinalizer(api::kDependenciesFinalizer)) return absl::OkStatus();
-  RETURN_IF_ERROR(attachments_.Release(*binding, stop));
+  RETURN_IF_ERROR(attachments_.Release(binding->key(), stop));
   return manager_.cluster().RemoveFinalizer(api::ResourceBindings(), binding,
                                             api::kDependenciesFinalizer, stop);
 }
@@ -187,7 +196,7 @@ absl::Status RegisterDependencies(const loops::Context& context, int workers) {
   };
   kube::Controller& controller =
       context.NewController(api::kDependenciesDistributor, workers)
-          .Reads(api::ResourceBindings(), kDependedByIndex, DependedByLabels)
+          .Reads(api::ResourceBindings(), kReferrerIndex, ReferrerKeys)
           .Reads(api::ResourceBindings(), kDependencyIndex, DependencyKeys)
           .Watches(api::ResourceBindings(),
                    {.when = {.add = IsForUs, .update = ChangedForUs, .remove = propagated}})

@@ -13,6 +13,7 @@
 // the loops over bindings look at every binding.
 #include "controllers/dependencies/dependency_source.h"
 
+#include <algorithm>
 #include <set>
 #include <utility>
 
@@ -66,8 +67,7 @@ DependencySource::DependencySource(Deps deps, kube::WatchedKinds& kinds)
 kube::EventHandler DependencySource::HandlerFor(const kube::Resource&) {
   kube::EventHandler handler;
   handler.on_add = [this](const kube::ObjectPtr& object, bool initial_list) {
-    QueueReferrers(*object, initial_list ? kube::kInitialListPriority : kube::kNormalPriority);
-    RecheckAttached(*object);
+    OnAdd(*object, initial_list ? kube::kInitialListPriority : kube::kNormalPriority);
   };
   handler.on_update = [this](const kube::ObjectPtr& before, const kube::ObjectPtr& after) {
     if (kube::SpecificationChanged(*before, *after)) OnUpdate(*before, *after);
@@ -75,41 +75,51 @@ kube::EventHandler DependencySource::HandlerFor(const kube::Resource&) {
   return handler;
 }
 
-std::vector<kube::ObjectPtr> DependencySource::ReferrersOf(const kube::Object& object) const {
-  std::vector<kube::ObjectPtr> referrers;
-  for (const absl::string_view name : {object.name(), absl::string_view()}) {
-    for (kube::ObjectPtr& binding : deps_.bindings->store().ByIndex(
-             kDependencyIndex, KeyOf(object.api_version(), object.kind(), object.ns(), name))) {
-      for (const api::DependentReference& reference : api::RecordedDependencies(*binding)) {
-        if (reference.name != name || !reference.Matches(object)) continue;
-        referrers.push_back(std::move(binding));
-        break;
-      }
-    }
+std::vector<kube::ObjectKey> DependencySource::ReferrersOf(const kube::Object& object) const {
+  std::vector<kube::ObjectKey> referrers;
+  const auto under = [&](absl::string_view name) {
+    return deps_.bindings->store().ByIndex(
+        kDependencyIndex, KeyOf(object.api_version(), object.kind(), object.ns(), name));
+  };
+  for (const kube::ObjectPtr& binding : under(object.name())) referrers.push_back(binding->key());
+  for (const kube::ObjectPtr& binding : under("")) {
+    const std::vector<api::DependentReference> references = api::RecordedDependencies(*binding);
+    const bool selects = std::any_of(references.begin(), references.end(), [&](const auto& r) {
+      return r.name.empty() && r.Matches(object);
+    });
+    if (selects) referrers.push_back(binding->key());
   }
   return referrers;
 }
 
-void DependencySource::QueueReferrers(const kube::Object& object, int priority) {
-  for (const kube::ObjectPtr& referrer : ReferrersOf(object)) {
-    deps_.queue.Add({.key = referrer->key()}, priority);
+void DependencySource::Queue(const std::vector<kube::ObjectKey>& referrers, int priority) {
+  for (const kube::ObjectKey& referrer : referrers) deps_.queue.Add({.key = referrer}, priority);
+}
+
+void DependencySource::RecheckAttached(const kube::Object& object,
+                                       const std::vector<kube::ObjectKey>& referrers,
+                                       int priority) {
+  std::set<std::string> namespaces;
+  for (const kube::ObjectKey& referrer : referrers) namespaces.insert(referrer.ns);
+  for (const std::string& ns : namespaces) {
+    const kube::ObjectPtr attached =
+        deps_.bindings->store().Find({ns, api::BindingName(object.kind(), object.name())});
+    if (attached != nullptr) deps_.rechecks.Publish(*attached, priority);
   }
 }
 
-void DependencySource::RecheckAttached(const kube::Object& object) {
-  const std::string name = api::BindingName(object.kind(), object.name());
-  for (const kube::ObjectPtr& referrer : ReferrersOf(object)) {
-    const kube::ObjectPtr attached =
-        deps_.bindings->store().Find({std::string(referrer->ns()), name});
-    if (attached != nullptr) deps_.rechecks.Publish(*attached);
-  }
+void DependencySource::OnAdd(const kube::Object& object, int priority) {
+  const std::vector<kube::ObjectKey> referrers = ReferrersOf(object);
+  Queue(referrers, priority);
+  RecheckAttached(object, referrers, priority);
 }
 
 void DependencySource::OnUpdate(const kube::Object& before, const kube::Object& after) {
-  RecheckAttached(after);
+  const std::vector<kube::ObjectKey> referrers = ReferrersOf(after);
+  RecheckAttached(after, referrers, kube::kNormalPriority);
   if (before.labels() == after.labels()) return;
-  QueueReferrers(before, kube::kNormalPriority);
-  QueueReferrers(after, kube::kNormalPriority);
+  Queue(ReferrersOf(before), kube::kNormalPriority);
+  Queue(referrers, kube::kNormalPriority);
 }
 
 }  // namespace controllers

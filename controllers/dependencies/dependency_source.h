@@ -34,13 +34,17 @@ class DependencySource : public kube::KindSubscriber {
   DependencySource(Deps deps, kube::WatchedKinds& kinds);
 
   kube::EventHandler HandlerFor(const kube::Resource& resource) override;
+  // A rule may name any version that is served.
+  bool TakesAnyVersion() const override { return true; }
 
  private:
   // Returns the propagating bindings that record a dependency which the object is.
-  std::vector<kube::ObjectPtr> ReferrersOf(const kube::Object& object) const;
-  void QueueReferrers(const kube::Object& object, int priority);
+  std::vector<kube::ObjectKey> ReferrersOf(const kube::Object& object) const;
+  void Queue(const std::vector<kube::ObjectKey>& referrers, int priority);
   // Asks for another look at the bindings that are attached for the object.
-  void RecheckAttached(const kube::Object& object);
+  void RecheckAttached(const kube::Object& object, const std::vector<kube::ObjectKey>& referrers,
+                       int priority);
+  void OnAdd(const kube::Object& object, int priority);
   void OnUpdate(const kube::Object& before, const kube::Object& after);
 
   const Deps deps_;

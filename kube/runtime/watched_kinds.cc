@@ -82,6 +82,11 @@ struct WatchedKinds::Impl {
   void AnnounceStart();
   absl::Status Discover(const base::StopToken& stop);
   void Serve(const Discovery& discovery);
+  // Returns the kind's resource if the subscriber is to have its events, else nullptr.
+  const Resource* ServedTo(const KindSubscriber& subscriber, const Gvk& gvk) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(pass_mu);
+  // Removes the handlers of the subscribers to which the kind is not served any more.
+  void DetachUnserved(Watched& kind) ABSL_EXCLUSIVE_LOCKS_REQUIRED(pass_mu);
   Pass WatchNeeded();
   void WatchFor(int id, KindSubscriber& subscriber, const Resource& resource)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(pass_mu);
@@ -157,7 +162,8 @@ void WatchedKinds::Impl::Serve(const Discovery& discovery) {
   }
   discovered.Note(discovery);
   for (auto kind = watched.begin(); kind != watched.end();) {
-    if (discovered.Find(kind->first) != nullptr) {
+    DetachUnserved(kind->second);
+    if (!kind->second.handlers.empty()) {
       ++kind;
       continue;
     }
@@ -167,6 +173,18 @@ void WatchedKinds::Impl::Serve(const Discovery& discovery) {
   for (const auto& [id, subscriber] : Subscribers()) subscriber->OnDiscovered(discovered.shown());
 }
 
+const Resource* WatchedKinds::Impl::ServedTo(const KindSubscriber& subscriber,
+                                             const Gvk& gvk) const {
+  return subscriber.TakesAnyVersion() ? discovered.FindServed(gvk) : discovered.Find(gvk);
+}
+
+void WatchedKinds::Impl::DetachUnserved(Watched& kind) {
+  for (const auto& [id, subscriber] : Subscribers()) {
+    const bool is_served = ServedTo(*subscriber, kind.resource.gvk) != nullptr;
+    if (!is_served && kind.handlers.contains(id)) Detach(kind, id);
+  }
+}
+
 WatchedKinds::Impl::Pass WatchedKinds::Impl::WatchNeeded() {
   absl::MutexLock lock(&pass_mu);
   const std::map<Gvk, std::set<int>> needed = Needed();
@@ -174,12 +192,12 @@ WatchedKinds::Impl::Pass WatchedKinds::Impl::WatchNeeded() {
   DropUnneeded(needed);
   Pass pass;
   for (const auto& [gvk, ids] : needed) {
-    const Resource* const resource = discovered.Find(gvk);
-    if (resource == nullptr) {
-      pass.complete = false;
-      continue;
-    }
     for (const int id : ids) {
+      const Resource* const resource = ServedTo(*all.at(id), gvk);
+      if (resource == nullptr) {
+        pass.complete = false;
+        continue;
+      }
       const auto kind = watched.find(gvk);
       if (kind != watched.end() && kind->second.handlers.contains(id)) continue;
       if (all.at(id)->MayWatch(gvk)) {

@@ -43,6 +43,9 @@ class KindSubscriber {
   virtual void OnStart() {}
   // Called after each round of discovery and before anything is watched because of it.
   virtual void OnDiscovered(const ServedKinds&) {}
+  // Returns whether the kinds are watched in any version that is served, not in the preferred one
+  // alone.
+  virtual bool TakesAnyVersion() const { return false; }
   // Returns whether to watch a needed kind already; while it is false, it is called again every
   // half a second.
   virtual bool MayWatch(const Gvk&) { return true; }

@@ -48,7 +48,7 @@ struct Fixture : tests::LoopsFixture {
   Fixture() {
     Sync({kDeployments, kConfigMaps, api::ResourceBindings()});
     informers.Get(api::ResourceBindings())
-        ->AddIndex(controllers::kDependedByIndex, controllers::DependedByLabels);
+        ->AddIndex(controllers::kReferrerIndex, controllers::ReferrerKeys);
     PutCached(kDeployments, kube::Object::Make(kDeployments.gvk, kWeb));
     reconciler.emplace(Make(), scripted);
     scripted.Enable(Operation::kInterpretDependency);
@@ -95,12 +95,12 @@ TEST_CASE_METHOD(Fixture, "the same references in upstream's random order are no
   kube::Object binding = Binding(kBinding.name, true);
   binding.AddFinalizer(api::kDependenciesFinalizer);
   binding.SetAnnotation(api::kDependenciesAnnotation,
-                        R"([{"apiVersion":"v1","kind":"Secret","namespace":"ns","name":"s"},)"
+                        R"([{"apiVersion":"v1","kind":"Service","namespace":"ns","name":"s"},)"
                         R"({"apiVersion":"v1","kind":"ConfigMap","namespace":"ns","name":"c"}])");
   Put(binding);
   scripted.dependencies =
       Json(R"([{"apiVersion": "v1", "kind": "ConfigMap", "namespace": "ns", "name": "c"},
-               {"apiVersion": "v1", "kind": "Secret", "namespace": "ns", "name": "s"}])");
+               {"apiVersion": "v1", "kind": "Service", "namespace": "ns", "name": "s"}])");
   REQUIRE(Reconcile().ok());
   CHECK(Writes() == 0);
 }
@@ -352,8 +352,8 @@ TEST_CASE_METHOD(Attaching, "the binding of an earlier object of the same name i
   const absl::Status refused = Reconcile();
   CHECK(absl::IsFailedPrecondition(refused));
   CHECK(absl::StrContains(refused.message(),
-                          "ResourceBinding ns/config-configmap belongs to an earlier ConfigMap "
-                          "ns/config with uid before"));
+                          "ResourceBinding ns/config-configmap belongs to v1 ConfigMap ns/config "
+                          "(uid before), an earlier object of the same name"));
   CHECK(Config().Label(kLabel).empty());
 }
 
@@ -365,11 +365,91 @@ TEST_CASE_METHOD(Attaching, "a bad reference is reported, and the others followe
       {"apiVersion": "v1", "kind": "ConfigMap", "namespace": "ns", "name": "config"}])");
   const absl::Status failed = Reconcile();
   CHECK(absl::StrContains(failed.message(), "ConfigMap other/config is in another namespace"));
-  CHECK(absl::StrContains(failed.message(), "v1 ConfigMap has neither a name nor a labelSelector"));
+  CHECK(absl::StrContains(failed.message(),
+                          "v1 ConfigMap in ns has neither a name nor a labelSelector"));
   CHECK_FALSE(Config().Label(kLabel).empty());
   REQUIRE(recorded->All().size() == 1);
   CHECK(absl::StartsWith(recorded->All()[0],
                          "Warning SyncScheduleResultToDependenciesFailed ResourceBinding: "));
+}
+
+TEST_CASE_METHOD(Attaching, "while a reference is not valid nothing is let go") {
+  REQUIRE(Reconcile().ok());
+  const std::string bad = GENERATE(
+      as<std::string>(),
+      R"([{"apiVersion": "v1", "kind": "ConfigMap", "namespace": "ns", "labelSelector":
+          {"matchExpressions": [{"key": "app", "operator": "Is"}]}}])",
+      R"([{"apiVersion": "a/b/c", "kind": "ConfigMap", "namespace": "ns", "name": "other"}])",
+      R"([{"apiVersion": "v1", "kind": "ConfigMap", "namespace": "other", "name": "config"}])");
+  scripted.dependencies = Json(bad);
+  const absl::Status refused = Reconcile();
+  CHECK(absl::IsInvalidArgument(refused));
+  CHECK(base::IsTerminal(refused));
+  CHECK_FALSE(Config().Label(kLabel).empty());
+}
+
+TEST_CASE_METHOD(Attaching, "a reference without the namespace of its kind, and one of no kind") {
+  scripted.dependencies = Json(R"([{"apiVersion": "v1", "kind": "ConfigMap", "name": "config"},
+                                   {"apiVersion": "x.io/v1", "kind": "Nothing", "name": "a"}])");
+  const absl::Status failed = Reconcile();
+  CHECK(absl::StrContains(failed.message(), "ConfigMap config has no namespace"));
+  CHECK(absl::StrContains(failed.message(), "Nothing"));
+  CHECK_FALSE(base::IsTerminal(failed));  // The kind may be served later.
+}
+
+TEST_CASE_METHOD(Attaching, "an object that a selector excludes by a label is let go") {
+  PutConfig("one");
+  scripted.dependencies = Json(R"([{"apiVersion": "v1", "kind": "ConfigMap", "namespace": "ns",
+      "labelSelector": {"matchExpressions": [{"key": "app", "operator": "DoesNotExist"}]}}])");
+  REQUIRE(Reconcile().ok());
+  CHECK_FALSE(Now("one-configmap").Label(kLabel).empty());
+  PutConfig("one", "shop");
+  REQUIRE(Reconcile().ok());
+  CHECK(Now("one-configmap").Label(kLabel).empty());
+}
+
+TEST_CASE_METHOD(Attaching, "a binding of another version of the kind serves as well") {
+  REQUIRE(Reconcile().ok());
+  kube::Object attached = Config();
+  attached.Set({"spec", "resource", "apiVersion"}, "v2");
+  attached = Put(attached);
+  REQUIRE(Reconcile().ok());
+  CHECK(Config().resource_version() == attached.resource_version());
+}
+
+TEST_CASE_METHOD(Attaching, "a binding that is gone without its finalizer leaves nothing behind") {
+  REQUIRE(Reconcile().ok());
+  if (GENERATE(true, false)) {
+    kube::Object attached = Config();
+    attached.EraseLabel(kLabel);
+    Put(attached);
+  }
+  server->Erase(api::ResourceBindings(), kBinding);
+  REQUIRE(tests::Eventually(
+      [&] { return cluster.Find(api::ResourceBindings(), kBinding) == nullptr; }));
+  REQUIRE(Reconcile().ok());
+  CHECK(Config().Label(kLabel).empty());
+  CHECK_FALSE(Config().spec().Has("requiredBy"));
+}
+
+TEST_CASE_METHOD(Attaching, "a binding that lost its id lets go, too") {
+  REQUIRE(Reconcile().ok());
+  kube::Object binding = Now();
+  binding.EraseLabel(api::kResourceBindingIdLabel);
+  binding.Set({"spec", "propagateDeps"}, false);
+  Put(binding);
+  REQUIRE(Reconcile().ok());
+  CHECK(Config().Label(kLabel).empty());
+  CHECK_FALSE(Config().spec().Has("requiredBy"));
+}
+
+TEST_CASE_METHOD(Attaching, "an attached binding without an owner gets one") {
+  REQUIRE(Reconcile().ok());
+  kube::Object attached = Config();
+  attached.Erase({"metadata", "ownerReferences"});
+  Put(attached);
+  REQUIRE(Reconcile().ok());
+  CHECK(Config().ControllerOwner().uid == "uid-of-config");
 }
 
 TEST_CASE_METHOD(Attaching, "nothing is attached to a binding that the webhook has not labelled") {

@@ -15,26 +15,33 @@ void DiscoveredKinds::Note(const Discovery& discovery) {
 
 const Resource* DiscoveredKinds::Find(const Gvk& gvk) const {
   const auto found = served_.find(gvk);
-  return found == served_.end() ? nullptr : &found->second;
+  return found == served_.end() || !found->second.preferred ? nullptr : &found->second.resource;
+}
+
+const Resource* DiscoveredKinds::FindServed(const Gvk& gvk) const {
+  const auto found = served_.find(gvk);
+  return found == served_.end() ? nullptr : &found->second.resource;
 }
 
 void DiscoveredKinds::Store(const Discovery& discovery) {
-  std::map<Gvk, Resource> found;
+  std::map<Gvk, Served> found;
   for (const ApiResource& r : discovery.resources) {
-    if (r.preferred && r.HasVerbs({"delete", "list", "watch"})) {
-      found[r.resource.gvk] = r.resource;
-    }
+    if (!r.HasVerbs({"delete", "list", "watch"})) continue;
+    // Of two resources of one kind in one version, the first is the preferred one.
+    const auto [known, first] = found.try_emplace(r.resource.gvk, Served{r.resource, r.preferred});
+    if (!first && r.preferred) known->second = {r.resource, true};
   }
-  for (const auto& [gvk, resource] : served_) {
+  for (const auto& [gvk, served] : served_) {
     // The kind may still be served.
-    if (IsUnread(discovery.failed_groups, gvk.ApiVersion())) found.try_emplace(gvk, resource);
+    if (IsUnread(discovery.failed_groups, gvk.ApiVersion())) found.try_emplace(gvk, served);
   }
   served_ = std::move(found);
 }
 
 void DiscoveredKinds::Show(const std::vector<std::string>& failed_groups) {
   ServedKinds now{.failed_groups = failed_groups};
-  for (const auto& [gvk, resource] : served_) {
+  for (const auto& [gvk, served] : served_) {
+    if (!served.preferred) continue;
     now.kinds.insert(gvk);
     if (!never_read_.has_value() || shown_.at_start.contains(gvk) ||
         IsUnread(*never_read_, gvk.ApiVersion())) {

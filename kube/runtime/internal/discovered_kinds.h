@@ -14,13 +14,17 @@
 
 namespace kube::internal {
 
-// Kinds in their preferred version that can be listed, watched and deleted. Not thread-safe.
+// Kinds that can be listed, watched and deleted. Not thread-safe.
 class DiscoveredKinds {
  public:
   // Adds the result of the next round.
   void Note(const Discovery& discovery);
-  // Returns the kind's resource; nullptr if it cannot be watched.
+  // Returns the kind's resource if this is its preferred version; nullptr if it is not, or if it
+  // cannot be watched.
   const Resource* Find(const Gvk& gvk) const;
+  // Returns the kind's resource in any version that is served.
+  const Resource* FindServed(const Gvk& gvk) const;
+  // The kinds in their preferred versions.
   const ServedKinds& shown() const { return shown_; }
 
  private:
@@ -28,7 +32,11 @@ class DiscoveredKinds {
   void Show(const std::vector<std::string>& failed_groups);
   void NoteUnread(const std::vector<std::string>& failed_groups);
 
-  std::map<Gvk, Resource> served_;
+  struct Served {
+    Resource resource;
+    bool preferred = false;
+  };
+  std::map<Gvk, Served> served_;
   ServedKinds shown_;
   // The groups that no round could read so far; nullopt before the first round.
   std::optional<std::vector<std::string>> never_read_;

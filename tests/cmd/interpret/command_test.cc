@@ -65,7 +65,7 @@ TEST_CASE("A choice is shown, and taken, by its names") {
   }
   const Ran number = RunTool({"list", "-o", "2"});
   CHECK(number.code == 2);
-  CHECK_THAT(number.err, Contains("{table,yaml,json}") && !Contains("->"));
+  CHECK_THAT(number.err, Contains("\"2\" is none of table, yaml, json") && !Contains("->"));
   CHECK_THAT(RunTool({"list", "Job", "-o", "yaml"}).out, Contains("- answers: true\n"));
 }
 

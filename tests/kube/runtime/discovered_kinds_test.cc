@@ -25,6 +25,17 @@ kube::Discovery Round(const std::vector<kube::Resource>& resources,
 
 using Kinds = std::set<kube::Gvk>;
 
+TEST_CASE("a version that is not the preferred one is served, and not shown") {
+  DiscoveredKinds kinds;
+  kube::Discovery round = Round({kPods, kRobots});
+  round.resources.back().preferred = false;
+  kinds.Note(round);
+  CHECK(kinds.shown().kinds == Kinds{kPods.gvk});
+  CHECK(kinds.Find(kRobots.gvk) == nullptr);
+  REQUIRE(kinds.FindServed(kRobots.gvk) != nullptr);
+  CHECK(*kinds.FindServed(kRobots.gvk) == kRobots);
+}
+
 TEST_CASE("a kind that a round has not found is gone unless its group could not be read") {
   DiscoveredKinds kinds;
   kinds.Note(Round({kPods, kRobots, kWidgets}));
