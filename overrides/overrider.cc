@@ -1,5 +1,6 @@
 #include "overrides/overrider.h"
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -19,6 +20,12 @@ std::string EventName(const Policy& policy) {
   return policy.ns().empty()
              ? absl::StrCat("cluster override policy(", policy.name(), ")")
              : absl::StrCat("override policy(", policy.ns(), "/", policy.name(), ")");
+}
+
+bool Selects(const std::vector<PolicyPtr>& policies, const kube::Object& object) {
+  return std::any_of(policies.begin(), policies.end(), [&](const PolicyPtr& policy) {
+    return policy->Rank(object) != api::SelectorMatch::kNone;
+  });
 }
 
 std::string PassPrefix(absl::string_view what) { return absl::StrCat(what, " "); }
@@ -43,16 +50,18 @@ absl::StatusOr<Overridden> Overrider::Override(const Policies& policies,
   if (policies.empty()) return Overridden{manifest};
   const kube::ObjectPtr object = manager_.cluster().Find(api::Clusters(), {"", cluster});
   if (object == nullptr) {
+    if (!Selects(policies.cluster_wide, manifest) && !Selects(policies.of_namespace, manifest)) {
+      return Overridden{manifest};
+    }
     return absl::FailedPreconditionError(
-        absl::StrCat("the Cluster for which override policies are to be applied does not exist"));
+        "the Cluster for which override policies are to be applied does not exist");
   }
   const Pass pass = {manifest, cluster, what};
   Application application = Apply(policies, manifest, api::ClusterView(*object));
   if (application.failed != nullptr) {
     Record(pass, *application.failed, application.status);
-    return base::Terminal(base::Annotate(application.status,
-                                         application.failed->object().Describe(),
-                                         " cannot be applied to ", manifest.Describe()));
+    return base::Annotate(application.status, application.failed->object().Describe(),
+                          " cannot be applied to ", manifest.Describe());
   }
   Overridden result{std::move(application.object)};
   for (const auto& [annotation, rules] :

@@ -33,10 +33,11 @@ class Overrider {
   Policies PoliciesFor(absl::string_view ns) { return policies_.For(ns); }
 
   // Returns the manifest with the policies applied for the cluster. An error names policy, field
-  // and object; it is terminal, because only a change of one of them mends it, and that wakes the
-  // loop. A failure, and the pass that ends it, are recorded as events on the object. `what` names
-  // the pass (the key of the binding) for Forget. kFailedPrecondition when there are policies, but
-  // not the Cluster.
+  // and object. It is not terminal: not everything that may mend it wakes the loop, such as another
+  // answer of an interpreter webhook or another status of the template. A failure, and the pass
+  // that ends it, are recorded as events on the object. `what` names the pass (the key of the
+  // binding) for Forget. kFailedPrecondition when policies select the manifest, but the Cluster
+  // does not exist.
   absl::StatusOr<Overridden> Override(const Policies& policies, const kube::Object& manifest,
                                       const std::string& cluster, absl::string_view what);
 

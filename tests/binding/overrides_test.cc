@@ -1,6 +1,8 @@
 // Override policies in the registered binding loop: what it writes, and what wakes it.
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <string>
+#include <vector>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -164,6 +166,42 @@ TEST_CASE_METHOD(Fixture, "a policy that cannot be applied keeps no Work from ot
   CHECK(
       reports("Normal ApplyOverridePolicySucceed ConfigMap: Apply cluster override policy(c) for "
               "cluster(m1) succeed."));
+}
+
+TEST_CASE_METHOD(Fixture,
+                 "a policy is tried again, since not every cause of a failure is watched") {
+  kube::Object policy = kube::Object::Make(api::ClusterOverridePolicies().gvk, {"", "c"});
+  policy.Set({"spec", "overrideRules"}, tests::Json(R"([{"overriders": {"plaintext": [
+      {"path": "/data/o", "operator": "replace", "value": "v"}]}}])"));
+  PutCached(api::ClusterOverridePolicies(), policy);
+  CHECK(tests::Eventually([&] {
+    const std::vector<std::string> events = recorded->All();
+    return std::any_of(events.begin(), events.end(), [](const std::string& event) {
+      return absl::StrContains(event, "ApplyOverridePolicyFailed");
+    });
+  }));
+  // The loop reads the template from the server, and no event wakes it.
+  kube::Object object = server->Find(tests::kConfigMaps, {"ns", "app"});
+  object.Set({"data", "o"}, "there now");
+  server->Put(tests::kConfigMaps, object);
+  CHECK(tests::Eventually([&] {
+    clock.Advance(absl::Seconds(1));
+    return Added() == "v v";
+  }));
+}
+
+TEST_CASE_METHOD(Fixture, "templates that no policy selects need no Cluster object") {
+  PutPolicy("first", "");
+  REQUIRE(Becomes("first first"));
+  for (const char* name : {"app", "other"}) {
+    kube::Object binding = BindingOf(name);
+    binding.Set({"metadata", "generation"}, 2);
+    binding.Set({"spec", "clusters"},
+                tests::Json(R"([{"name": "m1"}, {"name": "m2"}, {"name": "m3"}])"));
+    PutCached(api::ResourceBindings(), binding);
+  }
+  CHECK(tests::Eventually([&] { return !WorkOf("other", "m3").empty(); }));
+  CHECK(WorkOf("app", "m3").empty());
 }
 
 }  // namespace
