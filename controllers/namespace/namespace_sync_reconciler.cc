@@ -33,8 +33,6 @@ works::WorkTemplate NamespaceWork(const kube::Object& ns, absl::string_view clus
   work.key = {api::ExecutionNamespace(cluster), api::WorkName(ns.kind(), ns.name(), "")};
   work.manifest = ns;
   work.owner_references = json::Value::Array({kube::ControllerRef(ns).ToJson()});
-  const absl::string_view resolution = ns.Annotation(api::kConflictResolutionAnnotation);
-  if (!resolution.empty()) work.annotations.Set(api::kConflictResolutionAnnotation, resolution);
   return work;
 }
 
@@ -114,9 +112,9 @@ absl::Status RegisterNamespaceSync(const loops::Context& context, int workers) {
   kube::Controller& controller =
       context
           .NewController(api::kNamespaceSyncController, workers)
-          // The Works of a namespace that is deleted are owned by it and garbage-collected.
-          .Watches(api::Namespaces(),
-                   {.when = {.update = kube::ResourceVersionChanged, .remove = kube::Never}})
+          // A namespace that is gone is only forgotten: it owns its Works, which are
+          // garbage-collected.
+          .Watches(api::Namespaces(), {.when = {.update = kube::ResourceVersionChanged}})
           // A Work that somebody deletes is made again while its namespace is there.
           .Owns(api::Works(), api::Namespaces(), {.add = kube::Never, .update = kube::NeverUpdate})
           .Reads(api::Clusters())

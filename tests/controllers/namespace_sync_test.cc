@@ -34,19 +34,11 @@ TEST_CASE("the Work of a namespace belongs to it and says nothing of dispatching
   CHECK_FALSE(work.annotations.Has(api::kConflictResolutionAnnotation));
 }
 
-TEST_CASE("a namespace that says how to resolve conflicts is heard") {
-  kube::Object ns = Namespace("shop");
-  ns.SetAnnotation(api::kConflictResolutionAnnotation, "overwrite");
-  CHECK(controllers::NamespaceWork(ns, "m1")
-            .annotations[api::kConflictResolutionAnnotation]
-            .AsString() == "overwrite");
-}
-
 struct Fixture : tests::MembersFixture {
   std::optional<controllers::NamespaceSyncReconciler> reconciler;
   Fixture() {
     reconciler.emplace(Make(), *config::SkippedNamespaces::Create({"kube-system"}));
-    Sync({api::Namespaces(), api::Clusters(), api::Works()});
+    Sync({api::Namespaces(), api::Clusters(), api::Works(), api::ClusterOverridePolicies()});
     for (const char* name : {"m1", "m2"}) {
       PutCached(api::Clusters(), kube::Object::Make(api::Clusters().gvk, {"", name}));
       PutCached(api::Namespaces(),
@@ -77,6 +69,37 @@ TEST_CASE_METHOD(Fixture, "a namespace goes into every cluster") {
   const size_t before = server->Calls();
   REQUIRE(Reconcile(Namespace("shop")).ok());
   CHECK(server->Calls() == before);
+}
+
+// Returns the conflict resolution that the manifest in the cluster has.
+std::string ResolutionIn(const std::string& cluster, const std::vector<kube::Object>& works) {
+  for (const kube::Object& work : works) {
+    const kube::Object manifest(work.Get({"spec", "workload", "manifests"}).At(0));
+    if (work.ns() != "karmada-es-" + cluster) continue;
+    CHECK(work.Annotation(api::kConflictResolutionAnnotation).empty());
+    return std::string(manifest.Annotation(api::kConflictResolutionAnnotation));
+  }
+  return "no Work";
+}
+
+TEST_CASE_METHOD(Fixture,
+                 "a namespace says how to resolve conflicts, and an override has the say") {
+  kube::Object ns = Namespace("shop");
+  ns.SetAnnotation(api::kConflictResolutionAnnotation, "abort");
+  REQUIRE(Reconcile(ns).ok());
+  CHECK(ResolutionIn("m1", Works()) == "abort");
+  PutCached(api::ClusterOverridePolicies(), Parse(R"({
+      "apiVersion": "policy.karmada.io/v1alpha1", "kind": "ClusterOverridePolicy",
+      "metadata": {"name": "c"}, "spec": {"overrideRules": [
+          {"targetCluster": {"clusterNames": ["m1"]}, "overriders": {"annotationsOverrider": [{
+               "operator": "replace",
+               "value": {"work.karmada.io/conflict-resolution": "overwrite"}}]}},
+          {"targetCluster": {"clusterNames": ["m2"]}, "overriders": {"annotationsOverrider": [{
+               "operator": "remove",
+               "value": {"work.karmada.io/conflict-resolution": ""}}]}}]}})"));
+  REQUIRE(Reconcile(ns).ok());
+  CHECK(ResolutionIn("m1", Works()) == "overwrite");
+  CHECK(ResolutionIn("m2", Works()).empty());
 }
 
 TEST_CASE_METHOD(Fixture,
