@@ -1,5 +1,7 @@
 // Writes YAML as kubectl prints it: block style, lists not indented under their name.
+#include <limits>
 #include <string>
+#include <utility>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
@@ -78,6 +80,9 @@ bool IsBlockText(absl::string_view text) {
 
 class Writer {
  public:
+  // When the text is longer than `max_bytes`, the rest is left out.
+  explicit Writer(size_t max_bytes) : max_bytes_(max_bytes) {}
+
   // Writes a value that stands alone or after "key:" or "-": scalars on the same line, containers
   // below.
   void Document(const json::Value& value) {
@@ -90,6 +95,7 @@ class Writer {
     }
   }
 
+  bool IsFull() const { return out_.size() > max_bytes_; }
   std::string Take() { return std::move(out_); }
 
  private:
@@ -102,6 +108,7 @@ class Writer {
   // `inline_first`: the first member continues the line (after "- ").
   void Members(const json::Value& object, size_t indent, bool inline_first) {
     for (const json::Member& member : object.members()) {
+      if (IsFull()) return;
       if (!std::exchange(inline_first, false)) Indent(indent);
       Key(member.name(), indent);
       MemberValue(member.value, indent);
@@ -132,6 +139,7 @@ class Writer {
 
   void Items(const json::Value& array, size_t indent, bool inline_first) {
     for (const json::Value& item : array.items()) {
+      if (IsFull()) return;
       if (!std::exchange(inline_first, false)) Indent(indent);
       out_ += "- ";
       if (item.empty() || !IsContainer(item)) {
@@ -160,20 +168,30 @@ class Writer {
     // The marker determines the final line breaks: none, one, or as many as there are.
     out_ += !ended ? "|-\n" : absl::EndsWith(text, "\n") ? "|+\n" : "|\n";
     for (absl::string_view line : absl::StrSplit(text, '\n')) {
+      if (IsFull()) return;
       if (!line.empty()) Indent(indent);
       absl::StrAppend(&out_, line, "\n");
     }
   }
 
+  const size_t max_bytes_;
   std::string out_;
 };
 
 }  // namespace
 
 std::string Write(const json::Value& value) {
-  Writer writer;
+  Writer writer(std::numeric_limits<size_t>::max());
   writer.Document(value);
   return writer.Take();
+}
+
+absl::StatusOr<std::string> WriteUpTo(const json::Value& value, size_t max_bytes) {
+  Writer writer(max_bytes);
+  writer.Document(value);
+  if (!writer.IsFull()) return writer.Take();
+  return absl::InvalidArgumentError(
+      absl::StrCat("the YAML text would have more than ", max_bytes, " bytes"));
 }
 
 }  // namespace yaml

@@ -29,13 +29,14 @@ std::vector<AppliedRule> SelectedRules(const std::vector<PolicyPtr>& policies,
 }
 
 // Applies the rules in their order. Returns false after an error, which is in `result`.
-bool ApplyRules(const std::vector<AppliedRule>& rules, Application& result) {
+bool ApplyRules(const std::vector<AppliedRule>& rules, Draft& draft, Application& result) {
   for (const AppliedRule& applied : rules) {
-    result.status = ApplyOverriders(applied.rule->overriders, applied.rule->field, result.object);
+    result.status = ApplyOverriders(applied.rule->overriders, applied.rule->field, draft);
     if (result.status.ok()) continue;
     result.failed = applied.policy;
     return false;
   }
+  result.object = kube::Object(draft.root);
   return true;
 }
 
@@ -44,11 +45,11 @@ bool ApplyRules(const std::vector<AppliedRule>& rules, Application& result) {
 Application Apply(const Policies& policies, const kube::Object& object,
                   const api::ClusterView& cluster) {
   Application result;
-  result.object = object;
+  Draft draft = {object.root()};
   result.of_cluster_policies = SelectedRules(policies.cluster_wide, object, cluster);
-  if (!ApplyRules(result.of_cluster_policies, result)) return result;
+  if (!ApplyRules(result.of_cluster_policies, draft, result)) return result;
   result.of_policies = SelectedRules(policies.of_namespace, result.object, cluster);
-  ApplyRules(result.of_policies, result);
+  ApplyRules(result.of_policies, draft, result);
   return result;
 }
 

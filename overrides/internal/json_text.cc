@@ -1,8 +1,12 @@
 // How it works. The text is checked by json::Parse and then split into a tree whose leaves are
-// pieces of the text. Operations change the tree; what they add are leaves, too, which are split
-// when a later operation goes into them. Writing the tree joins the pieces.
+// views of pieces of the text, so that opening many levels copies nothing. Operations change the
+// tree; what they add are leaves, too, which are split when a later operation goes into them.
+// Writing the tree joins the pieces. As json::Parse, operations refuse what is nested deeper than
+// 512 levels.
 #include "overrides/internal/json_text.h"
 
+#include <algorithm>
+#include <deque>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -17,11 +21,14 @@
 namespace overrides {
 namespace {
 
+// The limit of nesting for parsed documents; a patch must not build deeper ones.
+constexpr size_t kMaxDepth = 512;
+
 // One value of the document. Members and elements are split off the text on first use.
 class Node {
  public:
-  // `text` is one valid value.
-  explicit Node(std::string text) : text_(absl::StripAsciiWhitespace(text)) {}
+  // `text` is one valid value, which must outlive the node.
+  explicit Node(absl::string_view text) : text_(absl::StripAsciiWhitespace(text)) {}
 
   bool is_object() const { return text_[0] == '{'; }
   bool is_array() const { return text_[0] == '['; }
@@ -43,7 +50,7 @@ class Node {
   struct Child;
   void Split(absl::string_view text);
 
-  std::string text_;
+  absl::string_view text_;
   bool is_open_ = false;
   std::vector<Child> children_;
 };
@@ -61,9 +68,14 @@ void Node::EraseAt(size_t index) {
 
 // Returns the length of the string at the beginning of valid JSON text.
 size_t LengthOfString(absl::string_view text) {
-  size_t end = 1;
-  while (text[end] != '"') end += text[end] == '\\' ? 2 : 1;
-  return end + 1;
+  size_t begin = 1;
+  size_t quote = text.find('"', begin);
+  while (true) {
+    const size_t escape = text.substr(0, quote).find('\\', begin);
+    if (escape == absl::string_view::npos) return quote + 1;
+    begin = escape + 2;
+    if (begin > quote) quote = text.find('"', begin);
+  }
 }
 
 // Returns the length of the value there, with the white space behind it.
@@ -92,22 +104,19 @@ absl::string_view TakeValue(absl::string_view& text) {
 void Node::Open() {
   if (is_open_) return;
   is_open_ = true;
-  absl::string_view inside = absl::string_view(text_).substr(1, text_.size() - 2);
-  inside = absl::StripAsciiWhitespace(inside);
-  Split(inside);
-  text_.resize(1);
+  Split(absl::StripAsciiWhitespace(text_.substr(1, text_.size() - 2)));
 }
 
 void Node::Split(absl::string_view text) {
   while (!text.empty()) {
     if (is_array()) {
-      children_.push_back({"", Node(std::string(TakeValue(text)))});
+      children_.push_back({"", Node(TakeValue(text))});
       continue;
     }
     const size_t length = LengthOfString(text);
     const std::string name = json::Parse(text.substr(0, length)).value_or("").ToString();
     text.remove_prefix(text.find(':', length) + 1);
-    children_.push_back({name, Node(std::string(TakeValue(text)))});
+    children_.push_back({name, Node(TakeValue(text))});
   }
 }
 
@@ -147,7 +156,7 @@ void AppendCompact(absl::string_view text, std::string& out) {
 
 void Node::WriteTo(std::string& out) const {
   if (!is_open_) return AppendCompact(text_, out);
-  out += text_;
+  out += text_[0];
   for (size_t i = 0; i < children_.size(); ++i) {
     if (i > 0) out += ',';
     if (is_object()) absl::StrAppend(&out, json::Write(children_[i].name), ":");
@@ -204,10 +213,17 @@ absl::Status AddTo(Node& parent, absl::string_view name, absl::string_view path,
   return absl::OkStatus();
 }
 
-absl::Status RunOperation(const json::Value& operation, Node& root) {
+size_t Depth(const json::Value& value) {
+  size_t deepest = 0;
+  for (const json::Value& item : value.items()) deepest = std::max(deepest, Depth(item));
+  for (const json::Member& m : value.members()) deepest = std::max(deepest, Depth(m.value));
+  return value.is_array() || value.is_object() ? deepest + 1 : 0;
+}
+
+// `value` has the text of the operation's value.
+absl::Status RunOperation(const json::Value& operation, Node value, Node& root) {
   const absl::string_view op = operation["op"].AsString();
   const absl::string_view path = operation["path"].AsString();
-  Node value(json::Write(operation["value"]));
   if (path.empty() && op == "replace") {
     if (!IsContainer(value)) return Fail(op, path, "a document must be an object or a list");
     root = std::move(value);
@@ -216,6 +232,9 @@ absl::Status RunOperation(const json::Value& operation, Node& root) {
   std::vector<std::string> names = absl::StrSplit(path, '/');
   if (names.size() < 2) return Fail(op, path, "it is not a path inside the document");
   names.erase(names.begin());
+  if (names.size() + Depth(operation["value"]) > kMaxDepth) {
+    return Fail(op, path, "the result is nested too deeply");
+  }
   for (std::string& name : names) name = absl::StrReplaceAll(name, {{"~1", "/"}, {"~0", "~"}});
   Node* parent = ParentOf(root, names);
   if (parent == nullptr) return Fail(op, path, "its parent does not exist");
@@ -239,10 +258,12 @@ absl::Status RunOperation(const json::Value& operation, Node& root) {
 absl::StatusOr<std::string> PatchJsonText(absl::string_view text, const json::Value& operations) {
   if (text.empty()) return std::string();
   RETURN_IF_ERROR(json::Parse(text).status());
-  Node root((std::string(text)));
+  Node root(text);
   if (!IsContainer(root)) return absl::InvalidArgumentError("it is neither an object nor a list");
+  std::deque<std::string> values;  // What the operations add; the tree has views of it.
   for (const json::Value& operation : operations.items()) {
-    RETURN_IF_ERROR(RunOperation(operation, root));
+    values.push_back(json::Write(operation["value"]));
+    RETURN_IF_ERROR(RunOperation(operation, Node(values.back()), root));
   }
   std::string result;
   root.WriteTo(result);

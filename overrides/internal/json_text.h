@@ -14,7 +14,8 @@ namespace overrides {
 // kube::ApplyJsonPatch) to a document that is an object or a list. Unlike json::Value, the result
 // keeps the order of members and the digits of numbers; it is compact, members that are added come
 // last, and < > & are escaped, as evanphx/json-patch does. Empty text stays empty. kInvalidArgument
-// when the text is not JSON or an operation does not apply.
+// when the text is not JSON or an operation does not apply, or when text or result are nested
+// deeper than 512 levels.
 absl::StatusOr<std::string> PatchJsonText(absl::string_view text, const json::Value& operations);
 
 }  // namespace overrides

@@ -4,10 +4,13 @@
 // kinds with pods by the name of the kind alone, whatever its group.
 #include "overrides/internal/overriders.h"
 
+#include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/container/flat_hash_set.h"
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
@@ -34,6 +37,20 @@ Value Operation(absl::string_view op, absl::string_view path, Value value) {
 absl::Status Patch(Value operations, Value& root) {
   ASSIGN_OR_RETURN(root, kube::ApplyJsonPatch(root, operations));
   return absl::OkStatus();
+}
+
+// Counts bytes that the draft gains. kInvalidArgument when there are too many.
+absl::Status Spend(size_t bytes, Draft& draft) {
+  if (bytes <= draft.room) {
+    draft.room -= bytes;
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat("overriders add more than ", kMaxAddedBytes, " bytes to the object"));
+}
+
+size_t Growth(absl::string_view before, absl::string_view after) {
+  return after.size() - std::min(before.size(), after.size());
 }
 
 absl::Status PatchOne(absl::string_view op, absl::string_view path, Value value, Value& root) {
@@ -87,12 +104,23 @@ absl::StatusOr<std::string> OverriddenImage(absl::string_view image, const Value
   return name.ToString();
 }
 
-absl::Status OverrideImageAt(absl::string_view path, absl::string_view image,
-                             const Value& overrider, Value& root) {
-  absl::StatusOr<std::string> overridden = OverriddenImage(image, overrider);
-  if (!overridden.ok())
-    return base::Annotate(overridden.status(), "image \"", image, "\" at ", path);
-  return PatchOne("replace", path, *overridden, root);
+// An image and the path of the field that has it.
+struct ImageAt {
+  std::string path;
+  std::string image;
+};
+
+absl::Status OverrideImages(absl::Span<const ImageAt> images, const Value& overrider,
+                            Draft& draft) {
+  Value operations = Value::Array();
+  for (const auto& [path, image] : images) {
+    const absl::StatusOr<std::string> overridden = OverriddenImage(image, overrider);
+    if (!overridden.ok())
+      return base::Annotate(overridden.status(), "image \"", image, "\" at ", path);
+    RETURN_IF_ERROR(Spend(Growth(image, *overridden), draft));
+    operations.Append(Operation("replace", path, *overridden));
+  }
+  return Patch(std::move(operations), draft.root);
 }
 
 absl::Status NoImage(absl::string_view path, absl::string_view problem) {
@@ -134,48 +162,58 @@ absl::StatusOr<std::string> PredicateImage(const Value& root, absl::string_view 
   return image.ToString();
 }
 
-absl::Status OverrideImage(const Value& overrider, Value& root) {
+absl::Status OverrideImage(const Value& overrider, Draft& draft) {
+  const Value& root = draft.root;
   if (const Value& predicate = overrider["predicate"]; !predicate.is_null()) {
     const std::string path = predicate["path"].ToString();
     ASSIGN_OR_RETURN(const std::string image, PredicateImage(root, path));
     if (!absl::StartsWith(path, "/")) return NoImage(path, "it does not begin with /");
-    return OverrideImageAt(path, image, overrider, root);
+    return OverrideImages({{path, image}}, overrider, draft);
   }
   const absl::string_view containers = ContainersPath(root);
   if (containers.empty()) return absl::OkStatus();
   ASSIGN_OR_RETURN(const Value list, ContainersAt(root, containers));
+  std::vector<ImageAt> images;
   for (size_t i = 0; i < list.size(); ++i) {
-    RETURN_IF_ERROR(OverrideImageAt(absl::StrCat(containers, "/", i, "/image"),
-                                    list.At(i)["image"].AsString(), overrider, root));
+    images.push_back({absl::StrCat(containers, "/", i, "/image"), list.At(i)["image"].ToString()});
   }
-  return absl::OkStatus();
+  return OverrideImages(images, overrider, draft);
 }
 
-bool Contains(const Value& list, const Value& item) {
-  for (const Value& other : list.items()) {
-    if (other == item) return true;
+Value WithoutWords(const Value& words, const Value& removed) {
+  absl::flat_hash_set<absl::string_view> names;
+  for (const Value& word : removed.items()) {
+    if (word.is_string()) names.insert(word.AsString());
   }
-  return false;
+  Value result = Value::Array();
+  for (const Value& word : words.items()) {
+    if (!word.is_string() || !names.contains(word.AsString())) result.Append(word);
+  }
+  return result;
 }
 
 // Returns a container's command or arguments after the overrider.
-Value OverriddenWords(const Value& words, const Value& overrider) {
+absl::StatusOr<Value> OverriddenWords(const Value& words, const Value& overrider, Draft& draft) {
   const absl::string_view op = overrider["operator"].AsString();
+  const Value& value = overrider["value"];
+  if (op == "remove") return WithoutWords(words, value);
   Value result = Value::Array();
-  for (const Value& word : words.items()) {
-    if (op != "remove" || !Contains(overrider["value"], word)) result.Append(word);
-  }
+  for (const Value& word : words.items()) result.Append(word);
   if (op != "add") return result;
-  for (const Value& word : overrider["value"].items()) result.Append(word);
+  for (const Value& word : value.items()) {
+    RETURN_IF_ERROR(Spend(word.AsString().size() + 1, draft));
+    result.Append(word);
+  }
   return result;
 }
 
 // Changes `field` of the containers that the overrider names. A container without the field gets
 // it, by a removal an empty one.
-absl::Status OverrideWords(absl::string_view field, const Value& overrider, Value& root) {
-  const absl::string_view containers = ContainersPath(root);
+absl::Status OverrideWords(absl::string_view field, const Value& overrider, Draft& draft) {
+  const absl::string_view containers = ContainersPath(draft.root);
   if (containers.empty()) return absl::OkStatus();
-  ASSIGN_OR_RETURN(const Value list, ContainersAt(root, containers));
+  ASSIGN_OR_RETURN(const Value list, ContainersAt(draft.root, containers));
+  Value operations = Value::Array();
   for (size_t i = 0; i < list.size(); ++i) {
     const Value& container = list.At(i);
     if (container["name"].AsString() != overrider["containerName"].AsString()) continue;
@@ -184,39 +222,41 @@ absl::Status OverrideWords(absl::string_view field, const Value& overrider, Valu
     if (!words.is_null() && !words.is_array()) {
       return absl::InvalidArgumentError(absl::StrCat("\"", path, "\" is not a list"));
     }
-    RETURN_IF_ERROR(PatchOne(words.is_null() ? "add" : "replace", path,
-                             OverriddenWords(words, overrider), root));
+    ASSIGN_OR_RETURN(Value overridden, OverriddenWords(words, overrider, draft));
+    operations.Append(Operation(words.is_null() ? "add" : "replace", path, std::move(overridden)));
   }
-  return absl::OkStatus();
+  return Patch(std::move(operations), draft.root);
 }
 
-absl::Status OverrideCommand(const Value& overrider, Value& root) {
-  return OverrideWords("command", overrider, root);
+absl::Status OverrideCommand(const Value& overrider, Draft& draft) {
+  return OverrideWords("command", overrider, draft);
 }
-absl::Status OverrideArgs(const Value& overrider, Value& root) {
-  return OverrideWords("args", overrider, root);
+absl::Status OverrideArgs(const Value& overrider, Draft& draft) {
+  return OverrideWords("args", overrider, draft);
 }
 
 // Changes labels or annotations. Names that are absent are not removed or replaced.
-absl::Status OverrideMap(absl::string_view field, const Value& overrider, Value& root) {
+absl::Status OverrideMap(absl::string_view field, const Value& overrider, Draft& draft) {
+  Value& root = draft.root;
   const absl::string_view op = overrider["operator"].AsString();
   if (op == "add" && !overrider["value"].empty() && !root.Get({"metadata", field}).is_object()) {
     root.Set({"metadata", field}, Value::Object());
   }
+  Value operations = Value::Array();
   for (const json::Member& entry : overrider["value"].members()) {
     if (op != "add" && !root.Get({"metadata", field}).Has(entry.name())) continue;
     // A ~ is not escaped: no name of a label or annotation may contain one.
     const std::string name = absl::StrReplaceAll(entry.name(), {{"/", "~1"}});
-    RETURN_IF_ERROR(PatchOne(op, absl::StrCat("/metadata/", field, "/", name), entry.value, root));
+    operations.Append(Operation(op, absl::StrCat("/metadata/", field, "/", name), entry.value));
   }
-  return absl::OkStatus();
+  return Patch(std::move(operations), root);
 }
 
-absl::Status OverrideLabels(const Value& overrider, Value& root) {
-  return OverrideMap("labels", overrider, root);
+absl::Status OverrideLabels(const Value& overrider, Draft& draft) {
+  return OverrideMap("labels", overrider, draft);
 }
-absl::Status OverrideAnnotations(const Value& overrider, Value& root) {
-  return OverrideMap("annotations", overrider, root);
+absl::Status OverrideAnnotations(const Value& overrider, Draft& draft) {
+  return OverrideMap("annotations", overrider, draft);
 }
 
 // Returns the operations of a list of {subPath, operator, value}.
@@ -229,10 +269,34 @@ Value OperationsOf(const Value& list) {
   return operations;
 }
 
-absl::StatusOr<std::string> PatchYamlText(absl::string_view text, const Value& operations) {
+// Returns the path of a number that may stand for an integer from 2^63 to 2^64-1; nullopt when
+// there is none. Go's YAML reader keeps such integers exactly, but json::Value rounds them.
+std::optional<std::string> FindRounded(const Value& value) {
+  constexpr double kLow = 9223372036854775808.0;    // 2^63
+  constexpr double kHigh = 18446744073709551616.0;  // 2^64, to which the largest one is rounded.
+  if (value.is_number()) {
+    const bool rounded = !value.is_int() && value.AsDouble() >= kLow && value.AsDouble() <= kHigh;
+    return rounded ? std::optional<std::string>("") : std::nullopt;
+  }
+  for (size_t i = 0; i < value.size() && value.is_array(); ++i) {
+    if (const auto path = FindRounded(value.At(i))) return absl::StrCat("/", i, *path);
+  }
+  for (const json::Member& m : value.members()) {
+    if (const auto path = FindRounded(m.value)) return absl::StrCat("/", m.name(), *path);
+  }
+  return std::nullopt;
+}
+
+absl::StatusOr<std::string> PatchYamlText(absl::string_view text, const Value& operations,
+                                          size_t room) {
   ASSIGN_OR_RETURN(const Value document, yaml::Parse(text));
+  if (const auto path = FindRounded(document)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("the number at \"", *path,
+                     "\" is beyond the range of signed 64-bit integers and would be rounded"));
+  }
   ASSIGN_OR_RETURN(const Value patched, kube::ApplyJsonPatch(document, operations));
-  return yaml::Write(patched);
+  return yaml::WriteUpTo(patched, text.size() + room);
 }
 
 // Returns the string under a JSON pointer.
@@ -255,30 +319,31 @@ absl::StatusOr<std::string> TextAt(const Value& root, absl::string_view pointer)
   return at->ToString();
 }
 
-absl::Status OverrideField(const Value& overrider, Value& root) {
+absl::Status OverrideField(const Value& overrider, Draft& draft) {
   const std::string pointer = overrider["fieldPath"].ToString();
-  ASSIGN_OR_RETURN(const std::string text, TextAt(root, pointer));
+  ASSIGN_OR_RETURN(const std::string text, TextAt(draft.root, pointer));
   const bool is_yaml = !overrider["yaml"].empty();
   if (!is_yaml && overrider["json"].empty()) {
     return absl::InvalidArgumentError("it has neither json nor yaml operations");
   }
   const Value operations = OperationsOf(overrider[is_yaml ? "yaml" : "json"]);
   absl::StatusOr<std::string> patched =
-      is_yaml ? PatchYamlText(text, operations) : PatchJsonText(text, operations);
+      is_yaml ? PatchYamlText(text, operations, draft.room) : PatchJsonText(text, operations);
   if (!patched.ok()) {
     return base::Annotate(patched.status(), is_yaml ? "YAML" : "JSON", " in ", pointer);
   }
-  return PatchOne("replace", pointer, *patched, root);
+  RETURN_IF_ERROR(Spend(Growth(text, *patched), draft));
+  return PatchOne("replace", pointer, *patched, draft.root);
 }
 
-absl::Status OverridePlaintext(const Value& overrider, Value& root) {
+absl::Status OverridePlaintext(const Value& overrider, Draft& draft) {
   return PatchOne(overrider["operator"].AsString(), overrider["path"].AsString(),
-                  overrider["value"], root);
+                  overrider["value"], draft.root);
 }
 
 struct Step {
   absl::string_view field;
-  absl::Status (*apply)(const Value& overrider, Value& root);
+  absl::Status (*apply)(const Value& overrider, Draft& draft);
 };
 constexpr Step kSteps[] = {
     {"imageOverrider", OverrideImage},
@@ -297,18 +362,15 @@ absl::Status CheckResult(const Value& root) {
 
 }  // namespace
 
-absl::Status ApplyOverriders(const Value& overriders, absl::string_view field,
-                             kube::Object& object) {
-  Value root = object.root();
+absl::Status ApplyOverriders(const Value& overriders, absl::string_view field, Draft& draft) {
   for (const Step& step : kSteps) {
     const absl::Span<const Value> items = overriders[step.field].items();
     for (size_t i = 0; i < items.size(); ++i) {
-      absl::Status status = step.apply(items[i], root);
-      if (status.ok()) status = CheckResult(root);
+      absl::Status status = step.apply(items[i], draft);
+      if (status.ok()) status = CheckResult(draft.root);
       RETURN_IF_ERROR(base::Annotate(status, field, ".", step.field, "[", i, "]"));
     }
   }
-  object = kube::Object(std::move(root));
   return absl::OkStatus();
 }
 
