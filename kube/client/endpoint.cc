@@ -25,6 +25,11 @@ int DefaultPortOf(absl::string_view scheme) {
   return 0;
 }
 
+// A URL, and what it is, for messages.
+struct Url {
+  absl::string_view text, what;
+};
+
 bool IsAddress(int family, const std::string& text) {
   in6_addr address;
   return inet_pton(family, text.c_str(), &address) == 1;
@@ -39,32 +44,39 @@ bool IsHostName(absl::string_view host) {
          });
 }
 
-absl::Status ParseHost(absl::string_view authority, absl::string_view what, Endpoint& out) {
+// Returns an error about a part of a URL.
+absl::Status Malformed(const Url& url, absl::string_view part, absl::string_view why) {
+  if (!absl::StrContains(url.text, '@')) {
+    return absl::InvalidArgumentError(absl::StrCat(url.what, ": \"", part, "\" is not ", why));
+  }
+  // The part may be one of the password, if that has an unescaped "/", "?", "#" or "://".
+  return absl::InvalidArgumentError(
+      absl::StrCat(url.what, ": what stands in the place of ", why,
+                   " is none; a user name or password needs %2F for \"/\", %3F for \"?\" and "
+                   "%23 for \"#\""));
+}
+
+absl::Status ParseHost(absl::string_view authority, const Url& url, Endpoint& out) {
   absl::string_view port;
   if (absl::StartsWith(authority, "[")) {
     const size_t end = authority.find(']');
     if (end == absl::string_view::npos) {
-      return absl::InvalidArgumentError(absl::StrCat(what, ": an IPv6 address lacks its \"]\""));
+      return absl::InvalidArgumentError(
+          absl::StrCat(url.what, ": an IPv6 address lacks its \"]\""));
     }
     out.host = absl::AsciiStrToLower(authority.substr(1, end - 1));
     port = authority.substr(end + 1);
-    if (!IsAddress(AF_INET6, out.host)) {
-      return absl::InvalidArgumentError(
-          absl::StrCat(what, ": \"", out.host, "\" is not an IPv6 address"));
-    }
+    if (!IsAddress(AF_INET6, out.host)) return Malformed(url, out.host, "an IPv6 address");
   } else {
     const size_t colon = std::min(authority.find(':'), authority.size());
     out.host = absl::AsciiStrToLower(authority.substr(0, colon));
     port = authority.substr(colon);
-    if (!IsHostName(out.host)) {
-      return absl::InvalidArgumentError(
-          absl::StrCat(what, ": \"", out.host, "\" is not a host name or address"));
-    }
+    if (!IsHostName(out.host)) return Malformed(url, out.host, "a host name or address");
   }
   if (port.empty()) return absl::OkStatus();
   const bool number = absl::SimpleAtoi(port.substr(1), &out.port) && port[0] == ':';
   if (number && out.port > 0 && out.port <= kMaxPort) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat(what, ": \"", port, "\" is not a port"));
+  return Malformed(url, port, "a port");
 }
 
 }  // namespace
@@ -103,9 +115,9 @@ absl::StatusOr<Endpoint> ParseEndpoint(absl::string_view url, absl::string_view 
   out.scheme = absl::AsciiStrToLower(url.substr(0, scheme_end));
   out.port = DefaultPortOf(out.scheme);
   if (out.port == 0) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(what, ": the scheme \"", out.scheme, "\" is not supported"));
+    return Malformed({url, what}, out.scheme, "a scheme that is supported");
   }
+  const Url whole{url, what};
   url.remove_prefix(scheme_end + 3);
   absl::string_view authority = url.substr(0, url.find_first_of("/?#"));
   url.remove_prefix(authority.size());
@@ -114,7 +126,7 @@ absl::StatusOr<Endpoint> ParseEndpoint(absl::string_view url, absl::string_view 
     out.user_info = std::string(authority.substr(0, at));
     authority.remove_prefix(at + 1);
   }
-  RETURN_IF_ERROR(ParseHost(authority, what, out));
+  RETURN_IF_ERROR(ParseHost(authority, whole, out));
   out.path = std::string(url.substr(0, url.find_first_of("?#")));
   while (absl::EndsWith(out.path, "/")) out.path.pop_back();
   return out;

@@ -92,8 +92,10 @@ absl::Status CheckServer(const std::string& server) {
   if (absl::StartsWith(server, "https://") || absl::StartsWith(server, "http://")) {
     return absl::OkStatus();
   }
-  return Unusable("server", absl::StrCat("is \"", WithoutUserInfo(server),
-                                         "\", not an http:// or https:// URL"));
+  constexpr char kWanted[] = "an http:// or https:// URL";
+  // A password with a "/" would not be recognised as one.
+  if (absl::StrContains(server, '@')) return Unusable("server", absl::StrCat("is not ", kWanted));
+  return Unusable("server", absl::StrCat("is \"", server, "\", not ", kWanted));
 }
 
 // A pair in two files is read again when they change; otherwise its present bytes are taken.

@@ -39,8 +39,8 @@ TEST_CASE("The configured proxy wins over the environment and may carry credenti
 }
 
 TEST_CASE("Proxies that are not supported are refused without showing their password") {
-  for (const char* url : {"ftp://u:secret@p", "socks4://u:secret@p:1", "http://u:secret@",
-                          "http://u:secret@h:port"}) {
+  for (const char* url : {"ftp://u:secret@p", "http://u:secret/x@p:3128", "u:secret#x@p",
+                          "socks4://u:secret@p:1", "http://u:secret@", "http://u:secret@h:port"}) {
     CAPTURE(url);
     const absl::Status error = SettingsFor("https://h", {}, url).status();
     CHECK(absl::IsInvalidArgument(error));
