@@ -1,9 +1,9 @@
 // How it works. A member is made by the first Get and stays until Remove, or until Refresh finds
-// that its configuration differs in more than the token, or that the member has refused a token:
-// then informers and the loops' requests are in a back-off, which a new connection ends. Members
-// are made without holding the lock, since that reads configurations and certificates: when two
-// calls make the same member, the second discards its own (Insert), and so does a call that read
-// the configuration of a cluster that has left meanwhile (`removals`). Refresh stops the old
+// that its configuration differs in more than the token, or that the member refuses the token in
+// use: then informers and the loops' requests are in a back-off, which a new connection ends.
+// Members are made without holding the lock, since that reads configurations and certificates: when
+// two calls make the same member, the second discards its own (Insert), and so does a call that
+// read the configuration of a cluster that has left meanwhile (`removals`). Refresh stops the old
 // member's informers before it announces the new one, so that a subscriber never sees events of
 // both.
 #include "kube/runtime/cluster_set.h"
@@ -56,7 +56,7 @@ class Member : public MemberCluster {
   bool Follow(const ConnectionConfig& config) {
     absl::MutexLock lock(&mu_);
     if (SameConnection(config, config_)) return true;
-    if (!DifferOnlyInToken(config, config_) || transport_->was_refused()) return false;
+    if (!DifferOnlyInToken(config, config_) || transport_->is_refused()) return false;
     if (!transport_->ReplaceToken(config.token)) return false;
     config_ = config;
     base::LogInfo("the cluster has a new token", {{"cluster", name_}});

@@ -1,7 +1,7 @@
 // The member clusters' clients and informers: created when a cluster is first needed, created anew
 // when its endpoint, CA, proxy or certificate changes, stopped when it leaves. A new token is taken
-// over in place: connections, watches and caches stay. One that follows a refused token makes a new
-// connection, since everything that uses the old one is in a back-off.
+// over in place: connections, watches and caches stay. While the member refuses the one in use, a
+// new one makes a new connection, since everything that uses the old one is in a back-off.
 #ifndef KUBE_RUNTIME_CLUSTER_SET_H_
 #define KUBE_RUNTIME_CLUSTER_SET_H_
 
@@ -69,9 +69,9 @@ class ClusterSet {
   // Returns nullptr when the member is not connected.
   std::shared_ptr<MemberCluster> Find(const std::string& cluster) const;
   // Compares the configuration with the one in use. A new token alone is handed to the member,
-  // unless it has refused one; any other difference makes a new MemberCluster. OK when the cluster
-  // is not connected; after an error, which is the source's or the transport's, the connection
-  // stays as it is.
+  // unless it refuses the one in use; any other difference makes a new MemberCluster. OK when the
+  // cluster is not connected; after an error, which is the source's or the transport's, the
+  // connection stays as it is.
   absl::Status Refresh(const std::string& cluster);
   // Stops the member's informers and forgets the member.
   void Remove(const std::string& cluster);

@@ -170,6 +170,25 @@ TEST_CASE_METHOD(Fixture, "after a refused token the next one makes a new connec
   CHECK(reconnected == 1);
 }
 
+TEST_CASE_METHOD(Fixture, "a refusal that has passed costs no new connection") {
+  source.configs["m1"].token = "first";
+  const std::shared_ptr<MemberCluster> before = *clusters.Get("m1");
+  Client& client = before->client().raw();
+  SECTION("the same token was accepted later") {
+    server->FailNext("GET", 401, "Unauthorized");
+    CHECK(client.GetRaw("/readyz", {})->code == 401);
+    CHECK(client.GetRaw("/readyz", {})->code == 200);
+  }
+  SECTION("only an extension server refuses it") {
+    server->FailNext("GET", 401, "Unauthorized");
+    CHECK(client.GetRaw("/apis/metrics.k8s.io/v1beta1", {})->code == 401);
+  }
+  source.configs["m1"].token = "second";
+  REQUIRE(clusters.Refresh("m1").ok());
+  CHECK(clusters.Find("m1") == before);
+  CHECK(token_in_use == "second");
+}
+
 TEST_CASE_METHOD(Fixture,
                  "subscribers are called when a member was replaced, and at no other time") {
   std::vector<std::string> called;
