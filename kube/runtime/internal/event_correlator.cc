@@ -1,9 +1,9 @@
 // An event passes four rules in this order. It is dropped when the event of the same source, object
-// and reason that passed this rule last had the same type, message and version of the object, and
-// came less than ten minutes earlier. It is dropped when the object's token bucket for this source
-// is empty. From the tenth different message of otherwise equal events on, each less than ten
-// minutes after the one before, all messages count as one event and get a prefix. An event that is
-// equal to one that was written becomes a patch of its count; any other is created.
+// and reason that passed the first two rules last had the same type, message and version of the
+// object, and came less than ten minutes earlier. It is dropped when the object's token bucket for
+// this source is empty. From the tenth different message of otherwise equal events on, each less
+// than ten minutes after the one before, all messages count as one event and get a prefix. An event
+// that is equal to one that was written becomes a patch of its count; any other is created.
 //
 // Only Written makes an event known as written, so that an event whose write failed is followed by
 // a create. Each of the four tables keeps the entries that were used last. An event whose entry was
@@ -72,6 +72,8 @@ EventCorrelator::EventCorrelator()
 
 std::optional<EventCorrelator::Decision> EventCorrelator::Correlate(const EventNote& note) {
   if (IsRepetition(note) || IsSpam(note)) return std::nullopt;
+  said_[Key(ObjectKeyOf(note), note.reason)] = {TypeName(note.type), note.message,
+                                                note.about.resource_version, note.at};
   Decision decision;
   decision.event = NewEvent(note, Aggregate(note, decision.key));
   const Observed& before = observed_[decision.key];
@@ -93,12 +95,9 @@ void EventCorrelator::Written(const Decision& decision) {
 }
 
 bool EventCorrelator::IsRepetition(const EventNote& note) {
-  LastSaid& last = said_[Key(ObjectKeyOf(note), note.reason)];
-  const bool same = last.type == TypeName(note.type) && last.message == note.message &&
-                    last.resource_version == note.about.resource_version &&
-                    note.at - last.at < kSilence;
-  if (!same) last = {TypeName(note.type), note.message, note.about.resource_version, note.at};
-  return same;
+  const LastSaid& last = said_[Key(ObjectKeyOf(note), note.reason)];
+  return last.type == TypeName(note.type) && last.message == note.message &&
+         last.resource_version == note.about.resource_version && note.at - last.at < kSilence;
 }
 
 bool EventCorrelator::IsSpam(const EventNote& note) {

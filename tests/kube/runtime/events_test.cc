@@ -113,6 +113,16 @@ TEST_CASE("a source that is noisy about one object is limited to a burst of 25")
   CHECK(Outcome(correlator, notes.Make("m")) == "dropped");
 }
 
+TEST_CASE("an event that the limit dropped is written once the limit allows it") {
+  EventCorrelator correlator;
+  Notes notes;
+  for (int i = 0; i < 25; ++i) REQUIRE(Outcome(correlator, notes.Make("m")) != "dropped");
+  EventNote outage = notes.Make("outage");
+  CHECK(Outcome(correlator, outage) == "dropped");
+  outage.at = outage.at + absl::Seconds(300);  // The object is unchanged.
+  CHECK(Outcome(correlator, outage) == "new: outage");
+}
+
 TEST_CASE("an event whose first writing failed is written anew, not counted") {
   EventCorrelator correlator;
   Notes notes;
