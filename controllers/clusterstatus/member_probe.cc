@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/hash/hash.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
@@ -102,8 +103,11 @@ std::string ConfigurationOf(const api::ClusterView& cluster, const kube::Object*
                            {"proxyURL", spec["proxyURL"]},
                            {"proxyHeader", spec["proxyHeader"]},
                            {"secretRef", spec["secretRef"]}});
-  return absl::StrCat(json::Write(ways), " ", secret == nullptr ? "" : secret->uid(), " ",
-                      secret == nullptr ? "" : secret->resource_version());
+  if (secret == nullptr) return json::Write(ways);
+  const json::Value& data = secret->Get({"data"});
+  return absl::StrCat(
+      json::Write(ways), " ",
+      absl::HashOf(data[api::kSecretToken].AsString(), data[api::kSecretCaBundle].AsString()));
 }
 
 }  // namespace controllers

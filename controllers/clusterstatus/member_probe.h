@@ -33,8 +33,8 @@ ProbeResult ProbeMember(kube::Client& client, const kube::ObjectKey& secret,
 std::string StableCause(absl::string_view message);
 
 // Returns a text that differs when the way to the member has changed: endpoint, proxy, TLS, or the
-// Secret (null when it does not exist). It may contain a proxy's credentials: it is for comparisons
-// only.
+// Secret's token or caBundle, of which it holds a hash. `secret` is null when it does not exist.
+// The text may contain a proxy's credentials: it is for comparisons within this process only.
 std::string ConfigurationOf(const api::ClusterView& cluster, const kube::Object* secret);
 
 }  // namespace controllers

@@ -1,5 +1,6 @@
 #include "controllers/clusterstatus/ready_threshold.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace controllers {
@@ -16,29 +17,45 @@ kube::Condition FromJson(const json::Value& c) {
 
 }  // namespace
 
+void ReadyThreshold::Note(Seen& seen, const Observation& observed, base::SteadyTime now) const {
+  const kube::Condition& ready = observed.ready;
+  if (std::exchange(seen.status, ready.status) != ready.status) seen.since = now;
+  if (std::exchange(seen.message, ready.message) != ready.message) seen.message_since = now;
+  if (std::exchange(seen.configuration, observed.configuration) != observed.configuration) {
+    seen.repaired = true;
+    seen.repaired_at = now;
+  }
+  const bool fails = ready.status != "True";
+  if (fails && now - std::max(seen.since, seen.repaired_at) >= failure_) seen.repaired = false;
+}
+
 kube::Condition ReadyThreshold::Adjust(const std::string& cluster, const Observation& observed,
                                        const json::Value* current, base::SteadyTime now) {
   const kube::Condition& ready = observed.ready;
   absl::MutexLock lock(&mu_);
-  const auto [entry, is_new] = seen_.try_emplace(
-      cluster, Seen{observed.configuration, ready.status, now, ready.message, now});
+  const bool is_true = ready.status == "True";
+  const auto [entry, is_new] =
+      seen_.try_emplace(cluster, Seen{.configuration = observed.configuration,
+                                      .repaired = is_true,
+                                      .repaired_at = now,
+                                      .status = ready.status,
+                                      .since = now,
+                                      .message = ready.message,
+                                      .message_since = now});
   Seen& seen = entry->second;
   if (is_new) return ready;
-  if (std::exchange(seen.status, ready.status) != ready.status) seen.since = now;
-  if (std::exchange(seen.message, ready.message) != ready.message) seen.message_since = now;
-  const bool reconfigured =
-      std::exchange(seen.configuration, observed.configuration) != observed.configuration;
+  Note(seen, observed, now);
   if (current == nullptr) return ready;
   const bool was_true = (*current)["status"].AsString() == "True";
-  const bool is_true = ready.status == "True";
+  if (was_true && is_true) seen.repaired = false;
   // A change between Unknown and False passes at once.
   if (was_true == is_true) {
     const bool same_reason = (*current)["status"].AsString() == ready.status &&
                              (*current)["reason"].AsString() == ready.reason;
-    const bool held = same_reason && !reconfigured && now - seen.message_since < kMessageHold;
+    const bool held = same_reason && !seen.repaired && now - seen.message_since < kMessageHold;
     return held ? FromJson(*current) : ready;
   }
-  if (is_true && reconfigured) return ready;
+  if (is_true && seen.repaired) return ready;
   return now - seen.since < (is_true ? success_ : failure_) ? FromJson(*current) : ready;
 }
 

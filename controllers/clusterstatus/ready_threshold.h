@@ -31,9 +31,11 @@ class ReadyThreshold {
   };
   // Returns the condition to report: the observed one, or `current` (the stored one, null when
   // there is none) while a flip between True and not-True is younger than its threshold. The first
-  // observation of a cluster is reported as it is. So is the first one after a change of the
-  // configuration when it is a success: somebody has repaired the connection, and what was observed
-  // through the old one has no meaning for the new one.
+  // observation of a cluster is reported as it is. A change of the configuration is a repair: what
+  // was observed through the old connection has no meaning for the new one, so a success counts at
+  // once, and so does another message. That holds until the stored condition shows the success,
+  // however many writes of it fail, or until a failure has lasted for its threshold since the
+  // repair. A first observation that is a success counts as a repair, too.
   kube::Condition Adjust(const std::string& cluster, const Observation& observed,
                          const json::Value* current, base::SteadyTime now);
   void Forget(const std::string& cluster);
@@ -41,11 +43,16 @@ class ReadyThreshold {
  private:
   struct Seen {
     std::string configuration;
+    bool repaired = false;  // True while the repair's success is not stored yet.
+    base::SteadyTime repaired_at;
     std::string status;
     base::SteadyTime since;  // Since then the status has been the same.
     std::string message;
     base::SteadyTime message_since;  // Since then the message has been the same.
   };
+  // Records the observation.
+  void Note(Seen& seen, const Observation& observed, base::SteadyTime now) const;
+
   const absl::Duration success_, failure_;
   absl::Mutex mu_;
   absl::flat_hash_map<std::string, Seen> seen_ ABSL_GUARDED_BY(mu_);

@@ -121,7 +121,14 @@ TEST_CASE("what leads to a member is compared, and what does not is left out") {
     before = now();
   }
   secret.Set({"metadata", "resourceVersion"}, "2");
-  CHECK(now() != before);
+  secret.Set({"metadata", "labels", "touched"}, "today");
+  CHECK(now() == before);
+  for (const char* field : {"token", "caBundle"}) {
+    secret.Set({"data", field}, "c2VjcmV0");
+    CHECK(now() != before);
+    CHECK_FALSE(absl::StrContains(now(), "c2VjcmV0"));
+    before = now();
+  }
   CHECK(controllers::ConfigurationOf(api::ClusterView(cluster), nullptr) != now());
 }
 
@@ -181,6 +188,17 @@ TEST_CASE_METHOD(Fixture, "a member whose secret is repaired is ready with the f
   CHECK(Condition()["status"].AsString() == "False");
   secret.Set({"data", "token"}, "cmlnaHQ=");
   PutCached(api::Secrets(), secret);
+  SECTION("by the first probe") {}
+  SECTION("although it is slow to accept the token") {
+    m1.FailNext("GET", 401, "Unauthorized");
+    REQUIRE(Reconcile().ok());
+    CHECK(Condition()["status"].AsString() == "False");
+  }
+  SECTION("although the condition cannot be written at first") {
+    server->FailNext("PATCH", 409, "Conflict");
+    CHECK_FALSE(Reconcile().ok());
+    CHECK(Condition()["status"].AsString() == "False");
+  }
   REQUIRE(Reconcile().ok());
   CHECK(Condition()["status"].AsString() == "True");
 }

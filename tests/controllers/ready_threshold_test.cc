@@ -84,7 +84,7 @@ TEST_CASE_METHOD(Fixture, "clusters do not share their history, and a forgotten 
   CHECK(Adjusted("False", "True", 2) == "False");
 }
 
-TEST_CASE_METHOD(Fixture, "the first success after a change of the configuration counts at once") {
+TEST_CASE_METHOD(Fixture, "a success after a change of the configuration counts at once") {
   const auto adjusted = [&](const char* observed, const char* stored, const char* configuration,
                             int seconds) {
     const json::Value current = Stored(stored);
@@ -98,10 +98,25 @@ TEST_CASE_METHOD(Fixture, "the first success after a change of the configuration
   CHECK(adjusted("False", "True", "newer", 2) == "True");
   CHECK(adjusted("False", "True", "newest", 11) == "True");
   CHECK(adjusted("False", "True", "newest", 12) == "False");
-  // So has a success that is not the first look.
+  // A probe that fails after the repair does not undo it.
   CHECK(adjusted("False", "False", "other", 13) == "False");
-  CHECK(adjusted("True", "False", "other", 14) == "False");
-  CHECK(adjusted("True", "False", "other", 44) == "True");
+  CHECK(adjusted("True", "False", "other", 14) == "True");
+  // The success counts again when it could not be stored, and no longer when it was.
+  CHECK(adjusted("True", "False", "other", 15) == "True");
+  CHECK(adjusted("True", "True", "other", 16) == "True");
+  CHECK(adjusted("True", "False", "other", 17) == "False");
+  // A failure that has lasted since the repair shows that nothing was repaired.
+  CHECK(adjusted("False", "False", "another", 50) == "False");
+  CHECK(adjusted("False", "False", "another", 60) == "False");
+  CHECK(adjusted("True", "False", "another", 61) == "False");
+  CHECK(adjusted("True", "False", "another", 91) == "True");
+}
+
+TEST_CASE_METHOD(Fixture, "a first success counts until it is stored") {
+  CHECK(Adjusted("True", "False", 0) == "True");
+  CHECK(Adjusted("True", "False", 1) == "True");
+  CHECK(Adjusted("True", "True", 2) == "True");
+  CHECK(Adjusted("True", "False", 3) == "False");
 }
 
 TEST_CASE_METHOD(Fixture, "a message that goes back and forth is not reported") {
