@@ -3,11 +3,12 @@
 // condition back until it has lasted; a cluster that is ready in both views is asked for its
 // version and its kinds, and its nodes and pods are summed up; one patch writes what differs. The
 // next round is due after update_frequency, sooner when the Cluster's spec or its Secret changes or
-// definitions reach it. When such a change repairs the connection, the first success counts.
+// definitions reach it. When such a change repairs the connection, a success counts at once.
 //
-// Every failed probe is an event on the Cluster, also while the condition does not show it yet; the
-// sink counts repetitions. A condition that becomes True, or a success that ends a failure which
-// the condition never showed, is an event, too.
+// Every failed probe is recorded as an event on the Cluster, also while the condition does not show
+// it yet; the sink drops an event that repeats the one before within ten minutes while the Cluster
+// stays as it is. A condition that becomes True is an event, too. So is, at most once in ten
+// minutes, a success that ends a failure which the condition never showed.
 //
 // A failed probe changes the Ready condition alone. A part that cannot be collected stays as it
 // was, and so do the kinds of an API group that cannot be read, which the condition
@@ -161,6 +162,7 @@ absl::StatusOr<kube::Action> ClusterStatusReconciler::Reconcile(const kube::Requ
 void ClusterStatusReconciler::Forget(const std::string& cluster) {
   threshold_.Forget(cluster);
   recorder_.Forget(cluster);
+  brief_outages_.Forget(cluster);
   totals_.Forget(cluster);
   // As in upstream's CleanupMetricsForCluster, counters of writes to the cluster stay.
   deps_.manager.registry().RemoveSeries("member_cluster", cluster, "cluster_");
@@ -213,9 +215,18 @@ void ClusterStatusReconciler::Report(const kube::Object& before, const kube::Obj
     failure = {(*shown)["reason"].AsString(), (*shown)["message"].ToString()};
   }
   const absl::string_view was = api::ClusterView(before).ReadyStatus();
+  const std::string name(now.name());
+  if (!is_well) {
+    brief_outages_.Began(name);
+  } else if (was != "True") {
+    brief_outages_.Forget(name);  // The condition shows the end of this one.
+  } else if (!brief_outages_.EndIsNews(name, deps_.manager.clock().SteadyNow())) {
+    recorder_.Forget(name);
+    return;
+  }
   const absl::Status result =
       is_well ? absl::OkStatus() : absl::FailedPreconditionError(failure.message);
-  recorder_.Outcome({.what = std::string(now.name()),
+  recorder_.Outcome({.what = name,
                      .about = {kube::InvolvedObject::Of(now)},
                      .success = {api::reason::kClusterReady, api::message::kClusterReady},
                      .failure = std::move(failure),

@@ -12,6 +12,7 @@
 #include "api/cluster.h"
 #include "base/repeated_errors.h"
 #include "base/stop_token.h"
+#include "controllers/clusterstatus/brief_outages.h"
 #include "controllers/clusterstatus/inventory_totals.h"
 #include "controllers/clusterstatus/ready_threshold.h"
 #include "kube/cache/informer.h"
@@ -66,6 +67,7 @@ class ClusterStatusReconciler : public kube::Reconciler {
   kube::EventRecorder recorder_;
   InventoryTotals totals_;
   ReadyThreshold threshold_;
+  BriefOutages brief_outages_;
   base::RepeatedErrors unreachable_;
 };
 

@@ -148,6 +148,16 @@ TEST_CASE_METHOD(Fixture, "a short outage shows in events alone, a longer one in
   SECTION("it ends in time") {
     REQUIRE(Reconcile().ok());
     CHECK(recorded->All() == std::vector<std::string>{warning, recovery});
+    // The next ones within ten minutes are too many, and a recovery is no news any more.
+    m1.FailNext("GET", 500, "InternalError");
+    clock.Advance(absl::Minutes(9));
+    for (int probe = 0; probe < 3; ++probe) REQUIRE(Reconcile().ok());
+    CHECK(recorded->All() == std::vector<std::string>{warning, recovery, warning});
+    m1.FailNext("GET", 500, "InternalError");
+    clock.Advance(absl::Minutes(1));
+    for (int probe = 0; probe < 3; ++probe) REQUIRE(Reconcile().ok());
+    CHECK(recorded->All() ==
+          std::vector<std::string>{warning, recovery, warning, warning, recovery});
   }
   SECTION("it lasts") {
     m1.FailNext("GET", 500, "InternalError");
