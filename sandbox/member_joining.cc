@@ -29,13 +29,20 @@ std::string IssueToken(ApiServer& server, absl::string_view account) {
   return token;
 }
 
-absl::Status CreateSecret(Backend& control_plane, const kube::Object& cluster,
-                          const std::string& name, json::Value data) {
+absl::Status CreateSecret(Backend& control_plane, const std::string& name, json::Value data) {
   kube::Object secret = kube::Object::Make(kinds::Secrets().gvk, {api::kClusterNamespace, name});
   secret.Set({"type"}, "Opaque");
   secret.Set({"data"}, std::move(data));
-  secret.Set({"metadata", "ownerReferences"}, json::Value::Array({ControllerRefTo(cluster)}));
   return EnsureObject(control_plane, kinds::Secrets().gvr(), std::move(secret));
+}
+
+// Makes the Secret go with the Cluster.
+absl::Status HandOver(Backend& control_plane, const std::string& secret,
+                      const kube::Object& cluster) {
+  PatchRequest owner;
+  owner.patch.Set({"metadata", "ownerReferences"}, json::Value::Array({ControllerRefTo(cluster)}));
+  return control_plane.Patch(kinds::Secrets().gvr(), {api::kClusterNamespace, secret}, owner)
+      .status();
 }
 
 kube::Object ClusterFor(const JoiningMember& member, absl::string_view id) {
@@ -95,16 +102,23 @@ absl::Status JoinMember(Backend& control_plane, const JoiningMember& member) {
   // Upstream recognises a cluster by this uid.
   ASSIGN_OR_RETURN(const kube::ObjectPtr system,
                    backend.Get(kinds::Namespaces().gvr(), {"", "kube-system"}));
-  ASSIGN_OR_RETURN(const kube::ObjectPtr cluster,
-                   control_plane.Create(api::Clusters().gvr(), ClusterFor(member, system->uid())));
+  // The Secrets come first: a Cluster without them would be reported as not ready, and could not be
+  // joined again if they failed.
   const std::string token = IssueToken(member.server, absl::StrCat("karmada-", member.name));
   RETURN_IF_ERROR(CreateSecret(
-      control_plane, *cluster, member.name,
+      control_plane, member.name,
       json::Value::Object({{api::kSecretToken, absl::Base64Escape(token)},
                            {api::kSecretCaBundle, absl::Base64Escape(member.ca_pem)}})));
   const std::string impersonator = IssueToken(member.server, "karmada-impersonator");
-  return CreateSecret(control_plane, *cluster, ImpersonatorSecret(member.name),
-                      json::Value::Object({{api::kSecretToken, absl::Base64Escape(impersonator)}}));
+  RETURN_IF_ERROR(
+      CreateSecret(control_plane, ImpersonatorSecret(member.name),
+                   json::Value::Object({{api::kSecretToken, absl::Base64Escape(impersonator)}})));
+  ASSIGN_OR_RETURN(const kube::ObjectPtr cluster,
+                   control_plane.Create(api::Clusters().gvr(), ClusterFor(member, system->uid())));
+  for (const std::string& secret : {member.name, ImpersonatorSecret(member.name)}) {
+    RETURN_IF_ERROR(HandOver(control_plane, secret, *cluster));
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace sandbox

@@ -16,8 +16,10 @@ struct JoiningMember {
   std::string ca_pem;
 };
 
-// Joins the member as `karmadactl join` does: the secrets belong to the Cluster and are deleted
-// with it. kAlreadyExists when there is a Cluster of that name.
+// Joins the member as `karmadactl join` does: the secrets come first, belong to the Cluster and are
+// deleted with it. kAlreadyExists when there is a Cluster of that name. After another error
+// PrepareToJoinAgain and another call join it, unless the Cluster exists: then only the owner of a
+// secret is missing.
 absl::Status JoinMember(Backend& control_plane, const JoiningMember& member);
 
 // Makes way for JoinMember after the Cluster of that name was deleted: removes the Secrets that it

@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 #include <catch2/catch.hpp>
 
+#include <atomic>
 #include <filesystem>
 #include <fstream>
 #include <set>
@@ -61,6 +62,22 @@ TEST_CASE("a fleet has a Karmada control plane and joined members") {
   CHECK(ca.find("BEGIN CERTIFICATE") != std::string::npos);
   CHECK((*secret)->ControllerOwner().uid == (*cluster)->uid());
   CHECK(karmada.Get(kinds::Secrets().gvr(), {"karmada-cluster", "member2-impersonator"}).ok());
+}
+
+TEST_CASE("a member whose credentials cannot be created can be joined again") {
+  std::atomic<bool> refuses = true;  // Outlives the hook.
+  const auto fleet = StartFleet({.members = 1});
+  Backend& karmada = fleet->control_plane().backend();
+  REQUIRE(karmada.Delete(api::Clusters().gvr(), {"", "member1"}, {}).ok());
+  karmada.AddAdmission([&](const AdmissionRequest& request, kube::Object&) {
+    const bool mine = request.verb == Verbs::kCreate && request.resource.plural == "secrets";
+    return mine && refuses ? absl::PermissionDeniedError("protected") : absl::OkStatus();
+  });
+  CHECK(absl::IsPermissionDenied(fleet->JoinAgain("member1")));
+  CHECK(absl::IsNotFound(karmada.Get(api::Clusters().gvr(), {"", "member1"}).status()));
+  refuses = false;
+  CHECK(fleet->JoinAgain("member1") == absl::OkStatus());
+  CHECK(karmada.Get(api::Clusters().gvr(), {"", "member1"}).ok());
 }
 
 TEST_CASE("members run workloads and the control plane does not") {
