@@ -1,6 +1,10 @@
 #include "base/listen_address.h"
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
+
 #include <algorithm>
+#include <string>
 
 #include "absl/status/status.h"
 #include "absl/strings/ascii.h"
@@ -18,6 +22,16 @@ bool IsHostCharacter(char c) {
          absl::StrContains(".-_:%", absl::string_view(&c, 1));
 }
 
+// Returns whether it is an IPv6 address, if need be with a zone: "fe80::1%eth0".
+bool IsIpv6(absl::string_view text) {
+  in6_addr address;
+  return inet_pton(AF_INET6, std::string(text.substr(0, text.find('%'))).c_str(), &address) == 1;
+}
+
+bool IsNumber(absl::string_view text) {
+  return std::all_of(text.begin(), text.end(), absl::ascii_isdigit);
+}
+
 }  // namespace
 
 absl::StatusOr<ListenAddress> ParseListenAddress(absl::string_view text) {
@@ -26,13 +40,15 @@ absl::StatusOr<ListenAddress> ParseListenAddress(absl::string_view text) {
   };
   const size_t colon = text.rfind(':');
   int port = 0;
-  if (colon == absl::string_view::npos || !absl::SimpleAtoi(text.substr(colon + 1), &port) ||
-      port < 0 || port > kMaxPort) {
+  // SimpleAtoi takes signs and blanks, too.
+  if (colon == absl::string_view::npos || !IsNumber(text.substr(colon + 1)) ||
+      !absl::SimpleAtoi(text.substr(colon + 1), &port) || port > kMaxPort) {
     return invalid();
   }
   absl::string_view host = text.substr(0, colon);
   if (absl::StartsWith(host, "[") && absl::EndsWith(host, "]")) {
     host = host.substr(1, host.size() - 2);
+    if (!IsIpv6(host)) return invalid();
   } else if (absl::StrContains(host, ":")) {
     return invalid();
   }

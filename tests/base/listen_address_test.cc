@@ -28,7 +28,8 @@ TEST_CASE("addresses to listen on are host:port") {
 
 TEST_CASE("what is no address to listen on is refused by name") {
   for (const char* text : {"", "0", "8080", "localhost", "host:", "host:port", "host:-1",
-                           "host:65536", "::1:80", "http://host:80", "/a b:80", "a b:80"}) {
+                           "host:65536", "::1:80", "http://host:80", "/a b:80", "a b:80", "[]:80",
+                           "[foo]:80", "[127.0.0.1]:80", ": 80", ":+80"}) {
     INFO(text);
     const absl::Status refused = ParseListenAddress(text).status();
     CHECK(absl::IsInvalidArgument(refused));
