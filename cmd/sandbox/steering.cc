@@ -8,6 +8,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
 #include "api/cluster.h"
 #include "api/keys.h"
 #include "api/resources.h"
@@ -15,6 +17,7 @@
 #include "base/status.h"
 #include "cmd/sandbox/control_socket.h"
 #include "cmd/sandbox/terminal.h"
+#include "config/command_line.h"
 #include "kube/meta/object.h"
 
 namespace cmd {
@@ -57,9 +60,15 @@ std::string AfterDown(const std::string& name) {
 }
 
 absl::StatusOr<std::string> AfterUp(sandbox::Fleet& fleet, const std::string& name) {
-  ASSIGN_OR_RETURN(const kube::ObjectPtr cluster,
-                   fleet.control_plane().backend().Get(api::Clusters().gvr(), {"", name}));
-  if (api::ClusterView(*cluster).IsReady()) {
+  const absl::StatusOr<kube::ObjectPtr> cluster =
+      fleet.control_plane().backend().Get(api::Clusters().gvr(), {"", name});
+  if (absl::IsNotFound(cluster.status())) {
+    return absl::StrCat(name,
+                        " answers again. It is not joined to Karmada; karmada-sandbox member join ",
+                        name, " lets it join.");
+  }
+  RETURN_IF_ERROR(cluster.status());
+  if (api::ClusterView(**cluster).IsReady()) {
     return absl::StrCat(name, " answers again. Karmada has not counted it as not ready meanwhile, ",
                         "and goes on at once.");
   }
@@ -74,14 +83,21 @@ absl::StatusOr<std::string> JoinAgain(sandbox::Fleet& fleet, const std::string& 
                       "its first good answer; kubectl get clusters shows it.");
 }
 
+// Returns the result of a request that was carried out. Its error has no code that stands for a
+// mistake of the user (config::ExitCodeFor).
+absl::StatusOr<std::string> CarriedOut(absl::StatusOr<std::string> result) {
+  if (config::ExitCodeFor(result.status()) != config::kUsageExitCode) return result;
+  return absl::InternalError(result.status().message());
+}
+
 absl::StatusOr<std::string> SteerMember(sandbox::Fleet& fleet, const std::string& action,
                                         const std::string& name) {
   sandbox::ApiServer* member = fleet.member(name);
   if (member == nullptr) return NoSuchMember(fleet, name);
-  if (action == kJoin) return JoinAgain(fleet, name);
+  if (action == kJoin) return CarriedOut(JoinAgain(fleet, name));
   member->faults().SetPartitioned(action == kDown);
   if (action == kDown) return AfterDown(name);
-  return AfterUp(fleet, name);
+  return CarriedOut(AfterUp(fleet, name));
 }
 
 // Returns a sentence about when a program that is started now becomes the leader, given when the
@@ -93,11 +109,13 @@ std::string Leads(sandbox::Fleet& fleet, absl::Time ended) {
   const std::string holder = lease.ok() ? (*lease)->spec()["holderIdentity"].ToString() : "";
   if (holder.empty()) return "It leads at once.";
   const auto renewed = kube::ParseTime((*lease)->spec()["renewTime"].AsString());
-  if (renewed.ok() && *renewed > ended) {
+  const int64_t seconds = (*lease)->spec()["leaseDurationSeconds"].AsInt();
+  // One that was started by hand may have died since.
+  const bool has_run_out = renewed.ok() && *renewed + absl::Seconds(seconds) < absl::Now();
+  if (renewed.ok() && *renewed > ended && !has_run_out) {
     return absl::StrCat("It stands by: another one leads (", holder,
                         "), and has renewed its lease since this one was stopped.");
   }
-  const int64_t seconds = (*lease)->spec()["leaseDurationSeconds"].AsInt();
   return absl::StrCat("It leads in ", seconds, " to ", seconds + kRetrySeconds,
                       " seconds: first the lease of the one before has to run out, which a stop "
                       "does not release.");
@@ -127,7 +145,7 @@ absl::StatusOr<std::string> Steer(sandbox::Fleet& fleet, Daemon& daemon,
     return SteerMember(fleet, words[1], words[2]);
   }
   if (known && words.size() == 2 && words[0] == "manager") {
-    return SteerManager(fleet, daemon, words[1] == kDown);
+    return CarriedOut(SteerManager(fleet, daemon, words[1] == kDown));
   }
   return absl::InvalidArgumentError(absl::StrCat("cannot do \"", request, "\""));
 }

@@ -20,6 +20,7 @@
 #include "cmd/sandbox/steering.h"
 #include "cmd/sandbox/terminal.h"
 #include "cmd/sandbox/up.h"
+#include "config/command_line.h"
 #include "tests/support/eventually.h"
 #include "tests/support/fake_clock.h"
 
@@ -124,6 +125,9 @@ TEST_CASE_METHOD(Fixture, "a member that has left joins again, with new credenti
   hold.patch = *json::Parse(R"({"metadata": {"finalizers": null}})");
   REQUIRE(karmada.Patch(api::Clusters().gvr(), member, hold).ok());
 
+  CHECK(absl::StrContains(
+      Steer((*session)->fleet(), (*session)->daemon(), "member up member1").value_or(""),
+      "answers again. It is not joined"));
   REQUIRE(SteerMember("join", "member1").ok());
   const auto cluster = karmada.Get(api::Clusters().gvr(), member);
   REQUIRE(cluster.ok());
@@ -142,18 +146,23 @@ TEST_CASE_METHOD(Fixture, "what is said about the next leader is true") {
   sandbox::Backend& karmada = (*session)->fleet().control_plane().backend();
   Daemon& daemon = (*session)->daemon();
   REQUIRE(daemon.Start(FakeDaemon()).ok());
-  // Returns what is said when the program starts again after the lease was renewed at this time.
+  // Returns what is said when the program starts again after the lease was renewed at this time;
+  // InfiniteFuture stands for one that was renewed after the program had ended, and has run out.
   const auto restart = [&](absl::Time renewed) {
     REQUIRE(daemon.Down().ok());
+    const bool runs_out = renewed == absl::InfiniteFuture();
+    if (runs_out) renewed = daemon.ended_at() + absl::Milliseconds(1);
     const kube::Gvr leases{"coordination.k8s.io", "v1", "leases"};
     const kube::ObjectKey key{"karmada-system", "karmada-controller-manager"};
     static_cast<void>(karmada.Delete(leases, key, {}));
     if (renewed != absl::InfinitePast()) {
       kube::Object lease = kube::Object::Make({"coordination.k8s.io", "v1", "Lease"}, key);
       lease.Set({"spec", "holderIdentity"}, "somebody");
-      lease.Set({"spec", "leaseDurationSeconds"}, 15);
+      lease.Set({"spec", "leaseDurationSeconds"}, runs_out ? 0 : 15);
       lease.Set({"spec", "renewTime"}, kube::FormatMicroTime(renewed));
       REQUIRE(karmada.Create(leases, lease).ok());
+    }
+    while (runs_out && absl::Now() <= renewed) {
     }
     return Steer((*session)->fleet(), daemon, "manager up").value_or("");
   };
@@ -161,6 +170,7 @@ TEST_CASE_METHOD(Fixture, "what is said about the next leader is true") {
   CHECK(absl::EndsWith(restart(absl::InfinitePast()), "It leads at once."));
   CHECK(absl::StrContains(restart(now - absl::Hours(1)), "It leads in 15 to 20 seconds"));
   CHECK(absl::StrContains(restart(now + absl::Hours(1)), "another one leads (somebody)"));
+  CHECK(absl::StrContains(restart(absl::InfiniteFuture()), "It leads in 0 to 5 seconds"));
 }
 
 TEST_CASE_METHOD(Fixture,
@@ -236,6 +246,20 @@ TEST_CASE_METHOD(Fixture,
   REQUIRE(tests::Eventually([&] { return daemon.EndedByItself().has_value(); }));
   CHECK(*daemon.EndedByItself() == "exited with code 1");
   CHECK(SteerManager("up").ok());
+}
+
+TEST_CASE_METHOD(Fixture, "what was carried out and failed is no mistake in the command line") {
+  const auto session = Session::Open(options);
+  REQUIRE(session.ok());
+  const std::string program = FakeDaemon();
+  REQUIRE((*session)->daemon().Start(program).ok());
+  REQUIRE(SteerManager("down").ok());
+  std::filesystem::remove(program);
+  const absl::Status failed = SteerManager("up");
+  INFO(failed);
+  CHECK(absl::StrContains(failed.message(), program));
+  CHECK(config::ExitCodeFor(failed) == 1);
+  CHECK(config::ExitCodeFor(SteerMember("up", "member9")) == config::kUsageExitCode);
 }
 
 TEST_CASE_METHOD(Fixture, "the controller manager outlives the thread that has started it") {
