@@ -1,11 +1,11 @@
 #include "detector/late_kinds.h"
 
 #include <algorithm>
-#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "api/binding.h"
 #include "api/cluster.h"
@@ -19,8 +19,13 @@
 namespace detector {
 namespace {
 
-// The scheduler's reason for a binding that fits no cluster; it is not tried again.
+// The scheduler's reason for a binding that fits no cluster; it is not tried again. The message has
+// this text when the kind is why at least one of the clusters does not fit.
 constexpr char kNoClusterFit[] = "NoClusterFit";
+constexpr char kNotServed[] = "did not have the API resource";
+
+// The index of bindings that are in no cluster because of their kind, by that kind.
+constexpr char kUnplacedByKind[] = "unplaced-by-kind";
 
 std::set<kube::Gvk> KindsOf(const kube::Object& cluster) {
   std::set<kube::Gvk> kinds;
@@ -34,19 +39,36 @@ std::set<kube::Gvk> KindsOf(const kube::Object& cluster) {
   return kinds;
 }
 
-// Returns the kinds that the cluster serves after the update and did not serve before.
+bool HasNotReadyTaint(const kube::Object& cluster) {
+  const std::vector<api::Taint> taints = api::ClusterView(cluster).Taints();
+  return std::any_of(taints.begin(), taints.end(),
+                     [](const api::Taint& taint) { return taint.key == api::kNotReadyTaint; });
+}
+
+// Returns the kinds that the cluster serves after the update and did not serve before. There are
+// none in a cluster that is about to become ready (one that joins, above all): the scheduler looks
+// at all bindings when the taint goes.
 std::set<kube::Gvk> KindsBegun(const kube::Object& before, const kube::Object& after) {
   if (before.status()["apiEnablements"] == after.status()["apiEnablements"]) return {};
   const std::set<kube::Gvk> known = KindsOf(before);
+  if (known.empty() || HasNotReadyTaint(after)) return {};
   std::set<kube::Gvk> begun = KindsOf(after);
   std::erase_if(begun, [&](const kube::Gvk& gvk) { return known.contains(gvk); });
   return begun;
 }
 
-bool FitsNoCluster(const api::BindingView& binding) {
+bool IsUnplacedBecauseOfKind(const api::BindingView& binding) {
   const json::Value* scheduled = kube::FindCondition(binding.Conditions(), api::kBindingScheduled);
   return scheduled != nullptr && (*scheduled)["status"].AsString() == "False" &&
-         (*scheduled)["reason"].AsString() == kNoClusterFit && binding.Clusters().empty();
+         (*scheduled)["reason"].AsString() == kNoClusterFit &&
+         absl::StrContains((*scheduled)["message"].AsString(), kNotServed) &&
+         binding.Clusters().empty();
+}
+
+std::vector<std::string> UnplacedKind(const kube::Object& object) {
+  const api::BindingView binding(object);
+  if (object.IsDeleting() || !IsUnplacedBecauseOfKind(binding)) return {};
+  return {binding.Resource().gvk().ToString()};
 }
 
 bool MayChoose(const api::BindingView& binding, const kube::Object& cluster) {
@@ -68,7 +90,11 @@ LateKinds::LateKinds(kube::Manager& manager, const PolicyIndex& policies,
     : manager_(manager),
       policies_(policies),
       cluster_policies_(cluster_policies),
-      recorder_(manager.events(), api::kDetectorSource) {}
+      recorder_(manager.events(), api::kDetectorSource) {
+  for (const auto* bindings : {&api::ResourceBindings(), &api::ClusterResourceBindings()}) {
+    manager.cluster().informers().Get(*bindings)->AddIndex(kUnplacedByKind, UnplacedKind);
+  }
+}
 
 void LateKinds::OnClusterUpdated(const kube::Object& before, const kube::Object& after) {
   const std::set<kube::Gvk> begun = KindsBegun(before, after);
@@ -92,15 +118,17 @@ void LateKinds::OnClusterUpdated(const kube::Object& before, const kube::Object&
 std::set<LateKinds::Concerned> LateKinds::ConcernedBy(const std::set<kube::Gvk>& begun,
                                                       const kube::Object& cluster) const {
   std::set<Concerned> concerned;
-  for (const auto* bindings : {&api::ResourceBindings(), &api::ClusterResourceBindings()}) {
-    const std::shared_ptr<kube::Informer> informer = manager_.cluster().informers().Find(*bindings);
-    if (informer == nullptr) continue;
-    for (const kube::ObjectPtr& object : informer->store().List()) {
-      const api::BindingView binding(*object);
-      if (object->IsDeleting() || !FitsNoCluster(binding)) continue;
-      kube::Gvk kind = binding.Resource().gvk();
-      if (!begun.contains(kind) || !MayChoose(binding, cluster)) continue;
-      concerned.insert({PolicyOf(*object), std::move(kind)});
+  const auto consider = [&](const kube::Object& binding, const kube::Gvk& kind) {
+    Concerned one{PolicyOf(binding), kind};
+    if (concerned.contains(one) || !MayChoose(api::BindingView(binding), cluster)) return;
+    concerned.insert(std::move(one));
+  };
+  for (const kube::Gvk& kind : begun) {
+    for (const auto* bindings : {&api::ResourceBindings(), &api::ClusterResourceBindings()}) {
+      for (const kube::ObjectPtr& binding :
+           manager_.cluster().ByIndex(*bindings, kUnplacedByKind, kind.ToString())) {
+        consider(*binding, kind);
+      }
     }
   }
   return concerned;

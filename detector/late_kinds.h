@@ -20,13 +20,16 @@ namespace detector {
 // not work is not reported.
 class LateKinds {
  public:
-  // REQUIRES: the manager and both indexes outlive this object.
+  // Adds an index to the informers of bindings. REQUIRES: the manager and both indexes outlive this
+  // object.
   LateKinds(kube::Manager& manager, const PolicyIndex& policies,
             const PolicyIndex& cluster_policies);
 
-  // Takes both states of a Cluster that was updated. Policies with objects that no cluster fitted,
-  // of a kind that the cluster has begun to serve, get a warning; further clusters add none for ten
-  // minutes, because the event is equal (kube::EventSink).
+  // Takes both states of a Cluster that was updated. Policies with objects that are in no cluster
+  // because of their kind, which this cluster has begun to serve, get a warning; further clusters
+  // add none for ten minutes, because the event is equal (kube::EventSink). A cluster that has only
+  // joined or is not ready gives no reason: the scheduler looks again when it becomes ready. The
+  // cost is proportional to the number of objects that it may concern.
   void OnClusterUpdated(const kube::Object& before, const kube::Object& after);
 
  private:

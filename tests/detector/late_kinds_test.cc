@@ -13,7 +13,8 @@
 namespace {
 
 const kube::Gvk kRobot{"x.io", "v1", "Robot"};
-constexpr char kNoFit[] = R"([{"type": "Scheduled", "status": "False", "reason": "NoClusterFit"}])";
+constexpr char kNoFit[] = R"([{"type": "Scheduled", "status": "False", "reason": "NoClusterFit",
+    "message": "0/1 clusters are available: 1 cluster(s) did not have the API resource."}])";
 
 kube::Object Cluster(const std::string& name, bool serves_robots) {
   kube::Object cluster = kube::Object::Make(api::Clusters().gvk, {"", name});
@@ -79,6 +80,11 @@ TEST_CASE_METHOD(Fixture, "only objects that this cluster may change something f
     Put(kRobot, "[]");
     Update("m1");
   }
+  SECTION("in no cluster for another reason") {
+    Put(kRobot, R"([{"type": "Scheduled", "status": "False", "reason": "NoClusterFit",
+        "message": "0/1 clusters are available: 1 cluster(s) had untolerated taint."}])");
+    Update("m1");
+  }
   SECTION("placed") {
     Put(kRobot, R"([{"type": "Scheduled", "status": "True", "reason": "Success"}])");
     Update("m1");
@@ -87,6 +93,18 @@ TEST_CASE_METHOD(Fixture, "only objects that this cluster may change something f
     Put(kRobot, kNoFit);
     late->OnClusterUpdated(Cluster("m1", true), Cluster("m1", true));
     late->OnClusterUpdated(Cluster("m1", true), Cluster("m1", false));
+  }
+  SECTION("a cluster that joins") {
+    Put(kRobot, kNoFit);
+    late->OnClusterUpdated(kube::Object::Make(api::Clusters().gvk, {"", "m1"}),
+                           Cluster("m1", true));
+  }
+  SECTION("a cluster that is not ready yet") {
+    Put(kRobot, kNoFit);
+    kube::Object after = Cluster("m1", true);
+    after.Set({"spec", "taints"}, tests::Json(R"([{"key": "cluster.karmada.io/not-ready",
+                                                   "effect": "NoSchedule"}])"));
+    late->OnClusterUpdated(Cluster("m1", false), after);
   }
   CHECK(recorded->All().empty());
 }
