@@ -1,8 +1,9 @@
 // Two things are remembered between rounds of discovery. waiting_ holds the kinds whose templates
-// wait for clusters: since when, and whether that was reported, so that only the end of a reported
-// wait is reported. undecided_ holds the selectors of namespaced policies whose kind is not known
-// yet; each round judges those that have become known. Policies are reported by informers' threads,
-// rounds by the thread of WatchedKinds; mu_ guards what both use.
+// wait for clusters: since when, and the policies that have an event about it, so that these and no
+// others get one about the end. A kind that is not served any more, or that no policy selects any
+// more, is forgotten by the next round. undecided_ holds the selectors of namespaced policies whose
+// kind is not known yet; each round judges those that have become known. Policies are reported by
+// informers' threads, rounds by the thread of WatchedKinds; mu_ guards what both use.
 #include "detector/kind_reports.h"
 
 #include <utility>
@@ -21,6 +22,11 @@ namespace {
 constexpr absl::Duration kShortWait = absl::Seconds(3);
 
 std::string NameOf(const kube::Gvk& gvk) { return absl::StrCat(gvk.ApiVersion(), " ", gvk.kind); }
+
+// Distinguishes the policy from one that is made later under the same name.
+std::pair<kube::ObjectKey, std::string> NameOf(const kube::Object& policy) {
+  return {policy.key(), std::string(policy.uid())};
+}
 
 std::string NotServed(const kube::Gvk& wanted, const std::set<kube::Gvk>& served) {
   const std::optional<kube::Gvk> meant = kube::NearestKind(wanted, served);
@@ -115,7 +121,11 @@ void KindReports::DecideRefused() {
 
 void KindReports::SetServed(const kube::ServedKinds& served) {
   DecideRefused();
-  std::erase_if(waiting_, [&](const auto& entry) { return !served.kinds.contains(entry.first); });
+  std::erase_if(waiting_, [&](const auto& entry) {
+    return !served.kinds.contains(entry.first) ||
+           (policies_.Selecting(entry.first).empty() &&
+            cluster_policies_.Selecting(entry.first).empty());
+  });
   std::map<std::pair<kube::Gvk, bool>, std::vector<kube::ObjectPtr>> findings;
   for (const auto& finding : unserved_.SetServed(served, manager_.clock().SteadyNow())) {
     const kube::ObjectPtr policy = Policy(finding.policy);
@@ -140,20 +150,20 @@ void KindReports::Report(const std::vector<kube::ObjectPtr>& policies, const std
 
 void KindReports::SetWaiting(const Wait& wait) {
   const base::SteadyTime now = manager_.clock().SteadyNow();
-  const auto [entry, is_new] = waiting_.try_emplace(wait.kind, Known{.since = now});
+  const auto [entry, is_new] = waiting_.try_emplace(wait.kind, Known{.since = now, .begun = {}});
   Known& known = entry->second;
   const std::string clusters = absl::StrJoin(wait.clusters, ", ");
   if (is_new) {
     base::LogInfo("templates of a new kind wait for clusters to serve it",
                   {{"kind", wait.kind.ToString()}, {"clusters", clusters}});
   }
-  if (wait.at_start || known.reported || now < known.since + kShortWait) return;
-  known.reported = true;
+  if (wait.at_start || now < known.since + kShortWait) return;
   const std::string message = absl::StrCat(
       "objects of the new kind ", NameOf(wait.kind), " wait, for ",
       absl::FormatDuration(NewKinds::kLongestWait), " at most, until its clusters serve it",
       clusters.empty() ? "" : absl::StrCat("; these do not yet: ", clusters));
   for (const kube::ObjectPtr& policy : wait.policies) {
+    if (!known.begun.insert(NameOf(*policy)).second) continue;
     recorder_.Normal(kube::InvolvedObject::Of(*policy), api::reason::kWaitingForKind, message);
   }
 }
@@ -164,12 +174,12 @@ void KindReports::SetWaitOver(const Wait& wait) {
   const std::string clusters = absl::StrJoin(wait.clusters, ", ");
   base::LogInfo("templates of a new kind do not wait any more",
                 {{"kind", wait.kind.ToString()}, {"clusters without it", clusters}});
-  if (!known.mapped().reported) return;
   const bool everywhere = wait.listed && wait.clusters.empty();
   const std::string message = everywhere ? absl::StrCat("the clusters serve ", NameOf(wait.kind),
                                                         " now; its objects are propagated")
                                          : GivenUp(wait.kind, clusters);
   for (const kube::ObjectPtr& policy : wait.policies) {
+    if (!known.mapped().begun.contains(NameOf(*policy))) continue;
     const kube::InvolvedObject about = kube::InvolvedObject::Of(*policy);
     if (everywhere) {
       recorder_.Normal(about, api::reason::kWaitForKindEnded, message);

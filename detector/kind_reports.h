@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
@@ -41,8 +42,8 @@ class KindReports {
   // Takes the result of the last round of discovery: a policy that names a kind which is not served
   // gets a warning.
   void SetServed(const kube::ServedKinds& served);
-  // Records that templates of the kind wait for clusters to serve it. A wait that lasts is reported
-  // as an event on the policies that select the kind.
+  // Records that templates of the kind wait for clusters to serve it. When the wait lasts, each
+  // policy that selects the kind gets one event.
   struct Wait {
     kube::Gvk kind;
     std::vector<kube::ObjectPtr> policies;
@@ -51,6 +52,7 @@ class KindReports {
     bool listed = false;    // True when one of the clusters serves the kind.
   };
   void SetWaiting(const Wait& wait);
+  bool IsWaiting(const kube::Gvk& kind) const { return waiting_.contains(kind); }
   // Records that templates of the kind do not wait (any more). The policies that got an event about
   // the wait get one about its end.
   void SetWaitOver(const Wait& wait);
@@ -58,7 +60,8 @@ class KindReports {
  private:
   struct Known {
     base::SteadyTime since;
-    bool reported = false;
+    // The policies that have an event about the wait, with their UIDs.
+    std::set<std::pair<kube::ObjectKey, std::string>> begun;
   };
   // The kinds of a namespaced policy whose scope is not known yet.
   struct Undecided {

@@ -159,10 +159,13 @@ std::vector<kube::ObjectPtr> TemplateSource::ClustersFor(
 }
 
 bool TemplateSource::MayWatch(const kube::Gvk& gvk) {
-  if (!new_kinds_.IsNew(gvk) || IsBound(gvk)) return true;
+  const bool is_bound = IsBound(gvk);
+  if (!reports_.IsWaiting(gvk) && (is_bound || !new_kinds_.IsNew(gvk))) return true;
   const std::vector<kube::ObjectPtr> policies = Selecting(gvk);
   const std::vector<kube::ObjectPtr> clusters = ClustersFor(policies);
-  const bool must_wait = new_kinds_.MustWait(gvk, clusters, deps_.manager.clock().SteadyNow());
+  // A wait that was reported ends with a report, also when a binding ends it.
+  const bool must_wait =
+      !is_bound && new_kinds_.MustWait(gvk, clusters, deps_.manager.clock().SteadyNow());
   const KindReports::Wait wait{gvk, policies, ClustersWithout(gvk, clusters),
                                served_.at_start.contains(gvk), IsListed(gvk, clusters)};
   if (must_wait) {

@@ -102,6 +102,35 @@ TEST_CASE_METHOD(Fixture, "the end of a wait that was reported is reported, too"
                                  "apps/v1 Deployment now; its objects are propagated"});
 }
 
+TEST_CASE_METHOD(Fixture, "only policies with an event about a wait get one about its end") {
+  const auto policy = [](const char* name) {
+    return kube::Share(kube::Object::Make(api::PropagationPolicies().gvk, {"ns", name}));
+  };
+  detector::KindReports::Wait wait{kDeployment, {policy("first")}, {"m1"}};
+  reports->SetWaiting(wait);
+  clock.Advance(absl::Seconds(4));
+  reports->SetWaiting(wait);
+  REQUIRE(recorded->All().size() == 1);
+  SECTION("one that comes during the wait gets both") {
+    wait.policies.push_back(policy("second"));
+    reports->SetWaiting(wait);
+    reports->SetWaiting(wait);
+    CHECK(recorded->All().size() == 2);
+    reports->SetWaitOver(wait);
+    CHECK(recorded->All().size() == 4);
+  }
+  SECTION("one that comes when the first has gone gets none") {
+    wait.policies = {policy("second")};
+    reports->SetWaitOver(wait);
+    CHECK(recorded->All().size() == 1);
+  }
+  SECTION("a wait for which no policy is left is forgotten") {
+    CHECK(reports->IsWaiting(kDeployment));
+    reports->SetServed({.kinds = {kDeployment}});
+    CHECK_FALSE(reports->IsWaiting(kDeployment));
+  }
+}
+
 TEST_CASE_METHOD(Fixture, "a wait that ends without the kind is a warning that says what to do") {
   const detector::KindReports::Wait wait{kDeployment, {policies->Find(key)}, {"m1", "m2"}};
   reports->SetWaiting(wait);

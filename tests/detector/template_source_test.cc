@@ -62,6 +62,24 @@ TEST_CASE_METHOD(Fixture,
   CHECK(MayWatch());
 }
 
+TEST_CASE_METHOD(Fixture, "a reported wait that a binding ends is reported as ended") {
+  kube::Object policy = kube::Object::Make(api::PropagationPolicies().gvk, {"ns", "p"});
+  policy.Set({"spec", "resourceSelectors"},
+             Json(R"([{"apiVersion": "x.io/v1", "kind": "Robot"}])"));
+  PutCached(api::PropagationPolicies(), policy);
+  REQUIRE(Eventually([&] { return policies->Selecting(kRobots.gvk).size() == 1; }));
+  source->OnDiscovered({.kinds = {kRobots.gvk}});
+  CHECK_FALSE(MayWatch());
+  clock.Advance(absl::Seconds(4));
+  CHECK_FALSE(MayWatch());
+  REQUIRE(recorded->All().size() == 1);
+  PutBinding();
+  REQUIRE(Eventually([&] { return MayWatch(); }));
+  CHECK(MayWatch());
+  REQUIRE(recorded->All().size() == 2);
+  CHECK(absl::StartsWith(recorded->All().at(1), "Warning WaitForKindEnded PropagationPolicy: "));
+}
+
 TEST_CASE_METHOD(Fixture, "a kind that comes again after its bindings went waits as a new one") {
   source->OnDiscovered({.kinds = {kRobots.gvk}});
   PutBinding();
