@@ -43,8 +43,7 @@ std::vector<std::string> ProblemsOf(const CustomizationSet& set, const kube::Obj
 
 }  // namespace
 
-std::shared_ptr<const CustomizationSet> Configurations::Customizations(
-    Findings& findings, const base::StopToken& stop) {
+std::shared_ptr<const CustomizationSet> Configurations::Customizations(Findings& findings) {
   auto before = std::exchange(customizations_, {});
   std::vector<Customization> all;
   const auto objects = ObjectsOf(informers_, api::InterpreterCustomizations());
@@ -55,9 +54,6 @@ std::shared_ptr<const CustomizationSet> Configurations::Customizations(
                                  customized::ParseCustomization(changed));
                            }));
   }
-  std::set<kube::Gvk> targets;
-  for (const Customization& customization : all) targets.insert(customization->target);
-  unserved_.Look(targets, stop);
   const auto set = CustomizationSet::Merge(all);
   for (size_t i = 0; i < objects.size(); ++i) {
     std::vector<std::string> problems = ProblemsOf(*set, *objects[i]);
@@ -66,6 +62,12 @@ std::shared_ptr<const CustomizationSet> Configurations::Customizations(
     findings.push_back({objects[i], std::move(problems)});
   }
   return set;
+}
+
+bool Configurations::LookForTargets(const base::StopToken& stop) {
+  std::set<kube::Gvk> targets;
+  for (const auto& [name, known] : customizations_) targets.insert(known.read->target);
+  return unserved_.Look(targets, stop);
 }
 
 std::shared_ptr<const HookSet> Configurations::Hooks(Findings& findings) {

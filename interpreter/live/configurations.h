@@ -31,9 +31,11 @@ class Configurations {
 
   // Return the rules in the caches now; a resource that is not watched counts as empty. A finding
   // for each object is appended to `findings`.
-  std::shared_ptr<const customized::CustomizationSet> Customizations(Findings& findings,
-                                                                     const base::StopToken& stop);
+  std::shared_ptr<const customized::CustomizationSet> Customizations(Findings& findings);
   std::shared_ptr<const webhook::HookSet> Hooks(Findings& findings);
+  // Looks for the kinds that the customizations of the last call name (UnservedTargets::Look).
+  // Returns whether the next call has other findings.
+  bool LookForTargets(const base::StopToken& stop);
 
  private:
   // The result of reading an object, and the version that the object had.

@@ -1,7 +1,10 @@
 // Two threads keep the interpreter up to date. The first (Follow) waits until a configuration
 // object has changed or a hook may answer what it did not answer before, waits a moment for further
 // changes, and reloads: it reads the objects, swaps changed sets into the layers, reports problems,
-// and publishes which kinds and operations may be answered differently. The second (Probe) asks
+// and publishes which kinds and operations may be answered differently. Only then it looks for
+// kinds that the control plane may have begun to serve, because that may take long: for those that
+// customizations name, reloading once more if a problem was found or has ended, and for exploring
+// webhook configurations. The second (Probe) asks
 // hooks that are suspended, or whose failures were ignored, each when its pause is over. Callbacks
 // of informers and hooks only set flags.
 #include "interpreter/live/live_interpreter.h"
@@ -81,8 +84,8 @@ class LiveInterpreter::Impl {
   // Waits until `deadline` or until `flag` is set; returns `flag`.
   bool Await(const bool& flag, base::SteadyTime deadline, const base::StopToken& stop);
   void Reload(const base::StopToken& stop);
-  void ReloadScripts(Configurations::Findings& findings, Difference& difference,
-                     const base::StopToken& stop);
+  void LookForTargets(const base::StopToken& stop);
+  void ReloadScripts(Configurations::Findings& findings, Difference& difference);
   void ReloadHooks(Configurations::Findings& findings, Difference& difference,
                    const base::StopToken& stop);
   void Publish(const Difference& difference);
@@ -246,13 +249,15 @@ absl::Status LiveInterpreter::Impl::Load(const base::StopToken& stop) {
 }
 
 absl::Status LiveInterpreter::Impl::Follow(const base::StopToken& stop) {
+  LookForTargets(stop);
   while (!stop.stop_requested()) {
     const base::SteadyTime recheck = manager_.clock().SteadyNow() + kRecheck;
     const bool news = Await(news_, std::min(recheck, unserved_.NextLook()), stop);
     if (stop.stop_requested()) break;
-    WatchExploringIfServed(stop);
     if (news && !manager_.clock().SleepFor(kSettle, stop)) break;
     Reload(stop);
+    LookForTargets(stop);
+    WatchExploringIfServed(stop);
   }
   return absl::OkStatus();
 }
@@ -286,7 +291,7 @@ void LiveInterpreter::Impl::Reload(const base::StopToken& stop) {
   const bool first = users_->set() == nullptr;
   Configurations::Findings findings;
   difference.learnt = unknown_.TakeKnown(stop);
-  ReloadScripts(findings, difference, stop);
+  ReloadScripts(findings, difference);
   ReloadHooks(findings, difference, stop);
   {
     absl::MutexLock lock(&mu_);
@@ -297,10 +302,14 @@ void LiveInterpreter::Impl::Reload(const base::StopToken& stop) {
   if (!first && !difference.empty()) Publish(difference);
 }
 
+void LiveInterpreter::Impl::LookForTargets(const base::StopToken& stop) {
+  if (configurations_.LookForTargets(stop)) Reload(stop);
+}
+
 void LiveInterpreter::Impl::ReloadScripts(Configurations::Findings& findings,
-                                          Difference& difference, const base::StopToken& stop) {
+                                          Difference& difference) {
   const auto before = users_->set();
-  const auto scripts = configurations_.Customizations(findings, stop);
+  const auto scripts = configurations_.Customizations(findings);
   difference.scripts = customized::ChangedRules(before.get(), scripts.get());
   // Scripts are also replaced when the answers stay the same: errors, metrics and events contain
   // customizations' names.

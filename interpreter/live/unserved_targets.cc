@@ -1,5 +1,6 @@
 #include "interpreter/live/unserved_targets.h"
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 
@@ -22,14 +23,19 @@ std::string ProblemText(const kube::Gvk& target, const std::set<kube::Gvk>& serv
 
 }  // namespace
 
-void UnservedTargets::Look(const std::set<kube::Gvk>& targets, const base::StopToken& stop) {
-  next_look_ = base::SteadyTime::InfiniteFuture();
+bool UnservedTargets::Look(const std::set<kube::Gvk>& targets, const base::StopToken& stop) {
   std::set<kube::Gvk> unknown;
   for (const kube::Gvk& target : targets) {
     if (!target.empty() && !mapper_.Known(target).has_value()) unknown.insert(target);
   }
+  const auto before = Problems();
   std::erase_if(missing_, [&](const auto& entry) { return !unknown.contains(entry.first); });
-  if (unknown.empty()) return;
+  if (!unknown.empty()) Judge(unknown, stop);
+  PlanNextLook();
+  return Problems() != before;
+}
+
+void UnservedTargets::Judge(const std::set<kube::Gvk>& unknown, const base::StopToken& stop) {
   const absl::StatusOr<std::shared_ptr<const kube::Discovery>> found = mapper_.Discover(stop);
   if (!found.ok()) return;
   std::set<kube::Gvk> served;
@@ -42,11 +48,28 @@ void UnservedTargets::Look(const std::set<kube::Gvk>& targets, const base::StopT
       continue;
     }
     if (kube::IsUnread((*found)->failed_groups, target.ApiVersion())) continue;
-    const auto [entry, is_new] = missing_.try_emplace(target, Missing{.since = now});
-    if (is_new) next_look_ = now + kPatience;
-    Missing& missing = entry->second;
+    Missing& missing = missing_.try_emplace(target, Missing{.since = now}).first->second;
     if (now >= missing.since + kPatience) missing.problem = ProblemText(target, served);
   }
+}
+
+void UnservedTargets::PlanNextLook() {
+  const base::SteadyTime now = clock_.SteadyNow();
+  next_look_ = base::SteadyTime::InfiniteFuture();
+  for (const auto& [target, missing] : missing_) {
+    if (!missing.problem.empty()) continue;
+    const base::SteadyTime over = missing.since + kPatience;
+    // When the patience is over and there is no problem, the look has failed.
+    next_look_ = std::min(next_look_, over > now ? over : now + kPatience);
+  }
+}
+
+std::map<kube::Gvk, std::string> UnservedTargets::Problems() const {
+  std::map<kube::Gvk, std::string> problems;
+  for (const auto& [target, missing] : missing_) {
+    if (!missing.problem.empty()) problems.emplace(target, missing.problem);
+  }
+  return problems;
 }
 
 std::string UnservedTargets::ProblemOf(const kube::Gvk& target) const {

@@ -26,12 +26,14 @@ class UnservedTargets {
       : mapper_(mapper), clock_(clock) {}
 
   // Looks for these kinds, which must be those of all customizations. Asks the server only when one
-  // of them is not known. If that fails, everything stays as the last look has found it.
-  void Look(const std::set<kube::Gvk>& targets, const base::StopToken& stop);
+  // of them is not known. If that fails, everything stays as the last look has found it. Returns
+  // whether the result of ProblemOf has changed for a kind. It takes as long as the server takes
+  // for a discovery of all groups.
+  bool Look(const std::set<kube::Gvk>& targets, const base::StopToken& stop);
   // Returns what is to be said about a customization of this kind; "" when the kind is served or
   // may be.
   std::string ProblemOf(const kube::Gvk& target) const;
-  // Returns when to look again because a kind was missing for the first time;
+  // Returns when to look again because a kind was missing and is no problem yet;
   // base::SteadyTime::InfiniteFuture() when there is no such kind.
   base::SteadyTime NextLook() const { return next_look_; }
 
@@ -40,6 +42,11 @@ class UnservedTargets {
     base::SteadyTime since;
     std::string problem;  // "" until the patience is over.
   };
+
+  // Asks the server about these kinds, which are all that are not known.
+  void Judge(const std::set<kube::Gvk>& unknown, const base::StopToken& stop);
+  void PlanNextLook();
+  std::map<kube::Gvk, std::string> Problems() const;
 
   kube::RestMapper& mapper_;
   const base::Clock& clock_;

@@ -224,6 +224,20 @@ TEST_CASE_METHOD(Fixture,
   CHECK_THAT(recorded->All().at(1), Catch::StartsWith("Normal ValidConfiguration "));
 }
 
+TEST_CASE_METHOD(Fixture, "a customization is used although the server does not list its kinds") {
+  REQUIRE(Load().ok());
+  Lead();
+  server->Block("GET");
+  kube::Object misspelt = Customization("misspelt", "true");
+  misspelt.Set({"spec", "target", "kind"}, "Wigdet");
+  server->Put(api::InterpreterCustomizations(), misspelt);
+  server->Put(api::InterpreterCustomizations(), Customization("widgets", "false"));
+  CHECK(EventuallyAfterSettling([&] {
+    const absl::StatusOr<bool> healthy = Health();
+    return healthy.ok() && !*healthy;
+  }));
+}
+
 TEST_CASE_METHOD(Fixture, "a hook that comes back has what it left unanswered looked at again") {
   server->Put(api::InterpreterWebhookConfigurations(), Asking("widgets", "InterpretHealth"));
   REQUIRE(Load().ok());

@@ -34,6 +34,27 @@ TEST_CASE_METHOD(Fixture, "a kind that stays missing is a problem, with the kind
   CHECK(targets.ProblemOf(kWidgets.gvk).empty());
 }
 
+TEST_CASE_METHOD(Fixture, "a look that comes too early does not cancel the one that is planned") {
+  CHECK(After(absl::ZeroDuration(), kMisspelt).empty());
+  const base::SteadyTime planned = targets.NextLook();
+  SECTION("it finds the kind still missing") {}
+  SECTION("it fails") {
+    server->FailNext("GET", 500, "InternalError");
+    server->FailNext("GET", 500, "InternalError");
+  }
+  CHECK(After(absl::Seconds(1), kMisspelt).empty());
+  CHECK(targets.NextLook() == planned);
+  CHECK_FALSE(After(absl::Seconds(1), kMisspelt).empty());
+}
+
+TEST_CASE_METHOD(Fixture, "a planned look that fails is repeated, but not at once") {
+  CHECK(After(absl::ZeroDuration(), kMisspelt).empty());
+  server->FailNext("GET", 500, "InternalError");
+  server->FailNext("GET", 500, "InternalError");
+  CHECK(After(UnservedTargets::kPatience, kMisspelt).empty());
+  CHECK(targets.NextLook() == clock.SteadyNow() + UnservedTargets::kPatience);
+}
+
 TEST_CASE_METHOD(Fixture, "a kind that is served a moment later is no problem") {
   const kube::Resource gadgets{{"example.io", "v1", "Gadget"}, "gadgets", /*namespaced=*/true};
   CHECK(After(absl::ZeroDuration(), gadgets.gvk).empty());
