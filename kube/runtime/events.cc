@@ -1,9 +1,10 @@
 // Record puts a note into a queue and returns; when too many wait, the note is only counted as
-// dropped. One thread takes the notes in order, asks the correlator what becomes of each, and
-// writes it by a patch or a create. A patch of an Event that has expired becomes a create. While
-// the server cannot be reached, refuses the credentials or is too slow, the same event is tried
-// again every ten seconds, twelve times in all, and the others wait; any other failure drops the
-// event with a line in the log.
+// dropped. Normal events may not fill the queue, so that a change of many objects at once does not
+// push out the warnings about others. One thread takes the notes in order, asks the correlator what
+// becomes of each, and writes it by a patch or a create. A patch of an Event that has expired
+// becomes a create. While the server cannot be reached, refuses the credentials or is too slow, the
+// same event is tried again every ten seconds, twelve times in all, and the others wait; any other
+// failure drops the event with a line in the log.
 //
 // The destructor first ends the pauses between attempts, gives the thread two seconds for what
 // still waits, and then drops the rest and cuts off the call under way. mu_ guards the queue and is
@@ -32,6 +33,8 @@ constexpr size_t kMaxWaiting = 1000;
 constexpr int kMaxAttempts = 12;
 constexpr absl::Duration kRetryDelay = absl::Seconds(10);
 constexpr absl::Duration kFlushTime = absl::Seconds(2);
+// The rest is for warnings (client-go treats both types alike).
+constexpr size_t kMaxWaitingForNormal = kMaxWaiting * 3 / 4;
 
 const Resource& EventResource() {
   static const auto& kEvents = *new Resource{{"", "v1", "Event"}, "events", /*namespaced=*/true};
@@ -96,7 +99,7 @@ void BackgroundEventSink::Record(absl::string_view source, const InvolvedObject&
                  .at = clock_.SteadyNow()};
   absl::MutexLock lock(&mu_);
   if (closed_) return;
-  if (waiting_.size() >= kMaxWaiting) {
+  if (waiting_.size() >= (type == EventType::kWarning ? kMaxWaiting : kMaxWaitingForNormal)) {
     ++dropped_;
     return;
   }

@@ -36,8 +36,8 @@ class EventSink {
 };
 
 // Returns a sink that writes through `client`, from one thread of its own. At most 1000 events
-// wait; more are dropped. Events still queued when it is destroyed are flushed for at most 2 s.
-// REQUIRES: `client` and `clock` outlive the sink.
+// wait, more are dropped; Normal ones are dropped when 750 wait. Events still queued when it is
+// destroyed are flushed for at most 2 s. REQUIRES: `client` and `clock` outlive the sink.
 std::unique_ptr<EventSink> NewEventSink(Client& client, const base::Clock& clock);
 // Returns a sink that drops everything.
 std::unique_ptr<EventSink> NewNullEventSink();

@@ -2,6 +2,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <thread>
 
@@ -147,8 +148,9 @@ struct Fixture {
   Client client{server, {.name = "fake"}, clock, nullptr};
   std::unique_ptr<EventSink> sink = NewEventSink(client, clock);
 
-  void Record(const Object& about, const std::string& message) {
-    sink->Record("src", InvolvedObject::Of(about), EventType::kWarning, "Why", message);
+  void Record(const Object& about, const std::string& message,
+              EventType type = EventType::kWarning) {
+    sink->Record("src", InvolvedObject::Of(about), type, "Why", message);
   }
   // Returns the events that the server has afterwards.
   std::vector<Object> Written() {
@@ -248,6 +250,20 @@ TEST_CASE_METHOD(Fixture, "recording neither blocks nor piles up while the serve
   destroyer.join();
   server->Unblock();
   CHECK(server->All(kEvents).empty());
+}
+
+TEST_CASE_METHOD(Fixture, "many Normal events do not push out a warning") {
+  server->Block("POST");
+  for (int i = 0; i < 3000; ++i) {
+    Record(Pod(absl::StrCat("p", i), 5, "u"), "m", EventType::kNormal);
+  }
+  Record(Pod("a", 5, "u"), "the warning");
+  server->Unblock();
+  const std::vector<Object> written = Written();
+  CHECK(std::any_of(written.begin(), written.end(), [](const Object& event) {
+    return event.root()["message"].AsString() == "the warning";
+  }));
+  CHECK(written.size() < 1000);
 }
 
 TEST_CASE("the null sink takes everything") {
