@@ -39,10 +39,12 @@ std::set<kube::Gvk> KindsOf(const kube::Object& cluster) {
   return kinds;
 }
 
-bool HasNotReadyTaint(const kube::Object& cluster) {
+// Returns whether the cluster has one of the taints that go when it becomes ready.
+bool IsTaintedNotReady(const kube::Object& cluster) {
   const std::vector<api::Taint> taints = api::ClusterView(cluster).Taints();
-  return std::any_of(taints.begin(), taints.end(),
-                     [](const api::Taint& taint) { return taint.key == api::kNotReadyTaint; });
+  return std::any_of(taints.begin(), taints.end(), [](const api::Taint& taint) {
+    return taint.key == api::kNotReadyTaint || taint.key == api::kUnreachableTaint;
+  });
 }
 
 // Returns the kinds that the cluster serves after the update and did not serve before. There are
@@ -51,7 +53,7 @@ bool HasNotReadyTaint(const kube::Object& cluster) {
 std::set<kube::Gvk> KindsBegun(const kube::Object& before, const kube::Object& after) {
   if (before.status()["apiEnablements"] == after.status()["apiEnablements"]) return {};
   const std::set<kube::Gvk> known = KindsOf(before);
-  if (known.empty() || HasNotReadyTaint(after)) return {};
+  if (known.empty() || IsTaintedNotReady(after)) return {};
   std::set<kube::Gvk> begun = KindsOf(after);
   std::erase_if(begun, [&](const kube::Gvk& gvk) { return known.contains(gvk); });
   return begun;
