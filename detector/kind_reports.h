@@ -70,12 +70,11 @@ class KindReports {
   };
   // Returns nullptr when the policy is gone or being deleted.
   kube::ObjectPtr Policy(const kube::ObjectKey& key) const;
-  // Reports to these policies that they name a kind which is not served. With `at_start` it is only
-  // logged.
+  // Logs that these policies name a kind which is not served, and writes a warning on each unless
+  // `at_start`.
   void Report(const std::vector<kube::ObjectPtr>& policies, const std::string& message,
               bool at_start);
-  // Reports on the policy the reasons why selectors match nothing. With `at_start` it is only
-  // logged.
+  // Logs why selectors of the policy match nothing, and writes a warning on it unless `at_start`.
   void ReportRefused(const kube::Object& policy, const std::vector<std::string>& reasons,
                      bool at_start);
   // Judges the selectors that could not be judged before.

@@ -89,7 +89,7 @@ spec:
   CHECK(plane.Always([&] { return events() == before; }));
 }
 
-TEST_CASE("A policy that names a kind that is not served is told so, until the kind comes") {
+TEST_CASE("A policy that names a kind that is not served gets a warning, until the kind comes") {
   ControlPlane plane;
   const std::string ns = plane.UniqueNamespace("misspelt");
   const auto events = [&] { return plane.EventsOn(kPolicy, PolicyName(ns)); };

@@ -193,7 +193,7 @@ def main():
     sys.exit(1 if checker.failures else 0)
 
 
-# Rows that no help can tell: (exit code, command line, what is said).
+# Rows that --help does not show: (exit code, command line, what is said).
 ROWS = [
     (2, ["karmada-controller-manager", "--metrics-bind-address=foo"],
      'address "foo" is not host:port'),
