@@ -121,9 +121,10 @@ kube::EventHandler MissingFeatures::HandlerOf(bool from_start,
 }
 
 void MissingFeatures::Report(const kube::Object& object, const std::string& what) {
-  recorder_.Warning(kube::InvolvedObject::Of(object), api::reason::kNotSupportedYet, what);
+  // Whoever sees the event finds the line in the log.
   base::LogWarning("an object asks for what this program does not do yet",
                    {{"object", object.Describe()}, {"what", what}});
+  recorder_.Warning(kube::InvolvedObject::Of(object), api::reason::kNotSupportedYet, what);
 }
 
 void MissingFeatures::WarnOfKinds(const base::StopToken& stop) {
