@@ -39,11 +39,11 @@ RequestPath RequestPath::Parse(absl::string_view text) {
   size_t at = 1;
   if (path[0] == "apis") parsed.collection = absl::StrCat(path[at++], "/");
   absl::StrAppend(&parsed.collection, path[at++], "/");
-  if (path[at] == "namespaces" && path.size() > at + 2) {
+  if (path.size() > at + 2 && path[at] == "namespaces") {
     parsed.key.ns = Unescape(path[at + 1]);
     at += 2;
   }
-  absl::StrAppend(&parsed.collection, path[at++]);
+  if (at < path.size()) absl::StrAppend(&parsed.collection, path[at++]);
   if (at < path.size()) parsed.key.name = Unescape(path[at++]);
   if (at < path.size()) parsed.subresource = path[at];
   return parsed;

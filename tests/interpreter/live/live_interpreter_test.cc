@@ -228,10 +228,11 @@ TEST_CASE_METHOD(Fixture, "a customization is used although the server does not 
   REQUIRE(Load().ok());
   Lead();
   server->Block("GET");
+  // It comes first, because its event may come before the other one's, in a look of its own.
+  server->Put(api::InterpreterCustomizations(), Customization("widgets", "false"));
   kube::Object misspelt = Customization("misspelt", "true");
   misspelt.Set({"spec", "target", "kind"}, "Wigdet");
   server->Put(api::InterpreterCustomizations(), misspelt);
-  server->Put(api::InterpreterCustomizations(), Customization("widgets", "false"));
   CHECK(EventuallyAfterSettling([&] {
     const absl::StatusOr<bool> healthy = Health();
     return healthy.ok() && !*healthy;
