@@ -33,6 +33,15 @@ class TemplateEdits : public PerTemplate<std::string> {
   bool HasSince(const kube::Request& request, absl::string_view version) {
     return HasOrForget(request, [&](const std::string& edit) { return IsLater(edit, version); });
   }
+  // Returns whether the last edit gave the template exactly this version, and forgets it then.
+  bool Take(const kube::Request& request, absl::string_view version) {
+    bool taken = false;
+    HasOrForget(request, [&](const std::string& edit) {
+      taken = edit == version;
+      return !taken;
+    });
+    return taken;
+  }
 
  private:
   // Versions that are not numbers cannot be ordered; then any different version counts as later.

@@ -265,6 +265,11 @@ absl::StatusOr<bool> TemplateReconciler::WriteBinding(const Template& t, const k
   }
   ASSIGN_OR_RETURN(const kube::ObjectPtr written,
                    client.Update(at.resource, existing, merged, {}, stop));
+  // The binding had this version before the edit was seen: the server went back to it (it was
+  // restored from a backup), and a loop that knew the later state may have written Works from that.
+  const bool went_back =
+      recorded == t.object->resource_version() && deps_.memory.edits.Take(t.request, recorded);
+  if (went_back && written == existing) deps_.rechecks.Publish(*existing, kube::kNormalPriority);
   return written != existing;
 }
 

@@ -209,6 +209,17 @@ TEST_CASE_METHOD(RecheckFixture, "a template of the version that is recorded is 
   CHECK(rechecked.size() == 0);
 }
 
+TEST_CASE_METHOD(RecheckFixture, "a template that a restored server takes back is looked at") {
+  Edit(web);  // The version that the binding records.
+  REQUIRE(Reconcile().ok());
+  CHECK(RecordedVersion() == web.resource_version());
+  CHECK(rechecked.size() == 1);
+  const auto taken = rechecked.Get();
+  rechecked.Done(taken->request);
+  REQUIRE(Reconcile().ok());
+  CHECK(rechecked.size() == 0);
+}
+
 TEST_CASE_METHOD(RecheckFixture, "an edit that comes while its predecessor is worked on is kept") {
   const kube::Object later = NextVersion(web);
   // The informer reports the edit while the pass that read the old template still runs.
