@@ -30,9 +30,3 @@ km_dep(cpprest cpprestsdk::cpprest)
 km_dep(cli11 CLI11::CLI11)
 km_dep(luajit PkgConfig::LUAJIT)
 km_dep(re2 ${RE2_LIBRARY})
-
-# cpprestsdk's stream buffers are made partly by its headers and partly in its library, which hides their type
-# information: to UBSan the same type does not look the same on both sides.
-if(KM_SANITIZE MATCHES "undefined")
-  target_compile_options(km_dep_cpprest INTERFACE -fno-sanitize=vptr)
-endif()
