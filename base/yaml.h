@@ -26,8 +26,8 @@ absl::StatusOr<json::Value> Parse(absl::string_view text);
 
 // Writes block style, names sorted, strings quoted only where a reader would misread them.
 std::string Write(const json::Value& value);
-// As Write; kInvalidArgument, without having made the whole text, when it has more than
-// `max_bytes`. Expanded anchors and indentation can make it a thousand times as long as the text
+// Returns what Write returns. A text of more than `max_bytes` is kInvalidArgument, and is not made
+// to its end: expanded anchors and indentation can make it a thousand times as long as the text
 // that was read.
 absl::StatusOr<std::string> WriteUpTo(const json::Value& value, size_t max_bytes);
 

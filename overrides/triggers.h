@@ -18,8 +18,9 @@ namespace overrides {
 void QueueBindings(kube::Manager& manager, const kube::Resource& bindings,
                    kube::Controller& controller);
 
-// As QueueBindings, for namespaces: a change of a ClusterOverridePolicy queues the Namespaces that
-// it may select, a change of a cluster a request with that `cluster`.
+// Does for namespaces what QueueBindings does for bindings: a change of a ClusterOverridePolicy
+// queues the Namespaces that it may select, and a change of a cluster queues a request with that
+// `cluster`.
 void QueueNamespaces(kube::Manager& manager, kube::Controller& controller);
 
 }  // namespace overrides

@@ -41,7 +41,8 @@ absl::Status NoSuchMember(sandbox::Fleet& fleet, const std::string& name) {
 
 absl::StatusOr<std::string> DirectoryOf(const SandboxOptions& options) {
   if (!options.directory.empty()) return options.directory;
-  const char* files = std::getenv("KUBECONFIG");  // As for kubectl: several, with colons between.
+  // It may name several files with colons between them, as kubectl takes them.
+  const char* files = std::getenv("KUBECONFIG");
   for (const absl::string_view file :
        absl::StrSplit(files == nullptr ? "" : files, ':', absl::SkipEmpty())) {
     return std::filesystem::absolute(std::string(file)).parent_path().string();

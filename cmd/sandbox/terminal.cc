@@ -18,7 +18,7 @@ bool IsDumb() {
   return term != nullptr && std::strcmp(term, "dumb") == 0;
 }
 
-// As no-color.org says, an empty variable counts as not set.
+// Returns whether the variable has a value; no-color.org wants an empty one to count as not set.
 bool IsSet(const char* variable) {
   const char* value = std::getenv(variable);
   return value != nullptr && *value != '\0';

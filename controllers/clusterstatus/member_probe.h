@@ -17,8 +17,9 @@ namespace controllers {
 struct ProbeResult {
   enum class Health { kHealthy, kNotHealthy, kNotReachable };
   Health health = Health::kHealthy;
-  // Of a member that is not reachable: the whole error for the log, and why in words that stay the
-  // same while the reason does, without addresses that a name was resolved to.
+  // These are set when the member is not reachable. `error` is the whole error, for the log.
+  // `cause` is its reason in words that stay the same while the reason does, without addresses
+  // that a name was resolved to.
   absl::Status error;
   std::string cause;
 };

@@ -93,7 +93,7 @@ TEST_CASE_METHOD(Fixture, "Works follow an override policy that comes, changes a
   CHECK(Becomes("second second"));
   server->Erase(api::OverridePolicies(), {"ns", "o"});
   CHECK(Becomes("- -"));
-  // As upstream's, the record stays.
+  // The record stays, as it does with upstream.
   CHECK(absl::StrContains(WorkOf("app", "m1").Annotation(api::kAppliedOverridesAnnotation),
                           R"("value":"second")"));
   CHECK(WorkOf("other", "m1").root()["metadata"]["resourceVersion"].ToString() == other);

@@ -27,7 +27,7 @@ void DiscoveredKinds::Store(const Discovery& discovery) {
   std::map<Gvk, Served> found;
   for (const ApiResource& r : discovery.resources) {
     if (!r.HasVerbs({"delete", "list", "watch"})) continue;
-    // Of two resources of one kind in one version, the first is the preferred one.
+    // When one version has two resources of a kind, discovery prefers the first one.
     const auto [known, first] = found.try_emplace(r.resource.gvk, Served{r.resource, r.preferred});
     if (!first && r.preferred) known->second = {r.resource, true};
   }

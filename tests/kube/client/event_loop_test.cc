@@ -126,7 +126,7 @@ TEST_CASE("The last owner of a loop may be something that the loop's own thread 
 
 namespace {
 
-// Whether the loop of the process below has done all its work.
+// True once the loop of the child process, which the next test case is, has done all its work.
 std::atomic<bool> all_done = false;
 
 }  // namespace
