@@ -1,4 +1,4 @@
-"""One measurement: N Deployments, divided over two members, under one controller manager."""
+"""One measurement: N apps, divided over two members, under one controller manager."""
 
 import time
 from collections import Counter
@@ -8,7 +8,7 @@ from rig import metrics
 from rig.audit import Audit
 from rig.daemon import USER, Daemon
 from rig.process import wait_until
-from rig.suite import DEPLOYMENTS, deployment, divided_policy, settled_deployments, wait_quiet
+from rig.suite import ready_deployments, settled_bindings, wait_quiet
 
 # Leases and events are counted apart; reviews are questions, nothing is stored.
 APART = ("leases", "events", "subjectaccessreviews", "tokenreviews")
@@ -38,8 +38,8 @@ class Measurement:
         return sum(self.writes.values()) / self.apps
 
 
-def measure(plane, exe, label, apps, flags=(), limit=1800):
-    """Runs one measurement from an empty namespace back to an empty namespace."""
+def measure(plane, exe, label, app, apps, flags=(), limit=1800):
+    """Runs one measurement of so many apps from an empty namespace back to an empty namespace."""
     namespace = f"bench-{label}"
     out = Measurement(apps)
     host = plane.host
@@ -47,15 +47,16 @@ def measure(plane, exe, label, apps, flags=(), limit=1800):
     with Daemon(plane, exe, name=f"bench-{label}", flags=flags) as daemon:
         plane.wait_members_ready()
         host.create(_NAMESPACES, {"metadata": {"name": namespace}})
-        host.apply([divided_policy(namespace, plane.members)])
+        host.apply([app.policy(namespace, plane.members)])
         wait_quiet(audit)
         audit.rewind()
         before = _counters(plane, daemon)
         began = time.monotonic()
         for i in range(apps):
-            host.create(DEPLOYMENTS.format(namespace), deployment(namespace, f"app-{i:04d}"))
+            app.create(host, namespace, f"app-{i:04d}")
         created, cpu = time.monotonic(), _cpu_by_process(plane, daemon)
-        wait_until(f"{apps} apps applied", lambda: _all_settled(plane, daemon, namespace, apps), limit, every=0.5)
+        wait_until(f"{apps} apps applied", lambda: _all_settled(plane, daemon, namespace, app.bindings * apps, apps),
+                   limit, every=0.5)
         out.create_seconds, out.applied_seconds = created - began, time.monotonic() - created
         out.cpu_until_applied = _cpu_by_process(plane, daemon) - cpu
         wait_quiet(audit, timeout=300)
@@ -68,10 +69,10 @@ def measure(plane, exe, label, apps, flags=(), limit=1800):
     return out
 
 
-def _all_settled(plane, daemon, namespace, apps):
+def _all_settled(plane, daemon, namespace, bindings, apps):
     daemon.process.check_alive()
-    settled = settled_deployments(plane.host, namespace, plane.members)
-    assert settled == apps, f"{settled} of {apps}"
+    settled, ready = settled_bindings(plane.host, namespace, plane.members), ready_deployments(plane.host, namespace)
+    assert (settled, ready) == (bindings, apps), f"{settled} of {bindings} bindings, {ready} of {apps} Deployments"
     return True
 
 

@@ -12,13 +12,14 @@ class Figure:
     name: str
     unit: str
     read: object
-    budget: float = None
+    budget: object = None  # A number, or the name of one of the app's own budgets.
     ratio_budget: float = None
 
-    def verdict(self, our, their):
+    def verdict(self, app, our, their):
         """"4 met", or "0.2 x NOT MET" for a ratio; "" where there is nothing to hold it against."""
-        if self.budget is not None:
-            return f"{self.budget:8g} {'met' if our <= self.budget else 'NOT MET'}"
+        budget = app.budgets.get(self.budget, self.budget)
+        if budget is not None:
+            return f"{budget:8g} {'met' if our <= budget else 'NOT MET'}"
         if self.ratio_budget is not None and their:
             return f"{self.ratio_budget:7g}x {'met' if our <= self.ratio_budget * their else 'NOT MET'}"
         return ""
@@ -29,19 +30,19 @@ def _codes(counter, method=None, code=None):
 
 
 FIGURES = [
-    Figure("writes at the control plane per app", "", lambda m: m.writes_per_app(), 12),
+    Figure("writes at the control plane per app", "", lambda m: m.writes_per_app(), "writes"),
     Figure("  of them works/status", "", lambda m: _resource(m, "works/status")),
     Figure("  of them resourcebindings/status", "", lambda m: _resource(m, "resourcebindings/status")),
     Figure("events per app", "", lambda m: m.events / m.apps),
-    Figure("  of them the daemon's", "", lambda m: m.daemon_events / m.apps, 4),
+    Figure("  of them the daemon's", "", lambda m: m.daemon_events / m.apps, "events"),
     # Discovery looks again every so often, whatever the number of apps: none per app is not none at all.
     Figure("GETs at the control plane per app", "", lambda m: _codes(m.control_plane_requests, "GET") / m.apps,
            0.05),
     Figure("writes of the daemon per app", "", lambda m: _writes(m) / m.apps),
     Figure("answers 409 per app", "", lambda m: _codes(m.requests, code="409") / m.apps, 0),
-    Figure("CPU of the daemon per app", "ms", lambda m: m.cpu_seconds / m.apps * 1000, 4),
+    Figure("CPU of the daemon per app", "ms", lambda m: m.cpu_seconds / m.apps * 1000, "cpu"),
     Figure("last created to all applied", "s", lambda m: m.applied_seconds, ratio_budget=0.2),
-    Figure("RSS, settled", "MB", lambda m: m.rss / 1e6, 30),
+    Figure("RSS, settled", "MB", lambda m: m.rss / 1e6, "rss"),
     Figure("RSS, peak", "MB", lambda m: m.peak_rss / 1e6),
     Figure("writes after a restart", "", lambda m: m.restart_writes, 0),
     Figure("events after a restart", "", lambda m: m.restart_events, 0),
@@ -62,14 +63,14 @@ def rows(ours, theirs):
         yield (figure, median(map(figure.read, ours)), median(map(figure.read, theirs)) if theirs else None)
 
 
-def table(ours, theirs):
+def table(app, ours, theirs):
     """The lines of the table."""
     yield f"{'':38} {'ours':>10} {'upstream':>10} {'ratio':>8} {'at most':>8}"
     for figure, our, their in rows(ours, theirs):
         ratio = f"{our / their:8.3f}" if their else f"{'-':>8}"
         their_text = f"{their:10.2f}" if their is not None else f"{'-':>10}"
         name = figure.name + (f", {figure.unit}" if figure.unit else "")
-        yield f"{name:38} {our:10.2f} {their_text} {ratio} {figure.verdict(our, their)}".rstrip()
+        yield f"{name:38} {our:10.2f} {their_text} {ratio} {figure.verdict(app, our, their)}".rstrip()
 
 
 def cpu_table(label, measurements):

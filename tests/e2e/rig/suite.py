@@ -99,29 +99,38 @@ def deployment(namespace, name, replicas=2, labels=None):
                      "template": {"metadata": {"labels": {"app": name}}, "spec": {"containers": [container]}}}}
 
 
-def divided_policy(namespace, clusters, name="all-deployments"):
+def divided_policy(namespace, clusters, name="all-deployments", propagate_deps=False):
     """Divides the Deployments of a namespace evenly over clusters."""
     weights = [{"targetCluster": {"clusterNames": [c]}, "weight": 1} for c in clusters]
     return {"apiVersion": "policy.karmada.io/v1alpha1", "kind": "PropagationPolicy",
             "metadata": {"namespace": namespace, "name": name},
             "spec": {"resourceSelectors": [{"apiVersion": "apps/v1", "kind": "Deployment"}],
+                     "propagateDeps": propagate_deps,
                      "placement": {"clusterAffinity": {"clusterNames": clusters},
                                    "replicaScheduling": {"replicaSchedulingType": "Divided",
                                                          "replicaDivisionPreference": "Weighted",
                                                          "weightPreference": {"staticWeightList": weights}}}}}
 
 
-def settled_deployments(host, namespace, clusters):
-    """How many Deployments are applied everywhere and report every replica ready."""
+def settled_bindings(host, namespace, clusters):
+    """How many bindings are applied and healthy in all these clusters."""
     def is_settled(item):
         aggregated = item.get("status", {}).get("aggregatedStatus", [])
         conditions = {c["type"]: c["status"] for c in item.get("status", {}).get("conditions", [])}
         return (conditions.get("FullyApplied") == "True" and len(aggregated) == len(clusters)
                 and all(a.get("applied") and a.get("health") == "Healthy" for a in aggregated))
-    bindings = sum(map(is_settled, host.items(BINDINGS.format(namespace))))
-    ready = sum(d.get("status", {}).get("readyReplicas") == d["spec"]["replicas"]
-                for d in host.items(DEPLOYMENTS.format(namespace)))
-    return min(bindings, ready)
+    return sum(map(is_settled, host.items(BINDINGS.format(namespace))))
+
+
+def ready_deployments(host, namespace):
+    """How many Deployments report every replica ready."""
+    return sum(d.get("status", {}).get("readyReplicas") == d["spec"]["replicas"]
+               for d in host.items(DEPLOYMENTS.format(namespace)))
+
+
+def settled_deployments(host, namespace, clusters):
+    """How many Deployments are applied everywhere and report every replica ready; nothing else may be bound here."""
+    return min(settled_bindings(host, namespace, clusters), ready_deployments(host, namespace))
 
 
 def wait_quiet(audit, seconds=5.0, timeout=90, user=None):
