@@ -1,0 +1,115 @@
+#include "controllers/eviction/eviction_task.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "base/status.h"
+#include "kube/client/errors.h"
+#include "kube/meta/json_path.h"
+
+namespace controllers {
+
+namespace {
+
+constexpr absl::string_view kSpec = "spec";
+constexpr absl::string_view kClusters = "clusters";
+constexpr absl::string_view kTasks = "gracefulEvictionTasks";
+
+json::Value TaskOf(const Eviction& eviction, int64_t replicas) {
+  json::Value task = json::Value::Object({{"fromCluster", eviction.cluster},
+                                          {"producer", eviction.producer},
+                                          {"reason", eviction.reason}});
+  if (!eviction.purge_mode.empty()) task.Set("purgeMode", eviction.purge_mode);
+  if (replicas > 0) task.Set("replicas", replicas);
+  if (!eviction.message.empty()) task.Set("message", eviction.message);
+  if (eviction.grace_period_seconds.has_value()) {
+    task.Set("gracePeriodSeconds", *eviction.grace_period_seconds);
+  }
+  if (eviction.suppress_deletion.has_value()) {
+    task.Set("suppressDeletion", *eviction.suppress_deletion);
+  }
+  for (const auto& [label, value] : eviction.preserved_label_state) {
+    task.Set({"preservedLabelState", label}, value);
+  }
+  if (!eviction.clusters_before_failover.empty()) {
+    task.Set("clustersBeforeFailover", json::Value::Strings(eviction.clusters_before_failover));
+  }
+  return task;
+}
+
+bool HasTask(const kube::Object& binding, absl::string_view cluster) {
+  const auto tasks = binding.Get({kSpec, kTasks}).items();
+  return std::any_of(tasks.begin(), tasks.end(), [&](const json::Value& task) {
+    return task["fromCluster"].AsString() == cluster;
+  });
+}
+
+kube::InvolvedObject TemplateOf(const kube::Object& binding) {
+  const api::ObjectReference reference = api::BindingView(binding).Resource();
+  return {reference.api_version, reference.kind, reference.ns, reference.name, reference.uid, ""};
+}
+
+}  // namespace
+
+bool Evict(kube::Object& binding, const Eviction& eviction) {
+  const auto clusters = binding.Get({kSpec, kClusters}).items();
+  const auto target = std::find_if(clusters.begin(), clusters.end(), [&](const json::Value& item) {
+    return item["name"].AsString() == eviction.cluster;
+  });
+  if (target == clusters.end()) return false;
+  const int64_t replicas = (*target)["replicas"].AsInt();
+  const auto index = static_cast<size_t>(target - clusters.begin());
+
+  json::Value& spec = binding.mutable_root().Mutable(kSpec);
+  spec.Mutable(kClusters).EraseAt(index);
+  if (spec[kClusters].empty()) spec.Erase(kClusters);
+  if (!HasTask(binding, eviction.cluster)) spec.Mutable(kTasks).Append(TaskOf(eviction, replicas));
+  return true;
+}
+
+absl::StatusOr<LabelState> PreservedLabelState(const json::Value& state_preservation,
+                                               const api::BindingView& binding,
+                                               absl::string_view cluster) {
+  LabelState state;
+  const auto rules = state_preservation["rules"].items();
+  if (rules.empty()) return state;
+  const std::vector<api::AggregatedStatusItem> items = binding.AggregatedItems();
+  const auto item = std::find_if(items.begin(), items.end(), [&](const auto& candidate) {
+    return candidate.cluster_name == cluster;
+  });
+  if (item == items.end() || item->status.is_null()) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        "the application status has not yet been collected from Cluster(", cluster, ")"));
+  }
+  for (const json::Value& rule : rules) {
+    ASSIGN_OR_RETURN(const kube::JsonPath path, kube::JsonPath::Parse(rule["jsonPath"].AsString()));
+    absl::StatusOr<std::string> value = path.Print(item->status);
+    if (!value.ok()) {
+      return base::Annotate(value.status(), "failed to execute jsonpath \"",
+                            rule["jsonPath"].AsString(), "\" on the status of Cluster(", cluster,
+                            ")");
+    }
+    state[rule["aliasLabelName"].ToString()] = *std::move(value);
+  }
+  return state;
+}
+
+void ReportEvictionFailed(kube::EventRecorder& recorder, const kube::Object& binding,
+                          absl::string_view cluster, const absl::Status& why) {
+  if (kube::IsNoOutcome(why)) return;
+  const std::string text = api::message::NotEvictedFromCluster(cluster, why);
+  for (const auto& about : {kube::InvolvedObject::Of(binding), TemplateOf(binding)}) {
+    recorder.Warning(about, api::reason::kEvictWorkloadFromClusterFailed, text);
+  }
+}
+
+void ReportEvicted(kube::EventRecorder& recorder, const kube::Object& binding,
+                   absl::string_view cluster) {
+  const std::string text = api::message::EvictedFromCluster(cluster);
+  for (const auto& about : {kube::InvolvedObject::Of(binding), TemplateOf(binding)}) {
+    recorder.Normal(about, api::reason::kEvictWorkloadFromClusterSucceed, text);
+  }
+}
+
+}  // namespace controllers

@@ -1,0 +1,114 @@
+#include "controllers/eviction/eviction_task.h"
+
+#include <catch2/catch.hpp>
+
+#include "tests/support/recording_events.h"
+
+namespace {
+
+using controllers::Evict;
+using controllers::Eviction;
+using controllers::LabelState;
+using controllers::PreservedLabelState;
+
+kube::Object ObjectOf(const char* text) { return kube::Object(json::Parse(text).value()); }
+
+constexpr char kBinding[] = R"({"apiVersion": "work.karmada.io/v1alpha2", "kind": "ResourceBinding",
+    "metadata": {"name": "web-deployment", "namespace": "default", "uid": "u"},
+    "spec": {"resource": {"apiVersion": "apps/v1", "kind": "Deployment", "namespace": "default",
+                          "name": "web", "uid": "t"},
+             "clusters": [{"name": "m1", "replicas": 2}, {"name": "m2"}]}})";
+
+}  // namespace
+
+TEST_CASE(
+    "an evicted cluster leaves spec.clusters and gets a task with everything that was asked") {
+  kube::Object binding = ObjectOf(kBinding);
+  CHECK(Evict(binding, {.cluster = "m1",
+                        .purge_mode = api::kPurgeDirectly,
+                        .reason = api::reason::kApplicationFailure,
+                        .message = "why",
+                        .producer = "me",
+                        .grace_period_seconds = 0,
+                        .suppress_deletion = true,
+                        .preserved_label_state = {{"a", "1"}},
+                        .clusters_before_failover = {"m1", "m2"}}));
+  const json::Value want = json::Parse(R"([{"fromCluster": "m1", "purgeMode": "Directly",
+      "replicas": 2, "reason": "ApplicationFailure", "message": "why", "producer": "me",
+      "gracePeriodSeconds": 0, "suppressDeletion": true, "preservedLabelState": {"a": "1"},
+      "clustersBeforeFailover": ["m1", "m2"]}])")
+                               .value();
+  CHECK(binding.spec()["gracefulEvictionTasks"] == want);
+  CHECK(binding.spec()["clusters"] == json::Parse(R"([{"name": "m2"}])").value());
+
+  // The last cluster, without replicas: the list goes, and the task names no replicas.
+  CHECK(Evict(binding, {.cluster = "m2", .reason = "r", .producer = "p"}));
+  CHECK_FALSE(binding.spec().Has("clusters"));
+  CHECK(binding.spec()["gracefulEvictionTasks"].At(1) ==
+        json::Parse(R"({"fromCluster": "m2", "reason": "r", "producer": "p"})").value());
+}
+
+TEST_CASE("a cluster with a task gets no second one, and one that is no target gets none") {
+  kube::Object binding = ObjectOf(kBinding);
+  CHECK_FALSE(Evict(binding, {.cluster = "m3", .reason = "r", .producer = "p"}));
+  CHECK(binding == ObjectOf(kBinding));
+
+  binding.Set({"spec", "gracefulEvictionTasks"},
+              json::Parse(R"([{"fromCluster": "m1", "reason": "old", "producer": "p"}])").value());
+  CHECK(Evict(binding, {.cluster = "m1", .reason = "new", .producer = "p"}));
+  CHECK(binding.spec()["gracefulEvictionTasks"].size() == 1);
+  CHECK(binding.spec()["gracefulEvictionTasks"].At(0)["reason"].AsString() == "old");
+  CHECK(binding.spec()["clusters"].size() == 1);
+}
+
+TEST_CASE("the preserved state is read from the status that the evicted cluster reported") {
+  kube::Object binding = ObjectOf(kBinding);
+  binding.Set({"status", "aggregatedStatus"}, json::Parse(R"([
+      {"clusterName": "m1", "status": {"jobStatus": {"jobID": "abc", "number": 1234567}}},
+      {"clusterName": "m2"}])")
+                                                  .value());
+  const api::BindingView view(binding);
+  const json::Value rules = json::Parse(R"({"rules": [
+      {"aliasLabelName": "example.io/id", "jsonPath": "{ .jobStatus.jobID }"},
+      {"aliasLabelName": "number", "jsonPath": "n{.jobStatus.number}"}]})")
+                                .value();
+  CHECK(PreservedLabelState(rules, view, "m1").value() ==
+        LabelState{{"example.io/id", "abc"}, {"number", "n1234567"}});
+  CHECK(PreservedLabelState(nullptr, view, "m2").value().empty());
+
+  for (const char* without_status : {"m2", "m3"}) {
+    const absl::Status missing = PreservedLabelState(rules, view, without_status).status();
+    CHECK(missing.code() == absl::StatusCode::kFailedPrecondition);
+    CHECK(missing.message() ==
+          absl::StrCat("the application status has not yet been collected from Cluster(",
+                       without_status, ")"));
+  }
+  const auto with_path = [](const char* path) {
+    return json::Value::Object({{"rules", json::Value::Array({json::Value::Object(
+                                              {{"aliasLabelName", "a"}, {"jsonPath", path}})})}});
+  };
+  const absl::Status absent = PreservedLabelState(with_path("{.gone}"), view, "m1").status();
+  CHECK(absent.code() == absl::StatusCode::kNotFound);
+  CHECK(absent.message() ==
+        "failed to execute jsonpath \"{.gone}\" on the status of Cluster(m1): gone is not found");
+  CHECK(PreservedLabelState(with_path("{.a"), view, "m1").status().code() ==
+        absl::StatusCode::kInvalidArgument);
+}
+
+TEST_CASE("evictions are reported on the binding and on its template") {
+  tests::RecordingEvents events;
+  kube::EventRecorder recorder(events, "source");
+  const kube::Object binding = ObjectOf(kBinding);
+  controllers::ReportEvicted(recorder, binding, "m1");
+  controllers::ReportEvictionFailed(recorder, binding, "m1", absl::NotFoundError("gone"));
+  controllers::ReportEvictionFailed(recorder, binding, "m1", absl::AbortedError("conflict"));
+  CHECK(events.All() ==
+        std::vector<std::string>{"Normal EvictWorkloadFromClusterSucceed ResourceBinding: "
+                                 "Evict from cluster m1 succeed.",
+                                 "Normal EvictWorkloadFromClusterSucceed Deployment: "
+                                 "Evict from cluster m1 succeed.",
+                                 "Warning EvictWorkloadFromClusterFailed ResourceBinding: "
+                                 "Evict from cluster m1 failed. gone",
+                                 "Warning EvictWorkloadFromClusterFailed Deployment: "
+                                 "Evict from cluster m1 failed. gone"});
+}
