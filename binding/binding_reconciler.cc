@@ -2,9 +2,9 @@
 // evicted gracefully. While Works that must go first are still there, it ends, and looks again
 // every five seconds. It reads the template; without one the binding will be collected, so nothing
 // is done. For each target it has the manifest made (the interpreter sets the cluster's share of
-// replicas, then override policies are applied) and creates or patches the Work; a cluster that
-// fails does not hold up the others. The joint outcome is reported on the binding and on the
-// template.
+// replicas, then override policies are applied) and creates or patches the Work; with many targets
+// this is done for several of them at the same time, and a cluster that fails does not hold up the
+// others. The joint outcome is reported on the binding and on the template.
 //
 // A binding that is being deleted loses its finalizer after its Works have been deleted; that they
 // vanish is not awaited. The server is asked for Works that the cache may lack, such as one whose
@@ -37,14 +37,6 @@ namespace {
 // While Works that must go first are still there, the binding is looked at again after this time.
 constexpr absl::Duration kPurgeRecheck = absl::Seconds(5);
 
-absl::Status DeleteWork(kube::ClusterClient& client, const kube::Object& work,
-                        const base::StopToken& stop) {
-  if (work.IsDeleting()) return absl::OkStatus();
-  kube::DeleteOptions options;
-  options.uid = std::string(work.uid());
-  return client.Delete(api::Works(), work.key(), options, stop);
-}
-
 // Returns every cluster that spec or status names.
 std::set<std::string> NamedClusters(const api::BindingView& binding) {
   std::set<std::string> clusters = binding.ExpectedClusters();
@@ -64,7 +56,8 @@ BindingReconciler<Scope>::BindingReconciler(kube::Manager& manager,
       interpreter_(interpreter),
       writer_(manager.cluster()),
       overrider_(manager),
-      recorder_(manager.events(), Scope::kBindingController) {}
+      recorder_(manager.events(), Scope::kBindingController),
+      fan_out_(manager.clock()) {}
 
 template <class Scope>
 absl::StatusOr<kube::Action> BindingReconciler<Scope>::Reconcile(const kube::Request& request,
@@ -167,16 +160,23 @@ template <class Scope>
 absl::StatusOr<kube::Action> BindingReconciler<Scope>::Finalize(const kube::ObjectPtr& object,
                                                                 const base::StopToken& stop) {
   if (!object->HasFinalizer(Scope::kFinalizer)) return kube::Action::Done();
-  base::ErrorList errors;
   ASSIGN_OR_RETURN(const std::vector<kube::ObjectPtr> works,
                    AllWorksOf(api::BindingView(*object), stop));
-  for (const kube::ObjectPtr& work : works) {
-    errors.Add(DeleteWork(manager_.cluster(), *work, stop));
-  }
-  RETURN_IF_ERROR(errors.Join());
+  RETURN_IF_ERROR(DeleteWorks(works, stop));
   RETURN_IF_ERROR(
       manager_.cluster().RemoveFinalizer(Scope::Bindings(), object, Scope::kFinalizer, stop));
   return kube::Action::Done();
+}
+
+template <class Scope>
+absl::Status BindingReconciler<Scope>::DeleteWorks(const std::vector<kube::ObjectPtr>& works,
+                                                   const base::StopToken& stop) {
+  return fan_out_.Run(works.size(), [&](size_t i) {
+    const kube::Object& work = *works[i];
+    if (work.IsDeleting()) return absl::OkStatus();
+    const kube::DeleteOptions options{.uid = std::string(work.uid())};
+    return manager_.cluster().Delete(api::Works(), work.key(), options, stop);
+  });
 }
 
 template <class Scope>
@@ -184,12 +184,13 @@ absl::Status BindingReconciler<Scope>::DeleteOrphans(const api::BindingView& bin
                                                      const base::StopToken& stop) {
   const std::set<std::string> expected = binding.ExpectedClusters();
   base::ErrorList errors;
+  std::vector<kube::ObjectPtr> orphans;
   for (const kube::ObjectPtr& work : WorksOf(binding)) {
     const absl::StatusOr<std::string> cluster = api::ClusterOfExecutionNamespace(work->ns());
     errors.Add(cluster.status());
-    if (!cluster.ok() || expected.count(*cluster) > 0) continue;
-    errors.Add(DeleteWork(manager_.cluster(), *work, stop));
+    if (cluster.ok() && expected.count(*cluster) == 0) orphans.push_back(work);
   }
+  errors.Add(DeleteWorks(orphans, stop));
   const absl::Status result = errors.Join();
   if (!result.ok() && !absl::IsCancelled(result)) {
     recorder_.Warning(kube::InvolvedObject::Of(binding.object()), api::reason::kCleanupWorkFailed,
@@ -216,14 +217,10 @@ absl::Status BindingReconciler<Scope>::EnsureWorks(const api::BindingView& bindi
   const std::vector<api::TargetCluster> targets = binding.DispatchTargets();
   const std::vector<int64_t> completions = DividedCompletions(object, binding, targets);
   const overrides::Policies policies = overrider_.PoliciesFor(object.ns());
-  base::ErrorList errors;
-  for (size_t i = 0; i < targets.size(); ++i) {
+  return fan_out_.Run(targets.size(), [&](size_t i) {
     const Share share = {targets[i], completions.empty() ? -1 : completions[i], policies};
-    const absl::Status status = EnsureWork(binding, object, share, stop);
-    if (absl::IsCancelled(status)) return status;
-    errors.Add(base::Annotate(status, "cluster ", targets[i].name));
-  }
-  return errors.Join();
+    return base::Annotate(EnsureWork(binding, object, share, stop), "cluster ", targets[i].name);
+  });
 }
 
 template <class Scope>

@@ -14,6 +14,7 @@
 #include "interpreter/interpreter.h"
 #include "kube/runtime/conflict_streak.h"
 #include "kube/runtime/event_recorder.h"
+#include "kube/runtime/fan_out.h"
 #include "kube/runtime/manager.h"
 #include "kube/runtime/reconciler.h"
 #include "loops/context.h"
@@ -44,6 +45,7 @@ class BindingReconciler : public kube::Reconciler {
   // Returns the binding's Works, also those that the cache does not show yet.
   absl::StatusOr<std::vector<kube::ObjectPtr>> AllWorksOf(const api::BindingView& binding,
                                                           const base::StopToken& stop);
+  absl::Status DeleteWorks(const std::vector<kube::ObjectPtr>& works, const base::StopToken& stop);
   absl::Status DeleteOrphans(const api::BindingView& binding, const base::StopToken& stop);
   bool IsPurging(const api::BindingView& binding) const;
   absl::Status EnsureWorks(const api::BindingView& binding, const kube::Object& object,
@@ -65,6 +67,7 @@ class BindingReconciler : public kube::Reconciler {
   overrides::Overrider overrider_;
   kube::ConflictStreak conflicts_;  // By keys of bindings.
   kube::EventRecorder recorder_;    // Remembers outcomes by the key of their binding.
+  kube::FanOut fan_out_;
 };
 
 // Builds the loop of one scope.

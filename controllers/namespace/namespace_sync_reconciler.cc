@@ -1,6 +1,7 @@
 // A pass is about one namespace, whose Work it writes for every cluster, or about one cluster, for
-// which it writes the Works of all namespaces. A pair that fails does not hold up the others, and
-// the whole pass is repeated with back-off; a Work that is right already is not sent.
+// which it writes the Works of all namespaces; with many of them, several at the same time. A pair
+// that fails does not hold up the others, and the whole pass is repeated with back-off; a Work that
+// is right already is not sent.
 //
 // Each pair is covered by several events, whichever comes first: the namespace comes or changes,
 // the cluster joins, and the cluster's execution namespace is made. A cluster without that
@@ -41,7 +42,8 @@ NamespaceSyncReconciler::NamespaceSyncReconciler(kube::Manager& manager,
     : manager_(manager),
       skipped_(std::move(skipped)),
       writer_(manager.cluster()),
-      overrider_(manager) {}
+      overrider_(manager),
+      fan_out_(manager.clock()) {}
 
 bool NamespaceSyncReconciler::IsSkipped(const kube::Object& ns) const {
   return ns.IsDeleting() || ns.name() == "default" || api::IsReservedNamespace(ns.name()) ||
@@ -69,14 +71,12 @@ absl::Status NamespaceSyncReconciler::SyncNamespace(const kube::ObjectKey& key,
   if (ns == nullptr) overrider_.Forget(key.ToString());
   if (ns == nullptr || IsSkipped(*ns)) return absl::OkStatus();
   const overrides::Policies policies = overrider_.PoliciesFor("");
-  base::ErrorList errors;
-  for (const kube::ObjectPtr& cluster : manager_.cluster().List(api::Clusters())) {
-    if (!TakesWorks(*cluster)) continue;
-    const absl::Status written = Write(*ns, std::string(cluster->name()), policies, stop);
-    if (absl::IsCancelled(written)) return written;
-    errors.Add(base::Annotate(written, "cluster ", cluster->name()));
-  }
-  return errors.Join();
+  const std::vector<kube::ObjectPtr> clusters = manager_.cluster().List(api::Clusters());
+  return fan_out_.Run(clusters.size(), [&](size_t i) {
+    if (!TakesWorks(*clusters[i])) return absl::OkStatus();
+    const std::string name(clusters[i]->name());
+    return base::Annotate(Write(*ns, name, policies, stop), "cluster ", name);
+  });
 }
 
 absl::Status NamespaceSyncReconciler::SyncCluster(const std::string& cluster,
@@ -84,14 +84,12 @@ absl::Status NamespaceSyncReconciler::SyncCluster(const std::string& cluster,
   const kube::ObjectPtr object = manager_.cluster().Find(api::Clusters(), {"", cluster});
   if (object == nullptr || !TakesWorks(*object)) return absl::OkStatus();
   const overrides::Policies policies = overrider_.PoliciesFor("");
-  base::ErrorList errors;
-  for (const kube::ObjectPtr& ns : manager_.cluster().List(api::Namespaces())) {
-    if (IsSkipped(*ns)) continue;
-    const absl::Status written = Write(*ns, cluster, policies, stop);
-    if (absl::IsCancelled(written)) return written;
-    errors.Add(base::Annotate(written, "namespace ", ns->name()));
-  }
-  return errors.Join();
+  const std::vector<kube::ObjectPtr> namespaces = manager_.cluster().List(api::Namespaces());
+  return fan_out_.Run(namespaces.size(), [&](size_t i) {
+    const kube::Object& ns = *namespaces[i];
+    if (IsSkipped(ns)) return absl::OkStatus();
+    return base::Annotate(Write(ns, cluster, policies, stop), "namespace ", ns.name());
+  });
 }
 
 absl::Status NamespaceSyncReconciler::Write(const kube::Object& ns, const std::string& cluster,

@@ -11,6 +11,7 @@
 #include "base/stop_token.h"
 #include "config/skipped_namespaces.h"
 #include "kube/runtime/conflict_streak.h"
+#include "kube/runtime/fan_out.h"
 #include "kube/runtime/manager.h"
 #include "kube/runtime/reconciler.h"
 #include "loops/context.h"
@@ -48,6 +49,7 @@ class NamespaceSyncReconciler : public kube::Reconciler {
   works::WorkWriter writer_;
   overrides::Overrider overrider_;
   kube::ConflictStreak conflicts_;  // By requests.
+  kube::FanOut fan_out_;
 };
 
 // Returns the Work that brings a namespace into one cluster.

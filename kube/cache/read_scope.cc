@@ -25,7 +25,14 @@ ReadScope::Pause::Pause() : held_(std::exchange(current, nullptr)) {}
 
 ReadScope::Pause::~Pause() { current = held_; }
 
+ReadScope* ReadScope::Current() { return current; }
+
+ReadScope::Join::Join(ReadScope* scope) : held_(std::exchange(current, scope)) {}
+
+ReadScope::Join::~Join() { current = held_; }
+
 absl::Status ReadScope::status() const {
+  absl::MutexLock lock(&mu_);
   if (undeclared_.empty()) return absl::OkStatus();
   return absl::InternalError(absl::StrCat("the loop has read ", undeclared_,
                                           " from the cache without having declared it "
@@ -34,13 +41,14 @@ absl::Status ReadScope::status() const {
 
 void ReadScope::Note(const ClusterClient& client, const Informer* informer,
                      const Resource& resource) {
-  if (current == nullptr || &current->client_ != &client || !current->undeclared_.empty()) return;
+  if (current == nullptr || &current->client_ != &client) return;
   const std::vector<const Informer*>& declared = current->declared_;
   if (informer != nullptr &&
       std::find(declared.begin(), declared.end(), informer) != declared.end()) {
     return;
   }
-  current->undeclared_ = resource.gvr().ToString();
+  absl::MutexLock lock(&current->mu_);
+  if (current->undeclared_.empty()) current->undeclared_ = resource.gvr().ToString();
 }
 
 }  // namespace kube

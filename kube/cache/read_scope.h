@@ -14,7 +14,9 @@
 #include <string>
 #include <vector>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
+#include "absl/synchronization/mutex.h"
 #include "kube/cache/informer.h"
 #include "kube/meta/names.h"
 
@@ -22,8 +24,8 @@ namespace kube {
 
 class ClusterClient;
 
-// Covers the reads of one client by the thread that created the scope, while it exists. The scopes
-// of a thread end in the reverse order of their creation.
+// Covers the reads of one client by the thread that created the scope, and by those that have
+// joined it, while it exists. The scopes of a thread end in the reverse order of their creation.
 class ReadScope {
  public:
   // REQUIRES: `client` and `declared` outlive the scope.
@@ -43,6 +45,20 @@ class ReadScope {
     ReadScope* const held_;
   };
 
+  // Returns the scope of this thread, or nullptr.
+  static ReadScope* Current();
+  // While it exists, reads of the thread count for `scope`, which belongs to another thread that
+  // waits for this one. With nullptr they count for no scope.
+  class Join {
+   public:
+    explicit Join(ReadScope* scope);
+    ~Join();
+    Join(const Join&) = delete;
+
+   private:
+    ReadScope* const held_;
+  };
+
   // The error is kInternal and names the first kind that was read without being declared.
   absl::Status status() const;
 
@@ -55,7 +71,8 @@ class ReadScope {
   const ClusterClient& client_;
   const std::vector<const Informer*>& declared_;
   ReadScope* const outer_;
-  std::string undeclared_;
+  mutable absl::Mutex mu_;
+  std::string undeclared_ ABSL_GUARDED_BY(mu_);
 };
 
 }  // namespace kube

@@ -4,8 +4,11 @@
 #include <catch2/catch.hpp>
 #include <optional>
 #include <string>
+#include <thread>
+#include <utility>
 
 #include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 #include "api/binding_scope.h"
 #include "api/names.h"
 #include "tests/support/members_fixture.h"
@@ -147,7 +150,7 @@ TEST_CASE_METHOD(Fixture, "a binding stays as long as its Works cannot be read")
   CHECK_FALSE(IsFinalized());
 }
 
-// A template that is propagated to three clusters.
+// A template that is propagated to three clusters, or to as many as a test says.
 struct SpreadFixture : tests::MembersFixture {
   std::optional<binding::BindingReconciler<Scope>> reconciler;
 
@@ -156,13 +159,21 @@ struct SpreadFixture : tests::MembersFixture {
     Sync({api::Works(), api::ResourceBindings()});
     reconciler.emplace(Make(), *chain);
     PutTemplate("first");
-    PutCached(api::ResourceBindings(), tests::Parse(R"({
+    PutBinding(3);
+  }
+  void PutBinding(int clusters) {
+    kube::Object object = tests::Parse(R"({
         "apiVersion": "work.karmada.io/v1alpha2", "kind": "ResourceBinding",
         "metadata": {"name": "app-configmap", "namespace": "ns",
                      "labels": {"resourcebinding.karmada.io/permanent-id": "mine"}},
         "spec": {"resource": {"apiVersion": "v1", "kind": "ConfigMap", "namespace": "ns",
-                              "name": "app"},
-                 "clusters": [{"name": "m1"}, {"name": "m2"}, {"name": "m3"}]}})"));
+                              "name": "app"}}})");
+    json::Value targets = json::Value::Array();
+    for (int i = 1; i <= clusters; ++i) {
+      targets.Append(json::Value::Object({{"name", absl::StrCat("m", i)}}));
+    }
+    object.Set({"spec", "clusters"}, std::move(targets));
+    PutCached(api::ResourceBindings(), object);
   }
   void PutTemplate(const std::string& value) {
     kube::Object object = kube::Object::Make(tests::kConfigMaps.gvk, {"ns", "app"});
@@ -172,10 +183,11 @@ struct SpreadFixture : tests::MembersFixture {
   absl::Status Reconcile() {
     return reconciler->Reconcile({.key = {"ns", "app-configmap"}}, {}).status();
   }
-  // Returns how many clusters have a Work with this value.
+  // Returns how many clusters have a Work with this value that is not being deleted.
   int WorksWith(const std::string& value) const {
     int count = 0;
     for (const kube::Object& work : server->All(api::Works())) {
+      if (work.IsDeleting()) continue;
       const json::Value& manifest = work.Get({"spec", "workload", "manifests"}).At(0);
       count += manifest["data"]["k"].AsString() == value;
     }
@@ -201,6 +213,36 @@ TEST_CASE_METHOD(SpreadFixture,
     CHECK(WorksWith("second") == 2);
     REQUIRE(Reconcile().ok());
     CHECK(WorksWith("second") == 3);
+  }
+}
+
+TEST_CASE_METHOD(SpreadFixture, "Works for many clusters are written several at a time") {
+  PutBinding(100);
+  constexpr int kAtOnce = kube::FanOut::kMaxThreads + 1;
+  SECTION("as many at once as there are threads") {
+    server->Block("POST");
+    absl::Status result = absl::UnknownError("not finished");
+    std::thread pass([&] { result = Reconcile(); });
+    CHECK(server->AwaitRequests("POST", kAtOnce));
+    CHECK(server->Requests("POST").size() == kAtOnce);
+    server->Unblock();
+    pass.join();
+    CHECK(result.ok());
+    CHECK(WorksWith("first") == 100);
+    CHECK(Reconcile().ok());
+    CHECK(server->Requests("POST").size() == 100);
+    CHECK(server->Requests("PATCH").empty());
+    PutBinding(2);
+    CHECK(Reconcile().ok());
+    CHECK(WorksWith("first") == 2);
+  }
+  SECTION("and errors in some clusters keep no Work from the others") {
+    server->FailNext("POST", 403, "Forbidden", 3);
+    const absl::Status failed = Reconcile();
+    CHECK(absl::IsPermissionDenied(failed));
+    CHECK(WorksWith("first") == 97);
+    CHECK(Reconcile().ok());
+    CHECK(WorksWith("first") == 100);
   }
 }
 
