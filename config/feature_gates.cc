@@ -57,11 +57,9 @@ constexpr Spec kSpecs[] = {
     {Gate::kFederatedQuotaEnforcement, "FederatedQuotaEnforcement", false, Stage::kAlpha, kNotYet,
      "add up what FederatedResourceQuotas count"},
     {Gate::kMultiplePodTemplatesScheduling, "MultiplePodTemplatesScheduling", false, Stage::kAlpha},
-    {Gate::kPriorityBasedScheduling, "PriorityBasedScheduling", false, Stage::kAlpha, kNotYet,
-     "write spec.schedulePriority of bindings"},
+    {Gate::kPriorityBasedScheduling, "PriorityBasedScheduling", false, Stage::kAlpha},
     {Gate::kResourceQuotaEstimate, "ResourceQuotaEstimate", false, Stage::kAlpha},
-    {Gate::kWorkloadAffinity, "WorkloadAffinity", false, Stage::kAlpha, kNotYet,
-     "write spec.workloadAffinityGroups of bindings"},
+    {Gate::kWorkloadAffinity, "WorkloadAffinity", false, Stage::kAlpha},
     {Gate::kSchedulingOvercommitProtection, "SchedulingOvercommitProtection", false, Stage::kAlpha,
      kOutside, "scheduler and estimator read it"},
 };

@@ -16,13 +16,16 @@
 namespace detector {
 namespace {
 
-// Spec fields that follow policy and template on every pass. propagateDeps of cluster-scoped
-// bindings is set at creation only, as upstream does.
+// Spec fields that follow policy and template on every pass.
 constexpr absl::string_view kOwnedFields[] = {
     "resource",   "replicaRequirements", "replicas",
     "components", "schedulerName",       "placement",
     "failover",   "conflictResolution",  "preserveResourcesOnDeletion",
 };
+// Those that follow in ResourceBindings only. A ClusterResourceBinding gets propagateDeps when it
+// is made, and the others never, as upstream does.
+constexpr absl::string_view kOwnedIfNamespaced[] = {"propagateDeps", "schedulePriority",
+                                                    "workloadAffinityGroups"};
 
 void CopyIfPresent(const json::Value& from, absl::string_view field, json::Value& to) {
   const json::Value* value = from.Find(field);
@@ -64,7 +67,7 @@ void MergeSuspension(const json::Value& built, json::Value& spec) {
 
 template <class PolicyScope>
 kube::Object BuildBinding(const kube::Object& object, const kube::Object& policy,
-                          const PodDemand& demand) {
+                          const PodDemand& demand, const SchedulingHints& hints) {
   const bool namespaced = !object.ns().empty();
   const api::BindingAddress at = api::BindingOf(object.kind(), object.key());
   kube::Object binding = kube::Object::Make(at.resource.gvk, at.key);
@@ -73,7 +76,12 @@ kube::Object BuildBinding(const kube::Object& object, const kube::Object& policy
                                   : api::scope::Cluster::kFinalizer);
   binding.Set({"metadata", "ownerReferences"},
               json::Value::Array({kube::ControllerRef(object).ToJson()}));
-  binding.Set({"spec"}, BuildSpec(object, policy, demand));
+  json::Value spec = BuildSpec(object, policy, demand);
+  if (namespaced && !hints.priority.is_null()) spec.Set("schedulePriority", hints.priority);
+  if (namespaced && !hints.affinity_groups.is_null()) {
+    spec.Set("workloadAffinityGroups", hints.affinity_groups);
+  }
+  binding.Set({"spec"}, std::move(spec));
   return binding;
 }
 
@@ -95,7 +103,9 @@ absl::StatusOr<kube::Object> MergeBinding(const kube::Object& existing, const ku
 
   json::Value spec = existing.spec();
   for (const absl::string_view field : kOwnedFields) Replace(built.spec(), field, spec);
-  if (!built.ns().empty()) Replace(built.spec(), "propagateDeps", spec);
+  if (!built.ns().empty()) {
+    for (const absl::string_view field : kOwnedIfNamespaced) Replace(built.spec(), field, spec);
+  }
   MergeSuspension(built.spec(), spec);
   merged.Set({"spec"}, std::move(spec));
   return merged;
@@ -110,10 +120,12 @@ bool DifferOnlyInTemplateVersion(const kube::Object& a, const kube::Object& b) {
 
 template kube::Object BuildBinding<api::policy_scope::Namespaced>(const kube::Object&,
                                                                   const kube::Object&,
-                                                                  const PodDemand&);
+                                                                  const PodDemand&,
+                                                                  const SchedulingHints&);
 template kube::Object BuildBinding<api::policy_scope::Cluster>(const kube::Object&,
                                                                const kube::Object&,
-                                                               const PodDemand&);
+                                                               const PodDemand&,
+                                                               const SchedulingHints&);
 template absl::StatusOr<kube::Object> MergeBinding<api::policy_scope::Namespaced>(
     const kube::Object&, const kube::Object&);
 template absl::StatusOr<kube::Object> MergeBinding<api::policy_scope::Cluster>(const kube::Object&,

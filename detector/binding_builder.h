@@ -6,6 +6,7 @@
 
 #include "absl/status/statusor.h"
 #include "base/json.h"
+#include "detector/scheduling_hints.h"
 #include "interpreter/interpreter.h"
 #include "kube/meta/object.h"
 
@@ -23,7 +24,7 @@ struct PodDemand {
 // template: a ResourceBinding for a namespaced one, else a ClusterResourceBinding.
 template <class PolicyScope>
 kube::Object BuildBinding(const kube::Object& object, const kube::Object& policy,
-                          const PodDemand& demand);
+                          const PodDemand& demand, const SchedulingHints& hints = {});
 
 // Returns `existing` with what the detector owns taken from `built` (upstream's ApplyPolicy and
 // ApplyClusterPolicy): labels, annotations and finalizers merged, owner references and the policy's

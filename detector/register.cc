@@ -7,6 +7,7 @@
 
 #include "api/binding.h"
 #include "api/policy_scope.h"
+#include "api/priority_class.h"
 #include "api/reasons.h"
 #include "api/resources.h"
 #include "base/status.h"
@@ -15,6 +16,7 @@
 #include "detector/policy_reconciler.h"
 #include "detector/recount.h"
 #include "detector/request_variant.h"
+#include "detector/scheduling_hints.h"
 #include "detector/template_filter.h"
 #include "detector/template_memory.h"
 #include "detector/template_reconciler.h"
@@ -32,12 +34,35 @@ kube::RateLimiterOptions LimiterOf(const loops::Context& context) {
   return limiter;
 }
 
+// Maps a PriorityClass to the policies that name it.
+kube::MapFn PoliciesNaming(std::shared_ptr<kube::Informer> policies) {
+  return [policies = std::move(policies)](const kube::Object& priority_class) {
+    std::vector<kube::Request> requests;
+    for (const kube::ObjectPtr& policy : policies->store().List()) {
+      if (PriorityClassOf(*policy) != priority_class.name()) continue;
+      requests.push_back({.key = policy->key(), .gvk = {}});
+    }
+    return requests;
+  };
+}
+
+// Upstream reads a PriorityClass when it makes a binding. Here one that is created, or created anew
+// with another value, also brings the policies that name it, and the templates that wait for it.
+void WatchPriorityClasses(const loops::Context& context, kube::ControllerBuilder& builder,
+                          kube::MapFn concerned) {
+  if (!context.options.gates.Enabled(config::Gate::kPriorityBasedScheduling)) return;
+  builder.Watches(api::PriorityClasses(),
+                  {.when = {.remove = kube::Never}, .map = std::move(concerned)});
+}
+
 template <class PolicyScope>
 void BuildPolicyLoop(const loops::Context& context, const WaitingSet& waiting,
                      kube::WorkQueue& templates, int workers) {
   const kube::IndexFn by_policy = kube::IndexByLabel(PolicyScope::kIdLabel);
-  context.NewController(PolicyScope::kQueue, workers)
-      .WithLimiter(LimiterOf(context))
+  kube::ControllerBuilder builder = context.NewController(PolicyScope::kQueue, workers);
+  WatchPriorityClasses(context, builder,
+                       PoliciesNaming(context.InformerOf(PolicyScope::Policies())));
+  builder.WithLimiter(LimiterOf(context))
       .Watches(PolicyScope::Policies(),
                {.when = {.update = kube::GenerationChanged, .remove = kube::Never}})
       .Reads(api::ResourceBindings(), PolicyScope::kIdLabel, by_policy)
@@ -89,7 +114,9 @@ kube::MapFn TemplateThatLostBinding(const TemplateFilter& filter) {
 
 DetectorGates GatesOf(const config::FeatureGates& gates) {
   return {.components = gates.Enabled(config::Gate::kMultiplePodTemplatesScheduling),
-          .quota_estimate = gates.Enabled(config::Gate::kResourceQuotaEstimate)};
+          .quota_estimate = gates.Enabled(config::Gate::kResourceQuotaEstimate),
+          .schedule_priority = gates.Enabled(config::Gate::kPriorityBasedScheduling),
+          .workload_affinity = gates.Enabled(config::Gate::kWorkloadAffinity)};
 }
 
 }  // namespace
@@ -105,8 +132,10 @@ absl::Status RegisterDetector(const loops::Context& context, int workers) {
       parts->memory,   context.rechecks,    GatesOf(flags.gates)};
   const kube::Enqueue lost_binding = {.when = {.add = kube::Never, .update = kube::NeverUpdate},
                                       .map = TemplateThatLostBinding(filter)};
-  kube::Controller& templates = context.NewController(api::kResourceDetector, workers)
-                                    .WithLimiter(LimiterOf(context))
+  kube::ControllerBuilder builder = context.NewController(api::kResourceDetector, workers);
+  WatchPriorityClasses(context, builder,
+                       [parts](const kube::Object&) { return parts->memory.unranked.All(); });
+  kube::Controller& templates = builder.WithLimiter(LimiterOf(context))
                                     .Reads(api::PropagationPolicies())
                                     .Reads(api::ClusterPropagationPolicies())
                                     .Watches(api::ResourceBindings(), lost_binding)

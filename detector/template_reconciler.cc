@@ -195,8 +195,23 @@ absl::StatusOr<bool> TemplateReconciler::ClaimAndBind(const Template& t, const k
   if (t.request.variant == kChangedByKarmada && api::PolicyView(policy).IsLazy()) return false;
   const Template claimed{t.request, t.resource, object};
   ASSIGN_OR_RETURN(const PodDemand demand, DemandOf(claimed));
-  return WriteBinding<PolicyScope>(claimed, BuildBinding<PolicyScope>(*object, policy, demand),
-                                   stop);
+  ASSIGN_OR_RETURN(const SchedulingHints hints, HintsFor(claimed, policy, stop));
+  return WriteBinding<PolicyScope>(claimed,
+                                   BuildBinding<PolicyScope>(*object, policy, demand, hints), stop);
+}
+
+absl::StatusOr<SchedulingHints> TemplateReconciler::HintsFor(const Template& t,
+                                                             const kube::Object& policy,
+                                                             const base::StopToken& stop) {
+  SchedulingHints hints;
+  if (t.object->ns().empty()) return hints;
+  if (deps_.gates.workload_affinity) hints.affinity_groups = AffinityGroupsOf(policy, *t.object);
+  if (!deps_.gates.schedule_priority) return hints;
+  // It is added first, so that a PriorityClass that comes meanwhile finds it.
+  deps_.memory.unranked.Add(t.request);
+  ASSIGN_OR_RETURN(hints.priority, SchedulePriorityOf(policy, deps_.manager.cluster(), stop));
+  deps_.memory.unranked.Remove(t.request);
+  return hints;
 }
 
 absl::StatusOr<PodDemand> TemplateReconciler::DemandOf(const Template& t) {

@@ -17,8 +17,10 @@ namespace detector {
 
 // The feature gates that the detector depends on.
 struct DetectorGates {
-  bool components = false;      // MultiplePodTemplatesScheduling
-  bool quota_estimate = false;  // ResourceQuotaEstimate
+  bool components = false;         // MultiplePodTemplatesScheduling
+  bool quota_estimate = false;     // ResourceQuotaEstimate
+  bool schedule_priority = false;  // PriorityBasedScheduling
+  bool workload_affinity = false;  // WorkloadAffinity
 };
 
 class TemplateReconciler : public kube::Reconciler {
@@ -80,6 +82,10 @@ class TemplateReconciler : public kube::Reconciler {
   };
   absl::Status Report(const kube::Object& object, const absl::Status& result,
                       const Question& question);
+  // Determines what the scheduler is asked to consider. While that fails the template counts as
+  // unranked.
+  absl::StatusOr<SchedulingHints> HintsFor(const Template& t, const kube::Object& policy,
+                                           const base::StopToken& stop);
   // Returns whether the binding changed. When only the template's version differs, and no edit is
   // known, the binding stays as it is and the loops that render the template are asked to look.
   template <class PolicyScope>

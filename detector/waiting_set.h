@@ -1,5 +1,5 @@
-// A set of templates that wait for something: for a policy that matches them, or for a rule by
-// which their pods can be counted.
+// A set of templates that wait for something: for a policy that matches them, for a rule by which
+// their pods can be counted, or for the PriorityClass that their policy names.
 #ifndef DETECTOR_WAITING_SET_H_
 #define DETECTOR_WAITING_SET_H_
 
@@ -29,6 +29,7 @@ class WaitingSet {
   // Returns the waiting templates of a kind; an empty `ns` or `name` means any.
   std::vector<kube::Request> Matching(const kube::Gvk& gvk, absl::string_view ns,
                                       absl::string_view name) const;
+  std::vector<kube::Request> All() const;
   // Returns the kinds that have a waiting template.
   std::vector<kube::Gvk> Kinds() const;
 

@@ -92,10 +92,10 @@ TEST_CASE("a gate without effect gets a warning, a whole stage one warning for a
   CHECK(Warnings({"--feature-gates=ControllerPriorityQueue=false"}) ==
         std::vector<std::string>{"--feature-gates=ControllerPriorityQueue=false has no effect: "
                                  "queues always have priorities"});
-  const auto all = Warnings({"--feature-gates=AllAlpha=true,WorkloadAffinity=false"});
+  const auto all = Warnings({"--feature-gates=AllAlpha=true,FederatedQuotaEnforcement=false"});
   REQUIRE(all.size() == 1);
   CHECK(absl::StrContains(all[0], "MultiClusterService"));
-  CHECK_FALSE(absl::StrContains(all[0], "WorkloadAffinity"));
+  CHECK_FALSE(absl::StrContains(all[0], "FederatedQuotaEnforcement"));
   CHECK_FALSE(absl::StrContains(all[0], "ResourceQuotaEstimate"));
 }
 
