@@ -18,9 +18,18 @@ json::Value Taint::ToJson() const {
   return out;
 }
 
-kube::ObjectKey ClusterView::SecretRef() const {
-  const json::Value& ref = spec()["secretRef"];
-  return {ref["namespace"].ToString(), ref["name"].ToString()};
+namespace {
+
+kube::ObjectKey KeyOf(const json::Value& reference) {
+  return {reference["namespace"].ToString(), reference["name"].ToString()};
+}
+
+}  // namespace
+
+kube::ObjectKey ClusterView::SecretRef() const { return KeyOf(spec()["secretRef"]); }
+
+kube::ObjectKey ClusterView::ImpersonatorSecretRef() const {
+  return KeyOf(spec()["impersonatorSecretRef"]);
 }
 
 std::map<std::string, std::string> ClusterView::ProxyHeader() const {

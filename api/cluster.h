@@ -42,6 +42,9 @@ class ClusterView {
   absl::string_view ApiEndpoint() const { return spec()["apiEndpoint"].AsString(); }
   // Returns the secret with the member's token and caBundle; its name is "" when there is none.
   kube::ObjectKey SecretRef() const;
+  // Returns the secret with the token of the member's ServiceAccount karmada-impersonator, by which
+  // the aggregated API server passes on requests of users; its name is "" when there is none.
+  kube::ObjectKey ImpersonatorSecretRef() const;
   bool InsecureSkipTlsVerification() const {
     return spec()["insecureSkipTLSVerification"].AsBool();
   }

@@ -30,6 +30,7 @@ inline constexpr char kMemberController[] = "member-cluster-controller";
 inline constexpr char kNamespaceSyncController[] = "namespace-sync-controller";
 inline constexpr char kClusterController[] = "cluster-controller";
 inline constexpr char kClusterStatusController[] = "cluster-status-controller";
+inline constexpr char kUnifiedAuthController[] = "unified-auth-controller";
 inline constexpr char kDependenciesDistributor[] = "dependencies-distributor";
 inline constexpr char kWorkloadRebalancer[] = "workload-rebalancer";
 inline constexpr char kControllerManagerSource[] = "karmada-controller-manager";
@@ -118,6 +119,10 @@ inline constexpr char kRemoveExecutionSpaceFailed[] = "RemoveExecutionSpaceFaile
 inline constexpr char kTaintClusterSucceed[] = "TaintClusterSucceed";
 inline constexpr char kTaintClusterFailed[] = "TaintClusterFailed";
 
+// Reasons of the unified auth controller's events on Clusters.
+inline constexpr char kSyncImpersonationConfigSucceed[] = "SyncImpersonationConfigSucceed";
+inline constexpr char kSyncImpersonationConfigFailed[] = "SyncImpersonationConfigFailed";
+
 // Reasons of a Cluster's condition Ready.
 inline constexpr char kClusterReady[] = "ClusterReady";
 inline constexpr char kClusterNotReady[] = "ClusterNotReady";
@@ -151,6 +156,7 @@ inline constexpr char kWorkSuspended[] =
 inline constexpr char kWorkDispatching[] = "Work is being dispatched to member clusters.";
 // The message of the reasons AppliedSuccessful and ReCreateSuccessful.
 inline constexpr char kManifestApplied[] = "Manifest has been successfully applied";
+inline constexpr char kImpersonationConfigSynced[] = "Sync impersonation config succeed.";
 inline constexpr char kClusterReady[] = "cluster is healthy and ready to accept workloads";
 inline constexpr char kClusterNotReady[] =
     "cluster is reachable but health endpoint responded without ok";

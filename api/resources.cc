@@ -145,4 +145,17 @@ const kube::Resource& Events() {
   return resource;
 }
 
+const kube::Resource& ClusterRoles() {
+  static const auto& resource = *new kube::Resource(
+      Make({"rbac.authorization.k8s.io", "v1", "ClusterRole"}, "clusterroles", kClusterScoped));
+  return resource;
+}
+
+const kube::Resource& ClusterRoleBindings() {
+  static const auto& resource =
+      *new kube::Resource(Make({"rbac.authorization.k8s.io", "v1", "ClusterRoleBinding"},
+                               "clusterrolebindings", kClusterScoped));
+  return resource;
+}
+
 }  // namespace api

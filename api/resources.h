@@ -32,6 +32,8 @@ const kube::Resource& Nodes();
 const kube::Resource& Pods();
 const kube::Resource& Leases();
 const kube::Resource& Events();
+const kube::Resource& ClusterRoles();
+const kube::Resource& ClusterRoleBindings();
 
 }  // namespace api
 

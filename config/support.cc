@@ -43,8 +43,7 @@ constexpr ControllerSupport kControllers[] = {
     {"remedy", true, kNotYet, "set a cluster's remedy actions by its conditions"},
     {"serviceExport", true, kNotYet, "collect EndpointSlices that clusters export"},
     {"serviceImport", true, kNotYet, "make a Service of a ServiceImport"},
-    {"unifiedAuth", true, kNotYet,
-     "give the control plane's users access to clusters through cluster/proxy"},
+    {"unifiedAuth", true, kHere},
     {"workStatus", true, kHere},
     {"workloadRebalancer", true, kHere},
 };
@@ -63,7 +62,7 @@ constexpr KindSupport kKinds[] = {
     {"autoscaling.karmada.io", "v1alpha1", "federatedhpas", "FederatedHPA", kNotYet,
      "nothing is scaled"},
     {"cluster.karmada.io", "v1alpha1", "clusters", "Cluster", kPartly,
-     "NoExecute taints evict nothing; impersonation rules are not brought to clusters"},
+     "NoExecute taints evict nothing"},
     {"config.karmada.io", "v1alpha1", "resourceinterpretercustomizations",
      "ResourceInterpreterCustomization", kHere},
     {"config.karmada.io", "v1alpha1", "resourceinterpreterwebhookconfigurations",

@@ -6,12 +6,19 @@
 #include "api/cluster.h"
 #include "api/keys.h"
 #include "api/names.h"
+#include "api/resources.h"
 #include "api/work.h"
 
 namespace works {
 
 bool BecameReady(const kube::Object& before, const kube::Object& after) {
   return api::ClusterView(after).IsReady() && !api::ClusterView(before).IsReady();
+}
+
+bool TakesWorks(kube::ClusterClient& control_plane, const kube::Object& cluster) {
+  if (cluster.IsDeleting()) return false;
+  const kube::ObjectKey ns{"", api::ExecutionNamespace(cluster.name())};
+  return control_plane.Find(api::Namespaces(), ns) != nullptr;
 }
 
 kube::MapFn WorksOf(std::shared_ptr<kube::Informer> works) {

@@ -5,6 +5,7 @@
 
 #include <memory>
 
+#include "kube/cache/cluster_client.h"
 #include "kube/cache/informer.h"
 #include "kube/meta/object.h"
 #include "kube/runtime/cluster_set.h"
@@ -16,6 +17,11 @@ namespace works {
 
 // Returns whether a cluster's Ready condition turned true.
 bool BecameReady(const kube::Object& before, const kube::Object& after);
+
+// Returns whether Works can be written for the cluster: it is not being deleted, and has its
+// execution namespace, which the cluster loop makes a moment after the cluster has joined.
+// REQUIRES: the caller reads Namespaces.
+bool TakesWorks(kube::ClusterClient& control_plane, const kube::Object& cluster);
 
 // Maps a Cluster to requests for all Works in its execution namespace. `works` is the informer of
 // Works.

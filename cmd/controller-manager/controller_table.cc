@@ -15,6 +15,7 @@
 #include "controllers/execution/execution_reconciler.h"
 #include "controllers/members/member_reconciler.h"
 #include "controllers/namespace/namespace_sync_reconciler.h"
+#include "controllers/unified_auth/unified_auth_reconciler.h"
 #include "controllers/workload_rebalancer/workload_rebalancer_reconciler.h"
 #include "controllers/workstatus/register.h"
 #include "detector/register.h"
@@ -40,6 +41,7 @@ constexpr ControllerEntry kTable[] = {
     {"clusterStatus", kByFlag, &Concurrency::cluster, controllers::RegisterClusterStatus},
     {"execution", kByFlag, &Concurrency::work, controllers::RegisterExecution},
     {"namespace", kByFlag, &Concurrency::namespace_, controllers::RegisterNamespaceSync},
+    {"unifiedAuth", kByFlag, &Concurrency::cluster, controllers::RegisterUnifiedAuth},
     {"workStatus", kByFlag, &Concurrency::work, controllers::RegisterWorkStatus},
     {"workloadRebalancer", kByFlag, kOneWorker, controllers::RegisterWorkloadRebalancer},
 

@@ -26,6 +26,7 @@
 #include "kube/runtime/controller.h"
 #include "kube/runtime/handler_registration.h"
 #include "overrides/triggers.h"
+#include "works/related.h"
 
 namespace controllers {
 
@@ -51,12 +52,6 @@ bool NamespaceSyncReconciler::IsSkipped(const kube::Object& ns) const {
          absl::EqualsIgnoreCase(ns.Label(api::kSkipAutoPropagationLabel), "true");
 }
 
-bool NamespaceSyncReconciler::TakesWorks(const kube::Object& cluster) const {
-  if (cluster.IsDeleting()) return false;
-  const kube::ObjectKey ns{"", api::ExecutionNamespace(cluster.name())};
-  return manager_.cluster().Find(api::Namespaces(), ns) != nullptr;
-}
-
 absl::StatusOr<kube::Action> NamespaceSyncReconciler::Reconcile(const kube::Request& request,
                                                                 const base::StopToken& stop) {
   const absl::Status synced = request.cluster.empty() ? SyncNamespace(request.key, stop)
@@ -73,7 +68,7 @@ absl::Status NamespaceSyncReconciler::SyncNamespace(const kube::ObjectKey& key,
   const overrides::Policies policies = overrider_.PoliciesFor("");
   const std::vector<kube::ObjectPtr> clusters = manager_.cluster().List(api::Clusters());
   return fan_out_.Run(clusters.size(), [&](size_t i) {
-    if (!TakesWorks(*clusters[i])) return absl::OkStatus();
+    if (!works::TakesWorks(manager_.cluster(), *clusters[i])) return absl::OkStatus();
     const std::string name(clusters[i]->name());
     return base::Annotate(Write(*ns, name, policies, stop), "cluster ", name);
   });
@@ -82,7 +77,9 @@ absl::Status NamespaceSyncReconciler::SyncNamespace(const kube::ObjectKey& key,
 absl::Status NamespaceSyncReconciler::SyncCluster(const std::string& cluster,
                                                   const base::StopToken& stop) {
   const kube::ObjectPtr object = manager_.cluster().Find(api::Clusters(), {"", cluster});
-  if (object == nullptr || !TakesWorks(*object)) return absl::OkStatus();
+  if (object == nullptr || !works::TakesWorks(manager_.cluster(), *object)) {
+    return absl::OkStatus();
+  }
   const overrides::Policies policies = overrider_.PoliciesFor("");
   const std::vector<kube::ObjectPtr> namespaces = manager_.cluster().List(api::Namespaces());
   return fan_out_.Run(namespaces.size(), [&](size_t i) {

@@ -34,10 +34,6 @@ class NamespaceSyncReconciler : public kube::Reconciler {
 
  private:
   bool IsSkipped(const kube::Object& ns) const;
-  // Returns whether Works can be written for the cluster: it is not being deleted, and has its
-  // execution namespace. The cluster loop creates that a moment after the cluster has joined; its
-  // creation queues the cluster.
-  bool TakesWorks(const kube::Object& cluster) const;
   absl::Status SyncNamespace(const kube::ObjectKey& key, const base::StopToken& stop);
   absl::Status SyncCluster(const std::string& cluster, const base::StopToken& stop);
   // Applies the policies that the pass has read at its beginning.

@@ -41,6 +41,7 @@ TEST_CASE("With one controller switched off, the others do their part", "[sandbo
       Case{"workStatus", Reach::kMembers}, Case{"bindingStatus", Reach::kStatusOfWork},
       Case{"namespace", Reach::kStatusOfTemplate}, Case{"cluster", Reach::kStatusOfTemplate},
       Case{"clusterStatus", Reach::kStatusOfTemplate},
+      Case{"unifiedAuth", Reach::kStatusOfTemplate},
       Case{"workloadRebalancer", Reach::kStatusOfTemplate});
   CAPTURE(c.off);
   ControlPlane plane;

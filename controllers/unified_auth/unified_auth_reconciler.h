@@ -1,0 +1,45 @@
+// The loop that lets the control plane's users into clusters: it brings the rules by which the
+// aggregated API server may act in their names (upstream's unified-auth-controller).
+#ifndef CONTROLLERS_UNIFIED_AUTH_UNIFIED_AUTH_RECONCILER_H_
+#define CONTROLLERS_UNIFIED_AUTH_UNIFIED_AUTH_RECONCILER_H_
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "base/stop_token.h"
+#include "kube/runtime/conflict_streak.h"
+#include "kube/runtime/event_recorder.h"
+#include "kube/runtime/manager.h"
+#include "kube/runtime/reconciler.h"
+#include "loops/context.h"
+#include "works/work_writer.h"
+
+namespace controllers {
+
+class UnifiedAuthReconciler : public kube::Reconciler {
+ public:
+  // REQUIRES: `manager` outlives the reconciler.
+  explicit UnifiedAuthReconciler(kube::Manager& manager);
+
+  // The request's key names a Cluster, for which both Works are written. A cluster that is being
+  // deleted, has no execution namespace yet or no spec.impersonatorSecretRef is left out.
+  absl::StatusOr<kube::Action> Reconcile(const kube::Request& request,
+                                         const base::StopToken& stop) override;
+
+ private:
+  // Returns whether a Work was written.
+  absl::StatusOr<bool> Sync(const kube::Object& cluster, const base::StopToken& stop);
+  absl::StatusOr<bool> Write(const kube::Object& cluster, kube::Object manifest,
+                             const base::StopToken& stop);
+
+  kube::Manager& manager_;
+  works::WorkWriter writer_;
+  kube::ConflictStreak conflicts_;  // By names of clusters, as `recorder_`.
+  kube::EventRecorder recorder_;
+};
+
+// Builds the loop.
+absl::Status RegisterUnifiedAuth(const loops::Context& context, int workers);
+
+}  // namespace controllers
+
+#endif  // CONTROLLERS_UNIFIED_AUTH_UNIFIED_AUTH_RECONCILER_H_
