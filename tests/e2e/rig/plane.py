@@ -66,9 +66,10 @@ class Plane:
         self.processes.append(process)
         return process
 
-    def user(self, name, common_name):
-        """The kubeconfig of a further administrator of the host, known to the audit log by its name."""
-        self.pki.certificate(name, common_name, group="system:masters")
+    def user(self, name, common_name, group="system:masters"):
+        """The kubeconfig of a further user of the host, an administrator unless the group is another or None; the
+        audit log knows it by its name."""
+        self.pki.certificate(name, common_name, group=group)
         server = self.host.server
         return self.pki.kubeconfig(self.folder / f"{name}.kubeconfig", server, name)
 
