@@ -12,7 +12,7 @@ FUZZ_SECONDS ?= 60
 PYTHON ?= /usr/bin/python3
 
 BIN := build/release/bin
-BINARIES := karmada-controller-manager karmada-sandbox karmada-interpret
+BINARIES := karmada-controller-manager karmada-sandbox karmada-interpret karmada-lens
 WEBHOOK_EXAMPLE := karmada-webhook-example
 # For make run-webhook-example: flags of the program, such as --host=10.0.0.7 (it prints them with --help).
 WEBHOOK_FLAGS ?=
@@ -117,12 +117,13 @@ format: setup ## Format the C++ sources in place
 	@tests/lint/check_format.sh --fix
 
 .PHONY: install
-install: setup ## Install the programs, the kubectl plugin, CRDs and the demo under PREFIX (default /usr/local; DESTDIR is honoured)
+install: setup ## Install the programs, the kubectl plugins, CRDs and the demo under PREFIX (default /usr/local; DESTDIR is honoured)
 	$(call build,release,$(BINARIES))
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/karmada/crds \
 	  $(DESTDIR)$(PREFIX)/share/karmada/samples/demo
 	install -m 755 $(BINARIES:%=$(BIN)/%) $(DESTDIR)$(PREFIX)/bin/
 	ln -sf karmada-interpret $(DESTDIR)$(PREFIX)/bin/kubectl-karmada_interpret
+	ln -sf karmada-lens $(DESTDIR)$(PREFIX)/bin/kubectl-karmada_lens
 	install -m 644 config/crds/*.yaml $(DESTDIR)$(PREFIX)/share/karmada/crds/
 	install -m 644 config/samples/demo/*.yaml $(DESTDIR)$(PREFIX)/share/karmada/samples/demo/
 

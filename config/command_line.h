@@ -15,8 +15,8 @@ class App;
 
 namespace config {
 
-// The exit code of every program of this project when it cannot use what the user gave it: a
-// mistake on the command line, an unusable kubeconfig.
+// The exit code of every program of this project but karmada-lens when it cannot use what the user
+// gave it: a mistake on the command line, an unusable kubeconfig.
 inline constexpr int kUsageExitCode = 2;
 
 // Returns the exit code for an error of a program: kUsageExitCode when the user has to give it

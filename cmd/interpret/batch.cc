@@ -78,13 +78,13 @@ std::string ResultAnswer(absl::string_view id, const interpreter::RuleName& by,
                       "}");
 }
 
-absl::StatusOr<ExitCode> AnswerAll(const LayerOptions& options, Console& console) {
+absl::StatusOr<tool::ExitCode> AnswerAll(const LayerOptions& options, tool::Console& console) {
   for (const auto* paths : {&options.customizations, &options.webhooks}) {
     if (std::find(paths->begin(), paths->end(), "-") == paths->end()) continue;
     return absl::InvalidArgumentError("standard input (-) holds the requests");
   }
-  DocumentReader reader(console.in);
-  LiveObjects live(options.live);
+  tool::DocumentReader reader(console.in);
+  tool::LiveObjects live(options.live);
   ObjectSource source(reader, live);
   ASSIGN_OR_RETURN(const std::unique_ptr<Layers> layers, Layers::Build(options, source));
   layers->WarnOfProblems(console);
@@ -94,10 +94,10 @@ absl::StatusOr<ExitCode> AnswerAll(const LayerOptions& options, Console& console
     // would be slow.
     if (console.in.rdbuf()->in_avail() <= 0) console.out.flush();
   }
-  return ExitCode::kFine;
+  return tool::ExitCode::kFine;
 }
 
-absl::StatusOr<ExitCode> Batch(const BatchOptions& options, Console& console) {
+absl::StatusOr<tool::ExitCode> Batch(const BatchOptions& options, tool::Console& console) {
   LayerOptions layers = options.layers;
   layers.upstream_form = !options.as_daemon;
   if (options.now.empty()) return AnswerAll(layers, console);
@@ -126,7 +126,7 @@ std::string AnswerLine(Layers& layers, absl::string_view line) {
                       *result);
 }
 
-void AddBatch(CommandLine& line) {
+void AddBatch(tool::CommandLine& line) {
   CLI::App& app =
       line.Add("batch", "Answer JSON requests, one a line, on standard output", kExamples);
   auto options = std::make_shared<BatchOptions>();
@@ -137,7 +137,7 @@ void AddBatch(CommandLine& line) {
   app.add_option("--now", options->now,
                  "time of the conditions that are made, in RFC 3339 (default: the machine's)")
       ->type_name("TIME");
-  line.OnRun(app, [options](Console& console) { return Batch(*options, console); });
+  line.OnRun(app, [options](tool::Console& console) { return Batch(*options, console); });
 }
 
 }  // namespace cmd::interpret

@@ -6,13 +6,13 @@
 #include <string>
 
 #include "absl/strings/string_view.h"
-#include "cmd/interpret/command.h"
 #include "cmd/interpret/layers.h"
+#include "tool/command.h"
 
 namespace cmd::interpret {
 
 // Declares the sub-command.
-void AddBatch(CommandLine& line);
+void AddBatch(tool::CommandLine& line);
 
 // Returns the answer to one line, without a line end: {"id":…,"layer":…,"by":…,"result":…}, or
 // {"id":…,"error":…}. The id is that of the request, as it is written there; null when the request

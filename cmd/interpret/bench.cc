@@ -15,8 +15,8 @@
 #include "cmd/interpret/flags.h"
 #include "cmd/interpret/layers.h"
 #include "cmd/interpret/measurement.h"
-#include "cmd/interpret/table.h"
 #include "config/options.h"
+#include "tool/table.h"
 
 namespace cmd::interpret {
 namespace {
@@ -116,14 +116,14 @@ json::Value ToJson(const Figures& f) {
   return out;
 }
 
-void Print(const std::vector<Figures>& all, const BenchOptions& options, Console& console) {
+void Print(const std::vector<Figures>& all, const BenchOptions& options, tool::Console& console) {
   if (options.json) {
     json::Value list = json::Value::Array();
     for (const Figures& figures : all) list.Append(ToJson(figures));
-    console.out << Formatted(list, Format::kJson);
+    console.out << tool::Formatted(list, tool::Format::kJson);
     return;
   }
-  Table table({"OBJECT", "OPERATION", "LAYER", "BY", "OPS/S", "TIME/OP", "GARBAGE/OP"});
+  tool::Table table({"OBJECT", "OPERATION", "LAYER", "BY", "OPS/S", "TIME/OP", "GARBAGE/OP"});
   for (const Figures& f : all) {
     if (!f.error.empty()) {
       table.Add({f.object, f.operation, f.layer, f.by, "error", "", f.error});
@@ -145,7 +145,7 @@ absl::StatusOr<std::vector<Invocation>> InvocationsOf(const BenchOptions& option
   std::vector<Invocation> invocations;
   for (const std::string& argument : options.objects) {
     ASSIGN_OR_RETURN(const auto documents, source.All(argument, options.layers.recursive));
-    for (const Document& document : documents) {
+    for (const tool::Document& document : documents) {
       const kube::Object object(document.value);
       for (const Operation op : operations) {
         if (!layers.chain().HookEnabled(object.gvk(), op)) continue;
@@ -158,25 +158,25 @@ absl::StatusOr<std::vector<Invocation>> InvocationsOf(const BenchOptions& option
   return invocations;
 }
 
-absl::StatusOr<ExitCode> Bench(const BenchOptions& options, Console& console) {
-  DocumentReader reader(console.in);
-  LiveObjects live(options.layers.live);
+absl::StatusOr<tool::ExitCode> Bench(const BenchOptions& options, tool::Console& console) {
+  tool::DocumentReader reader(console.in);
+  tool::LiveObjects live(options.layers.live);
   ObjectSource source(reader, live);
   ASSIGN_OR_RETURN(const std::unique_ptr<Layers> layers, Layers::Build(options.layers, source));
   layers->WarnOfProblems(console);
   ASSIGN_OR_RETURN(const auto invocations, InvocationsOf(options, *layers, source));
   std::vector<Figures> all;
   for (const Invocation& invocation : invocations) {
-    ShowProgress(console, absl::StrCat(all.size() + 1, "/", invocations.size(), " ",
-                                       interpreter::OperationName(invocation.op), " of ",
-                                       invocation.object.Describe()));
+    tool::ShowProgress(console, absl::StrCat(all.size() + 1, "/", invocations.size(), " ",
+                                             interpreter::OperationName(invocation.op), " of ",
+                                             invocation.object.Describe()));
     all.push_back(Run(*layers, invocation, options.time));
   }
-  ShowProgress(console, "");
+  tool::ShowProgress(console, "");
   Print(all, options, console);
   const bool failed = std::any_of(all.begin(), all.end(),
                                   [](const Figures& figures) { return !figures.error.empty(); });
-  return failed ? ExitCode::kFailed : ExitCode::kFine;
+  return failed ? tool::ExitCode::kFailed : tool::ExitCode::kFine;
 }
 
 void AddTimeFlag(CLI::App& app, absl::Duration& time) {
@@ -193,14 +193,14 @@ void AddTimeFlag(CLI::App& app, absl::Duration& time) {
 
 }  // namespace
 
-void AddBench(CommandLine& line) {
+void AddBench(tool::CommandLine& line) {
   CLI::App& app = line.Add("bench", "Measure operations per second and garbage", kExamples);
   auto options = std::make_shared<BenchOptions>();
   app.add_option("OBJECT", options->objects,
                  "files, directories, - for standard input, or TYPE/NAME of live objects")
       ->required();
-  AddRepeatable(app, "--operation", options->operations,
-                "only this operation; may be repeated (default: all that have a rule)")
+  tool::AddRepeatable(app, "--operation", options->operations,
+                      "only this operation; may be repeated (default: all that have a rule)")
       ->type_name("OPERATION");
   app.add_option("--status", options->status, "what the members report (AggregateStatus)")
       ->type_name("ITEMS");
@@ -216,7 +216,7 @@ void AddBench(CommandLine& line) {
       ->default_str("table")
       ->type_name("FORMAT");
   AddLayerFlags(app, options->layers);
-  line.OnRun(app, [options](Console& console) { return Bench(*options, console); });
+  line.OnRun(app, [options](tool::Console& console) { return Bench(*options, console); });
 }
 
 }  // namespace cmd::interpret

@@ -3,12 +3,12 @@
 #ifndef CMD_INTERPRET_BENCH_H_
 #define CMD_INTERPRET_BENCH_H_
 
-#include "cmd/interpret/command.h"
+#include "tool/command.h"
 
 namespace cmd::interpret {
 
 // Declares the sub-command.
-void AddBench(CommandLine& line);
+void AddBench(tool::CommandLine& line);
 
 }  // namespace cmd::interpret
 

@@ -52,24 +52,25 @@ struct CheckOptions {
 // One run over all customizations.
 class Checker {
  public:
-  Checker(const CheckOptions& options, Console& console) : options_(options), console_(console) {}
+  Checker(const CheckOptions& options, tool::Console& console)
+      : options_(options), console_(console) {}
 
   // From now on functions are called, with this object.
   void Against(kube::Object object) { against_ = std::move(object); }
-  void Check(const Document& document);
-  void Check(const BadDocument& document);
+  void Check(const tool::Document& document);
+  void Check(const tool::BadDocument& document);
   // Returns an error when no customization targets the object's kind.
   absl::Status CheckTried() const;
-  ExitCode Finish();
+  tool::ExitCode Finish();
 
  private:
   void Report(std::vector<Diagnostic> diagnostics);
   // Adds findings about scripts for operations that an earlier customization answers.
-  void AddRivals(const Document& document, const Customization& customization,
+  void AddRivals(const tool::Document& document, const Customization& customization,
                  std::vector<Finding>& findings);
 
   const CheckOptions& options_;
-  Console& console_;
+  tool::Console& console_;
   json::Value list_ = json::Value::Array();
   // Who answers an operation of a kind; for dependencies all customizations do.
   std::map<std::pair<kube::Gvk, Operation>, std::string> answering_;
@@ -86,7 +87,7 @@ std::string OperationsText(const Customization& customization) {
   return absl::StrJoin(names, ", ");
 }
 
-void Checker::Check(const Document& document) {
+void Checker::Check(const tool::Document& document) {
   ++checked_;
   const kube::Object object(document.value);
   const size_t before = errors_ + warnings_;
@@ -122,7 +123,7 @@ absl::Status Checker::CheckTried() const {
                                                  "), as --against is"));
 }
 
-void Checker::Check(const BadDocument& document) {
+void Checker::Check(const tool::BadDocument& document) {
   Diagnostic diagnostic;
   diagnostic.finding.message = document.message;
   diagnostic.file = document.file;
@@ -147,7 +148,7 @@ void Checker::Report(std::vector<Diagnostic> diagnostics) {
   }
 }
 
-void Checker::AddRivals(const Document& document, const Customization& customization,
+void Checker::AddRivals(const tool::Document& document, const Customization& customization,
                         std::vector<Finding>& findings) {
   if (customization.target.empty()) return;
   for (const ScriptField& field : interpreter::customized::ScriptFields()) {
@@ -164,28 +165,28 @@ void Checker::AddRivals(const Document& document, const Customization& customiza
   }
 }
 
-ExitCode Checker::Finish() {
-  const ExitCode code = errors_ == 0 ? ExitCode::kFine : ExitCode::kFailed;
+tool::ExitCode Checker::Finish() {
+  const tool::ExitCode code = errors_ == 0 ? tool::ExitCode::kFine : tool::ExitCode::kFailed;
   if (options_.json) {
-    console_.out << Formatted(list_, Format::kJson);
+    console_.out << tool::Formatted(list_, tool::Format::kJson);
     return code;
   }
   const std::string summary =
-      absl::StrCat(Count(checked_, "customization"), ", ", Count(errors_, "error"), ", ",
-                   Count(warnings_, "warning"));
+      absl::StrCat(tool::Count(checked_, "customization"), ", ", tool::Count(errors_, "error"),
+                   ", ", tool::Count(warnings_, "warning"));
   console_.out << (errors_ == 0 ? console_.out_colours.Green(summary)
                                 : console_.out_colours.Red(summary))
                << std::endl;
   return code;
 }
 
-absl::StatusOr<ExitCode> Check(const CheckOptions& options, Console& console) {
+absl::StatusOr<tool::ExitCode> Check(const CheckOptions& options, tool::Console& console) {
   std::vector<std::string> arguments = options.paths;
   arguments.insert(arguments.end(), options.input.customizations.begin(),
                    options.input.customizations.end());
   if (arguments.empty()) return absl::InvalidArgumentError("nothing to check: give files");
-  DocumentReader reader(console.in);
-  LiveObjects live(options.input.live);
+  tool::DocumentReader reader(console.in);
+  tool::LiveObjects live(options.input.live);
   ObjectSource source(reader, live);
   Checker checker(options, console);
   if (!options.against.empty()) {
@@ -198,24 +199,24 @@ absl::StatusOr<ExitCode> Check(const CheckOptions& options, Console& console) {
     const auto files = source.CustomizationFiles(argument, options.input.recursive);
     unusable.Update(files.status());
     if (!files.ok()) continue;
-    for (const absl::StatusOr<ReadText>& file : *files) {
+    for (const absl::StatusOr<tool::ReadText>& file : *files) {
       unusable.Update(file.status());
       if (!file.ok()) continue;
       found = true;
-      for (const BadDocument& document : file->bad) checker.Check(document);
-      for (const Document& document : file->documents) checker.Check(document);
+      for (const tool::BadDocument& document : file->bad) checker.Check(document);
+      for (const tool::Document& document : file->documents) checker.Check(document);
     }
   }
   if (!found) return unusable;
   unusable.Update(checker.CheckTried());
-  const ExitCode code = checker.Finish();
+  const tool::ExitCode code = checker.Finish();
   if (!unusable.ok()) return unusable;
   return code;
 }
 
 }  // namespace
 
-void AddCheck(CommandLine& line) {
+void AddCheck(tool::CommandLine& line) {
   CLI::App& app = line.Add("check", "Find mistakes in customizations", kExamples);
   auto options = std::make_shared<CheckOptions>();
   app.add_option("PATH", options->paths,
@@ -233,7 +234,7 @@ void AddCheck(CommandLine& line) {
       ->default_str("text")
       ->type_name("FORMAT");
   app.add_flag("-q,--quiet", options->quiet, "say nothing of what is fine");
-  line.OnRun(app, [options](Console& console) { return Check(*options, console); });
+  line.OnRun(app, [options](tool::Console& console) { return Check(*options, console); });
 }
 
 }  // namespace cmd::interpret

@@ -39,7 +39,7 @@ int FirstColumn(absl::string_view line) {
   return at == absl::string_view::npos ? 1 : static_cast<int>(at) + 1;
 }
 
-std::vector<absl::string_view> LinesOf(const Document& document) {
+std::vector<absl::string_view> LinesOf(const tool::Document& document) {
   return absl::StrSplit(document.text, '\n');
 }
 
@@ -49,7 +49,7 @@ absl::string_view LineAt(const std::vector<absl::string_view>& lines, int line) 
 }
 
 // Returns the place of the longest prefix of the path that exists.
-std::optional<yaml::Place> FindNearest(const Document& document, const std::string& field) {
+std::optional<yaml::Place> FindNearest(const tool::Document& document, const std::string& field) {
   std::vector<absl::string_view> path(document.path.begin(), document.path.end());
   const size_t least = path.size();
   for (const absl::string_view name : absl::StrSplit(field, '.', absl::SkipEmpty())) {
@@ -171,7 +171,7 @@ void PlaceInScript(const std::vector<absl::string_view>& lines, const yaml::Posi
   if (out.column <= 0) out.column = FirstColumn(out.source);
 }
 
-std::string ScriptText(const Document& document, const std::string& field) {
+std::string ScriptText(const tool::Document& document, const std::string& field) {
   const std::vector<absl::string_view> path = absl::StrSplit(field, '.', absl::SkipEmpty());
   return document.value.Get(path).ToString();
 }
@@ -220,7 +220,7 @@ size_t FindWord(absl::string_view text, absl::string_view word) {
 
 }  // namespace
 
-Diagnostic Locate(const Document& document, Finding finding) {
+Diagnostic Locate(const tool::Document& document, Finding finding) {
   Diagnostic out;
   out.finding = std::move(finding);
   out.file = document.file;
@@ -251,7 +251,7 @@ std::string Diagnostic::Place() const {
   return place;
 }
 
-std::vector<Diagnostic> RepeatedNames(const Document& document) {
+std::vector<Diagnostic> RepeatedNames(const tool::Document& document) {
   std::vector<Diagnostic> found;
   const std::vector<absl::string_view> lines = LinesOf(document);
   for (const yaml::RepeatedName& repeated : yaml::FindRepeatedNames(document.text)) {
@@ -271,7 +271,7 @@ std::vector<Diagnostic> RepeatedNames(const Document& document) {
   return found;
 }
 
-std::optional<Diagnostic> LocateError(const Document& document, absl::string_view message) {
+std::optional<Diagnostic> LocateError(const tool::Document& document, absl::string_view message) {
   const std::string name = document.value.Get({"metadata", "name"}).ToString();
   for (const auto& field : interpreter::customized::ScriptFields()) {
     const std::string script = absl::StrCat(name, "/", field.name, ":");
@@ -288,7 +288,7 @@ std::optional<Diagnostic> LocateError(const Document& document, absl::string_vie
   return std::nullopt;
 }
 
-std::string Render(const Diagnostic& diagnostic, const Colours& colours) {
+std::string Render(const Diagnostic& diagnostic, const tool::Colours& colours) {
   const Finding& finding = diagnostic.finding;
   const bool error = finding.severity == Finding::Severity::kError;
   std::string where = diagnostic.file;

@@ -8,9 +8,9 @@
 
 #include "absl/strings/string_view.h"
 #include "base/json.h"
-#include "cmd/interpret/console.h"
-#include "cmd/interpret/documents.h"
 #include "cmd/interpret/findings.h"
+#include "tool/console.h"
+#include "tool/documents.h"
 
 namespace cmd::interpret {
 
@@ -30,19 +30,19 @@ struct Diagnostic {
 };
 
 // Finds the place of the field, or of the line in a script that is written as a YAML block.
-Diagnostic Locate(const Document& document, Finding finding);
+Diagnostic Locate(const tool::Document& document, Finding finding);
 
 // Returns an error for each name that a map in the document's text has twice: YAML silently uses
 // only the last value.
-std::vector<Diagnostic> RepeatedNames(const Document& document);
+std::vector<Diagnostic> RepeatedNames(const tool::Document& document);
 
 // Finds where an error of a running script came from: the first "<customization>/<field>:<line>:"
 // in the message that belongs to the document's customization; nullopt when there is none.
-std::optional<Diagnostic> LocateError(const Document& document, absl::string_view message);
+std::optional<Diagnostic> LocateError(const tool::Document& document, absl::string_view message);
 
 // Returns "file:line:column: error: field: message", the line, and a caret below it; ends with a
 // newline. A long line is cut to the part around the caret.
-std::string Render(const Diagnostic& diagnostic, const Colours& colours);
+std::string Render(const Diagnostic& diagnostic, const tool::Colours& colours);
 json::Value ToJson(const Diagnostic& diagnostic);
 
 }  // namespace cmd::interpret

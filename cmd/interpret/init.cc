@@ -93,8 +93,8 @@ absl::Status Write(const std::filesystem::path& path, const std::string& text, b
   return absl::PermissionDeniedError(absl::StrCat(path.string(), " cannot be written"));
 }
 
-absl::StatusOr<ExitCode> Init(const InitOptions& options, const std::string& program,
-                              Console& console) {
+absl::StatusOr<tool::ExitCode> Init(const InitOptions& options, const std::string& program,
+                                    tool::Console& console) {
   ASSIGN_OR_RETURN(const kube::Gvk gvk, KindNamed(options.kind, options.api_version));
   ASSIGN_OR_RETURN(const auto operations, OperationsOf(options));
   const std::string name = absl::AsciiStrToLower(gvk.kind);
@@ -108,7 +108,7 @@ absl::StatusOr<ExitCode> Init(const InitOptions& options, const std::string& pro
   RETURN_IF_ERROR(Write(cases, skeleton.cases, options.force));
   console.out << "Wrote " << customization << " and " << cases << ". Now try:\n  " << program
               << " test " << cases << " --customization " << customization << "\n";
-  return ExitCode::kFine;
+  return tool::ExitCode::kFine;
 }
 
 }  // namespace
@@ -136,21 +136,21 @@ absl::StatusOr<kube::Gvk> KindNamed(const std::string& kind, const std::string& 
                    ": give it with --api-version GROUP/VERSION"));
 }
 
-void AddInit(CommandLine& line) {
+void AddInit(tool::CommandLine& line) {
   CLI::App& app = line.Add("init", "Write a customization and its cases to begin with", kExamples);
   auto options = std::make_shared<InitOptions>();
   app.add_option("KIND", options->kind, "the kind to customize, KIND or KIND.VERSION.GROUP")
       ->required();
   app.add_option("--api-version", options->api_version, "its group and version")
       ->type_name("GROUP/VERSION");
-  AddRepeatable(app, "--operation", options->operations,
-                "only this operation; may be repeated (default: all but InterpretComponent)")
+  tool::AddRepeatable(app, "--operation", options->operations,
+                      "only this operation; may be repeated (default: all but InterpretComponent)")
       ->type_name("OPERATION");
   app.add_option("--dir", options->directory, "where to write")
       ->type_name("DIRECTORY")
       ->capture_default_str();
   app.add_flag("--force", options->force, "replace files that exist");
-  line.OnRun(app, [options, program = line.program()](Console& console) {
+  line.OnRun(app, [options, program = line.program()](tool::Console& console) {
     return Init(*options, program, console);
   });
 }

@@ -5,13 +5,13 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "cmd/interpret/command.h"
 #include "kube/meta/names.h"
+#include "tool/command.h"
 
 namespace cmd::interpret {
 
 // Declares the sub-command.
-void AddInit(CommandLine& line);
+void AddInit(tool::CommandLine& line);
 
 // Returns the kind that a user means by "Widget" with an apiVersion, by "Widget.v1.example.io", or
 // by the name of a kind that is built in or shipped. kInvalidArgument names what is missing.

@@ -28,7 +28,7 @@ std::string KindText(const kube::Gvk& gvk) { return absl::StrCat(gvk.ApiVersion(
 
 // Gives a customization without a name its place in the files as name, for traces, answers and
 // errors.
-void NameByPlace(Document& document, Customization& customization) {
+void NameByPlace(tool::Document& document, Customization& customization) {
   const json::Value& metadata = document.value["metadata"];
   if (!metadata.is_null() && !metadata.is_object()) return;
   document.value.Set({"metadata", "name"}, document.Where());
@@ -58,7 +58,7 @@ absl::string_view PassingOn(const std::optional<HookCall>& call) {
   return call.has_value() && call->passed_on ? interpreter::kWebhookLayer : absl::string_view();
 }
 
-absl::StatusOr<Customization> Layers::ParseOne(const Document& document) {
+absl::StatusOr<Customization> Layers::ParseOne(const tool::Document& document) {
   Customization customization =
       interpreter::customized::ParseCustomization(kube::Object(document.value));
   for (const auto& problem : customization.problems) {
@@ -94,9 +94,9 @@ absl::Status Layers::AddCustomizations(const LayerOptions& options, ObjectSource
                                        Backends& backends) {
   std::vector<Customization> given;
   for (const std::string& argument : options.customizations) {
-    ASSIGN_OR_RETURN(std::vector<Document> documents,
+    ASSIGN_OR_RETURN(std::vector<tool::Document> documents,
                      source.Customizations(argument, options.recursive));
-    for (Document& document : documents) {
+    for (tool::Document& document : documents) {
       ASSIGN_OR_RETURN(Customization customization, ParseOne(document));
       if (customization.name.empty()) NameByPlace(document, customization);
       given.push_back(std::move(customization));
@@ -211,7 +211,7 @@ std::vector<KindOperation> Layers::Covered(absl::string_view layer) const {
   return {};
 }
 
-void Layers::WarnOfProblems(Console& console) const {
+void Layers::WarnOfProblems(tool::Console& console) const {
   const auto warn = [&](const std::string& text) {
     console.err << console.err_colours.Yellow("warning:") << " " << text << "\n";
   };

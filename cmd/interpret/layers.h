@@ -17,13 +17,13 @@
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "base/clock.h"
-#include "cmd/interpret/console.h"
-#include "cmd/interpret/live_objects.h"
 #include "cmd/interpret/object_source.h"
 #include "cmd/interpret/webhooks.h"
 #include "interpreter/customized/customization_set.h"
 #include "interpreter/interpreter.h"
 #include "kube/meta/names.h"
+#include "tool/console.h"
+#include "tool/live_objects.h"
 
 namespace cmd::interpret {
 
@@ -36,7 +36,8 @@ struct LayerOptions {
   bool upstream_form = false;  // True: built-in answers have upstream's form.
   const base::Clock* clock =
       &base::RealClock();  // Used by the built-in rules. REQUIRES: outlives the layers.
-  LiveOptions live;        // How to look up TYPE/NAME.
+  // How to look up TYPE/NAME.
+  tool::LiveOptions live{.program = "karmada-interpret"};
 };
 
 // The memory that scripts used since the last call of TakeScriptUsage.
@@ -88,9 +89,9 @@ class Layers {
   const std::set<kube::Gvk>& hooked_kinds() const { return webhooks_.kinds; }
   // Writes a warning on `err` for each problem of customizations and webhook configurations.
   // (`check` finds more in customizations.)
-  void WarnOfProblems(Console& console) const;
+  void WarnOfProblems(tool::Console& console) const;
   // Returns the customizations that were given, as they are written.
-  const std::vector<Document>& given() const { return given_; }
+  const std::vector<tool::Document>& given() const { return given_; }
   ScriptUsage TakeScriptUsage() { return std::exchange(usage_, {}); }
   // Returns the probable mistakes in results of scripts since the last such call:
   // "<customization>/<field>:<line>: in <function>: <text>".
@@ -117,7 +118,8 @@ class Layers {
   absl::Status AddWebhooks(const LayerOptions& options, ObjectSource& source, Backends& backends);
   void AddShipped(const LayerOptions& options, Backends& backends);
   void AddNative(const LayerOptions& options, Backends& backends);
-  static absl::StatusOr<interpreter::customized::Customization> ParseOne(const Document& document);
+  static absl::StatusOr<interpreter::customized::Customization> ParseOne(
+      const tool::Document& document);
   std::unique_ptr<interpreter::Backend> NewScripts(
       absl::string_view layer,
       std::shared_ptr<const interpreter::customized::CustomizationSet> set);
@@ -127,7 +129,7 @@ class Layers {
 
   std::vector<Slot> slots_;
   std::unique_ptr<interpreter::Interpreter> chain_;
-  std::vector<Document> given_;
+  std::vector<tool::Document> given_;
   Webhooks webhooks_;
   ScriptUsage usage_;
   std::set<std::string> warnings_;

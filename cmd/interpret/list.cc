@@ -18,7 +18,7 @@
 #include "cmd/interpret/flags.h"
 #include "cmd/interpret/invocation.h"
 #include "cmd/interpret/layers.h"
-#include "cmd/interpret/table.h"
+#include "tool/table.h"
 
 namespace cmd::interpret {
 namespace {
@@ -99,7 +99,7 @@ json::Value ToJson(const std::vector<Entry>& entries) {
 }
 
 // Prints one line per kind, layer and rule.
-std::string ToTable(const std::vector<Entry>& entries, const Colours& colours) {
+std::string ToTable(const std::vector<Entry>& entries, const tool::Colours& colours) {
   std::vector<std::pair<std::vector<std::string>, std::vector<std::string>>> lines;
   for (const Entry& entry : entries) {
     const std::vector<std::string> key = {entry.gvk.ApiVersion(), entry.gvk.kind, entry.rule.layer,
@@ -114,7 +114,7 @@ std::string ToTable(const std::vector<Entry>& entries, const Colours& colours) {
       line->second.push_back(std::move(name));
     }
   }
-  Table table({"APIVERSION", "KIND", "LAYER", "BY", "OPERATIONS"});
+  tool::Table table({"APIVERSION", "KIND", "LAYER", "BY", "OPERATIONS"});
   for (auto& [key, names] : lines) {
     std::vector<std::string> row = key;
     row.push_back(absl::StrJoin(names, ","));
@@ -136,34 +136,35 @@ absl::Status CheckKind(const Layers& layers, const std::string& kind) {
                    nearest ? absl::StrCat("; did you mean ", known[*nearest], "?") : ""));
 }
 
-absl::StatusOr<ExitCode> List(const ListOptions& options, Console& console) {
+absl::StatusOr<tool::ExitCode> List(const ListOptions& options, tool::Console& console) {
   std::optional<Operation> only;
   if (!options.operation.empty()) {
     ASSIGN_OR_RETURN(only, ParseOperation(options.operation));
   }
-  DocumentReader reader(console.in);
-  LiveObjects live(options.layers.live);
+  tool::DocumentReader reader(console.in);
+  tool::LiveObjects live(options.layers.live);
   ObjectSource source(reader, live);
   ASSIGN_OR_RETURN(const std::unique_ptr<Layers> layers, Layers::Build(options.layers, source));
   layers->WarnOfProblems(console);
   RETURN_IF_ERROR(CheckKind(*layers, options.kind));
   const std::vector<Entry> entries = EntriesOf(*layers, options, only);
   if (options.format != ListFormat::kTable) {
-    console.out << Formatted(ToJson(entries),
-                             options.format == ListFormat::kJson ? Format::kJson : Format::kYaml);
-    return ExitCode::kFine;
+    console.out << tool::Formatted(ToJson(entries), options.format == ListFormat::kJson
+                                                        ? tool::Format::kJson
+                                                        : tool::Format::kYaml);
+    return tool::ExitCode::kFine;
   }
   if (entries.empty()) {
     console.err << "No rules found.\n";
   } else {
     console.out << ToTable(entries, console.out_colours);
   }
-  return ExitCode::kFine;
+  return tool::ExitCode::kFine;
 }
 
 }  // namespace
 
-void AddList(CommandLine& line) {
+void AddList(tool::CommandLine& line) {
   CLI::App& app = line.Add("list", "List the rules: which kind, operation and layer", kExamples);
   auto options = std::make_shared<ListOptions>();
   app.add_option("KIND", options->kind, "only this kind");
@@ -180,7 +181,7 @@ void AddList(CommandLine& line) {
       ->default_str("table")
       ->type_name("FORMAT");
   AddLayerFlags(app, options->layers);
-  line.OnRun(app, [options](Console& console) { return List(*options, console); });
+  line.OnRun(app, [options](tool::Console& console) { return List(*options, console); });
 }
 
 }  // namespace cmd::interpret

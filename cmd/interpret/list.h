@@ -2,12 +2,12 @@
 #ifndef CMD_INTERPRET_LIST_H_
 #define CMD_INTERPRET_LIST_H_
 
-#include "cmd/interpret/command.h"
+#include "tool/command.h"
 
 namespace cmd::interpret {
 
 // Declares the sub-command.
-void AddList(CommandLine& line);
+void AddList(tool::CommandLine& line);
 
 }  // namespace cmd::interpret
 

@@ -33,10 +33,11 @@ bool HasDirectories(const std::string& directory) {
 }
 
 template <class Predicate>
-void KeepOnly(std::vector<Document>& documents, Predicate predicate) {
-  documents.erase(std::remove_if(documents.begin(), documents.end(),
-                                 [&](const Document& document) { return !predicate(document); }),
-                  documents.end());
+void KeepOnly(std::vector<tool::Document>& documents, Predicate predicate) {
+  documents.erase(
+      std::remove_if(documents.begin(), documents.end(),
+                     [&](const tool::Document& document) { return !predicate(document); }),
+      documents.end());
 }
 
 bool IsManifestName(absl::string_view argument) {
@@ -47,12 +48,12 @@ bool IsManifestName(absl::string_view argument) {
 // Returns an error about an argument in which nothing was found.
 absl::Status NothingIn(const std::string& argument, absl::string_view wanted, bool recursive) {
   const bool is_shallow = IsDirectory(argument) && !recursive && HasDirectories(argument);
-  return absl::NotFoundError(absl::StrCat("no ", wanted, " in ", DisplayName(argument),
+  return absl::NotFoundError(absl::StrCat("no ", wanted, " in ", tool::DisplayName(argument),
                                           is_shallow ? " (use -R for folders below it)" : ""));
 }
 
 // Checks that the document is a Kubernetes object; errors begin with "<where>: ".
-absl::Status CheckObject(const Document& document) {
+absl::Status CheckObject(const tool::Document& document) {
   for (const char* field : {"apiVersion", "kind"}) {
     if (!document.value[field].AsString().empty()) continue;
     return absl::InvalidArgumentError(
@@ -65,7 +66,7 @@ bool IsCustomization(const kube::Object& object) {
   return object.gvk() == api::InterpreterCustomizations().gvk;
 }
 
-BadDocument NoObject(const Document& document, const absl::Status& status) {
+tool::BadDocument NoObject(const tool::Document& document, const absl::Status& status) {
   const absl::string_view message = status.message();
   const size_t where = document.Where().size() + 2;  // The length of "<where>: ".
   return {.file = document.file,
@@ -76,9 +77,9 @@ BadDocument NoObject(const Document& document, const absl::Status& status) {
 }
 
 // From a file in a directory only the customizations are taken; a named file is taken whole.
-ReadText CustomizationsIn(ReadText read, bool directory) {
-  ReadText out{{}, std::move(read.bad)};
-  for (Document& document : read.documents) {
+tool::ReadText CustomizationsIn(tool::ReadText read, bool directory) {
+  tool::ReadText out{{}, std::move(read.bad)};
+  for (tool::Document& document : read.documents) {
     const absl::Status is_object = CheckObject(document);
     if (is_object.ok() && (!directory || IsCustomization(kube::Object(document.value)))) {
       out.documents.push_back(std::move(document));
@@ -91,36 +92,37 @@ ReadText CustomizationsIn(ReadText read, bool directory) {
 
 }  // namespace
 
-absl::StatusOr<std::vector<Document>> ObjectSource::Documents(const std::string& argument,
-                                                              bool recursive) {
+absl::StatusOr<std::vector<tool::Document>> ObjectSource::Documents(const std::string& argument,
+                                                                    bool recursive) {
   if (IsPath(argument)) return reader_.DocumentsOf({argument}, recursive);
-  if (IsManifestName(argument) || !ParseLiveReference(argument).ok()) {
+  if (IsManifestName(argument) || !tool::ParseLiveReference(argument).ok()) {
     return absl::NotFoundError(absl::StrCat(
         "\"", argument, "\" is neither a file that exists nor TYPE/NAME of a live object"));
   }
   auto object = live_.Get(argument);
   if (!object.ok()) return base::Annotate(object.status(), argument);
-  Document document;
+  tool::Document document;
   document.file = argument;
   document.value = object->root();
-  return std::vector<Document>{std::move(document)};
+  return std::vector<tool::Document>{std::move(document)};
 }
 
-absl::StatusOr<std::vector<Document>> ObjectSource::All(const std::string& argument,
-                                                        bool recursive) {
-  ASSIGN_OR_RETURN(std::vector<Document> documents, Documents(argument, recursive));
+absl::StatusOr<std::vector<tool::Document>> ObjectSource::All(const std::string& argument,
+                                                              bool recursive) {
+  ASSIGN_OR_RETURN(std::vector<tool::Document> documents, Documents(argument, recursive));
   if (IsDirectory(argument)) {
-    KeepOnly(documents, [](const Document& document) { return CheckObject(document).ok(); });
+    KeepOnly(documents, [](const tool::Document& document) { return CheckObject(document).ok(); });
   }
-  for (const Document& document : documents) RETURN_IF_ERROR(CheckObject(document));
+  for (const tool::Document& document : documents) RETURN_IF_ERROR(CheckObject(document));
   return documents;
 }
 
-absl::StatusOr<std::vector<Document>> ObjectSource::Matching(const std::string& argument,
-                                                             bool recursive, const Wanted& wanted) {
-  ASSIGN_OR_RETURN(std::vector<Document> documents, All(argument, recursive));
+absl::StatusOr<std::vector<tool::Document>> ObjectSource::Matching(const std::string& argument,
+                                                                   bool recursive,
+                                                                   const Wanted& wanted) {
+  ASSIGN_OR_RETURN(std::vector<tool::Document> documents, All(argument, recursive));
   if (IsDirectory(argument)) {
-    KeepOnly(documents, [&](const Document& document) {
+    KeepOnly(documents, [&](const tool::Document& document) {
       return wanted.is_wanted(kube::Object(document.value));
     });
   }
@@ -128,20 +130,20 @@ absl::StatusOr<std::vector<Document>> ObjectSource::Matching(const std::string& 
   return documents;
 }
 
-absl::StatusOr<std::vector<Document>> ObjectSource::Customizations(const std::string& argument,
-                                                                   bool recursive) {
+absl::StatusOr<std::vector<tool::Document>> ObjectSource::Customizations(
+    const std::string& argument, bool recursive) {
   return Matching(argument, recursive, {"customizations", IsCustomization});
 }
 
-absl::StatusOr<std::vector<absl::StatusOr<ReadText>>> ObjectSource::CustomizationFiles(
+absl::StatusOr<std::vector<absl::StatusOr<tool::ReadText>>> ObjectSource::CustomizationFiles(
     const std::string& argument, bool recursive) {
-  std::vector<absl::StatusOr<ReadText>> files;
+  std::vector<absl::StatusOr<tool::ReadText>> files;
   if (!IsPath(argument)) {
-    ASSIGN_OR_RETURN(std::vector<Document> documents, Customizations(argument, recursive));
-    files.push_back(ReadText{std::move(documents), {}});
+    ASSIGN_OR_RETURN(std::vector<tool::Document> documents, Customizations(argument, recursive));
+    files.push_back(tool::ReadText{std::move(documents), {}});
     return files;
   }
-  ASSIGN_OR_RETURN(const std::vector<std::string> paths, FindFiles({argument}, recursive));
+  ASSIGN_OR_RETURN(const std::vector<std::string> paths, tool::FindFiles({argument}, recursive));
   const bool directory = IsDirectory(argument);
   for (const std::string& path : paths) {
     const auto text = reader_.Text(path);
@@ -149,7 +151,8 @@ absl::StatusOr<std::vector<absl::StatusOr<ReadText>>> ObjectSource::Customizatio
       files.push_back(text.status());
       continue;
     }
-    ReadText read = CustomizationsIn(ReadDocuments(DisplayName(path), *text), directory);
+    tool::ReadText read =
+        CustomizationsIn(tool::ReadDocuments(tool::DisplayName(path), *text), directory);
     if (!read.documents.empty() || !read.bad.empty()) files.push_back(std::move(read));
   }
   if (files.empty()) return NothingIn(argument, "customizations", recursive);
@@ -157,16 +160,17 @@ absl::StatusOr<std::vector<absl::StatusOr<ReadText>>> ObjectSource::Customizatio
 }
 
 absl::StatusOr<kube::Object> ObjectSource::One(const std::string& argument) {
-  ASSIGN_OR_RETURN(const std::vector<Document> documents, All(argument, false));
+  ASSIGN_OR_RETURN(const std::vector<tool::Document> documents, All(argument, false));
   if (documents.size() != 1) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        DisplayName(argument), " holds ", documents.size(), " objects where one is expected"));
+    return absl::InvalidArgumentError(absl::StrCat(tool::DisplayName(argument), " holds ",
+                                                   documents.size(),
+                                                   " objects where one is expected"));
   }
   return kube::Object(documents[0].value);
 }
 
 absl::StatusOr<json::Value> ObjectSource::RawItems(const std::string& argument) {
-  ASSIGN_OR_RETURN(const std::vector<Document> documents, Documents(argument, false));
+  ASSIGN_OR_RETURN(const std::vector<tool::Document> documents, Documents(argument, false));
   if (documents.empty()) return json::Value();
   if (documents.size() == 1) {
     const json::Value& only = documents[0].value;
@@ -174,7 +178,7 @@ absl::StatusOr<json::Value> ObjectSource::RawItems(const std::string& argument) 
     if (only.Has("kind")) return only.Get({"status", "aggregatedStatus"});
   }
   json::Value items = json::Value::Array();
-  for (const Document& document : documents) {
+  for (const tool::Document& document : documents) {
     if (document.value["clusterName"].AsString().empty()) {
       return absl::InvalidArgumentError(absl::StrCat(
           document.Where(), ": not an item of an aggregated status: clusterName is missing"));
@@ -187,7 +191,7 @@ absl::StatusOr<json::Value> ObjectSource::RawItems(const std::string& argument) 
 absl::StatusOr<interpreter::AggregatedItems> ObjectSource::Items(const std::string& argument) {
   ASSIGN_OR_RETURN(const json::Value raw, RawItems(argument));
   auto items = interpreter::ReadAggregatedItems(raw);
-  if (!items.ok()) return base::Annotate(items.status(), DisplayName(argument), ": items");
+  if (!items.ok()) return base::Annotate(items.status(), tool::DisplayName(argument), ": items");
   return items;
 }
 

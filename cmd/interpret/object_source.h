@@ -8,37 +8,39 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "cmd/interpret/documents.h"
-#include "cmd/interpret/live_objects.h"
 #include "interpreter/interpreter.h"
 #include "kube/meta/object.h"
+#include "tool/documents.h"
+#include "tool/live_objects.h"
 
 namespace cmd::interpret {
 
 // An argument is a path that exists, "-" for standard input, or else TYPE/NAME of a live object.
 class ObjectSource {
  public:
-  ObjectSource(DocumentReader& reader, LiveObjects& live) : reader_(reader), live_(live) {}
+  ObjectSource(tool::DocumentReader& reader, tool::LiveObjects& live)
+      : reader_(reader), live_(live) {}
 
   // Returns all objects that the argument stands for; documents in a directory that are not objects
   // are ignored. Errors (kNotFound, kInvalidArgument, those of the client) name the argument, and
   // document and line of a document that is not an object.
-  absl::StatusOr<std::vector<Document>> All(const std::string& argument, bool recursive);
+  absl::StatusOr<std::vector<tool::Document>> All(const std::string& argument, bool recursive);
   struct Wanted {
     absl::string_view plural;  // The word for them in messages.
     std::function<bool(const kube::Object&)> is_wanted;
   };
   // As All, but of a directory only the wanted objects are returned, because others may be beside
   // them. kNotFound when there is none, because the user expects some.
-  absl::StatusOr<std::vector<Document>> Matching(const std::string& argument, bool recursive,
-                                                 const Wanted& wanted);
+  absl::StatusOr<std::vector<tool::Document>> Matching(const std::string& argument, bool recursive,
+                                                       const Wanted& wanted);
   // Returns the objects of the argument; of a directory only the customizations. kNotFound when
   // there is none.
-  absl::StatusOr<std::vector<Document>> Customizations(const std::string& argument, bool recursive);
+  absl::StatusOr<std::vector<tool::Document>> Customizations(const std::string& argument,
+                                                             bool recursive);
   // As Customizations, file by file and in spite of errors: documents that are not YAML and, unless
   // in a directory, documents that are not objects are `bad`. A file that cannot be read is an
   // error.
-  absl::StatusOr<std::vector<absl::StatusOr<ReadText>>> CustomizationFiles(
+  absl::StatusOr<std::vector<absl::StatusOr<tool::ReadText>>> CustomizationFiles(
       const std::string& argument, bool recursive);
   // Returns the only object of the argument; kInvalidArgument unless there is exactly one.
   absl::StatusOr<kube::Object> One(const std::string& argument);
@@ -50,10 +52,11 @@ class ObjectSource {
 
  private:
   absl::StatusOr<json::Value> RawItems(const std::string& argument);
-  absl::StatusOr<std::vector<Document>> Documents(const std::string& argument, bool recursive);
+  absl::StatusOr<std::vector<tool::Document>> Documents(const std::string& argument,
+                                                        bool recursive);
 
-  DocumentReader& reader_;
-  LiveObjects& live_;
+  tool::DocumentReader& reader_;
+  tool::LiveObjects& live_;
 };
 
 }  // namespace cmd::interpret

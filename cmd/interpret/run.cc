@@ -42,7 +42,7 @@ struct RunOptions {
   std::optional<int64_t> replicas;
   LayerOptions layers;
   std::string observed_context;
-  Format format = Format::kYaml;
+  tool::Format format = tool::Format::kYaml;
   bool trace = false;
   bool diff = false;
 };
@@ -60,7 +60,7 @@ absl::Status CheckSurplus(Operation op, const RunOptions& options) {
   if (options.replicas && op != Operation::kReviseReplica) return takes_no("--replicas");
   if (!options.status.empty() && op != Operation::kAggregateStatus) return takes_no("--status");
   if (options.diff && !ReturnsObject(op)) return takes_no("--diff, for it returns no object");
-  if (options.diff && options.format == Format::kJson) {
+  if (options.diff && options.format == tool::Format::kJson) {
     return absl::InvalidArgumentError("--diff prints a diff, which is not JSON: leave one out");
   }
   if (!options.observed_context.empty() && options.observed.empty()) {
@@ -115,8 +115,8 @@ absl::StatusOr<Invocation> ReadInputs(const RunOptions& options, ObjectSource& s
 }
 
 // Prints the error at its line in the customization's file, if a script raised it.
-void PrintError(const Layers& layers, const absl::Status& error, Console& console) {
-  for (const Document& document : layers.given()) {
+void PrintError(const Layers& layers, const absl::Status& error, tool::Console& console) {
+  for (const tool::Document& document : layers.given()) {
     const auto place = LocateError(document, error.message());
     if (!place) continue;
     console.err << Render(*place, console.err_colours);
@@ -127,7 +127,7 @@ void PrintError(const Layers& layers, const absl::Status& error, Console& consol
 
 // Returns a line for the layer, and one for each of its hooks with a remark.
 std::string VerdictText(const Layers::Verdict& verdict, const std::optional<HookCall>& call,
-                        const Colours& colours) {
+                        const tool::Colours& colours) {
   const std::string layer = absl::StrFormat("  %-14s", verdict.layer);
   const bool called = verdict.layer == interpreter::kWebhookLayer && call.has_value();
   const std::string took = called ? ShortTime(call->took) : "";
@@ -161,12 +161,12 @@ std::string Advice(const Layers& layers, const Invocation& invocation) {
                       "or a webhook with --webhook\n");
 }
 
-absl::StatusOr<ExitCode> Run(const RunOptions& options, Console& console) {
+absl::StatusOr<tool::ExitCode> Run(const RunOptions& options, tool::Console& console) {
   RETURN_IF_ERROR(CheckOperation(options));
-  DocumentReader reader(console.in);
-  LiveOptions member = options.layers.live;
+  tool::DocumentReader reader(console.in);
+  tool::LiveOptions member = options.layers.live;
   if (!options.observed_context.empty()) member.context = options.observed_context;
-  LiveObjects live(options.layers.live), live_member(member);
+  tool::LiveObjects live(options.layers.live), live_member(member);
   ObjectSource source(reader, live), member_source(reader, live_member);
   ASSIGN_OR_RETURN(const std::unique_ptr<Layers> layers, Layers::Build(options.layers, source));
   layers->WarnOfProblems(console);
@@ -184,17 +184,17 @@ absl::StatusOr<ExitCode> Run(const RunOptions& options, Console& console) {
   if (!measured.result.ok()) {
     PrintError(*layers, measured.result.status(), console);
     console.err << Advice(*layers, invocation);
-    return ExitCode::kFailed;
+    return tool::ExitCode::kFailed;
   }
   if (options.diff) {
     console.out << ObjectDiff(invocation, *measured.result, console.out_colours);
-    return ExitCode::kFine;
+    return tool::ExitCode::kFine;
   }
   if (options.trace && ReturnsObject(invocation.op)) {
     console.err << ObjectDiff(invocation, *measured.result, console.err_colours);
   }
-  console.out << Formatted(*measured.result, options.format);
-  return ExitCode::kFine;
+  console.out << tool::Formatted(*measured.result, options.format);
+  return tool::ExitCode::kFine;
 }
 
 void AddInputs(CLI::App& app, RunOptions& o) {
@@ -217,7 +217,7 @@ bool ReturnsObject(Operation op) {
 }
 
 std::string TraceText(const Layers& layers, const Invocation& invocation, const Measured& measured,
-                      const Colours& colours) {
+                      const tool::Colours& colours) {
   const Cost& cost = measured.cost;
   const kube::Gvk gvk = invocation.object.gvk();
   std::string text =
@@ -232,7 +232,7 @@ std::string TraceText(const Layers& layers, const Invocation& invocation, const 
 }
 
 std::string ObjectDiff(const Invocation& invocation, const json::Value& result,
-                       const Colours& colours) {
+                       const tool::Colours& colours) {
   const bool status_only = invocation.op == Operation::kAggregateStatus;
   const auto text_of = [&](const json::Value& object) {
     return yaml::Write(status_only ? json::Value::Object({{"status", object["status"]}}) : object);
@@ -245,7 +245,7 @@ std::string ObjectDiff(const Invocation& invocation, const json::Value& result,
                                    interpreter::OperationName(invocation.op), "\n", diff));
 }
 
-void AddRun(CommandLine& line) {
+void AddRun(tool::CommandLine& line) {
   CLI::App& app = line.Add("run", "Run one operation on objects and print its result", kExamples);
   auto options = std::make_shared<RunOptions>();
   AddInputs(app, *options);
@@ -253,12 +253,12 @@ void AddRun(CommandLine& line) {
                "report on standard error who answers, who does not and why, what it cost, and what "
                "it changed");
   app.add_flag("--diff", options->diff, "print what changed instead of the whole object");
-  AddFormatFlag(app, options->format);
+  tool::AddFormatFlag(app, options->format);
   AddLayerFlags(app, options->layers);
   app.add_option("--observed-context", options->observed_context,
                  "context of a live --observed, when it is not that of --desired")
       ->type_name("NAME");
-  line.OnRun(app, [options](Console& console) { return Run(*options, console); });
+  line.OnRun(app, [options](tool::Console& console) { return Run(*options, console); });
 }
 
 }  // namespace cmd::interpret

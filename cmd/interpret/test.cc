@@ -18,12 +18,12 @@
 #include "absl/strings/str_split.h"
 #include "base/status.h"
 #include "cmd/interpret/diagnostics.h"
-#include "cmd/interpret/documents.h"
 #include "cmd/interpret/flags.h"
 #include "cmd/interpret/junit.h"
 #include "cmd/interpret/layers.h"
 #include "cmd/interpret/measurement.h"
 #include "interpreter/customized/case_file.h"
+#include "tool/documents.h"
 
 namespace cmd::interpret {
 namespace {
@@ -55,9 +55,9 @@ struct TestOptions {
 
 // Returns whether no document in a file can be a case, as in the customization beside the cases.
 bool HoldsOnlyManifests(absl::string_view text) {
-  const auto documents = ParseDocuments("", text);
+  const auto documents = tool::ParseDocuments("", text);
   if (!documents.ok()) return false;
-  return std::all_of(documents->begin(), documents->end(), [](const Document& document) {
+  return std::all_of(documents->begin(), documents->end(), [](const tool::Document& document) {
     return document.value.Has("kind") && !document.value.Has("operation");
   });
 }
@@ -65,12 +65,12 @@ bool HoldsOnlyManifests(absl::string_view text) {
 // Runs files and collects the outcomes.
 class Session {
  public:
-  Session(const TestOptions& options, Layers& layers, Console& console)
+  Session(const TestOptions& options, Layers& layers, tool::Console& console)
       : options_(options), layers_(layers), console_(console) {}
 
   // With `optional`, a file without cases is ignored.
-  absl::Status RunFile(const std::string& path, DocumentReader& reader, bool optional);
-  ExitCode Finish();
+  absl::Status RunFile(const std::string& path, tool::DocumentReader& reader, bool optional);
+  tool::ExitCode Finish();
   const std::vector<TestOutcome>& outcomes() const { return outcomes_; }
 
  private:
@@ -81,16 +81,17 @@ class Session {
 
   const TestOptions& options_;
   Layers& layers_;
-  Console& console_;
+  tool::Console& console_;
   std::vector<TestOutcome> outcomes_;
   size_t failed_ = 0;
 };
 
-absl::Status Session::RunFile(const std::string& path, DocumentReader& reader, bool optional) {
+absl::Status Session::RunFile(const std::string& path, tool::DocumentReader& reader,
+                              bool optional) {
   ASSIGN_OR_RETURN(const std::string text, reader.Text(path));
   if (optional && HoldsOnlyManifests(text)) return absl::OkStatus();
   const CaseFile file = interpreter::customized::ParseCaseFile(text);
-  const std::string name = DisplayName(path);
+  const std::string name = tool::DisplayName(path);
   for (const Case& c : file.cases) RunOne(name, c);
   for (const auto& problem : file.problems) {
     Keep({.file = name,
@@ -111,7 +112,7 @@ void Session::RunOne(const std::string& file, const Case& c) {
           ? ""
           : absl::StrCat(" (", absl::StrJoin(result.unchecked, ", "), " not checked)");
   absl::StrAppend(&result.report, WhyNoRule(c));
-  for (const Document& document : layers_.given()) {
+  for (const tool::Document& document : layers_.given()) {
     const auto place = LocateError(document, result.report);
     if (!place || place->source.empty()) continue;
     absl::StrAppend(&result.report, "at ", place->Place(), ": ",
@@ -147,10 +148,10 @@ void Session::PrintWarnings() {
 }
 
 void Session::Keep(TestOutcome outcome, absl::string_view note) {
-  const Colours& colours = console_.out_colours;
+  const tool::Colours& colours = console_.out_colours;
   if (!outcome.passed) ++failed_;
   if (!outcome.passed || !options_.quiet) {
-    ShowProgress(console_, "");
+    tool::ShowProgress(console_, "");
     console_.out << (outcome.passed ? colours.Green("ok  ") : colours.Red("FAIL")) << " "
                  << outcome.file << ":" << outcome.line << " " << colours.Bold(outcome.operation)
                  << (outcome.operation.empty() ? "" : " ") << outcome.name << colours.Dim(note)
@@ -164,20 +165,21 @@ void Session::Keep(TestOutcome outcome, absl::string_view note) {
   }
   outcomes_.push_back(std::move(outcome));
   if (options_.quiet) {
-    ShowProgress(console_, absl::StrCat(Count(outcomes_.size(), "case"), ", ", failed_, " failed"));
+    tool::ShowProgress(
+        console_, absl::StrCat(tool::Count(outcomes_.size(), "case"), ", ", failed_, " failed"));
   }
 }
 
-ExitCode Session::Finish() {
-  ShowProgress(console_, "");
+tool::ExitCode Session::Finish() {
+  tool::ShowProgress(console_, "");
   absl::Duration time;
   for (const TestOutcome& outcome : outcomes_) time += outcome.time;
-  const Colours& colours = console_.out_colours;
+  const tool::Colours& colours = console_.out_colours;
   const std::string summary =
-      absl::StrCat(Count(outcomes_.size(), "case"), ": ", outcomes_.size() - failed_, " passed, ",
-                   failed_, " failed (", ShortTime(time), ")");
+      absl::StrCat(tool::Count(outcomes_.size(), "case"), ": ", outcomes_.size() - failed_,
+                   " passed, ", failed_, " failed (", ShortTime(time), ")");
   console_.out << (failed_ == 0 ? colours.Green(summary) : colours.Red(summary)) << std::endl;
-  return failed_ == 0 ? ExitCode::kFine : ExitCode::kFailed;
+  return failed_ == 0 ? tool::ExitCode::kFine : tool::ExitCode::kFailed;
 }
 
 absl::Status WriteFile(const std::string& path, const std::string& text) {
@@ -188,9 +190,9 @@ absl::Status WriteFile(const std::string& path, const std::string& text) {
   return absl::PermissionDeniedError(absl::StrCat(path, " cannot be written"));
 }
 
-absl::StatusOr<ExitCode> Test(const TestOptions& options, Console& console) {
-  DocumentReader reader(console.in);
-  LiveObjects live(options.layers.live);
+absl::StatusOr<tool::ExitCode> Test(const TestOptions& options, tool::Console& console) {
+  tool::DocumentReader reader(console.in);
+  tool::LiveObjects live(options.layers.live);
   ObjectSource source(reader, live);
   ASSIGN_OR_RETURN(const std::unique_ptr<Layers> layers, Layers::Build(options.layers, source));
   layers->WarnOfProblems(console);
@@ -198,13 +200,13 @@ absl::StatusOr<ExitCode> Test(const TestOptions& options, Console& console) {
   for (const std::string& path : options.paths) {
     std::error_code ignored;  // FindFiles reports missing paths.
     const bool directory = std::filesystem::is_directory(path, ignored);
-    ASSIGN_OR_RETURN(const std::vector<std::string> files, FindFiles({path}, true));
+    ASSIGN_OR_RETURN(const std::vector<std::string> files, tool::FindFiles({path}, true));
     for (const std::string& file : files) RETURN_IF_ERROR(session.RunFile(file, reader, directory));
   }
   if (session.outcomes().empty()) {
     return absl::NotFoundError(absl::StrCat("no cases in ", absl::StrJoin(options.paths, ", ")));
   }
-  const ExitCode code = session.Finish();
+  const tool::ExitCode code = session.Finish();
   if (!options.junit.empty()) {
     RETURN_IF_ERROR(WriteFile(options.junit, JUnitXml(session.outcomes())));
   }
@@ -213,7 +215,7 @@ absl::StatusOr<ExitCode> Test(const TestOptions& options, Console& console) {
 
 }  // namespace
 
-void AddTest(CommandLine& line) {
+void AddTest(tool::CommandLine& line) {
   CLI::App& app = line.Add("test", "Run files of cases against the layers", kExamples);
   auto options = std::make_shared<TestOptions>();
   app.add_option("PATH", options->paths,
@@ -223,7 +225,7 @@ void AddTest(CommandLine& line) {
       ->type_name("FILE");
   app.add_flag("-q,--quiet", options->quiet, "report failures only");
   AddLayerFlags(app, options->layers);
-  line.OnRun(app, [options](Console& console) { return Test(*options, console); });
+  line.OnRun(app, [options](tool::Console& console) { return Test(*options, console); });
 }
 
 }  // namespace cmd::interpret

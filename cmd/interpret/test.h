@@ -2,12 +2,12 @@
 #ifndef CMD_INTERPRET_TEST_H_
 #define CMD_INTERPRET_TEST_H_
 
-#include "cmd/interpret/command.h"
+#include "tool/command.h"
 
 namespace cmd::interpret {
 
 // Declares the sub-command.
-void AddTest(CommandLine& line);
+void AddTest(tool::CommandLine& line);
 
 }  // namespace cmd::interpret
 

@@ -37,7 +37,7 @@ std::string Shortened(const json::Value& result) {
 }
 
 // Places a message at the script line that it names, else at the field.
-Diagnostic Place(const Document& document, const ScriptField& field, Severity severity,
+Diagnostic Place(const tool::Document& document, const ScriptField& field, Severity severity,
                  absl::string_view message) {
   if (auto located = LocateError(document, message); located.has_value()) {
     located->finding.severity = severity;
@@ -49,7 +49,7 @@ Diagnostic Place(const Document& document, const ScriptField& field, Severity se
 
 }  // namespace
 
-Trial TryOn(const Document& document, const kube::Object& object) {
+Trial TryOn(const tool::Document& document, const kube::Object& object) {
   Trial trial;
   std::vector<std::string> slips;  // Probable mistakes in results of the present run.
   LuaBackend backend({.on_results = [&](const lua::Script& script, Operation op, auto results) {

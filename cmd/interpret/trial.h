@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "cmd/interpret/diagnostics.h"
-#include "cmd/interpret/documents.h"
 #include "kube/meta/object.h"
+#include "tool/documents.h"
 
 namespace cmd::interpret {
 
@@ -21,7 +21,7 @@ struct Trial {
 // `document` is a customization for the object's kind. The object is the template and the member's
 // object alike; ReviseReplica gets 2 replicas, and AggregateStatus is given one cluster that
 // reports the object's status. Scripts that do not compile are ignored, because check reports them.
-Trial TryOn(const Document& document, const kube::Object& object);
+Trial TryOn(const tool::Document& document, const kube::Object& object);
 
 }  // namespace cmd::interpret
 

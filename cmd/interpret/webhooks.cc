@@ -55,7 +55,7 @@ std::set<kube::Gvk> KindsOf(const KindPattern& pattern, const ServedKinds& serve
 // Collects the configurations in files.
 class Reading {
  public:
-  absl::Status Add(const Document& document);
+  absl::Status Add(const tool::Document& document);
   Webhooks Finish();
 
  private:
@@ -65,7 +65,7 @@ class Reading {
     std::string where;
   };
 
-  absl::Status AddConfiguration(const Document& document, const kube::Object& object);
+  absl::Status AddConfiguration(const tool::Document& document, const kube::Object& object);
   void NoteKinds(const Placed& placed);
 
   std::map<std::string, std::string> files_;  // By the object's kind and name.
@@ -74,7 +74,7 @@ class Reading {
   Webhooks webhooks_;
 };
 
-absl::Status Reading::Add(const Document& document) {
+absl::Status Reading::Add(const tool::Document& document) {
   const kube::Object object(document.value);
   if (ServedKinds::IsDefinition(object)) {
     served_.Add(object);
@@ -85,7 +85,7 @@ absl::Status Reading::Add(const Document& document) {
       document.Where(), ": not a configuration of webhooks, got ", object.gvk().ToString()));
 }
 
-absl::Status Reading::AddConfiguration(const Document& document, const kube::Object& object) {
+absl::Status Reading::AddConfiguration(const tool::Document& document, const kube::Object& object) {
   const std::string what = absl::StrCat(object.kind(), " \"", object.name(), "\"");
   const auto [known, added] = files_.emplace(what, document.Where());
   if (!added) {
@@ -143,9 +143,9 @@ absl::StatusOr<Webhooks> ReadWebhooks(const std::vector<std::string>& arguments,
       }};
   Reading reading;
   for (const std::string& argument : arguments) {
-    ASSIGN_OR_RETURN(const std::vector<Document> documents,
+    ASSIGN_OR_RETURN(const std::vector<tool::Document> documents,
                      source.Matching(argument, recursive, wanted));
-    for (const Document& document : documents) RETURN_IF_ERROR(reading.Add(document));
+    for (const tool::Document& document : documents) RETURN_IF_ERROR(reading.Add(document));
   }
   return reading.Finish();
 }

@@ -4,7 +4,7 @@
 Every command and every flag is found by reading the programs' own --help, so that a new flag is
 tested without a line here. Each flag that takes a value gets one that is malformed for numbers,
 durations, addresses, names, selectors and lists alike, and that no path can be. The program has to
-end with 2 and to name the value. The few flags that take any text are listed below.
+end with 2 (karmada-lens: 1) and to name the value. The few flags that take any text are listed below.
 
 Usage: exit_codes_test.py PROGRAM...
 """
@@ -26,6 +26,9 @@ RUN = ["--operation", "InterpretHealth", "--desired", "-"]
 REPLICA = ["--operation", "ReviseReplica", "--desired", "-"]
 LIVE = ["-f", "resourceinterpretercustomization/web"]
 
+# The exit code for a command line that cannot be used, where it is not 2.
+UNUSABLE = {"karmada-lens": 1}
+
 # What a command needs beside a flag, so that it gets to look at the value. The files are those of
 # Checker.
 NEEDED = {
@@ -36,6 +39,7 @@ NEEDED = {
     "karmada-interpret run": RUN,
     "karmada-interpret test": ["widget-test.yaml"],
     "karmada-interpret bench": ["-"],
+    "karmada-lens why": ["deployment/web"],
 }
 # The same for some flags of all commands, and for some of one command (which then count alone).
 NEEDED_BY_FLAG = {
@@ -62,6 +66,7 @@ ONLY_NEEDED = {
                                             "widget.yaml"],
     "karmada-interpret run --desired-replica": REPLICA,
     "karmada-interpret run --operation": REPLICA[2:],
+    "karmada-lens why --context": ["deployment/web", "--kubeconfig", "kubeconfig"],
     "karmada-webhook-example --output": [
         "--address", "127.0.0.1:0", "--manifests", SOURCE + "/examples/webhook/manifests"],
 }
@@ -103,6 +108,9 @@ class Checker:
         self.runs = 0
         self.failures = []
 
+    def refused(self, words, said=""):
+        return self.expect(UNUSABLE.get(os.path.basename(words[0]), 2), words, said)
+
     def expect(self, code, words, said=""):
         self.runs += 1
         got, out, err = run(words, self.cwd)
@@ -142,14 +150,14 @@ def check_flags(checker, program, path, help_text):
         if flag in ANY_TEXT.get(os.path.basename(program), ()):
             continue
         if not takes_value:
-            checker.expect(2, [program] + path + [f"{flag}={BAD}"], BAD)
+            checker.refused([program] + path + [f"{flag}={BAD}"], BAD)
         else:
             needed = ONLY_NEEDED.get(
                 f"{name} {flag}", NEEDED.get(name, []) + NEEDED_BY_FLAG.get(flag, []))
             value = BAD_FOR.get(flag, BAD)
-            checker.expect(2, [program] + path + needed + [flag, value], value)
+            checker.refused([program] + path + needed + [flag, value], value)
         last = flag
-    checker.expect(2, [program] + path + [last + "q"], f"did you mean {last}?")
+    checker.refused([program] + path + [last + "q"], f"did you mean {last}?")
 
 
 def check_command(checker, program, path):
@@ -166,11 +174,11 @@ def check_command(checker, program, path):
     for command in commands:
         if command not in ("version", "help"):
             meant = f"did you mean {command}?"
-            checker.expect(2, [program] + path + [command + "x"], meant)
-            checker.expect(2, [program] + path + [command + "x", "--help"], meant)
+            checker.refused([program] + path + [command + "x"], meant)
+            checker.refused([program] + path + [command + "x", "--help"], meant)
         check_command(checker, program, path + [command])
     if commands:
-        checker.expect(2, [program] + path + ["frobnicate", "--help"], "frobnicate")
+        checker.refused([program] + path + ["frobnicate", "--help"], "frobnicate")
 
 
 def main():
@@ -216,6 +224,8 @@ ROWS = [
     (2, ["karmada-webhook-example", "--address", "foo"], 'address "foo" is not host:port'),
     (2, ["karmada-webhook-example", "--address", "127.0.0.1:0"], "give --manifests"),
     (2, ["karmada-interpret", "run"], ""),
+    (1, ["karmada-lens"], "a command is missing"),
+    (1, ["karmada-lens", "why", "web"], '"web" is not TYPE/NAME'),
 ]
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-#include "cmd/interpret/command.h"
+#include "tool/command.h"
 
 #include <catch2/catch.hpp>
 #include <sstream>
@@ -28,11 +28,11 @@ TEST_CASE("Help names the sub-commands and exit codes, and each has examples") {
 TEST_CASE("As a kubectl plugin it uses the name that the user typed") {
   std::istringstream in;
   std::ostringstream out, err;
-  cmd::interpret::Console console{in, out, err};
-  cmd::interpret::CommandLine line("/usr/local/bin/kubectl-karmada_interpret");
+  tool::Console console{in, out, err};
+  tool::CommandLine line(cmd::interpret::ThisProgram(), "/usr/local/bin/kubectl-karmada_interpret");
   cmd::interpret::AddAllCommands(line);
   const char* argv[] = {"kubectl-karmada_interpret", "run", "--help"};
-  CHECK(line.Run(3, argv, console) == cmd::interpret::ExitCode::kFine);
+  CHECK(line.Run(3, argv, console) == 0);
   CHECK_THAT(out.str(), Contains("kubectl karmada-interpret run -f widget.yaml"));
 }
 
@@ -88,14 +88,13 @@ TEST_CASE("Output that cannot be written is an error of every sub-command") {
     std::istringstream in("{}\n");
     std::ostringstream err;
     std::ostream full(nullptr);  // Every write fails.
-    cmd::interpret::Console console{in, full, err};
-    cmd::interpret::CommandLine line("karmada-interpret");
+    tool::Console console{in, full, err};
+    tool::CommandLine line(cmd::interpret::ThisProgram(), "karmada-interpret");
     cmd::interpret::AddAllCommands(line);
     std::vector<const char*> argv = {"karmada-interpret"};
     for (const std::string& argument : arguments) argv.push_back(argument.c_str());
     INFO(arguments[0]);
-    CHECK(line.Run(static_cast<int>(argv.size()), argv.data(), console) ==
-          cmd::interpret::ExitCode::kUnusable);
+    CHECK(line.Run(static_cast<int>(argv.size()), argv.data(), console) == 2);
     CHECK(err.str() == "error: standard output could not be written\n");
   }
 }

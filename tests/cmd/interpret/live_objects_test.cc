@@ -1,5 +1,5 @@
 // Reading objects of running clusters: kubeconfig, namespace, TYPE/NAME.
-#include "cmd/interpret/live_objects.h"
+#include "tool/live_objects.h"
 
 #include <catch2/catch.hpp>
 #include <string>
@@ -38,7 +38,7 @@ void CreateAll(const std::string& kubeconfig, const std::vector<std::string>& ma
   REQUIRE(discovery.ok());
   for (const std::string& manifest : manifests) {
     const kube::Object object(yaml::Parse(manifest).value());
-    const auto resource = cmd::interpret::FindResource(*discovery, object.kind());
+    const auto resource = tool::FindResource(*discovery, object.kind());
     REQUIRE(resource.ok());
     const auto created = client.Create(*resource, object, {}, {});
     INFO(created.status());
@@ -73,9 +73,9 @@ spec:
 }  // namespace
 
 TEST_CASE("TYPE/NAME is taken apart, and paths are not mistaken for it") {
-  CHECK(cmd::interpret::ParseLiveReference("deploy/web")->name == "web");
+  CHECK(tool::ParseLiveReference("deploy/web")->name == "web");
   for (const char* text : {"web", "/web", "deploy/", "a/b/c", "./web"}) {
-    CHECK_FALSE(cmd::interpret::ParseLiveReference(text).ok());
+    CHECK_FALSE(tool::ParseLiveReference(text).ok());
   }
 }
 
@@ -86,7 +86,7 @@ TEST_CASE("A type is a plural, a kind or a short name, with its group when that 
       Served({"apps", "v1", "Deployment"}, "deployments", {"deploy"}, true),
       Served({"example.io", "v1", "Deployment"}, "deployments", {}, true)};
   const auto found = [&](absl::string_view type) {
-    const auto resource = cmd::interpret::FindResource(discovery, type);
+    const auto resource = tool::FindResource(discovery, type);
     return resource.ok() ? resource->gvr().ToString() : std::string(resource.status().message());
   };
   for (const char* type :

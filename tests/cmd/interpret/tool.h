@@ -8,8 +8,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
-#include "cmd/interpret/command.h"
-#include "cmd/interpret/console.h"
+#include "cmd/interpret/all_commands.h"
+#include "tool/command.h"
+#include "tool/console.h"
 
 namespace tests {
 
@@ -23,14 +24,13 @@ inline Ran RunTool(const std::vector<std::string>& arguments, const std::string&
                    bool colours = false) {
   std::istringstream in(input);
   std::ostringstream out, err;
-  cmd::interpret::Console console{in, out, err, cmd::interpret::Colours(colours),
-                                  cmd::interpret::Colours(colours)};
-  cmd::interpret::CommandLine line("karmada-interpret");
+  tool::Console console{in, out, err, tool::Colours(colours), tool::Colours(colours)};
+  tool::CommandLine line(cmd::interpret::ThisProgram(), "karmada-interpret");
   cmd::interpret::AddAllCommands(line);
   std::vector<const char*> argv = {"karmada-interpret"};
   for (const std::string& argument : arguments) argv.push_back(argument.c_str());
-  const auto code = line.Run(static_cast<int>(argv.size()), argv.data(), console);
-  return {static_cast<int>(code), out.str(), err.str()};
+  const int code = line.Run(static_cast<int>(argv.size()), argv.data(), console);
+  return {code, out.str(), err.str()};
 }
 
 // Returns a customization "widgets" of Widgets with one script, whose lines begin at line 11 and

@@ -1,4 +1,4 @@
-#include "cmd/interpret/documents.h"
+#include "tool/documents.h"
 
 #include <catch2/catch.hpp>
 #include <sstream>
@@ -6,12 +6,12 @@
 
 #include "tests/support/temp_directory.h"
 
-namespace cmd::interpret {
+namespace tool {
 namespace {
 
 std::vector<int> LinesOf(absl::string_view text) {
   std::vector<int> lines;
-  for (const DocumentText& part : SplitDocuments(text)) lines.push_back(part.line);
+  for (const tool::DocumentText& part : tool::SplitDocuments(text)) lines.push_back(part.line);
   return lines;
 }
 
@@ -31,22 +31,22 @@ TEST_CASE("A stream is split where a line begins with three dashes, blank parts 
 }
 
 TEST_CASE("Documents know their file, number and line") {
-  const auto documents = ParseDocuments("web.yaml", "a: 1\n---\nb: 2\n");
+  const auto documents = tool::ParseDocuments("web.yaml", "a: 1\n---\nb: 2\n");
   REQUIRE(documents.ok());
   REQUIRE(documents->size() == 2);
   CHECK((*documents)[1].Where() == "web.yaml, document 2, line 2");
   CHECK((*documents)[1].value["b"].AsInt() == 2);
-  CHECK(ParseDocuments("web.yaml", "a: 1\n")->front().Where() == "web.yaml");
+  CHECK(tool::ParseDocuments("web.yaml", "a: 1\n")->front().Where() == "web.yaml");
 }
 
 TEST_CASE("What cannot be parsed is reported with file, document and the line in the file") {
-  const auto documents = ParseDocuments("web.yaml", "a: 1\n---\nb: 2\n c: [\n");
+  const auto documents = tool::ParseDocuments("web.yaml", "a: 1\n---\nb: 2\n c: [\n");
   CHECK_THAT(std::string(documents.status().message()),
              Catch::StartsWith("web.yaml, document 2: invalid YAML at line 4"));
 }
 
 TEST_CASE("JSON is read, and lists become their items") {
-  const auto documents = ParseDocuments(
+  const auto documents = tool::ParseDocuments(
       "-", R"({"kind":"PodList","items":[{"kind":"Pod"},{"kind":"Pod","metadata":{"name":"b"}}]})");
   REQUIRE(documents.ok());
   REQUIRE(documents->size() == 2);
@@ -57,16 +57,17 @@ TEST_CASE("JSON is read, and lists become their items") {
 TEST_CASE("A directory means its manifests, and those below only when asked") {
   const tests::TempDirectory dir;
   for (const char* name : {"b.yaml", "a.json", "c.txt", "sub/d.yml"}) dir.Write(name, "a: 1");
-  CHECK(Joined(FindFiles({dir.path()}, false).value(), dir.path()) == "a.json b.yaml ");
-  CHECK(Joined(FindFiles({dir.path()}, true).value(), dir.path()) == "a.json b.yaml sub/d.yml ");
-  CHECK(absl::IsNotFound(FindFiles({dir.path() + "/none"}, false).status()));
+  CHECK(Joined(tool::FindFiles({dir.path()}, false).value(), dir.path()) == "a.json b.yaml ");
+  CHECK(Joined(tool::FindFiles({dir.path()}, true).value(), dir.path()) ==
+        "a.json b.yaml sub/d.yml ");
+  CHECK(absl::IsNotFound(tool::FindFiles({dir.path() + "/none"}, false).status()));
 }
 
 TEST_CASE("Standard input is read once") {
   std::istringstream in("a: 1");
-  DocumentReader reader(in);
+  tool::DocumentReader reader(in);
   CHECK(reader.Documents("-")->front().file == "standard input");
   CHECK(absl::IsInvalidArgument(reader.Documents("-").status()));
 }
 
-}  // namespace cmd::interpret
+}  // namespace tool

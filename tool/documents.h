@@ -1,7 +1,7 @@
 // Reads YAML and JSON from files, directories and standard input, and keeps file, document and line
 // for messages.
-#ifndef CMD_INTERPRET_DOCUMENTS_H_
-#define CMD_INTERPRET_DOCUMENTS_H_
+#ifndef TOOL_DOCUMENTS_H_
+#define TOOL_DOCUMENTS_H_
 
 #include <istream>
 #include <memory>
@@ -12,7 +12,7 @@
 #include "absl/strings/string_view.h"
 #include "base/json.h"
 
-namespace cmd::interpret {
+namespace tool {
 
 // One document of a file.
 struct Document {
@@ -87,6 +87,6 @@ class DocumentReader {
 // Returns the name of a path in messages: "standard input" for "-".
 std::string DisplayName(const std::string& path);
 
-}  // namespace cmd::interpret
+}  // namespace tool
 
-#endif  // CMD_INTERPRET_DOCUMENTS_H_
+#endif  // TOOL_DOCUMENTS_H_

@@ -1,4 +1,4 @@
-#include "cmd/interpret/documents.h"
+#include "tool/documents.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -13,7 +13,7 @@
 #include "base/status.h"
 #include "base/yaml.h"
 
-namespace cmd::interpret {
+namespace tool {
 namespace {
 
 namespace fs = std::filesystem;
@@ -225,4 +225,4 @@ absl::StatusOr<std::vector<Document>> DocumentReader::DocumentsOf(
   return all;
 }
 
-}  // namespace cmd::interpret
+}  // namespace tool

@@ -1,6 +1,6 @@
-// The command line of karmada-interpret: sub-commands, help, exit codes.
-#ifndef CMD_INTERPRET_COMMAND_H_
-#define CMD_INTERPRET_COMMAND_H_
+// The command line of a program for people: sub-commands, help, exit codes.
+#ifndef TOOL_COMMAND_H_
+#define TOOL_COMMAND_H_
 
 #include <functional>
 #include <memory>
@@ -9,21 +9,32 @@
 #include <utility>
 
 #include "absl/status/statusor.h"
-#include "cmd/interpret/console.h"
+#include "absl/strings/string_view.h"
 #include "config/command_line.h"
+#include "tool/console.h"
 
 namespace CLI {
 class App;
 }
 
-namespace cmd::interpret {
+namespace tool {
 
+// How a command ended. The number that a shell sees is the program's choice.
 enum class ExitCode {
-  kFine = 0,
+  kFine,
   // It was done, with a bad result: a mistake found, a failed test, an operation's error.
-  kFailed = 1,
+  kFailed,
   // It could not be done: a wrong flag, an unreadable file, an unreachable server.
-  kUnusable = config::kUsageExitCode,
+  kUnusable,
+};
+
+// What differs from program to program.
+struct Program {
+  std::string name;                       // "karmada-interpret"
+  std::string description;                // For the beginning of --help.
+  std::string footer;                     // For its end; %prog% is replaced by the program's name.
+  int failed = 1;                         // The number for kFailed.
+  int unusable = config::kUsageExitCode;  // The number for kUnusable.
 };
 
 // A sub-command that is ready to run. An error means an input that cannot be used: kUnusable.
@@ -31,15 +42,15 @@ using Action = std::function<absl::StatusOr<ExitCode>(Console&)>;
 
 class CommandLine {
  public:
-  // `program` is how the user called it; for a kubectl plugin, help says "kubectl
+  // `path` is how the user called the program; for a kubectl plugin, help says "kubectl
   // karmada-interpret".
-  explicit CommandLine(const std::string& program);
+  CommandLine(Program program, absl::string_view path);
   ~CommandLine();
   CommandLine(const CommandLine&) = delete;
   CommandLine& operator=(const CommandLine&) = delete;
 
   // "karmada-interpret" or "kubectl karmada-interpret".
-  const std::string& program() const { return program_; }
+  const std::string& program() const { return called_; }
 
   // Declares a sub-command. `examples` end its help; %prog% in them is replaced by the program's
   // name.
@@ -53,21 +64,21 @@ class CommandLine {
     on_parsed_ = std::move(on_parsed);
   }
 
-  // Parses and runs. Help goes to `out`, errors to `err`. Returns kUnusable when `out` cannot be
-  // written.
-  ExitCode Run(int argc, const char* const* argv, Console& console);
+  // Parses and runs. Help goes to `out`, errors to `err`. Returns the number to exit with: that for
+  // kUnusable also when `out` cannot be written.
+  int Run(int argc, const char* const* argv, Console& console);
 
  private:
-  std::string program_;
+  ExitCode RunCommand(int argc, const char* const* argv, Console& console);
+
+  Program program_;
+  std::string called_;
   std::unique_ptr<CLI::App> app_;
   Action action_;
   std::optional<int> verbosity_;
   std::function<void(std::optional<int>)> on_parsed_;
 };
 
-// Adds all sub-commands of this program.
-void AddAllCommands(CommandLine& line);
+}  // namespace tool
 
-}  // namespace cmd::interpret
-
-#endif  // CMD_INTERPRET_COMMAND_H_
+#endif  // TOOL_COMMAND_H_

@@ -1,13 +1,13 @@
 // Formats columns of text as kubectl does.
-#ifndef CMD_INTERPRET_TABLE_H_
-#define CMD_INTERPRET_TABLE_H_
+#ifndef TOOL_TABLE_H_
+#define TOOL_TABLE_H_
 
 #include <string>
 #include <vector>
 
-#include "cmd/interpret/console.h"
+#include "tool/console.h"
 
-namespace cmd::interpret {
+namespace tool {
 
 class Table {
  public:
@@ -23,6 +23,6 @@ class Table {
   std::vector<std::vector<std::string>> rows_;
 };
 
-}  // namespace cmd::interpret
+}  // namespace tool
 
-#endif  // CMD_INTERPRET_TABLE_H_
+#endif  // TOOL_TABLE_H_

@@ -1,11 +1,11 @@
-#include "cmd/interpret/table.h"
+#include "tool/table.h"
 
 #include <algorithm>
 #include <cstddef>
 
 #include "absl/strings/str_cat.h"
 
-namespace cmd::interpret {
+namespace tool {
 namespace {
 
 constexpr size_t kGap = 3;
@@ -35,4 +35,4 @@ std::string Table::Text(const Colours& colours) const {
   return text;
 }
 
-}  // namespace cmd::interpret
+}  // namespace tool

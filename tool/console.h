@@ -1,7 +1,7 @@
 // What a sub-command reads and writes: the standard streams or those of a test, with colours for
 // people.
-#ifndef CMD_INTERPRET_CONSOLE_H_
-#define CMD_INTERPRET_CONSOLE_H_
+#ifndef TOOL_CONSOLE_H_
+#define TOOL_CONSOLE_H_
 
 #include <istream>
 #include <ostream>
@@ -9,7 +9,7 @@
 
 #include "absl/strings/string_view.h"
 
-namespace cmd::interpret {
+namespace tool {
 
 // Styles text, or leaves it unchanged.
 class Colours {
@@ -52,6 +52,6 @@ void ShowProgress(Console& console, absl::string_view text);
 // Returns "1 case", "2 cases".
 std::string Count(size_t n, absl::string_view noun);
 
-}  // namespace cmd::interpret
+}  // namespace tool
 
-#endif  // CMD_INTERPRET_CONSOLE_H_
+#endif  // TOOL_CONSOLE_H_

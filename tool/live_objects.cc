@@ -1,4 +1,4 @@
-#include "cmd/interpret/live_objects.h"
+#include "tool/live_objects.h"
 
 #include <algorithm>
 #include <utility>
@@ -13,7 +13,7 @@
 #include "kube/client/http_transport.h"
 #include "kube/client/kubeconfig.h"
 
-namespace cmd::interpret {
+namespace tool {
 namespace {
 
 bool IsCalled(const kube::ApiResource& found, absl::string_view type) {
@@ -59,41 +59,38 @@ absl::StatusOr<kube::Resource> FindResource(const kube::Discovery& discovery,
   return best->resource;
 }
 
-struct LiveObjects::Connection {
-  Connection(std::shared_ptr<kube::Transport> transport, kube::ClientOptions options)
-      : client(std::move(transport), std::move(options), base::RealClock(), nullptr) {}
+LiveConnection::LiveConnection(std::shared_ptr<kube::Transport> transport,
+                               kube::ClientOptions options)
+    : client(std::move(transport), std::move(options), base::RealClock(), nullptr) {}
 
-  kube::Client client;
-  kube::Discovery discovery;
-  std::string ns;
-};
+absl::StatusOr<std::unique_ptr<LiveConnection>> Connect(const LiveOptions& options) {
+  ASSIGN_OR_RETURN(const kube::ConnectionConfig config,
+                   kube::LoadConnectionConfig({options.kubeconfig, options.context}));
+  ASSIGN_OR_RETURN(std::shared_ptr<kube::Transport> transport, kube::NewHttpTransport(config));
+  kube::ClientOptions client;
+  client.name = kube::WithoutUserInfo(config.server);
+  if (!options.program.empty()) {
+    client.user_agent = absl::StrCat(options.program, "/", config::Version());
+  }
+  auto connection = std::make_unique<LiveConnection>(std::move(transport), std::move(client));
+  ASSIGN_OR_RETURN(connection->discovery, kube::Discover(connection->client, base::StopToken()));
+  connection->ns = !options.ns.empty()                 ? options.ns
+                   : !config.default_namespace.empty() ? config.default_namespace
+                                                       : "default";
+  return connection;
+}
 
 LiveObjects::LiveObjects(LiveOptions options) : options_(std::move(options)) {}
 LiveObjects::~LiveObjects() = default;
 
-absl::StatusOr<LiveObjects::Connection*> LiveObjects::Connect() {
-  if (connection_ != nullptr) return connection_.get();
-  ASSIGN_OR_RETURN(const kube::ConnectionConfig config,
-                   kube::LoadConnectionConfig({options_.kubeconfig, options_.context}));
-  ASSIGN_OR_RETURN(std::shared_ptr<kube::Transport> transport, kube::NewHttpTransport(config));
-  kube::ClientOptions options;
-  options.name = kube::WithoutUserInfo(config.server);
-  options.user_agent = absl::StrCat("karmada-interpret/", config::Version());
-  auto connection = std::make_unique<Connection>(std::move(transport), std::move(options));
-  ASSIGN_OR_RETURN(connection->discovery, kube::Discover(connection->client, base::StopToken()));
-  connection->ns = !options_.ns.empty()                ? options_.ns
-                   : !config.default_namespace.empty() ? config.default_namespace
-                                                       : "default";
-  connection_ = std::move(connection);
-  return connection_.get();
-}
-
 absl::StatusOr<kube::Object> LiveObjects::Get(absl::string_view reference) {
   ASSIGN_OR_RETURN(const LiveReference parts, ParseLiveReference(reference));
-  ASSIGN_OR_RETURN(Connection* const connection, Connect());
-  ASSIGN_OR_RETURN(const kube::Resource resource, FindResource(connection->discovery, parts.type));
-  const std::string ns = resource.namespaced ? connection->ns : "";
-  return connection->client.Get(resource, {ns, parts.name}, base::StopToken());
+  if (connection_ == nullptr) {
+    ASSIGN_OR_RETURN(connection_, Connect(options_));
+  }
+  ASSIGN_OR_RETURN(const kube::Resource resource, FindResource(connection_->discovery, parts.type));
+  const std::string ns = resource.namespaced ? connection_->ns : "";
+  return connection_->client.Get(resource, {ns, parts.name}, base::StopToken());
 }
 
-}  // namespace cmd::interpret
+}  // namespace tool

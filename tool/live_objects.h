@@ -1,18 +1,21 @@
 // Finds objects of a running cluster as kubectl does, by TYPE/NAME, a kubeconfig and a namespace.
-#ifndef CMD_INTERPRET_LIVE_OBJECTS_H_
-#define CMD_INTERPRET_LIVE_OBJECTS_H_
+#ifndef TOOL_LIVE_OBJECTS_H_
+#define TOOL_LIVE_OBJECTS_H_
 
 #include <memory>
 #include <string>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "kube/client/client.h"
 #include "kube/client/rest_mapper.h"
+#include "kube/client/transport.h"
 #include "kube/meta/object.h"
 
-namespace cmd::interpret {
+namespace tool {
 
 struct LiveOptions {
+  std::string program;     // The name that servers see in User-Agent; "" sends none.
   std::string kubeconfig;  // "" stands for kubectl's defaults: $KUBECONFIG, ~/.kube/config.
   std::string context;     // "" stands for the current one.
   std::string ns;          // "" stands for that of the context, else "default".
@@ -32,6 +35,18 @@ absl::StatusOr<LiveReference> ParseLiveReference(absl::string_view text);
 absl::StatusOr<kube::Resource> FindResource(const kube::Discovery& discovery,
                                             absl::string_view type);
 
+// An API server that has been connected to, and what it serves.
+struct LiveConnection {
+  LiveConnection(std::shared_ptr<kube::Transport> transport, kube::ClientOptions options);
+
+  kube::Client client;
+  kube::Discovery discovery;
+  std::string ns;  // The namespace that LiveOptions stand for.
+};
+
+// Connects to the server that the options name, and runs discovery once.
+absl::StatusOr<std::unique_ptr<LiveConnection>> Connect(const LiveOptions& options);
+
 // Connects when the first object is requested; discovery is done once for all of them.
 class LiveObjects {
  public:
@@ -43,13 +58,10 @@ class LiveObjects {
   absl::StatusOr<kube::Object> Get(absl::string_view reference);
 
  private:
-  struct Connection;
-  absl::StatusOr<Connection*> Connect();
-
   LiveOptions options_;
-  std::unique_ptr<Connection> connection_;
+  std::unique_ptr<LiveConnection> connection_;
 };
 
-}  // namespace cmd::interpret
+}  // namespace tool
 
-#endif  // CMD_INTERPRET_LIVE_OBJECTS_H_
+#endif  // TOOL_LIVE_OBJECTS_H_

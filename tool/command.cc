@@ -1,4 +1,4 @@
-#include "cmd/interpret/command.h"
+#include "tool/command.h"
 
 #include <utility>
 
@@ -8,23 +8,15 @@
 #include "absl/strings/str_replace.h"
 #include "config/command_line.h"
 
-namespace cmd::interpret {
+namespace tool {
 namespace {
-
-constexpr char kProgram[] = "karmada-interpret";
-constexpr char kPlugin[] = "kubectl-karmada_interpret";
-constexpr char kFooter[] = R"(Exit codes:
-  0  fine
-  1  done, and the answer is bad: a mistake was found, a test failed, an operation failed
-  2  not done: a wrong flag, an unreadable file, an unreachable server
-
-"%prog% COMMAND --help" has examples.)";
 
 // Returns how the user called the program. kubectl finds plugins by their file name, which has
 // underscores where the command line has dashes.
-std::string NameOf(absl::string_view path) {
+std::string NameOf(const std::string& name, absl::string_view path) {
   const absl::string_view file = path.substr(path.rfind('/') + 1);
-  return file == kPlugin ? "kubectl karmada-interpret" : kProgram;
+  const std::string plugin = absl::StrCat("kubectl-", absl::StrReplaceAll(name, {{"-", "_"}}));
+  return file == plugin ? absl::StrCat("kubectl ", name) : name;
 }
 
 ExitCode Unusable(absl::string_view message, Console& console) {
@@ -41,15 +33,12 @@ ExitCode Written(ExitCode code, Console& console) {
 
 }  // namespace
 
-CommandLine::CommandLine(const std::string& program)
-    : program_(NameOf(program)),
-      app_(std::make_unique<CLI::App>("Checks, runs and tests what Karmada knows about kinds: "
-                                      "customizations in Lua, webhooks, the\n"
-                                      "shipped customizations and the built-in rules. Needs no "
-                                      "cluster.",
-                                      program_)) {
+CommandLine::CommandLine(Program program, absl::string_view path)
+    : program_(std::move(program)),
+      called_(NameOf(program_.name, path)),
+      app_(std::make_unique<CLI::App>(program_.description, called_)) {
   app_->require_subcommand(1);
-  app_->footer(absl::StrReplaceAll(kFooter, {{"%prog%", program_}}));
+  app_->footer(absl::StrReplaceAll(program_.footer, {{"%prog%", called_}}));
 }
 
 CommandLine::~CommandLine() = default;
@@ -57,7 +46,7 @@ CommandLine::~CommandLine() = default;
 CLI::App& CommandLine::Add(const std::string& name, const std::string& summary,
                            const std::string& examples) {
   CLI::App* app = app_->add_subcommand(name, summary);
-  app->footer(absl::StrReplaceAll(examples, {{"%prog%", program_}}));
+  app->footer(absl::StrReplaceAll(examples, {{"%prog%", called_}}));
   app->add_option("-v,--v", verbosity_,
                   "also write the log that a control plane would, up to this level")
       ->type_name("LEVEL");
@@ -68,7 +57,19 @@ void CommandLine::OnRun(CLI::App& app, Action action) {
   app.callback([this, action = std::move(action)] { action_ = action; });
 }
 
-ExitCode CommandLine::Run(int argc, const char* const* argv, Console& console) {
+int CommandLine::Run(int argc, const char* const* argv, Console& console) {
+  switch (RunCommand(argc, argv, console)) {
+    case ExitCode::kFine:
+      return 0;
+    case ExitCode::kFailed:
+      return program_.failed;
+    case ExitCode::kUnusable:
+      break;
+  }
+  return program_.unusable;
+}
+
+ExitCode CommandLine::RunCommand(int argc, const char* const* argv, Console& console) {
   config::AddHelpAndVersion(*app_);
   const absl::StatusOr<std::string> answer = config::ParseWords(*app_, argc, argv);
   if (!answer.ok()) {
@@ -87,4 +88,4 @@ ExitCode CommandLine::Run(int argc, const char* const* argv, Console& console) {
   return Unusable(done.status().message(), console);
 }
 
-}  // namespace cmd::interpret
+}  // namespace tool

@@ -1,4 +1,4 @@
-#include "cmd/interpret/console.h"
+#include "tool/console.h"
 
 #include <unistd.h>
 
@@ -10,7 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 
-namespace cmd::interpret {
+namespace tool {
 namespace {
 
 // Colours are off when NO_COLOR is set to something (no-color.org), and on a terminal without
@@ -62,4 +62,4 @@ std::string Count(size_t n, absl::string_view noun) {
   return absl::StrCat(n, " ", noun, n == 1 ? "" : "s");
 }
 
-}  // namespace cmd::interpret
+}  // namespace tool

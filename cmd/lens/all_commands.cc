@@ -1,0 +1,31 @@
+#include "cmd/lens/all_commands.h"
+
+#include "cmd/lens/why.h"
+
+namespace cmd::lens {
+namespace {
+
+constexpr char kFooter[] = R"(Exit codes:
+  0  fine: nothing hangs, nothing differs
+  1  not done: a wrong flag, an unreadable file, an unreachable server
+  2  done, and there is something to see: a template that does not arrive, a difference
+
+"%prog% COMMAND --help" has examples.)";
+
+}  // namespace
+
+tool::Program ThisProgram() {
+  return {.name = "karmada-lens",
+          .description =
+              "Shows what becomes of a template on its way from a Karmada control plane "
+              "to the members, and\nwhat stops it. Only reads.",
+          .footer = kFooter,
+          // As with other programs that compare for pull-request checks, 2 says that there is a
+          // difference, so that an error is 1.
+          .failed = 2,
+          .unusable = 1};
+}
+
+void AddAllCommands(tool::CommandLine& line) { AddWhy(line); }
+
+}  // namespace cmd::lens
