@@ -28,7 +28,7 @@ std::vector<kube::ObjectPtr> Ready(const std::vector<kube::ObjectPtr>& clusters)
 
 void NewKinds::SetServed(const std::set<kube::Gvk>& served, base::SteadyTime now) {
   for (const kube::Gvk& gvk : served) {
-    if (served_.count(gvk) == 0) waiting_[gvk] = {.since = now};
+    if (waits_ && served_.count(gvk) == 0) waiting_[gvk] = {.since = now};
   }
   served_ = served;
   std::erase_if(waiting_, [&](const auto& entry) { return served.count(entry.first) == 0; });

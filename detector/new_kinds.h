@@ -27,9 +27,11 @@ class NewKinds {
   static constexpr absl::Duration kLongestWait = absl::Seconds(30);
 
   // Once a cluster lists a kind, the others have two status rounds, at least 5 s, to list it too.
-  // `status_round` is how often their status is brought up to date.
+  // `status_round` is how often their status is brought up to date. When it is zero, nobody does
+  // that, and no kind waits.
   explicit NewKinds(absl::Duration status_round)
-      : patience_(std::max(2 * status_round, absl::Seconds(5))) {}
+      : waits_(status_round > absl::ZeroDuration()),
+        patience_(std::max(2 * status_round, absl::Seconds(5))) {}
 
   // Takes the kinds that the control plane serves now. Those of the first call count as new too:
   // they may have been defined while this process was down.
@@ -48,6 +50,7 @@ class NewKinds {
     base::SteadyTime first_listed = base::SteadyTime::InfiniteFuture();
   };
 
+  const bool waits_;
   // How long to wait for the other clusters once one lists the kind.
   const absl::Duration patience_;
   std::set<kube::Gvk> served_;

@@ -40,6 +40,13 @@ struct Fixture {
   }
 };
 
+TEST_CASE("Kinds: none waits where nobody brings the status of clusters up to date") {
+  NewKinds kinds(absl::ZeroDuration());
+  kinds.SetServed({kFoo}, {});
+  CHECK_FALSE(kinds.IsNew(kFoo));
+  CHECK_FALSE(kinds.MustWait(kFoo, {Cluster("m1", false)}, {}));
+}
+
 TEST_CASE_METHOD(Fixture, "a new kind waits until every ready cluster lists it") {
   CHECK_FALSE(kinds.IsNew(kDeployment));
   CHECK(kinds.IsNew(kFoo));
