@@ -1,5 +1,6 @@
 #include "cmd/lens/all_commands.h"
 
+#include "cmd/lens/plan.h"
 #include "cmd/lens/why.h"
 
 namespace cmd::lens {
@@ -26,6 +27,9 @@ tool::Program ThisProgram() {
           .unusable = 1};
 }
 
-void AddAllCommands(tool::CommandLine& line) { AddWhy(line); }
+void AddAllCommands(tool::CommandLine& line) {
+  AddPlan(line);
+  AddWhy(line);
+}
 
 }  // namespace cmd::lens

@@ -39,6 +39,7 @@ NEEDED = {
     "karmada-interpret run": RUN,
     "karmada-interpret test": ["widget-test.yaml"],
     "karmada-interpret bench": ["-"],
+    "karmada-lens plan": ["-f", "widget.yaml"],
     "karmada-lens why": ["deployment/web"],
 }
 # The same for some flags of all commands, and for some of one command (which then count alone).

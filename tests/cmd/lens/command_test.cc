@@ -11,7 +11,7 @@ using tests::Ran;
 using tests::RunLens;
 
 // All sub-commands that this program has beside `help` and `version`.
-constexpr const char* kCommands[] = {"why"};
+constexpr const char* kCommands[] = {"plan", "why"};
 
 TEST_CASE("Lens: help names the sub-commands and exit codes, and each has examples") {
   const Ran help = RunLens({"--help"});
@@ -26,8 +26,8 @@ TEST_CASE("Lens: help names the sub-commands and exit codes, and each has exampl
 }
 
 TEST_CASE("Lens: a wrong command line ends with 1, because 2 says that something was found") {
-  for (const char* words :
-       {"", "dance", "why", "why deployment/web -o xml", "why web --kubeconfig /nowhere"}) {
+  for (const char* words : {"", "dance", "plan", "plan -f /nowhere", "plan -f - --clusters many",
+                            "why", "why deployment/web -o xml", "why web --kubeconfig /nowhere"}) {
     INFO(words);
     const Ran ran = RunLens(absl::StrSplit(words, ' ', absl::SkipEmpty()));
     CHECK(ran.code == 1);

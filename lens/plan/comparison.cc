@@ -1,0 +1,138 @@
+#include "lens/plan/comparison.h"
+
+#include <algorithm>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include "base/yaml.h"
+#include "interpreter/customized/line_diff.h"
+#include "lens/plan/places.h"
+
+namespace lens::plan {
+namespace {
+
+using interpreter::customized::LineDiff;
+
+std::string TextOf(const kube::Object& object) {
+  return object.empty() ? "" : yaml::Write(object.root());
+}
+
+const ClusterShare* ShareOf(const TemplateOutcome* outcome, const std::string& cluster) {
+  if (outcome == nullptr) return nullptr;
+  const auto found = outcome->clusters.find(cluster);
+  return found == outcome->clusters.end() ? nullptr : &found->second;
+}
+
+// Returns whether the cluster has something. A cluster whose Work could not be made has a share
+// without a manifest.
+bool HasManifest(const ClusterShare* share) { return share != nullptr && !share->manifest.empty(); }
+
+Action ActionFor(const ClusterShare* before, const ClusterShare* after) {
+  const bool had = HasManifest(before), has = HasManifest(after);
+  if (!had) return has ? Action::kCreate : Action::kNone;
+  if (!has) return after == nullptr ? Action::kDelete : Action::kNone;
+  const bool same = before->manifest == after->manifest && before->suspended == after->suspended;
+  return same ? Action::kNone : Action::kChange;
+}
+
+ClusterChange Change(const std::string& cluster, const TemplateOutcome* was,
+                     const TemplateOutcome* becomes) {
+  const ClusterShare* before = ShareOf(was, cluster);
+  const ClusterShare* after = ShareOf(becomes, cluster);
+  ClusterChange change{.cluster = cluster, .action = ActionFor(before, after)};
+  if (before != nullptr) change.replicas_before = before->replicas;
+  if (after != nullptr) {
+    change.replicas_after = after->replicas;
+    change.overrides = after->overrides;
+    change.suspended = after->suspended;
+    change.manifest = after->manifest;
+  }
+  if (change.action == Action::kChange) {
+    change.diff = LineDiff(TextOf(before->manifest), TextOf(after->manifest));
+  } else if (change.action == Action::kCreate && !becomes->object.empty()) {
+    change.diff = LineDiff(TextOf(becomes->object), TextOf(after->manifest));
+  }
+  return change;
+}
+
+std::set<std::string> ClustersOf(const TemplateOutcome* a, const TemplateOutcome* b) {
+  std::set<std::string> names;
+  for (const TemplateOutcome* outcome : {a, b}) {
+    if (outcome == nullptr) continue;
+    for (const auto& [name, share] : outcome->clusters) names.insert(name);
+  }
+  return names;
+}
+
+const TemplateOutcome* Find(const Outcome& outcome, const ObjectId& id) {
+  const auto found = outcome.find(id);
+  return found == outcome.end() ? nullptr : &found->second;
+}
+
+}  // namespace
+
+absl::string_view NameOf(Action action) {
+  switch (action) {
+    case Action::kNone:
+      return "none";
+    case Action::kCreate:
+      return "create";
+    case Action::kChange:
+      return "change";
+    case Action::kDelete:
+      break;
+  }
+  return "delete";
+}
+
+Counts Plan::Count() const {
+  Counts counts;
+  for (const TemplateChange& change : templates) {
+    for (const ClusterChange& cluster : change.clusters) {
+      switch (cluster.action) {
+        case Action::kCreate:
+          ++counts.create;
+          break;
+        case Action::kChange:
+          ++counts.change;
+          break;
+        case Action::kDelete:
+          ++counts.remove;
+          break;
+        case Action::kNone:
+          // A cluster whose manifest could not be made has nothing that stays.
+          if (!cluster.manifest.empty()) ++counts.unchanged;
+      }
+    }
+  }
+  return counts;
+}
+
+std::vector<TemplateChange> Compare(const Outcome& before, const Outcome& after,
+                                    const std::vector<InputObject>& objects) {
+  const Places places(objects);
+  std::set<ObjectId> ids;
+  for (const Outcome* outcome : {&before, &after}) {
+    for (const auto& [id, ignored] : *outcome) ids.insert(id);
+  }
+  std::vector<TemplateChange> changes;
+  for (const ObjectId& id : ids) {
+    const TemplateOutcome* was = Find(before, id);
+    const TemplateOutcome* becomes = Find(after, id);
+    TemplateChange change{.id = id, .outcome = becomes != nullptr ? *becomes : *was};
+    change.place = places.Of(id);
+    change.policy_place = places.OfPolicy(change.outcome);
+    for (const std::string& cluster : ClustersOf(was, becomes)) {
+      change.clusters.push_back(Change(cluster, was, becomes));
+    }
+    changes.push_back(std::move(change));
+  }
+  std::sort(changes.begin(), changes.end(), [](const TemplateChange& a, const TemplateChange& b) {
+    return std::tie(a.id.ns, a.id.kind, a.id.name, a.id.group) <
+           std::tie(b.id.ns, b.id.kind, b.id.name, b.id.group);
+  });
+  return changes;
+}
+
+}  // namespace lens::plan

@@ -1,0 +1,318 @@
+// Settle looks at the whole state every few milliseconds. It is settled when the loops are idle,
+// every expected binding and Work is there (settling.h), and two looks in a row see that with the
+// same versions of all objects: a watch event that was under way at the first look has arrived by
+// the second, because the first one found the informers equal to the server. What fails for good,
+// such as an override whose path does not exist, never is complete: then the state counts as
+// settled when nothing has changed for a while.
+#include "lens/plan/dry_control_plane.h"
+
+#include <map>
+#include <utility>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/synchronization/mutex.h"
+#include "api/keys.h"
+#include "api/names.h"
+#include "api/resources.h"
+#include "base/clock.h"
+#include "base/status.h"
+#include "kube/client/http_transport.h"
+#include "kube/client/kubeconfig.h"
+#include "kube/meta/nearest_kind.h"
+#include "lens/plan/input.h"
+#include "lens/plan/settling.h"
+#include "sandbox/sim/kinds.h"
+#include "sandbox/sim/writes.h"
+
+namespace lens::plan {
+namespace {
+
+constexpr char kFieldManager[] = "karmada-lens";
+constexpr absl::Duration kLook = absl::Milliseconds(20);
+// Loops retry what fails after 5 ms, 10 ms and so on: what is not complete when nothing has changed
+// for so long fails again and again. A loop that has recorded a warning has tried already.
+constexpr absl::Duration kStandstill = absl::Seconds(3);
+constexpr absl::Duration kWarnedStandstill = absl::Seconds(1);
+constexpr absl::Duration kPatience = absl::Minutes(2);
+
+// Custom resources have a group with a dot in it that is not one of Kubernetes' own.
+bool MayBeCustom(const kube::Gvk& gvk) {
+  return absl::StrContains(gvk.group, '.') && !absl::EndsWith(gvk.group, ".k8s.io") &&
+         !api::IsKarmadaGroup(gvk.group);
+}
+
+std::string PluralOf(absl::string_view kind) {
+  const std::string name = absl::AsciiStrToLower(kind);
+  for (const char* ending : {"s", "x", "ch", "sh"}) {
+    if (absl::EndsWith(name, ending)) return name + "es";
+  }
+  const bool vowel = name.size() > 1 && absl::StrContains("aeiou", name[name.size() - 2]);
+  if (absl::EndsWith(name, "y") && !vowel) return name.substr(0, name.size() - 1) + "ies";
+  return name + "s";
+}
+
+std::string UnknownKind(const kube::Gvk& gvk, const std::vector<kube::Resource>& served) {
+  std::set<kube::Gvk> kinds;
+  for (const kube::Resource& resource : served) kinds.insert(resource.gvk);
+  std::string text = absl::StrCat("there is no kind ", gvk.kind, " in ", gvk.ApiVersion());
+  const std::optional<kube::Gvk> nearest = kube::NearestKind(gvk, kinds);
+  if (nearest.has_value()) {
+    absl::StrAppend(&text, "; did you mean ", nearest->kind, " in ", nearest->ApiVersion(), "?");
+  }
+  return text;
+}
+
+// Room for everything: the Cluster's capacity is not known.
+json::Value UnlimitedResources() {
+  return json::Value::Object(
+      {{"allocatable", json::Value::Object({{"cpu", "1000000"},
+                                            {"memory", "1000000Gi"},
+                                            {"ephemeral-storage", "1000000Gi"},
+                                            {"pods", "1000000"}})},
+       {"allocated", json::Value::Object({{"pods", "0"}})}});
+}
+
+json::Value EnablementsOf(const std::vector<kube::Resource>& resources) {
+  std::map<std::string, json::Value> by_version;
+  for (const kube::Resource& resource : resources) {
+    if (api::IsKarmadaGroup(resource.gvk.group)) continue;
+    json::Value& list =
+        by_version.try_emplace(resource.gvk.ApiVersion(), json::Value::Array()).first->second;
+    list.Append(json::Value::Object({{"name", resource.plural}, {"kind", resource.gvk.kind}}));
+  }
+  json::Value enablements = json::Value::Array();
+  for (auto& [version, list] : by_version) {
+    enablements.Append(json::Value::Object({{"groupVersion", version}, {"resources", list}}));
+  }
+  return enablements;
+}
+
+json::Value Condition(absl::string_view type) {
+  return json::Value::Object({{"type", type},
+                              {"status", "True"},
+                              {"reason", "Assumed"},
+                              {"message", ""},
+                              {"lastTransitionTime", kube::FormatTime(base::RealClock().Now())}});
+}
+
+// Returns the status with everything that it lacks.
+json::Value CompletedStatus(json::Value status, const std::vector<kube::Resource>& resources) {
+  if (!status.is_object()) status = json::Value::Object();
+  if (status["conditions"].empty()) {
+    status.Set("conditions", json::Value::Array({Condition(api::kClusterReady),
+                                                 Condition(api::kCompleteApiEnablements)}));
+  }
+  if (status["apiEnablements"].empty()) status.Set("apiEnablements", EnablementsOf(resources));
+  if (status["resourceSummary"].empty()) status.Set("resourceSummary", UnlimitedResources());
+  return status;
+}
+
+// Removes what a server sets, so that objects that were read from one can be applied.
+void RemoveServerFields(kube::Object& object) {
+  for (const char* field :
+       {"uid", "resourceVersion", "generation", "creationTimestamp", "deletionTimestamp",
+        "deletionGracePeriodSeconds", "selfLink", "managedFields"}) {
+    object.Erase({"metadata", field});
+  }
+}
+
+}  // namespace
+
+// Gives templates their uids. Other objects keep those that the server has chosen: a binding that
+// is made again must not be mistaken for its predecessor. Thread-safe.
+class DryControlPlane::Uids {
+ public:
+  void Remember(const kube::Object& object) {
+    if (object.uid().empty()) return;
+    absl::MutexLock lock(&mu_);
+    given_[ObjectId::Of(object)] = std::string(object.uid());
+  }
+
+  // An admission step.
+  absl::Status Admit(const sandbox::AdmissionRequest& request, kube::Object& object) const {
+    if (request.verb != sandbox::Verbs::kCreate) return absl::OkStatus();
+    const kube::Gvk& gvk = request.resource.gvk;
+    const bool is_template =
+        !api::IsKarmadaGroup(gvk.group) && gvk != api::Namespaces().gvk && gvk.kind != "Event";
+    if (is_template) object.Set({"metadata", "uid"}, UidOf(object));
+    return absl::OkStatus();
+  }
+
+ private:
+  std::string UidOf(const kube::Object& object) const {
+    const ObjectId id = ObjectId::Of(object);
+    absl::MutexLock lock(&mu_);
+    const auto found = given_.find(id);
+    if (found != given_.end()) return found->second;
+    const uint32_t hash = api::Fnv1a32(absl::StrCat(id.group, "/", id.ToString()));
+    return absl::StrFormat("%08x-0000-4000-8000-%012x", hash, hash);
+  }
+
+  mutable absl::Mutex mu_;
+  std::map<ObjectId, std::string> given_ ABSL_GUARDED_BY(mu_);
+};
+
+DryControlPlane::DryControlPlane(config::Options options, std::unique_ptr<sandbox::Fleet> fleet)
+    : options_(std::move(options)), uids_(std::make_shared<Uids>()), fleet_(std::move(fleet)) {
+  backend().AddAdmission(
+      [uids = uids_](const sandbox::AdmissionRequest& request, kube::Object& object) {
+        return uids->Admit(request, object);
+      });
+}
+
+kube::Object AssumedDefinition(const kube::Gvk& gvk, bool namespaced) {
+  const std::string plural = PluralOf(gvk.kind);
+  kube::Object definition = kube::Object::Make(sandbox::kinds::Definitions().gvk,
+                                               {"", absl::StrCat(plural, ".", gvk.group)});
+  const json::Value schema = json::Value::Object(
+      {{"openAPIV3Schema", json::Value::Object({{"type", "object"},
+                                                {"x-kubernetes-preserve-unknown-fields", true}})}});
+  const json::Value version = json::Value::Object(
+      {{"name", gvk.version},
+       {"served", true},
+       {"storage", true},
+       {"subresources", json::Value::Object({{"status", json::Value::Object()}})},
+       {"schema", schema}});
+  definition.Set(
+      {"spec"},
+      json::Value::Object(
+          {{"group", gvk.group},
+           {"scope", namespaced ? "Namespaced" : "Cluster"},
+           {"names", json::Value::Object({{"kind", gvk.kind},
+                                          {"listKind", absl::StrCat(gvk.kind, "List")},
+                                          {"plural", plural},
+                                          {"singular", absl::AsciiStrToLower(gvk.kind)}})},
+           {"versions", json::Value::Array({version})}}));
+  return definition;
+}
+
+absl::StatusOr<std::unique_ptr<DryControlPlane>> DryControlPlane::Start(config::Options options) {
+  sandbox::FleetOptions fleet;
+  fleet.members = 0;
+  ASSIGN_OR_RETURN(std::unique_ptr<sandbox::Fleet> started, sandbox::Fleet::Start(fleet));
+  // Nobody reports what clusters serve: their status is there from the beginning.
+  options.clusters.status_update_frequency = absl::ZeroDuration();
+  return std::unique_ptr<DryControlPlane>(
+      new DryControlPlane(std::move(options), std::move(started)));
+}
+
+absl::StatusOr<kube::Resource> DryControlPlane::ResourceFor(const kube::Object& object) {
+  const kube::Gvk gvk = object.gvk();
+  const kube::Resource known = backend().Find(gvk);
+  if (!known.gvk.empty()) return known;
+  if (!MayBeCustom(gvk)) return absl::NotFoundError(UnknownKind(gvk, backend().Resources()));
+  RETURN_IF_ERROR(
+      base::Annotate(sandbox::EnsureObject(backend(), sandbox::kinds::Definitions().gvr(),
+                                           AssumedDefinition(gvk, !object.ns().empty())),
+                     "serving the kind ", gvk.kind, " of ", gvk.ApiVersion()));
+  assumed_.insert(gvk);
+  const kube::Resource served = backend().Find(gvk);
+  if (!served.gvk.empty()) return served;
+  return absl::NotFoundError(UnknownKind(gvk, backend().Resources()));
+}
+
+absl::Status DryControlPlane::EnsureNamespace(const std::string& name) {
+  return sandbox::EnsureObject(backend(), api::Namespaces().gvr(),
+                               kube::Object::Make(api::Namespaces().gvk, {"", name}));
+}
+
+absl::Status DryControlPlane::Apply(kube::Object object) {
+  ASSIGN_OR_RETURN(const kube::Resource resource, ResourceFor(object));
+  if (resource.namespaced && object.ns().empty()) object.Set({"metadata", "namespace"}, "default");
+  if (!resource.namespaced) object.Erase({"metadata", "namespace"});
+  if (resource.namespaced) RETURN_IF_ERROR(EnsureNamespace(std::string(object.ns())));
+  uids_->Remember(object);
+  RemoveServerFields(object);
+  if (resource.gvk.kind == api::Clusters().gvk.kind && resource.gvr() == api::Clusters().gvr()) {
+    return ApplyCluster(object);
+  }
+  sandbox::PatchRequest request;
+  request.type = sandbox::PatchRequest::Type::kApply;
+  request.field_manager = kFieldManager;
+  request.force = true;
+  object.Erase({"status"});
+  request.patch = object.root();
+  return backend().Patch(resource.gvr(), object.key(), request).status();
+}
+
+absl::Status DryControlPlane::ApplyCluster(const kube::Object& given) {
+  kube::Object cluster = given;
+  if (cluster.spec()["syncMode"].AsString().empty()) cluster.Set({"spec", "syncMode"}, "Push");
+  cluster.Erase({"metadata", "finalizers"});
+  cluster.Erase({"status"});
+  RETURN_IF_ERROR(EnsureNamespace(api::ExecutionNamespace(cluster.name())));
+  const kube::Gvr clusters = api::Clusters().gvr();
+  sandbox::PatchRequest request;
+  request.type = sandbox::PatchRequest::Type::kApply;
+  request.field_manager = kFieldManager;
+  request.force = true;
+  request.patch = cluster.root();
+  ASSIGN_OR_RETURN(const kube::ObjectPtr applied,
+                   backend().Patch(clusters, cluster.key(), request));
+  return sandbox::WriteStatus(backend(), clusters, *applied,
+                              CompletedStatus(given.status(), backend().Resources()));
+}
+
+absl::Status DryControlPlane::Delete(const kube::Object& object) {
+  ASSIGN_OR_RETURN(const kube::Resource resource, ResourceFor(object));
+  kube::ObjectKey key = object.key();
+  if (resource.namespaced && key.ns.empty()) key.ns = "default";
+  return sandbox::UnlessGone(backend().Delete(resource.gvr(), key, {}).status());
+}
+
+absl::Status DryControlPlane::StartLoops() {
+  ASSIGN_OR_RETURN(const std::string kubeconfig, fleet_->Kubeconfig("karmada"));
+  ASSIGN_OR_RETURN(const kube::ConnectionConfig config, kube::ParseKubeconfig(kubeconfig, ".", ""));
+  ASSIGN_OR_RETURN(std::shared_ptr<kube::Transport> transport, kube::NewHttpTransport(config));
+  loops_ = std::make_unique<DryLoops>(std::move(transport), options_);
+  return loops_->Start();
+}
+
+absl::StatusOr<std::string> DryControlPlane::Versions() {
+  std::string versions;
+  for (const kube::Resource& resource : backend().Resources()) {
+    const auto objects = backend().List(resource.gvr(), "", kube::LabelSelector());
+    if (!objects.ok()) continue;  // Reviews cannot be listed.
+    for (const kube::ObjectPtr& object : *objects) {
+      if (resource.gvk.kind == "Event") continue;
+      absl::StrAppend(&versions, object->uid(), object->resource_version(), ",");
+    }
+  }
+  return versions;
+}
+
+absl::Status DryControlPlane::Settle(const base::StopToken& stop) {
+  if (loops_ == nullptr) RETURN_IF_ERROR(StartLoops());
+  const base::Clock& clock = base::RealClock();
+  const base::SteadyTime deadline = clock.SteadyNow() + kPatience;
+  base::SteadyTime changed = clock.SteadyNow();
+  std::string last;
+  bool was_settled = false;
+  while (clock.SteadyNow() < deadline) {
+    RETURN_IF_ERROR(loops_->result());
+    ASSIGN_OR_RETURN(std::string now, Versions());
+    const bool same = now == last;
+    if (!same) changed = clock.SteadyNow();
+    const bool idle = loops_->IsIdle(backend());
+    const bool settled = idle && IsComplete(backend(), options_);
+    if (same && settled && was_settled) return absl::OkStatus();
+    const bool warned = !loops_->Warnings().empty();
+    const absl::Duration standstill = warned ? kWarnedStandstill : kStandstill;
+    if (same && idle && clock.SteadyNow() - changed > standstill) return absl::OkStatus();
+    last = std::move(now);
+    was_settled = settled;
+    if (!clock.SleepFor(kLook, stop)) return absl::CancelledError("the plan was stopped");
+  }
+  return absl::DeadlineExceededError(
+      "the simulated control plane has not come to rest within two minutes");
+}
+
+std::vector<LoopWarning> DryControlPlane::Warnings() const {
+  return loops_ == nullptr ? std::vector<LoopWarning>() : loops_->Warnings();
+}
+
+}  // namespace lens::plan

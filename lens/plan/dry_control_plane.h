@@ -1,0 +1,80 @@
+// A simulated control plane for a plan: it takes manifests and Clusters, and the daemon's loops and
+// the sandbox's scheduler turn them into bindings and Works. No member is needed or connected to.
+//
+//   ASSIGN_OR_RETURN(auto plane, DryControlPlane::Start({}));
+//   RETURN_IF_ERROR(plane->Apply(object));
+//   RETURN_IF_ERROR(plane->Settle(stop));
+//   ... plane->backend() ...
+#ifndef LENS_PLAN_DRY_CONTROL_PLANE_H_
+#define LENS_PLAN_DRY_CONTROL_PLANE_H_
+
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "base/stop_token.h"
+#include "config/options.h"
+#include "kube/meta/object.h"
+#include "lens/plan/dry_loops.h"
+#include "sandbox/fleet.h"
+
+namespace lens::plan {
+
+class DryControlPlane {
+ public:
+  // Starts the server and the scheduler; the loops start with the first Settle.
+  static absl::StatusOr<std::unique_ptr<DryControlPlane>> Start(config::Options options);
+
+  sandbox::Backend& backend() { return fleet_->control_plane().backend(); }
+
+  // Returns how the object's kind is served. A kind of an unknown group is assumed to be a custom
+  // resource, and is served from then on: namespaced if the object has a namespace. kNotFound for
+  // unknown kinds of Kubernetes' and Karmada's own groups.
+  absl::StatusOr<kube::Resource> ResourceFor(const kube::Object& object);
+  // The kinds that ResourceFor has assumed.
+  const std::set<kube::Gvk>& assumed_kinds() const { return assumed_; }
+
+  // Creates the object or makes it what is given, as `kubectl apply --server-side` does. It gets
+  // its uid, or one that follows from its name: the scheduler breaks ties by it, so that equal
+  // inputs have equal results. A missing namespace is created. Clusters get an execution namespace
+  // and, unless given, a status: ready, with every API that this server has and with room for
+  // everything.
+  absl::Status Apply(kube::Object object);
+  // Deletes the object if it exists.
+  absl::Status Delete(const kube::Object& object);
+
+  // Blocks until nothing changes any more: no loop has anything to do, and everything that policies
+  // select is placed and rendered, or cannot be. kDeadlineExceeded after two minutes.
+  absl::Status Settle(const base::StopToken& stop);
+
+  // Returns the warnings of the loops that hold.
+  std::vector<LoopWarning> Warnings() const;
+
+ private:
+  DryControlPlane(config::Options options, std::unique_ptr<sandbox::Fleet> fleet);
+
+  absl::Status EnsureNamespace(const std::string& name);
+  absl::Status ApplyCluster(const kube::Object& cluster);
+  absl::Status StartLoops();
+  // Returns a text that changes with every change of an object.
+  absl::StatusOr<std::string> Versions();
+
+  class Uids;
+
+  const config::Options options_;
+  const std::shared_ptr<Uids> uids_;  // Shared with the server.
+  std::unique_ptr<sandbox::Fleet> fleet_;
+  std::set<kube::Gvk> assumed_;
+  std::unique_ptr<DryLoops> loops_;  // Destroyed before the server.
+};
+
+// Returns the definition of a custom resource of this kind that accepts any object.
+kube::Object AssumedDefinition(const kube::Gvk& gvk, bool namespaced);
+
+}  // namespace lens::plan
+
+#endif  // LENS_PLAN_DRY_CONTROL_PLANE_H_

@@ -1,0 +1,31 @@
+// Makes a plan: what clusters would get of manifests and policies that are not applied yet.
+#ifndef LENS_PLAN_PLAN_H_
+#define LENS_PLAN_PLAN_H_
+
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "base/stop_token.h"
+#include "config/options.h"
+#include "lens/plan/comparison.h"
+#include "lens/plan/input.h"
+
+namespace lens::plan {
+
+struct PlanRequest {
+  std::vector<InputObject> objects;
+  // What is there now: the manifests that `objects` take the place of, which are propagated first.
+  // What is only here is deleted. Empty: nothing is there.
+  std::vector<InputObject> base;
+  // So many clusters, "member1" and so on, take part beside those that the objects define.
+  int clusters = 0;
+  config::Options daemon;
+};
+
+// Blocks for about a second. kInvalidArgument has a line for each object that the control plane
+// would refuse, with its place; kDeadlineExceeded when the simulation does not come to rest.
+absl::StatusOr<Plan> MakePlan(const PlanRequest& request, const base::StopToken& stop);
+
+}  // namespace lens::plan
+
+#endif  // LENS_PLAN_PLAN_H_

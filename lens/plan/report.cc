@@ -1,0 +1,204 @@
+#include "lens/plan/report.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
+#include "base/yaml.h"
+
+namespace lens::plan {
+namespace {
+
+std::string InBrackets(const Place& place) {
+  return place.empty() ? "" : absl::StrCat("  (", place.ToString(), ")");
+}
+
+std::string Indented(absl::string_view text, absl::string_view indent) {
+  absl::ConsumeSuffix(&text, "\n");
+  std::string out;
+  for (const absl::string_view line : absl::StrSplit(text, '\n')) {
+    absl::StrAppend(&out, indent, line, "\n");
+  }
+  return out;
+}
+
+std::string PolicyLine(const TemplateChange& change) {
+  const TemplateOutcome& outcome = change.outcome;
+  if (outcome.policy_kind.empty()) {
+    return absl::StrCat("  follows ", absl::StrJoin(outcome.required_by, ", "), "\n");
+  }
+  std::string line = absl::StrCat("  policy ", outcome.policy_kind, " ", outcome.policy.ToString(),
+                                  InBrackets(change.policy_place));
+  if (!outcome.required_by.empty()) {
+    absl::StrAppend(&line, ", follows ", absl::StrJoin(outcome.required_by, ", "));
+  }
+  return line + "\n";
+}
+
+std::string ReplicasText(const ClusterChange& change) {
+  if (change.action == Action::kDelete || !change.replicas_after.has_value()) return "";
+  const int64_t after = *change.replicas_after;
+  const std::string unit = after == 1 ? " replica" : " replicas";
+  if (change.replicas_before.has_value() && *change.replicas_before != after) {
+    return absl::StrCat(", ", *change.replicas_before, " -> ", after, unit);
+  }
+  return absl::StrCat(", ", after, unit);
+}
+
+std::string ActionText(const ClusterChange& change, const tool::Colours& colours) {
+  switch (change.action) {
+    case Action::kCreate:
+      return colours.Green(absl::StrCat("+ ", change.cluster, ": create"));
+    case Action::kChange:
+      return colours.Yellow(absl::StrCat("~ ", change.cluster, ": change"));
+    case Action::kDelete:
+      return colours.Red(absl::StrCat("- ", change.cluster, ": delete"));
+    case Action::kNone:
+      break;
+  }
+  if (!change.manifest.empty()) return absl::StrCat("  ", change.cluster, ": no change");
+  return colours.Red(absl::StrCat("! ", change.cluster, ": nothing can be made for it"));
+}
+
+std::string ClusterText(const ClusterChange& change, const ReportOptions& options) {
+  std::string line = absl::StrCat("  ", ActionText(change, options.colours), ReplicasText(change));
+  if (change.suspended) absl::StrAppend(&line, ", suspended");
+  if (!change.overrides.empty() && change.action != Action::kDelete) {
+    absl::StrAppend(&line, ", ", absl::StrJoin(change.overrides, ", "));
+  }
+  line += "\n";
+  if (options.full && !change.manifest.empty() && change.action == Action::kCreate) {
+    return line + Indented(yaml::Write(change.manifest.root()), "      ");
+  }
+  if (change.diff.empty()) return line;
+  return line + Indented(options.colours.Diff(change.diff), "      ");
+}
+
+std::string DependencyLine(const TemplateOutcome& outcome) {
+  if (outcome.dependencies.empty()) return "";
+  return absl::StrCat("  needs ",
+                      absl::StrJoin(outcome.dependencies, ", ",
+                                    [](std::string* out, const api::DependentReference& one) {
+                                      absl::StrAppend(out, one.Describe());
+                                    }),
+                      "\n");
+}
+
+bool Differs(const TemplateChange& change) {
+  return std::any_of(change.clusters.begin(), change.clusters.end(),
+                     [](const ClusterChange& one) { return one.action != Action::kNone; });
+}
+
+std::string TemplateText(const TemplateChange& change, const ReportOptions& options) {
+  std::string text = absl::StrCat(options.colours.Bold(change.id.ToString()),
+                                  options.colours.Dim(InBrackets(change.place)), "\n",
+                                  PolicyLine(change), DependencyLine(change.outcome));
+  if (!change.outcome.not_scheduled.empty()) {
+    absl::StrAppend(&text, "  ", options.colours.Red("! in no cluster: "),
+                    change.outcome.not_scheduled, "\n");
+  }
+  for (const ClusterChange& cluster : change.clusters) {
+    text += ClusterText(cluster, options);
+  }
+  return text;
+}
+
+json::Value PlaceJson(const Place& place) {
+  if (place.empty()) return nullptr;
+  return json::Value::Object({{"file", place.file}, {"line", place.line}});
+}
+
+json::Value IntOrNull(const std::optional<int64_t>& number) {
+  return number.has_value() ? json::Value(*number) : json::Value();
+}
+
+json::Value ClusterJson(const ClusterChange& change) {
+  return json::Value::Object({{"name", change.cluster},
+                              {"action", NameOf(change.action)},
+                              {"replicasBefore", IntOrNull(change.replicas_before)},
+                              {"replicas", IntOrNull(change.replicas_after)},
+                              {"overrides", json::Value::Strings(change.overrides)},
+                              {"suspended", change.suspended},
+                              {"diff", change.diff},
+                              {"manifest", change.manifest.root()}});
+}
+
+json::Value ReferenceJson(const api::DependentReference& reference) {
+  auto value = json::Parse(reference.ToText());
+  return value.ok() ? *std::move(value) : json::Value();
+}
+
+json::Value PolicyJson(const TemplateChange& change) {
+  if (change.outcome.policy_kind.empty()) return nullptr;
+  return json::Value::Object({{"kind", change.outcome.policy_kind},
+                              {"namespace", change.outcome.policy.ns},
+                              {"name", change.outcome.policy.name},
+                              {"place", PlaceJson(change.policy_place)}});
+}
+
+json::Value TemplateJson(const TemplateChange& change) {
+  json::Value clusters = json::Value::Array(), needs = json::Value::Array();
+  for (const ClusterChange& cluster : change.clusters) clusters.Append(ClusterJson(cluster));
+  for (const auto& reference : change.outcome.dependencies) needs.Append(ReferenceJson(reference));
+  return json::Value::Object({{"apiVersion", change.outcome.api_version},
+                              {"kind", change.id.kind},
+                              {"namespace", change.id.ns},
+                              {"name", change.id.name},
+                              {"place", PlaceJson(change.place)},
+                              {"policy", PolicyJson(change)},
+                              {"notScheduled", change.outcome.not_scheduled},
+                              {"dependencies", std::move(needs)},
+                              {"requiredBy", json::Value::Strings(change.outcome.required_by)},
+                              {"clusters", std::move(clusters)}});
+}
+
+}  // namespace
+
+std::string TextOf(const Plan& plan, const ReportOptions& options) {
+  std::string text;
+  for (const TemplateChange& change : plan.templates) {
+    const bool shown = options.full || Differs(change) || !change.outcome.not_scheduled.empty();
+    if (shown) absl::StrAppend(&text, TemplateText(change, options), "\n");
+  }
+  const Counts counts = plan.Count();
+  const std::string numbers =
+      absl::StrCat(counts.create, " to create, ", counts.change, " to change, ", counts.remove,
+                   " to delete, ", counts.unchanged, " unchanged");
+  return absl::StrCat(text, options.colours.Bold("Plan: "),
+                      tool::Count(plan.templates.size(), "template"), ", ",
+                      tool::Count(plan.clusters, "cluster"), ": ", numbers, ".\n");
+}
+
+std::string WarningsOf(const Plan& plan, const tool::Colours& colours) {
+  std::string text;
+  for (const Finding& found : plan.findings) {
+    absl::StrAppend(&text, colours.Yellow("warning: "), found.place.ToString(),
+                    found.place.empty() ? "" : ": ", found.object, ": ", found.message, "\n");
+  }
+  return text;
+}
+
+json::Value JsonOf(const Plan& plan) {
+  json::Value templates = json::Value::Array(), warnings = json::Value::Array();
+  for (const TemplateChange& change : plan.templates) templates.Append(TemplateJson(change));
+  for (const Finding& found : plan.findings) {
+    warnings.Append(json::Value::Object({{"code", found.code},
+                                         {"object", found.object},
+                                         {"message", found.message},
+                                         {"place", PlaceJson(found.place)}}));
+  }
+  const Counts counts = plan.Count();
+  const auto number = [](size_t n) { return static_cast<int64_t>(n); };
+  return json::Value::Object(
+      {{"templates", std::move(templates)},
+       {"warnings", std::move(warnings)},
+       {"summary", json::Value::Object({{"clusters", number(plan.clusters)},
+                                        {"create", number(counts.create)},
+                                        {"change", number(counts.change)},
+                                        {"delete", number(counts.remove)},
+                                        {"unchanged", number(counts.unchanged)}})}});
+}
+
+}  // namespace lens::plan

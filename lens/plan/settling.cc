@@ -1,0 +1,111 @@
+#include "lens/plan/settling.h"
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "api/binding.h"
+#include "api/binding_scope.h"
+#include "api/keys.h"
+#include "api/names.h"
+#include "api/policy.h"
+#include "api/resource_selector.h"
+#include "api/resources.h"
+#include "detector/template_filter.h"
+#include "kube/meta/object.h"
+
+namespace lens::plan {
+namespace {
+
+constexpr char kDefaultScheduler[] = "default-scheduler";
+
+std::vector<kube::ObjectPtr> All(sandbox::Backend& backend, const kube::Resource& resource) {
+  auto objects = backend.List(resource.gvr(), "", kube::LabelSelector());
+  return objects.ok() ? *std::move(objects) : std::vector<kube::ObjectPtr>();
+}
+
+bool HasBinding(sandbox::Backend& backend, const kube::Object& object) {
+  const kube::Resource& bindings =
+      object.ns().empty() ? api::ClusterResourceBindings() : api::ResourceBindings();
+  const kube::ObjectKey key{std::string(object.ns()),
+                            api::BindingName(object.kind(), object.name())};
+  return backend.Get(bindings.gvr(), key).ok();
+}
+
+// Returns whether each object that the selector selects has a binding.
+bool AreBound(sandbox::Backend& backend, const api::ResourceSelector& selector,
+              const std::string& policy_ns, const detector::TemplateFilter& filter) {
+  const auto gvk = kube::ParseGvk(selector.api_version(), selector.kind());
+  if (!gvk.ok() || !filter.AllowsResource(*gvk)) return true;
+  const kube::Resource resource = backend.Find(*gvk);
+  if (resource.gvk.empty()) return true;
+  for (const kube::ObjectPtr& object : All(backend, resource)) {
+    if (!policy_ns.empty() && object->ns() != policy_ns) continue;
+    if (object->IsDeleting() || !filter.AllowsObject(*object)) continue;
+    if (selector.Rank(*object) == api::SelectorMatch::kNone) continue;
+    if (!HasBinding(backend, *object)) return false;
+  }
+  return true;
+}
+
+bool AreTemplatesBound(sandbox::Backend& backend, const detector::TemplateFilter& filter) {
+  for (const auto* policies : {&api::PropagationPolicies(), &api::ClusterPropagationPolicies()}) {
+    for (const kube::ObjectPtr& policy : All(backend, *policies)) {
+      if (policy->IsDeleting()) return false;
+      for (const auto& selector : api::PolicyView(*policy).ResourceSelectors()) {
+        if (!AreBound(backend, selector, std::string(policy->ns()), filter)) return false;
+      }
+    }
+  }
+  return true;
+}
+
+// Returns whether the scheduler has nothing more to say about the binding.
+bool IsPlaced(const kube::Object& binding) {
+  const api::BindingView view(binding);
+  const bool of_policy = !binding.Label(api::kPropagationPolicyIdLabel).empty() ||
+                         !binding.Label(api::kClusterPropagationPolicyIdLabel).empty();
+  const bool ours = view.SchedulerName().empty() || view.SchedulerName() == kDefaultScheduler;
+  if (!of_policy || !ours || view.IsSchedulingSuspended()) return true;
+  const json::Value* scheduled =
+      kube::FindCondition(binding.status()["conditions"], api::kBindingScheduled);
+  if (scheduled == nullptr) return false;
+  return (*scheduled)["status"].AsString() == "False" ||
+         view.SchedulerObservedGeneration() == binding.generation();
+}
+
+// Returns how many Works each binding has, by its key.
+template <class Scope>
+std::map<kube::ObjectKey, size_t> WorkCounts(const std::vector<kube::ObjectPtr>& works) {
+  std::map<kube::ObjectKey, size_t> counts;
+  for (const kube::ObjectPtr& work : works) ++counts[Scope::BindingOf(*work)];
+  return counts;
+}
+
+template <class Scope>
+bool AreDone(sandbox::Backend& backend, const std::vector<kube::ObjectPtr>& works) {
+  std::map<kube::ObjectKey, size_t> counts = WorkCounts<Scope>(works);
+  for (const kube::ObjectPtr& binding : All(backend, Scope::Bindings())) {
+    if (binding->IsDeleting() || !IsPlaced(*binding)) return false;
+    const api::BindingView view(*binding);
+    const size_t count = counts[binding->key()];
+    if (count < view.DispatchTargets().size()) return false;
+    // A cluster that is being evicted may have a Work and need not.
+    if (count > view.ExpectedClusters().size()) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+bool IsComplete(sandbox::Backend& backend, const config::Options& options) {
+  const auto filter = detector::TemplateFilter::Create(options.skipped_propagating_apis,
+                                                       options.skipped_propagating_namespaces);
+  if (!filter.ok() || !AreTemplatesBound(backend, *filter)) return false;
+  const std::vector<kube::ObjectPtr> works = All(backend, api::Works());
+  return AreDone<api::scope::Namespaced>(backend, works) &&
+         AreDone<api::scope::Cluster>(backend, works);
+}
+
+}  // namespace lens::plan

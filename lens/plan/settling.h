@@ -1,0 +1,19 @@
+// Determines whether a simulated control plane has done with every template what its policies ask
+// for.
+#ifndef LENS_PLAN_SETTLING_H_
+#define LENS_PLAN_SETTLING_H_
+
+#include "config/options.h"
+#include "sandbox/storage/backend.h"
+
+namespace lens::plan {
+
+// Returns whether every template that a policy selects has a binding, every binding has been placed
+// or refused by the scheduler in its present generation, and every cluster of a binding has a Work.
+// It may stay false for ever: a dependent override that does not exist, for example, keeps a
+// template without a binding.
+bool IsComplete(sandbox::Backend& backend, const config::Options& options);
+
+}  // namespace lens::plan
+
+#endif  // LENS_PLAN_SETTLING_H_
