@@ -36,6 +36,9 @@ class PolicyView {
   // Returns whether a change of the policy is only applied with the next change of each template.
   bool IsLazy() const { return spec()["activationPreference"].AsString() == "Lazy"; }
 
+  // Returns whether the policy takes over what policies of lower priority have claimed.
+  bool PreemptsAlways() const { return spec()["preemption"].AsString() == "Always"; }
+
   // The following fields are copied to bindings. Null or absent members stay absent there.
   const json::Value& Placement() const { return spec()["placement"]; }
   const json::Value& Failover() const { return spec()["failover"]; }

@@ -1,5 +1,6 @@
 #include "api/reasons.h"
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "api/keys.h"
@@ -15,6 +16,16 @@ std::string ObjectWord(absl::string_view kind, const kube::ObjectKey& object) {
   return absl::StrCat("object(", kind, "/", Slashed(object), ")");
 }
 
+std::string PolicyWord(const kube::ObjectKey& policy) {
+  return policy.ns.empty() ? absl::StrCat("cluster propagation policy(", policy.name, ")")
+                           : absl::StrCat("propagation policy(", Slashed(policy), ")");
+}
+
+std::string Capitalized(std::string words) {
+  words[0] = absl::ascii_toupper(static_cast<unsigned char>(words[0]));
+  return words;
+}
+
 std::string TaintWord(const Taint& taint) {
   const std::string value = taint.value.empty() ? "" : absl::StrCat("Value:", taint.value, ",");
   return absl::StrCat("{Key:", taint.key, ",", value, "Effect:", taint.effect, "}");
@@ -28,6 +39,17 @@ std::string PolicyApplied(absl::string_view policy) {
 
 std::string PolicyNotApplied(absl::string_view policy, const absl::Status& why) {
   return absl::StrCat("Apply ", policy, " failed: ", why.message());
+}
+
+std::string PolicyPreempted(const kube::ObjectKey& preemptor, const kube::ObjectKey& holder) {
+  return absl::StrCat(Capitalized(PolicyWord(preemptor)), " preempted ", PolicyWord(holder),
+                      " successfully");
+}
+
+std::string PolicyNotPreempted(const kube::ObjectKey& preemptor, const kube::ObjectKey& holder,
+                               const absl::Status& why) {
+  return absl::StrCat(Capitalized(PolicyWord(preemptor)), " failed to preempt ", PolicyWord(holder),
+                      ": ", why.message());
 }
 
 std::string DependenciesGot(absl::string_view dependencies) {

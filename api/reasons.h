@@ -57,6 +57,8 @@ inline constexpr char kKindServedLate[] = "KindServedLate";
 inline constexpr char kApplyPolicySucceed[] = "ApplyPolicySucceed";
 inline constexpr char kApplyPolicyFailed[] = "ApplyPolicyFailed";
 inline constexpr char kPolicyReleased[] = "PolicyReleased";
+inline constexpr char kPreemptPolicySucceed[] = "PreemptPolicySucceed";
+inline constexpr char kPreemptPolicyFailed[] = "PreemptPolicyFailed";
 inline constexpr char kGetReplicasSucceed[] = "GetReplicasSucceed";
 inline constexpr char kGetReplicasFailed[] = "GetReplicasFailed";
 inline constexpr char kGetComponentsSucceed[] = "GetComponentsSucceed";
@@ -172,6 +174,12 @@ inline constexpr char kApiEnablementsEmpty[] = "collected empty APIEnablements f
 // "Apply policy(ns/n) succeed"; `policy` is what a policy scope's Describe() returns.
 std::string PolicyApplied(absl::string_view policy);
 std::string PolicyNotApplied(absl::string_view policy, const absl::Status& why);
+
+// "Propagation policy(ns/n) preempted cluster propagation policy(m) successfully"; the keys are
+// those of policies of either scope.
+std::string PolicyPreempted(const kube::ObjectKey& preemptor, const kube::ObjectKey& holder);
+std::string PolicyNotPreempted(const kube::ObjectKey& preemptor, const kube::ObjectKey& holder,
+                               const absl::Status& why);
 
 // "Get dependencies([...]) succeed."; `dependencies` is what PrintedDependencies() returns.
 std::string DependenciesGot(absl::string_view dependencies);

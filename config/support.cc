@@ -49,7 +49,7 @@ constexpr ControllerSupport kControllers[] = {
 };
 
 constexpr Support kLoopsWithoutSwitch[] = {
-    {"resource detector", kPartly, "policies do not preempt one another yet"},
+    {"resource detector", kHere},
     {"dependencies distributor", kHere},
     {"taint manager", kNotYet, "evict from clusters with NoExecute taints"},
     {"Cluster API detector", kNotYet, "join clusters that Cluster API provisions"},

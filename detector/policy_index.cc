@@ -1,27 +1,37 @@
-// How it works. Each policy is filed in one bucket for every (kind, name) that its selectors have,
-// where a selector without a name files it under "any name". An object is matched against two
-// buckets: its kind with its own name, and its kind with any name. A reader takes the buckets'
-// lists, which are immutable, and matches without the lock; a change of a policy drops the lists of
-// its buckets, and the next reader builds them again.
+// How it works. Each policy is filed in one bucket for every (kind, name) that its selectors have
+// (PolicySelectors::places), where a selector without a name files it under "any name". An object
+// is matched against two buckets: its kind with its own name, and its kind with any name. A reader
+// takes the buckets' lists, which are immutable, and matches without the lock; a change of a policy
+// drops the lists of its buckets, and the next reader builds them again.
 #include "detector/policy_index.h"
 
 #include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "api/policy.h"
 #include "api/policy_scope.h"
 
 namespace detector {
 namespace {
 
-// Returns the name of the bucket for policies of namespace `ns` that select this kind and name. It
+// Returns the name of the bucket for policies of namespace `ns` whose selectors are in `place`. It
 // does no harm if two buckets share a name by chance: candidates are matched in full.
-std::string BucketName(absl::string_view ns, absl::string_view api_version, absl::string_view kind,
-                       absl::string_view name) {
-  return absl::StrCat(ns, ":", api_version, ":", kind, ":", name);
+std::string BucketName(absl::string_view ns, absl::string_view place) {
+  return absl::StrCat(ns, ":", place);
+}
+
+std::string BucketFor(absl::string_view ns, const kube::Object& object, absl::string_view name) {
+  return BucketName(ns, PolicySelectors::PlaceOf(object.api_version(), object.kind(), name));
 }
 
 }  // namespace
+
+PolicyIndex::Entry::Entry(const kube::ObjectPtr& p)
+    : policy(p),
+      priority(api::PolicyView(*p).Priority()),
+      preempts(api::PolicyView(*p).PreemptsAlways()),
+      selectors(*p) {}
 
 bool PolicyIndex::ByPreference::operator()(const EntryPtr& a, const EntryPtr& b) const {
   if (a->priority != b->priority) return a->priority > b->priority;
@@ -44,24 +54,14 @@ PolicyIndex::PolicyIndex(std::shared_ptr<kube::Informer> informer)
 
 PolicyIndex::~PolicyIndex() { informer_->RemoveHandler(handler_); }
 
-absl::flat_hash_set<std::string> PolicyIndex::BucketsOf(const Entry& entry) {
-  absl::flat_hash_set<std::string> names;
-  for (const api::ResourceSelector& s : entry.selectors) {
-    names.insert(BucketName(entry.policy->ns(), s.api_version(), s.kind(), s.name()));
-  }
-  return names;
-}
-
 void PolicyIndex::Put(const kube::ObjectPtr& policy) {
-  const api::PolicyView view(*policy);
-  const auto entry =
-      std::make_shared<const Entry>(Entry{policy, view.Priority(), view.ResourceSelectors()});
+  const auto entry = std::make_shared<const Entry>(policy);
   absl::MutexLock lock(&mu_);
   Remove(policy->key());
   if (policy->IsDeleting()) return;
   entries_[policy->key()] = entry;
-  for (const std::string& name : BucketsOf(*entry)) {
-    Bucket& bucket = buckets_[name];
+  for (const auto& [place, positions] : entry->selectors.places()) {
+    Bucket& bucket = buckets_[BucketName(policy->ns(), place)];
     bucket.entries.insert(entry);
     bucket.candidates = nullptr;
   }
@@ -70,7 +70,8 @@ void PolicyIndex::Put(const kube::ObjectPtr& policy) {
 void PolicyIndex::Remove(const kube::ObjectKey& key) {
   const auto found = entries_.find(key);
   if (found == entries_.end()) return;
-  for (const std::string& name : BucketsOf(*found->second)) {
+  for (const auto& [place, positions] : found->second->selectors.places()) {
+    const std::string name = BucketName(key.ns, place);
     Bucket& bucket = buckets_[name];
     bucket.entries.erase(found->second);
     bucket.candidates = nullptr;
@@ -96,7 +97,7 @@ void PolicyIndex::Improve(Choice& choice, const Candidates& candidates,
     // The remaining candidates have no higher priority, and those of the same priority a larger
     // name.
     if (choice.entry != nullptr && entry->priority < choice.entry->priority) return;
-    const api::SelectorMatch rank = api::BestMatch(entry->selectors, object);
+    const api::SelectorMatch rank = entry->selectors.Match(object);
     if (rank == api::SelectorMatch::kNone) continue;
     const bool better = choice.entry == nullptr || entry->priority > choice.entry->priority ||
                         rank > choice.rank ||
@@ -106,8 +107,8 @@ void PolicyIndex::Improve(Choice& choice, const Candidates& candidates,
 }
 
 kube::ObjectPtr PolicyIndex::BestFor(absl::string_view ns, const kube::Object& object) const {
-  const std::string named = BucketName(ns, object.api_version(), object.kind(), object.name());
-  const std::string any_name = BucketName(ns, object.api_version(), object.kind(), "");
+  const std::string named = BucketFor(ns, object, object.name());
+  const std::string any_name = BucketFor(ns, object, "");
   std::shared_ptr<const Candidates> lists[2];
   {
     absl::MutexLock lock(&mu_);
@@ -121,6 +122,22 @@ kube::ObjectPtr PolicyIndex::BestFor(absl::string_view ns, const kube::Object& o
   return choice.entry == nullptr ? nullptr : choice.entry->policy;
 }
 
+kube::ObjectPtr PolicyIndex::PreemptorFor(absl::string_view ns, const kube::Object& object,
+                                          std::optional<int64_t> above) const {
+  const std::string named = BucketFor(ns, object, object.name());
+  std::shared_ptr<const Candidates> candidates;
+  {
+    absl::MutexLock lock(&mu_);
+    candidates = CandidatesIn(named);
+  }
+  if (candidates == nullptr) return nullptr;
+  for (const EntryPtr& entry : *candidates) {
+    if (above.has_value() && entry->priority <= *above) return nullptr;
+    if (entry->preempts && entry->selectors.Name(object)) return entry->policy;
+  }
+  return nullptr;
+}
+
 bool PolicyIndex::Matches(const kube::Object& policy, const kube::Object& object) const {
   EntryPtr known;
   {
@@ -132,22 +149,16 @@ bool PolicyIndex::Matches(const kube::Object& policy, const kube::Object& object
   const bool same = known != nullptr && known->policy->uid() == policy.uid() &&
                     known->policy->resource_version() == policy.resource_version();
   const api::SelectorMatch rank =
-      same ? api::BestMatch(known->selectors, object)
+      same ? known->selectors.Match(object)
            : api::BestMatch(api::PolicyView(policy).ResourceSelectors(), object);
   return rank != api::SelectorMatch::kNone;
 }
 
 std::vector<kube::ObjectPtr> PolicyIndex::Selecting(const kube::Gvk& gvk) const {
-  const std::string api_version = gvk.ApiVersion();
-  const auto means = [&](const api::ResourceSelector& s) {
-    return s.kind() == gvk.kind && s.api_version() == api_version;
-  };
   std::vector<kube::ObjectPtr> policies;
   absl::MutexLock lock(&mu_);
   for (const auto& [key, entry] : entries_) {
-    if (std::any_of(entry->selectors.begin(), entry->selectors.end(), means)) {
-      policies.push_back(entry->policy);
-    }
+    if (entry->selectors.Contain(gvk)) policies.push_back(entry->policy);
   }
   return policies;
 }

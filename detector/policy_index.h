@@ -2,18 +2,19 @@
 #ifndef DETECTOR_POLICY_INDEX_H_
 #define DETECTOR_POLICY_INDEX_H_
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/container/flat_hash_map.h"
-#include "absl/container/flat_hash_set.h"
 #include "absl/strings/string_view.h"
 #include "absl/synchronization/mutex.h"
-#include "api/policy.h"
 #include "api/resource_selector.h"
+#include "detector/policy_selectors.h"
 #include "kube/cache/informer.h"
 #include "kube/meta/object.h"
 
@@ -31,6 +32,12 @@ class PolicyIndex {
   // getHighestPriorityPropagationPolicy). Policies being deleted do not count. nullptr when none
   // matches. Looks only at policies that select the object's kind, and either its name or any.
   kube::ObjectPtr BestFor(absl::string_view ns, const kube::Object& object) const;
+  // Returns the policy of namespace `ns` that may take the object over from one of the priority
+  // `above`, or from any when that is nullopt: its spec.preemption is Always, a selector names the
+  // object, and it has a higher priority. Of several it is the one with the highest priority, then
+  // the smaller name. nullptr when there is none.
+  kube::ObjectPtr PreemptorFor(absl::string_view ns, const kube::Object& object,
+                               std::optional<int64_t> above) const;
   // Returns whether any of the policy's selectors fits the object.
   bool Matches(const kube::Object& policy, const kube::Object& object) const;
   // Returns the policies that select objects of the kind. It walks over all policies.
@@ -41,9 +48,11 @@ class PolicyIndex {
 
  private:
   struct Entry {
-    kube::ObjectPtr policy;
-    int64_t priority = 0;
-    std::vector<api::ResourceSelector> selectors;
+    explicit Entry(const kube::ObjectPtr& policy);
+    const kube::ObjectPtr policy;
+    const int64_t priority;
+    const bool preempts;  // spec.preemption is Always.
+    const PolicySelectors selectors;
   };
   using EntryPtr = std::shared_ptr<const Entry>;
   // Sorts by higher priority, then by smaller name.
@@ -51,7 +60,7 @@ class PolicyIndex {
     bool operator()(const EntryPtr& a, const EntryPtr& b) const;
   };
   using Candidates = std::vector<EntryPtr>;  // Sorted by preference.
-  // Policies that select the same kind and name.
+  // Policies of a namespace that select the same kind and name.
   struct Bucket {
     std::set<EntryPtr, ByPreference> entries;
     // The entries in a list that readers use without a lock; null after a change until the next
@@ -63,7 +72,6 @@ class PolicyIndex {
     api::SelectorMatch rank = api::SelectorMatch::kNone;
   };
 
-  static absl::flat_hash_set<std::string> BucketsOf(const Entry& entry);
   // Replaces `choice` if the best of the candidates is better.
   static void Improve(Choice& choice, const Candidates& candidates, const kube::Object& object);
   void Put(const kube::ObjectPtr& policy);

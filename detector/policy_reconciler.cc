@@ -1,7 +1,8 @@
 // A pass over a policy writes nothing to templates that stay: it only queues them, and their own
 // passes claim, update and release. It queues the templates of the bindings that carry the policy's
 // claim, which includes those that it does not select any more, and the waiting templates that it
-// selects.
+// selects. A policy that may preempt others also queues the templates that it names and that others
+// have claimed; their passes determine whether it has the priority to take them (preemption.h).
 //
 // A policy that is being deleted is let go in three steps: the claim is taken from the templates of
 // the kinds that it selects now; the templates of its bindings are queued, because those of kinds
@@ -10,6 +11,7 @@
 // do not hold up the others. Nothing is remembered between passes.
 #include "detector/policy_reconciler.h"
 
+#include <optional>
 #include <set>
 #include <string>
 #include <tuple>
@@ -30,10 +32,10 @@
 namespace detector {
 namespace {
 
-using Selectors = std::vector<api::ResourceSelector>;
-
-bool Matches(const Selectors& selectors, const kube::Object& object) {
-  return api::BestMatch(selectors, object) != api::SelectorMatch::kNone;
+// Returns the request for a template on behalf of the policy.
+kube::Request RequestFor(kube::Request item, const kube::Object& policy) {
+  if (api::PolicyView(policy).IsLazy()) item.variant = kChangedByKarmada;
+  return item;
 }
 
 struct Claimed {
@@ -73,10 +75,11 @@ absl::StatusOr<kube::Action> PolicyReconciler<PolicyScope>::Reconcile(const kube
   // Queues the claimed templates: the reconcile of one that the policy does not select any more
   // releases it.
   QueueBound(*policy);
-  RETURN_IF_ERROR(base::Annotate(QueueWaiting(*policy, stop),
+  const PolicySelectors selectors(*policy);
+  if (preemption_ && api::PolicyView(*policy).PreemptsAlways()) QueueClaimed(*policy, selectors);
+  RETURN_IF_ERROR(base::Annotate(QueueWaiting(*policy, selectors, stop),
                                  "looking for templates that wait for ",
                                  PolicyScope::Describe(request.key)));
-  // Preemption of templates that other policies have claimed is to be added here as the last step.
   return kube::Action::Done();
 }
 
@@ -98,43 +101,62 @@ std::vector<kube::ObjectPtr> PolicyReconciler<PolicyScope>::BindingsOf(
 
 template <class PolicyScope>
 void PolicyReconciler<PolicyScope>::QueueBound(const kube::Object& policy) {
-  const bool lazy = api::PolicyView(policy).IsLazy();
   for (const kube::ObjectPtr& binding : BindingsOf(policy)) {
     const api::ObjectReference reference = api::BindingView(*binding).Resource();
-    kube::Request item;
-    item.gvk = reference.gvk();
-    item.key = reference.key();
-    if (lazy) item.variant = kChangedByKarmada;
-    templates_.Add(item, kube::kInitialListPriority);
+    templates_.Add(RequestFor({.key = reference.key(), .gvk = reference.gvk()}, policy),
+                   kube::kInitialListPriority);
   }
 }
 
+// Each kind, namespace and name is looked up once, however many selectors have it.
 template <class PolicyScope>
 absl::Status PolicyReconciler<PolicyScope>::QueueWaiting(const kube::Object& policy,
+                                                         const PolicySelectors& selectors,
                                                          const base::StopToken& stop) {
-  const bool lazy = api::PolicyView(policy).IsLazy();
-  const Selectors selectors = api::PolicyView(policy).ResourceSelectors();
+  std::set<std::tuple<kube::Gvk, absl::string_view, absl::string_view>> seen;
   base::ErrorList errors;
-  for (const api::ResourceSelector& selector : selectors) {
+  for (const api::ResourceSelector& selector : selectors.list()) {
     const absl::StatusOr<kube::Gvk> gvk = kube::ParseGvk(selector.api_version(), selector.kind());
-    if (!gvk.ok()) continue;
-    const std::vector<kube::Request> waiting = waiting_.Matching(
-        *gvk, PolicyScope::kNamespaced ? policy.ns() : selector.ns(), selector.name());
+    const absl::string_view ns = PolicyScope::kNamespaced ? policy.ns() : selector.ns();
+    if (!gvk.ok() || !seen.emplace(*gvk, ns, selector.name()).second) continue;
+    const std::vector<kube::Request> waiting = waiting_.Matching(*gvk, ns, selector.name());
     if (waiting.empty()) continue;
     const absl::StatusOr<kube::Resource> resource = manager_.cluster().mapper().ForKind(*gvk, stop);
     if (kube::IsNoSuchKind(resource.status())) continue;  // The kind is not served any more.
     errors.Add(resource.status());
     if (!resource.ok()) continue;
-    for (kube::Request item : waiting) {
+    for (const kube::Request& item : waiting) {
       const kube::ObjectPtr object = manager_.cluster().Find(*resource, item.key);
-      if (object == nullptr || !Matches(selectors, *object)) continue;
+      if (object == nullptr || selectors.Match(*object) == api::SelectorMatch::kNone) continue;
       // The template's own reconcile removes it from the waiting set once a policy has been
       // applied.
-      if (lazy) item.variant = kChangedByKarmada;
-      templates_.Add(item, kube::kInitialListPriority);
+      templates_.Add(RequestFor(item, policy), kube::kInitialListPriority);
     }
   }
   return errors.Join();
+}
+
+// A template that the cache does not have yet is queued when it comes.
+template <class PolicyScope>
+void PolicyReconciler<PolicyScope>::QueueClaimed(const kube::Object& policy,
+                                                 const PolicySelectors& selectors) {
+  using api::policy_scope::Cluster;
+  using api::policy_scope::Namespaced;
+  kube::ClusterClient& client = manager_.cluster();
+  for (const api::ResourceSelector& selector : selectors.list()) {
+    const absl::StatusOr<kube::Gvk> gvk = kube::ParseGvk(selector.api_version(), selector.kind());
+    if (!gvk.ok() || selector.name().empty()) continue;
+    const std::optional<kube::Resource> resource = client.mapper().Known(*gvk);
+    if (!resource.has_value()) continue;
+    const kube::ObjectKey key{std::string(PolicyScope::kNamespaced ? policy.ns() : selector.ns()),
+                              std::string(selector.name())};
+    const kube::ObjectPtr object = client.Find(*resource, key);
+    if (object == nullptr || PolicyScope::ClaimOn(*object) == policy.key()) continue;
+    if (Namespaced::ClaimOn(*object).name.empty() && Cluster::ClaimOn(*object).name.empty()) {
+      continue;
+    }
+    templates_.Add(RequestFor({.key = key, .gvk = *gvk}, policy), kube::kInitialListPriority);
+  }
 }
 
 template <class PolicyScope>

@@ -8,6 +8,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "base/stop_token.h"
+#include "detector/policy_selectors.h"
 #include "detector/waiting_set.h"
 #include "kube/runtime/manager.h"
 #include "kube/runtime/reconciler.h"
@@ -19,9 +20,11 @@ template <class PolicyScope>
 class PolicyReconciler : public kube::Reconciler {
  public:
   // `waiting` holds the templates without a policy; keys of templates to be looked at again go into
-  // `templates`. REQUIRES: all of them outlive the reconciler.
-  PolicyReconciler(kube::Manager& manager, const WaitingSet& waiting, kube::WorkQueue& templates)
-      : manager_(manager), waiting_(waiting), templates_(templates) {}
+  // `templates`; `preemption` is whether policies preempt one another. REQUIRES: all of them
+  // outlive the reconciler.
+  PolicyReconciler(kube::Manager& manager, const WaitingSet& waiting, kube::WorkQueue& templates,
+                   bool preemption)
+      : manager_(manager), waiting_(waiting), templates_(templates), preemption_(preemption) {}
 
   // The request's key names a policy of this scope.
   absl::StatusOr<kube::Action> Reconcile(const kube::Request& request,
@@ -36,11 +39,15 @@ class PolicyReconciler : public kube::Reconciler {
   // Queues the templates of the policy's bindings.
   void QueueBound(const kube::Object& policy);
   // Queues the templates that wait for a policy and that this one selects.
-  absl::Status QueueWaiting(const kube::Object& policy, const base::StopToken& stop);
+  absl::Status QueueWaiting(const kube::Object& policy, const PolicySelectors& selectors,
+                            const base::StopToken& stop);
+  // Queues the templates that the policy names and other policies have claimed.
+  void QueueClaimed(const kube::Object& policy, const PolicySelectors& selectors);
 
   kube::Manager& manager_;
   const WaitingSet& waiting_;
   kube::WorkQueue& templates_;
+  const bool preemption_;
 };
 
 }  // namespace detector

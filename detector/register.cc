@@ -58,6 +58,7 @@ void WatchPriorityClasses(const loops::Context& context, kube::ControllerBuilder
 template <class PolicyScope>
 void BuildPolicyLoop(const loops::Context& context, const WaitingSet& waiting,
                      kube::WorkQueue& templates, int workers) {
+  const bool preemption = context.options.gates.Enabled(config::Gate::kPropagationPolicyPreemption);
   const kube::IndexFn by_policy = kube::IndexByLabel(PolicyScope::kIdLabel);
   kube::ControllerBuilder builder = context.NewController(PolicyScope::kQueue, workers);
   WatchPriorityClasses(context, builder,
@@ -68,7 +69,8 @@ void BuildPolicyLoop(const loops::Context& context, const WaitingSet& waiting,
       .Reads(api::ResourceBindings(), PolicyScope::kIdLabel, by_policy)
       .Reads(api::ClusterResourceBindings(), PolicyScope::kIdLabel, by_policy)
       .ReadsWatchedKinds()  // For templates.
-      .Build(std::make_unique<PolicyReconciler<PolicyScope>>(context.manager, waiting, templates));
+      .Build(std::make_unique<PolicyReconciler<PolicyScope>>(context.manager, waiting, templates,
+                                                             preemption));
 }
 
 // Owns what the detector's loops refer to.
@@ -116,7 +118,8 @@ DetectorGates GatesOf(const config::FeatureGates& gates) {
   return {.components = gates.Enabled(config::Gate::kMultiplePodTemplatesScheduling),
           .quota_estimate = gates.Enabled(config::Gate::kResourceQuotaEstimate),
           .schedule_priority = gates.Enabled(config::Gate::kPriorityBasedScheduling),
-          .workload_affinity = gates.Enabled(config::Gate::kWorkloadAffinity)};
+          .workload_affinity = gates.Enabled(config::Gate::kWorkloadAffinity),
+          .preemption = gates.Enabled(config::Gate::kPropagationPolicyPreemption)};
 }
 
 }  // namespace

@@ -13,6 +13,9 @@ std::string CountingPrefix(const kube::Gvk& gvk) {
 std::string ApplyingPrefix(const kube::Gvk& gvk) {
   return absl::StrCat("apply ", gvk.ToString(), " ");
 }
+std::string PreemptingPrefix(const kube::Gvk& gvk) {
+  return absl::StrCat("preempt ", gvk.ToString(), " ");
+}
 
 }  // namespace
 
@@ -25,8 +28,11 @@ void TemplateMemory::Forget(const kube::Request& request) {
   edits.Forget(request);
   claims.Forget(request);
   outcomes.Forget(CountingName(request.gvk, request.key));
-  outcomes.Forget(ApplyingName(request.gvk, request.key));
-  conflicts.Forget(ApplyingName(request.gvk, request.key));
+  for (const std::string& name :
+       {ApplyingName(request.gvk, request.key), PreemptingName(request.gvk, request.key)}) {
+    outcomes.Forget(name);
+    conflicts.Forget(name);
+  }
 }
 
 void TemplateMemory::ForgetKind(const kube::Gvk& gvk) {
@@ -36,8 +42,10 @@ void TemplateMemory::ForgetKind(const kube::Gvk& gvk) {
   edits.ForgetKind(gvk);
   claims.ForgetKind(gvk);
   outcomes.ForgetAll(CountingPrefix(gvk));
-  outcomes.ForgetAll(ApplyingPrefix(gvk));
-  conflicts.ForgetAll(ApplyingPrefix(gvk));
+  for (const std::string& prefix : {ApplyingPrefix(gvk), PreemptingPrefix(gvk)}) {
+    outcomes.ForgetAll(prefix);
+    conflicts.ForgetAll(prefix);
+  }
 }
 
 std::string CountingName(const kube::Gvk& gvk, const kube::ObjectKey& key) {
@@ -46,6 +54,10 @@ std::string CountingName(const kube::Gvk& gvk, const kube::ObjectKey& key) {
 
 std::string ApplyingName(const kube::Gvk& gvk, const kube::ObjectKey& key) {
   return absl::StrCat(ApplyingPrefix(gvk), key.ToString());
+}
+
+std::string PreemptingName(const kube::Gvk& gvk, const kube::ObjectKey& key) {
+  return absl::StrCat(PreemptingPrefix(gvk), key.ToString());
 }
 
 }  // namespace detector

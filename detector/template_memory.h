@@ -26,8 +26,8 @@ struct TemplateMemory {
   WaitingSet unranked;             // Templates whose schedule priority could not be determined.
   TemplateEdits edits;             // Edits that bindings do not record yet.
   OwnClaims claims;                // Claims by the detector whose updates have not come yet.
-  kube::EventRecorder outcomes;    // By CountingName and ApplyingName.
-  kube::ConflictStreak conflicts;  // By ApplyingName.
+  kube::EventRecorder outcomes;    // By CountingName, ApplyingName and PreemptingName.
+  kube::ConflictStreak conflicts;  // By ApplyingName and PreemptingName.
 
   // Call it when the template does not exist (any more).
   void Forget(const kube::Request& request);
@@ -36,10 +36,12 @@ struct TemplateMemory {
   void ForgetKind(const kube::Gvk& gvk);
 };
 
-// The names under which the outcomes of counting a template's pods, and of applying its policy, are
-// remembered. The group is part of them, because kinds of different groups may share a name.
+// The names under which the outcomes of counting a template's pods, of applying its policy, and of
+// another policy's taking it over are remembered. The group is part of them, because kinds of
+// different groups may share a name.
 std::string CountingName(const kube::Gvk& gvk, const kube::ObjectKey& key);
 std::string ApplyingName(const kube::Gvk& gvk, const kube::ObjectKey& key);
+std::string PreemptingName(const kube::Gvk& gvk, const kube::ObjectKey& key);
 
 }  // namespace detector
 

@@ -1,15 +1,18 @@
 // A pass over a template takes these steps. It reads the template; one that is gone is forgotten,
 // and its binding is left to the garbage collector. It determines the policy: the one whose claim
-// the template has, else the best one that matches. A claim of a policy that is gone, or does not
-// match any more, is taken away, which brings the template back. A template that no policy matches
-// waits in a set until a policy or the template changes. Then the pass checks the overrides that
-// the policy waits for, writes the claim, asks the interpreter for the pods, and creates or updates
-// the binding. A lazy policy ends the pass after the claim when Karmada itself has caused it.
+// the template has, else the best one that matches. If another policy may preempt the one with the
+// claim, the claim is moved and the pass ends. A claim of a policy that is gone, or does not match
+// any more, is taken away. Either change brings the template back. A template that no policy
+// matches waits in a set until a policy or the template changes. Then the pass checks the overrides
+// that the policy waits for, writes the claim, asks the interpreter for the pods, and creates or
+// updates the binding. A lazy policy ends the pass after the claim when Karmada itself has caused
+// it.
 //
 // A step that fails ends the pass, and the next one starts from the first step; what has been
-// written is then there already. Two gaps are closed by a second look: policies are searched once
-// more after the template has entered the waiting set, and a policy that changed during the pass
-// makes it fail with kAborted. All memory is in TemplateMemory, any part of which may be lost.
+// written is then there already. Gaps are closed by a second look: policies are searched once more
+// after the template has entered the waiting set, and a policy that changed during the pass, or one
+// that came and preempts it, makes the pass fail with kAborted. All memory is in TemplateMemory,
+// any part of which may be lost.
 #include "detector/template_reconciler.h"
 
 #include <algorithm>
@@ -55,26 +58,26 @@ absl::StatusOr<kube::Action> TemplateReconciler::Reconcile(const kube::Request& 
   }
   RETURN_IF_ERROR(object.status());
   const Template t{request, *resource, *object};
-  const kube::ObjectKey policy = api::policy_scope::Namespaced::ClaimOn(*t.object);
-  const kube::ObjectKey cluster_policy = api::policy_scope::Cluster::ClaimOn(*t.object);
   // A template that is being deleted follows the policy that has claimed it, and gets no other.
-  const bool claimed = !policy.name.empty() || !cluster_policy.name.empty();
+  const bool claimed = !api::policy_scope::Namespaced::ClaimOn(*t.object).name.empty() ||
+                       !api::policy_scope::Cluster::ClaimOn(*t.object).name.empty();
   if (!t.object->Label(api::kClaimedByLabel).empty() || (t.object->IsDeleting() && !claimed)) {
     deps_.memory.waiting.Remove(request);
     deps_.memory.uncounted.Remove(request);
     return kube::Action::Done();
   }
-  absl::Status applied;
-  if (!policy.name.empty()) {
-    applied = ApplyClaimed<api::policy_scope::Namespaced>(t, deps_.policies, policy, stop);
-  } else if (!cluster_policy.name.empty()) {
-    applied =
-        ApplyClaimed<api::policy_scope::Cluster>(t, deps_.cluster_policies, cluster_policy, stop);
-  } else {
-    applied = MatchAndApply(t, stop);
-  }
-  if (!applied.ok()) return applied;
+  RETURN_IF_ERROR(claimed ? FollowClaim(t, stop) : MatchAndApply(t, stop));
   return kube::Action::Done();
+}
+
+absl::Status TemplateReconciler::FollowClaim(const Template& t, const base::StopToken& stop) {
+  using api::policy_scope::Cluster;
+  using api::policy_scope::Namespaced;
+  ASSIGN_OR_RETURN(const bool preempted, preemption_.Try(t.resource, t.object, stop));
+  if (preempted) return absl::OkStatus();
+  const kube::ObjectKey policy = Namespaced::ClaimOn(*t.object);
+  if (!policy.name.empty()) return ApplyClaimed<Namespaced>(t, deps_.policies, policy, stop);
+  return ApplyClaimed<Cluster>(t, deps_.cluster_policies, Cluster::ClaimOn(*t.object), stop);
 }
 
 template <class PolicyScope>
@@ -150,8 +153,12 @@ absl::Status TemplateReconciler::Apply(const Template& t, const PolicyIndex& pol
   // A policy that changed meanwhile has queued the templates of its bindings in its own reconcile,
   // perhaps before this binding existed. The policy is indexed before its reconcile is queued, so
   // comparing it here closes the gap.
-  return policies.Find(policy->key()) == policy ? absl::OkStatus()
-                                                : absl::AbortedError("the policy has changed");
+  if (policies.Find(policy->key()) != policy) return absl::AbortedError("the policy has changed");
+  // So may one that preempts this policy: its reconcile may have seen the template without a claim.
+  if (preemption_.PreemptorOf(*t.object, *policy) != nullptr) {
+    return absl::AbortedError("another policy preempts the one that was applied");
+  }
+  return absl::OkStatus();
 }
 
 template <class PolicyScope>

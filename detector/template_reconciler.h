@@ -7,6 +7,7 @@
 #include "base/stop_token.h"
 #include "detector/binding_builder.h"
 #include "detector/policy_index.h"
+#include "detector/preemption.h"
 #include "detector/template_memory.h"
 #include "interpreter/interpreter.h"
 #include "kube/runtime/manager.h"
@@ -21,6 +22,7 @@ struct DetectorGates {
   bool quota_estimate = false;     // ResourceQuotaEstimate
   bool schedule_priority = false;  // PriorityBasedScheduling
   bool workload_affinity = false;  // WorkloadAffinity
+  bool preemption = false;         // PropagationPolicyPreemption
 };
 
 class TemplateReconciler : public kube::Reconciler {
@@ -35,7 +37,10 @@ class TemplateReconciler : public kube::Reconciler {
     DetectorGates gates;
   };
   // REQUIRES: everything in `deps` outlives the reconciler.
-  explicit TemplateReconciler(Deps deps) : deps_(deps) {}
+  explicit TemplateReconciler(Deps deps)
+      : deps_(deps),
+        preemption_({deps.manager, deps.policies, deps.cluster_policies, deps.memory,
+                     deps.gates.preemption}) {}
 
   // The request names a template: gvk and key.
   absl::StatusOr<kube::Action> Reconcile(const kube::Request& request,
@@ -48,6 +53,9 @@ class TemplateReconciler : public kube::Reconciler {
     kube::ObjectPtr object;
   };
 
+  // Lets another policy preempt the one that has claimed the template, or applies that one, or
+  // releases the template.
+  absl::Status FollowClaim(const Template& t, const base::StopToken& stop);
   // Applies the policy that has claimed the template, or releases the template.
   template <class PolicyScope>
   absl::Status ApplyClaimed(const Template& t, const PolicyIndex& policies,
@@ -59,7 +67,8 @@ class TemplateReconciler : public kube::Reconciler {
   void RecheckAttached(const kube::Object& object);
   // Returns whether the object is propagated in another API group or version than the request's.
   bool BelongsToAnotherView(const Template& t, const kube::Object& policy) const;
-  // kAborted when the policy changed meanwhile, so that the template is tried again.
+  // kAborted when the policy changed meanwhile, or one came that preempts it, so that the template
+  // is tried again.
   template <class PolicyScope>
   absl::Status Apply(const Template& t, const PolicyIndex& policies, const kube::ObjectPtr& policy,
                      const base::StopToken& stop);
@@ -96,6 +105,7 @@ class TemplateReconciler : public kube::Reconciler {
                                        const base::StopToken& stop) const;
 
   const Deps deps_;
+  Preemption preemption_;
 };
 
 }  // namespace detector

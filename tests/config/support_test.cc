@@ -126,15 +126,15 @@ std::string FieldsIn(const std::string& yaml) {
 }
 
 TEST_CASE("the fields of an object that have no effect yet are found") {
-  CHECK(FieldsIn(R"({"kind": "ClusterPropagationPolicy", "spec": {"preemption": "Always",
+  CHECK(FieldsIn(R"({"kind": "ClusterPropagationPolicy", "spec": {"priority": 1,
                      "failover": {"application": {}, "cluster": null}}})") ==
-        "spec.preemption: Always, spec.failover.application");
+        "spec.failover.application");
   CHECK(FieldsIn(R"({"kind": "PropagationPolicy", "spec": {"propagateDeps": true,
                      "preemption": "Never", "failover": {}, "placement": {}}})") == "");
   CHECK(FieldsIn(R"({"kind": "Cluster", "spec": {"taints": [{"key": "a", "effect": "NoSchedule"},
                      {"key": "b", "effect": "NoExecute"}]}})") ==
         "spec.taints[].effect: NoExecute");
-  CHECK(FieldsIn(R"({"kind": "Cluster", "spec": {"preemption": "Always"}})") == "");
+  CHECK(FieldsIn(R"({"kind": "Cluster", "spec": {"failover": {"application": {}}}})") == "");
   CHECK(FieldsIn(R"({"kind": "ResourceBinding", "spec": {"requiredBy": [{"name": "web"}],
                      "gracefulEvictionTasks": [{"fromCluster": "m1"}]}})") ==
         "spec.gracefulEvictionTasks[]");

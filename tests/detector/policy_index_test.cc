@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "api/policy.h"
 #include "api/resources.h"
 #include "tests/support/members_fixture.h"
 
