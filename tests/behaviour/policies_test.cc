@@ -63,4 +63,34 @@ value: 42
   CHECK(binding->spec()["workloadAffinityGroups"]["affinityGroup"].AsString() == "app=shop");
 }
 
+// The claim of the better policy moves with its priority, while the template is not touched.
+TEST_CASE(
+    "A policy that preempts takes a template over, and loses it when its priority is lowered") {
+  ControlPlane plane({.daemon_flags = {"--feature-gates=PropagationPolicyPreemption=true"}});
+  const std::string ns = plane.UniqueNamespace("preempt");
+  const auto holder = [&] {
+    const auto binding = plane.Get("host", kBinding, {ns, "settings-configmap"});
+    return binding ? std::string(binding->Annotation(api::kPropagationPolicyNameAnnotation)) : "";
+  };
+  const auto set_priority = [&](const char* policy, int priority) {
+    plane.Patch("host", kPolicy, {ns, policy},
+                absl::StrCat(R"({"spec":{"priority":)", priority, "}}"));
+  };
+  plane.Apply("host", In(ns, kNamespaceYaml));
+  plane.Apply("host", In(ns, Settings("one")));
+  plane.Apply("host", In(ns, PolicyNamed("a", "  priority: 1\n  preemption: Always\n")));
+  REQUIRE(plane.Eventually([&] { return holder() == "a"; }));
+
+  plane.Apply("host", In(ns, PolicyNamed("b", "  priority: 5\n  preemption: Always\n")));
+  REQUIRE(plane.Eventually([&] { return holder() == "b"; }));
+  CHECK(plane.Eventually([&] {
+    return StrContains(SettingsEvents(plane),
+                       In(ns,
+                          "Normal PreemptPolicySucceed: Propagation policy($NS/b) preempted "
+                          "propagation policy($NS/a) successfully"));
+  }));
+  set_priority("b", 0);
+  CHECK(plane.Eventually([&] { return holder() == "a"; }));
+}
+
 }  // namespace tests
