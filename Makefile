@@ -62,6 +62,18 @@ e2e: build ## Run the tests on real Kubernetes and Karmada servers (needs Go 1.2
 	@echo "== e2e"
 	@$(PYTHON) -u tests/e2e/run.py
 
+.PHONY: compat
+compat: build ## Replay what upstream did where clusters change, and take its place with everything in use (needs Go; long)
+	@scripts/setup.sh e2e
+	@echo "== compat"
+	@$(PYTHON) -u tests/e2e/run.py --compat
+
+.PHONY: record
+record: setup ## Record anew what upstream does in tests/data/scenarios (needs Go; some: make record SCENARIOS="a b")
+	@scripts/setup.sh e2e
+	@echo "== record"
+	@$(PYTHON) -u tests/e2e/record.py $(SCENARIOS)
+
 .PHONY: bench
 bench: setup ## Measure against upstream's controller manager and interpreter (needs Go; N apps: make bench N=300)
 	$(call build,release,$(BINARIES) interpreter_bench)

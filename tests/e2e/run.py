@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """The end-to-end tests: our daemon in a real Karmada control plane, our CRDs, kubectl on our sandbox.
 
-    run.py [PATTERN...]     runs the cases whose name contains one of the patterns (default: all)
+    run.py [--compat] [PATTERN...]     runs the cases whose name contains one of the patterns (default: all)
 
 Builds the servers that they need (testbed/), brings a plane with two members up in build/e2e, runs the cases
-below cases/ and closes with one line. Logs of everything that ran stay in build/e2e/logs.
+below cases/, or with --compat the long ones below compat/, and closes with one line. Logs of everything that ran stay in build/e2e/logs.
 """
 
 import contextlib
@@ -82,9 +82,9 @@ def name_of(test):
     return f"{words[1]}: {words[3]}".replace("test_", "").replace("_", " ") + about
 
 
-def load(patterns):
-    """The cases, those that need the shared daemon together."""
-    found = unittest.defaultTestLoader.discover(str(HERE / "cases"), top_level_dir=str(HERE))
+def load(folder, patterns):
+    """The cases of a folder, those that need the shared daemon together."""
+    found = unittest.defaultTestLoader.discover(str(HERE / folder), top_level_dir=str(HERE))
 
     def flatten(tests):
         for test in tests:
@@ -105,14 +105,16 @@ def plane_for(tests):
         return
     if not paths.DAEMON.exists():
         sys.exit(f"e2e: {paths.DAEMON} is missing: make build")
-    with Plane(paths.BUILD / "e2e", paths.Testbed.build()) as plane, suite.on(plane):
+    with Plane(paths.BUILD / "e2e", paths.Testbed.build(with_upstream=True)) as plane, suite.on(plane):
         yield plane
 
 
 def main():
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     signal.signal(signal.SIGINT, lambda *_: sys.exit(130))
-    tests = load(sys.argv[1:])
+    patterns = sys.argv[1:]
+    folder = "compat" if "--compat" in patterns else "cases"
+    tests = load(folder, [pattern for pattern in patterns if pattern != "--compat"])
     if not tests.countTestCases():
         sys.exit("e2e: no test of that name")
     with plane_for(tests) as plane:

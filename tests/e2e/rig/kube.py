@@ -31,6 +31,7 @@ class Kube:
         self._kubectl = kubectl
         config = yaml.safe_load(self.kubeconfig.read_text())
         cluster, user = config["clusters"][0]["cluster"], config["users"][0]["user"]
+        self.context = config["current-context"]
         self.server = cluster["server"]
         self._address = urllib.parse.urlparse(self.server).netloc
         authority = base64.b64decode(cluster["certificate-authority-data"]).decode()

@@ -93,6 +93,18 @@ class Plane:
         self.kube(name).wait_ready()
         return self.kube(name)
 
+    def join(self, member):
+        """Makes a member known to the control plane, as its operator does."""
+        self._karmadactl("join", member)
+
+    def unjoin(self, member):
+        """Takes a member out of the control plane; a controller manager has to run."""
+        self._karmadactl("unjoin", member, f"--cluster-context={self.kube(member).context}")
+
+    def _karmadactl(self, verb, member, *flags):
+        must([self.testbed.exe("karmadactl"), "--kubeconfig", self.kubeconfigs[HOST], verb, member,
+              "--cluster-kubeconfig", self.kubeconfigs[member], *flags], timeout=120)
+
     def wait_members_ready(self, timeout=60):
         def all_ready():
             conditions = {c["metadata"]["name"]: c.get("status", {}).get("conditions", [])
@@ -273,11 +285,8 @@ class Plane:
             "--allow-no-execute-taint-policy=true", "--feature-gates=AllAlpha=true,AllBeta=true"])
 
     def _join_members(self):
-        def join(name):
-            must([self.testbed.exe("karmadactl"), "--kubeconfig", self.kubeconfigs[HOST], "join", name,
-                  "--cluster-kubeconfig", self.kubeconfigs[name]], timeout=120)
         with ThreadPoolExecutor(max_workers=4) as pool:
-            list(pool.map(join, self.members))
+            list(pool.map(self.join, self.members))
 
     def _write_description(self):
         """plane.json: what a program in another language needs to use the plane."""

@@ -1,97 +1,200 @@
-"""Replays a scenario on a plane and compares what it leaves behind with a recording of upstream.
+"""Replays scenarios on a plane; what they leave behind is compared with recordings of upstream (recording.py).
 
-A scenario is a YAML list of steps. A step has a `name`, and one or more of
+A scenario is a YAML list of steps, or a mapping with that list as `steps` and
+    alone: true    it changes clusters, so nothing else runs at the same time
+    also:  [...]   keys of further objects that are recorded ("member1/ClusterRole//name"; of a Cluster, its taints)
+    define: ...    anything, for YAML anchors
+A step has a `name`, and one or more of
     apply:  [object, ...]                          kubectl apply
     delete: [KIND/NAMESPACE/NAME, ...]             kubectl delete
-    patch:  {target: KIND/NAMESPACE/NAME, merge: {...}, subresource: ...}
-`on:` names the cluster (default: the host), `sleep:` waits before looking, `wait:` bounds the time to settle.
-A state is settled when it has not changed for four seconds. Objects belong to the scenario by the prefix
-"s-" of their namespace or name.
+    patch:  {target: KIND/NAMESPACE/NAME, merge: {...}, subresource: ...}, or a list of them; a JSON patch with `json:`
+    unjoin: CLUSTER, join: CLUSTER                 karmadactl
+`'on':` (quoted, or YAML reads a boolean) names the cluster or clusters (default: the host), `sleep:` waits before
+looking, `wait:` bounds the time to settle.
 
-A recording maps "00 name of the step" to {"cluster/Kind/namespace/name": normalised object}.
+Scenarios run side by side: the first steps of all, then, once everything has stood still for four seconds, the second
+ones. Objects belong to the scenario whose steps apply their namespace, or, without one, an object of their name or of
+the part of it before a dash; all of these names begin with "s-".
 """
 
-import fnmatch
 import json
-import pathlib
-import re
 import time
-from dataclasses import dataclass
 
 import yaml
 
+from . import recording
 from .plane import HOST
 
-PREFIX = "s-"
 SETTLED_SECONDS = 4.0
 _POLL_SECONDS = 0.7
+# Scenarios use features that are off by default.
+FLAGS = [
+    "--feature-gates=Failover=true,PropagationPolicyPreemption=true,PriorityBasedScheduling=true,"
+    "WorkloadAffinity=true,StatefulFailoverInjection=true",
+    "--enable-no-execute-taint-eviction=true", "--resource-eviction-rate=10"]
 
-_EVERYWHERE = [
-    "/apis/apps/v1/deployments", "/apis/apps/v1/statefulsets", "/apis/apps/v1/daemonsets",
-    "/apis/batch/v1/jobs", "/apis/batch/v1/cronjobs", "/api/v1/services", "/api/v1/configmaps",
-    "/api/v1/secrets", "/api/v1/serviceaccounts", "/apis/networking.k8s.io/v1/ingresses",
-    "/apis/policy/v1/poddisruptionbudgets", "/apis/autoscaling/v2/horizontalpodautoscalers",
-    "/api/v1/persistentvolumeclaims", "/apis/rbac.authorization.k8s.io/v1/roles",
-    "/apis/rbac.authorization.k8s.io/v1/rolebindings", "/api/v1/namespaces",
-    "/apis/rbac.authorization.k8s.io/v1/clusterroles", "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings",
-    "/apis/scheduling.k8s.io/v1/priorityclasses",
-]
-_POLICY, _WORK = "/apis/policy.karmada.io/v1alpha1", "/apis/work.karmada.io"
-_ON_HOST = [
-    f"{_POLICY}/propagationpolicies", f"{_POLICY}/clusterpropagationpolicies", f"{_POLICY}/overridepolicies",
-    f"{_POLICY}/clusteroverridepolicies", f"{_WORK}/v1alpha2/resourcebindings",
-    f"{_WORK}/v1alpha2/clusterresourcebindings", f"{_WORK}/v1alpha1/works",
-]
-_CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
-_OWN_CRD_GROUP_SUFFIX = "scenario.test"
+# So that upstream settles as fast as two cores let it; it changes nothing that it leaves behind.
+UPSTREAM_FLAGS = ["--kube-api-qps=400", "--kube-api-burst=800", "--cluster-api-qps=400", "--cluster-api-burst=800",
+                  "--rate-limiter-qps=200", "--rate-limiter-bucket-size=400", "--rate-limiter-max-delay=2s"]
 
 
-def run(plane, file, log=lambda line: None):
-    """Replays a scenario's steps; returns {step: state}."""
-    states = {}
-    for number, step in enumerate(yaml.safe_load(pathlib.Path(file).read_text())):
-        name = f"{number:02d} {step.get('name', '')}"
-        _carry_out(plane, step)
-        states[name] = settle(plane, step.get("wait", 40))
-        log(f"  {name}: {len(states[name])} objects")
+class Scenario:
+    """The steps of one file."""
+
+    def __init__(self, file):
+        text = file.read_text()
+        content = yaml.safe_load(text)
+        if isinstance(content, list):
+            content = {"steps": content}
+        self.name = file.stem
+        self.file = file
+        self.alone = content.get("alone", False)
+        self.also = frozenset(content.get("also", ()))
+        self.steps = content["steps"]
+        self.divides = "replicaScheduling" in text
+        self._names = {metadata.get("namespace") or metadata["name"]
+                       for step in self.steps for metadata in (o["metadata"] for o in step.get("apply", []))}
+        self._names = {name for name in self._names if name.startswith(recording.PREFIX)}
+
+    @property
+    def recording_file(self):
+        return self.file.with_name(f"{self.name}.upstream.json")
+
+    def recorded(self):
+        """{step: state} as upstream left it."""
+        return json.loads(self.recording_file.read_text())
+
+    def title(self, number):
+        """The key of a step in recordings."""
+        return f"{number:02d} {self.steps[number].get('name', '')}"
+
+    def owns(self, key, item):
+        """True if an object of a state is this scenario's."""
+        return key in self.also or any(name == own or name.startswith(own + "-")
+                                       for name in recording.names_of(item) for own in self._names)
+
+
+def load(folder, names=()):
+    """The scenarios of a folder, all or those named, in the order of their names."""
+    files = [file for file in sorted(folder.glob("*.yaml")) if file.stem != "differences"]
+    missing = set(names) - {file.stem for file in files}
+    if missing:
+        raise SystemExit(f"scenario: {folder} has no {', '.join(sorted(missing))}")
+    return [Scenario(file) for file in files if not names or file.stem in names]
+
+
+def run(plane, scenarios, log=lambda line: None, after_step=lambda number: None):
+    """Carries the scenarios out side by side; returns {scenario: {step: state}}.
+
+    Calls after_step with the number of each step once it has settled; if that returns "stop", the rest is left out.
+    """
+    states = {scenario.name: {} for scenario in scenarios}
+    also = frozenset().union(*(scenario.also for scenario in scenarios))
+    for number in range(max(len(scenario.steps) for scenario in scenarios)):
+        active = [scenario for scenario in scenarios if number < len(scenario.steps)]
+        began = time.monotonic()
+        steps = [(scenario, scenario.steps[number]) for scenario in active]
+        _carry_out(plane, steps)
+        objects, moving = settle(plane, max(step.get("wait", 40) for _, step in steps), also)
+        for scenario in active:
+            own = {key: item for key, item in objects.items() if scenario.owns(key, item)}
+            states[scenario.name][scenario.title(number)] = recording.normalise(own)
+        log(f"  step {number} of {len(active)} scenarios: {len(objects)} objects, "
+            f"{time.monotonic() - began:.0f} s{', STILL MOVING: ' + ', '.join(moving) if moving else ''}")
+        if after_step(number) == "stop":
+            break
     return states
 
 
-def _carry_out(plane, step):
-    kube = plane.kube(step.get("on", HOST))
-    namespaces = [o for o in step.get("apply", []) if o["kind"] == "Namespace"]
-    for item in step.get("apply", []):
-        if {"replicas", "parallelism"} & item.get("spec", {}).keys():
-            _create_with_even_uid(kube, namespaces, item)
-    if "apply" in step:
-        kube.apply(step["apply"])
+def settle(plane, limit, also=frozenset()):
+    """The objects once they have stood still, and nothing; when the limit is over, as they are, and what still moves."""
+    end = time.monotonic() + limit
+    last, since, objects, moved = {}, time.monotonic(), {}, {}
+    while time.monotonic() < end:
+        objects = recording.read(plane, also)
+        now = {key: item["metadata"]["resourceVersion"] for key, item in objects.items() if "/Cluster//" not in key}
+        if now != last:
+            moved.update(dict.fromkeys((key for key, _ in now.items() ^ last.items()), time.monotonic()))
+            last, since = now, time.monotonic()
+        elif time.monotonic() - since > SETTLED_SECONDS and not any(map(_is_terminating_namespace, objects.values())):
+            return objects, []
+        time.sleep(_POLL_SECONDS)
+    return objects, sorted(key for key, when in moved.items() if time.monotonic() - when < SETTLED_SECONDS)
+
+
+def _is_terminating_namespace(item):
+    """It goes when its cluster's own controller finds the time."""
+    return item.get("kind") == "Namespace" and "deletionTimestamp" in item["metadata"]
+
+
+# ---- Steps ----------------------------------------------------------------------------------------
+
+
+def _carry_out(plane, steps):
+    """The same step of several scenarios."""
+    _apply(plane, steps)
+    for _, step in steps:
+        for cluster in _clusters_of(step):
+            _delete_and_patch(plane.kube(cluster), step)
+        if "unjoin" in step:
+            plane.unjoin(step["unjoin"])
+        if "join" in step:
+            plane.join(step["join"])
+    time.sleep(max(step.get("sleep", 0) for _, step in steps))
+
+
+def _clusters_of(step):
+    on = step.get("on", HOST)
+    return [on] if isinstance(on, str) else on
+
+
+def _apply(plane, steps):
+    items = {}
+    for scenario, step in steps:
+        for cluster in _clusters_of(step):
+            items.setdefault(cluster, []).extend((scenario, item) for item in step.get("apply", []))
+    for cluster, pairs in items.items():
+        kube = plane.kube(cluster)
+        namespaces = [item for _, item in pairs if item["kind"] == "Namespace"]
+        if namespaces:
+            kube.apply(namespaces)
+        rest = [item for scenario, item in pairs if item["kind"] != "Namespace"
+                and not (scenario.divides and _create_with_even_uid(kube, item))]
+        if rest:
+            kube.apply(rest)
+
+
+def _delete_and_patch(kube, step):
     for target in step.get("delete", []):
         kube.kubectl("delete", "--ignore-not-found", "--wait=false", *_target(target))
-    if "patch" in step:
-        patch = step["patch"]
+    patches = step.get("patch", [])
+    for patch in [patches] if isinstance(patches, dict) else patches:
         subresource = ["--subresource", patch["subresource"]] if "subresource" in patch else []
-        kube.kubectl("patch", *_target(patch["target"]), "--type=merge", "-p", json.dumps(patch["merge"]),
+        kind = "json" if "json" in patch else "merge"
+        kube.kubectl("patch", *_target(patch["target"]), f"--type={kind}", "-p", json.dumps(patch[kind]),
                      *subresource)
-    time.sleep(step.get("sleep", 0))
 
 
-def _create_with_even_uid(kube, namespaces, template):
-    """Creates a template whose uid makes the scheduler break ties as in the recordings.
+def _create_with_even_uid(kube, template):
+    """Creates a template whose uid makes the scheduler break ties as in the recordings; False if it is none or exists.
 
     Karmada's scheduler gives the odd replica to the first or the last cluster by a hash of the template's
     uid. No controller manager decides that, so it must not differ from run to run.
     """
-    if namespaces:
-        kube.apply(namespaces)
-    where = [template["kind"], template["metadata"]["name"], "-n", template["metadata"]["namespace"]]
-    if kube.kubectl("get", "--ignore-not-found", "-o", "name", *where):
-        return
+    if not {"replicas", "parallelism"} & template.get("spec", {}).keys() or template["kind"] not in recording.KINDS:
+        return False
+    head, plural = recording.KINDS[template["kind"]].rsplit("/", 1)
+    path, name = f"{head}/namespaces/{template['metadata']['namespace']}/{plural}", template["metadata"]["name"]
+    if kube.find(f"{path}/{name}"):
+        return False
+    applied = {recording.LAST_APPLIED: json.dumps(template) + "\n"}  # So that a later kubectl apply can take it over.
+    annotations = {**template["metadata"].get("annotations", {}), **applied}
+    body = {**template, "metadata": {**template["metadata"], "annotations": annotations}}
     for _ in range(32):
-        kube.apply([template])
-        if _fnv1a(kube.kubectl("get", "-o", "jsonpath={.metadata.uid}", *where)) % 2 == 0:
-            return
-        kube.kubectl("delete", "--wait=true", *where)
-    raise AssertionError(f"no even uid for {where} in 32 tries")
+        if _fnv1a(kube.create(path, body)["metadata"]["uid"]) % 2 == 0:
+            return True
+        kube.delete(f"{path}/{name}?propagationPolicy=Background")
+    raise AssertionError(f"no even uid for {path}/{name} in 32 tries")
 
 
 def _fnv1a(text):
@@ -106,195 +209,33 @@ def _target(text):
     return [kind, name] + (["-n", namespace] if namespace else [])
 
 
-def settle(plane, limit):
-    """The state once it has stood still, or when the limit is over."""
-    end = time.monotonic() + limit
-    last, since = None, time.monotonic()
-    while time.monotonic() < end:
-        now = state(plane)
-        if now != last:
-            last, since = now, time.monotonic()
-        elif time.monotonic() - since > SETTLED_SECONDS:
-            break
-        time.sleep(_POLL_SECONDS)
-    return last
+# ---- Afterwards -----------------------------------------------------------------------------------
+
+_OF_CLUSTERS = ["Namespace", "ClusterRole", "ClusterRoleBinding", "PriorityClass"]
+_POLICIES_OF_CLUSTERS = ["clusterpropagationpolicies", "clusteroverridepolicies", "clustertaintpolicies"]
+_INTERPRETER_CUSTOMIZATIONS = "/apis/config.karmada.io/v1alpha1/resourceinterpretercustomizations"
 
 
-def clean_up(plane, timeout=60):
+def clean_up(plane, timeout=90):
     """Removes every scenario object from the control plane, and what is left of them in the members."""
-    host = plane.host
-    for path in _POLICY + "/clusterpropagationpolicies", _POLICY + "/clusteroverridepolicies":
-        _delete_ours(host, path)
+    for plural in _POLICIES_OF_CLUSTERS:
+        _delete_ours(plane.host, f"/apis/policy.karmada.io/v1alpha1/{plural}")
     for cluster in [HOST, *plane.members]:
-        for path in reversed(_EVERYWHERE[-4:]):
-            _delete_ours(plane.kube(cluster), path)
-        for crd in _own_crds(plane.kube(cluster)):
-            plane.kube(cluster).delete(f"{_CRDS}/{crd['metadata']['name']}")
+        for kind in reversed(_OF_CLUSTERS):
+            _delete_ours(plane.kube(cluster), recording.KINDS[kind])
+        for crd in recording.own_crds(plane.kube(cluster)):
+            plane.kube(cluster).delete(f"{recording.CRDS}/{crd['metadata']['name']}")
+    _delete_ours(plane.host, _INTERPRETER_CUSTOMIZATIONS)
+    for cluster in plane.host.items(recording.CLUSTERS):
+        if cluster["spec"].get("taints"):
+            plane.host.merge(f"{recording.CLUSTERS}/{cluster['metadata']['name']}", {"spec": {"taints": None}})
     end = time.monotonic() + timeout
-    while state(plane) and time.monotonic() < end:
+    while (left := recording.read(plane)) and time.monotonic() < end:
         time.sleep(_POLL_SECONDS)
-    return state(plane)
+    return left
 
 
 def _delete_ours(kube, path):
     for item in kube.items(path):
-        if item["metadata"]["name"].startswith(PREFIX):
+        if item["metadata"]["name"].startswith(recording.PREFIX):
             kube.delete(f"{path}/{item['metadata']['name']}")
-
-
-# ---- The state ------------------------------------------------------------------------------------
-
-
-def state(plane):
-    """Every object of the scenario in every cluster, normalised."""
-    names, objects = {}, {}
-    for cluster in [HOST, *plane.members]:
-        kube = plane.kube(cluster)
-        paths = _EVERYWHERE + (_ON_HOST if cluster == HOST else []) + [_path_of_crd(c) for c in _own_crds(kube)]
-        for item in (item for path in paths for item in kube.items(path)):
-            metadata = item["metadata"]
-            if not _is_ours(item) or metadata["name"] == "kube-root-ca.crt":
-                continue
-            key = f"{cluster}/{item['kind']}/{metadata.get('namespace', '')}/{metadata['name']}"
-            objects[key] = item
-            names[metadata["uid"]] = f"<uid {key}>"
-            for label, value in metadata.get("labels", {}).items():
-                if label.endswith("permanent-id") and item["kind"].endswith(("Policy", "Binding", "Work")):
-                    names.setdefault(value, f"<id {label.split('/')[0]}>")
-    return {key: _normalise(item, names) for key, item in sorted(objects.items())}
-
-
-def _own_crds(kube):
-    return [c for c in kube.items(_CRDS) if c["metadata"]["name"].endswith(_OWN_CRD_GROUP_SUFFIX)]
-
-
-def _path_of_crd(crd):
-    spec = crd["spec"]
-    version = next(v["name"] for v in spec["versions"] if v["storage"])
-    return f"/apis/{spec['group']}/{version}/{spec['names']['plural']}"
-
-
-def _is_ours(item):
-    if _has_prefix(item["metadata"]):
-        return True
-    if item["kind"] != "Work":
-        return False
-    manifests = item["spec"].get("workload", {}).get("manifests", [])
-    return any(_has_prefix(manifest.get("metadata", {})) for manifest in manifests)
-
-
-def _has_prefix(metadata):
-    return metadata.get("namespace", "").startswith(PREFIX) or metadata.get("name", "").startswith(PREFIX)
-
-
-_TIME = re.compile(r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$")
-_DROPPED_METADATA = {"managedFields", "resourceVersion", "creationTimestamp", "generation", "selfLink"}
-_COUNTED = {"resourceVersion", "observedGeneration", "schedulerObservedGeneration", "collisionCount",
-            "controller-uid", "batch.kubernetes.io/controller-uid"}
-_ALLOCATED = {"clusterIP", "clusterIPs", "nodePort"}
-_LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
-_UNORDERED = {"conditions", "manifestStatuses", "finalizers", "aggregatedStatus", "secrets"}
-
-
-def _normalise(value, names, path=()):
-    """Replaces what differs from run to run: versions, times, uids, ids, addresses, the order of sets."""
-    if isinstance(value, dict):
-        return _normalise_members(value, names, path)
-    if isinstance(value, list):
-        items = [_normalise(item, names, path) for item in value]
-        return sorted(items, key=lambda i: json.dumps(i, sort_keys=True)) if path[-1] in _UNORDERED else items
-    return _normalise_text(value, names) if isinstance(value, str) else value
-
-
-def _normalise_members(members, names, path):
-    out = {}
-    for key, value in members.items():
-        if key == _LAST_APPLIED or (path[-1:] == ("metadata",) and key in _DROPPED_METADATA):
-            continue
-        volatile = (key in _COUNTED or (key == "generation" and "status" in path)
-                    or (key in _ALLOCATED and value))
-        out[key] = "#" if volatile else _normalise(value, names, path + (key,))
-    return out
-
-
-def _normalise_text(text, names):
-    if _TIME.match(text):
-        return "T"
-    for found, name in names.items():
-        text = text.replace(found, name)
-    text = re.sub(r'"resourceVersion":"\d+"', '"resourceVersion":"#"', text)
-    return re.sub(r"\b(rv|gen):\d+\b", r"\1:#", text)
-
-
-# ---- The comparison -------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Difference:
-    """One value that is not as recorded."""
-
-    step: str
-    object: str
-    path: str
-    want: object
-    got: object
-
-    def __str__(self):
-        return f"{self.step}: {self.object}{self.path}: want {_short(self.want)} got {_short(self.got)}"
-
-
-def _short(value):
-    text = json.dumps(value, sort_keys=True)
-    return text if len(text) < 400 else text[:400] + "..."
-
-
-def compare(want, got):
-    """The differences between two recordings, in their order."""
-    out = []
-    for step in want:
-        objects = got.get(step, {})
-        for key in sorted(set(want[step]) | set(objects)):
-            left, right = (_comparable(side.get(key), key) for side in (want[step], objects))
-            out += [Difference(step, key, *found) for found in _walk(left, right, "")]
-    return out
-
-
-_UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
-
-
-def _comparable(value, key):
-    """Without what no controller manager decides: foreign uids, conditions by the members' controllers."""
-    if isinstance(value, dict):
-        return {name: _comparable(member, key) for name, member in value.items()
-                if name != "collisionCount" and not (name == "conditions" and key.startswith("member"))}
-    if isinstance(value, list):
-        return [_comparable(item, key) for item in value]
-    return _UUID.sub("<uuid>", value) if isinstance(value, str) else value
-
-
-def _walk(want, got, path):
-    if want == got:
-        return
-    if isinstance(want, dict) and isinstance(got, dict):
-        for key in sorted(set(want) | set(got)):
-            yield from _walk(want.get(key), got.get(key), f"{path}.{key}")
-    else:
-        yield path, want, got
-
-
-class Allowed:
-    """The deliberate differences: a YAML list of {scenario, step, object, path, reason}, patterns as a shell's."""
-
-    def __init__(self, file):
-        self._rules = yaml.safe_load(pathlib.Path(file).read_text()) or []
-        for rule in self._rules:
-            if not rule.get("reason"):
-                raise ValueError(f"{file}: {rule} gives no reason")
-
-    def covers(self, scenario, difference):
-        return any(
-            fnmatch.fnmatchcase(scenario, rule.get("scenario", "*"))
-            and fnmatch.fnmatchcase(difference.step, rule.get("step", "*"))
-            and fnmatch.fnmatchcase(difference.object, rule.get("object", "*"))
-            and fnmatch.fnmatchcase(difference.path, rule.get("path", "*"))
-            for rule in self._rules)

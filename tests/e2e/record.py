@@ -1,0 +1,56 @@
+#!/usr/bin/env python3
+"""Records what upstream's controller manager leaves behind in the scenarios of tests/data/scenarios.
+
+    record.py [SCENARIO...]     all scenarios, or those named; writes their .upstream.json
+
+Needs Go. Builds the servers and upstream's controller manager (testbed/), brings a plane with two members up and runs the
+scenarios on it, those that change clusters one after the other.
+"""
+
+import argparse
+import json
+import pathlib
+import signal
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
+sys.dont_write_bytecode = True
+
+from rig import paths, scenario  # noqa: E402  (the path has to be set first)
+from rig.daemon import Daemon  # noqa: E402
+from rig.plane import Plane  # noqa: E402
+
+
+def say(line):
+    print(line, flush=True)
+
+
+def record(plane, scenarios):
+    states = scenario.run(plane, scenarios, log=say)
+    for one in scenarios:
+        text = json.dumps(states[one.name], indent=1, sort_keys=True)
+        one.recording_file.write_text(text + "\n")
+    left = scenario.clean_up(plane)
+    if left:
+        sys.exit(f"record: left behind: {sorted(left)}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("scenario", nargs="*")
+    options = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    scenarios = scenario.load(paths.SCENARIOS, options.scenario)
+    testbed = paths.Testbed.build(with_upstream=True)
+    with Plane(paths.BUILD / "record", testbed) as plane:
+        with Daemon(plane, testbed.exe("upstream-controller-manager"), flags=scenario.FLAGS + scenario.UPSTREAM_FLAGS):
+            plane.wait_members_ready()
+            together = [one for one in scenarios if not one.alone]
+            for batch in ([together] if together else []) + [[one] for one in scenarios if one.alone]:
+                say(f"recording {', '.join(one.name for one in batch)}")
+                record(plane, batch)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,249 @@
+"""What a scenario leaves behind in control plane and members, in a form in which two runs can be compared.
+
+A recording maps "00 name of the step" to {"cluster/Kind/namespace/name": normalised object}.
+"""
+
+import fnmatch
+import json
+import pathlib
+import re
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+import yaml
+
+from .plane import HOST
+
+KINDS = {
+    "Deployment": "/apis/apps/v1/deployments",
+    "StatefulSet": "/apis/apps/v1/statefulsets",
+    "DaemonSet": "/apis/apps/v1/daemonsets",
+    "Job": "/apis/batch/v1/jobs",
+    "CronJob": "/apis/batch/v1/cronjobs",
+    "Service": "/api/v1/services",
+    "ConfigMap": "/api/v1/configmaps",
+    "Secret": "/api/v1/secrets",
+    "ServiceAccount": "/api/v1/serviceaccounts",
+    "Ingress": "/apis/networking.k8s.io/v1/ingresses",
+    "PodDisruptionBudget": "/apis/policy/v1/poddisruptionbudgets",
+    "HorizontalPodAutoscaler": "/apis/autoscaling/v2/horizontalpodautoscalers",
+    "PersistentVolumeClaim": "/api/v1/persistentvolumeclaims",
+    "Role": "/apis/rbac.authorization.k8s.io/v1/roles",
+    "RoleBinding": "/apis/rbac.authorization.k8s.io/v1/rolebindings",
+    "Namespace": "/api/v1/namespaces",
+    "ClusterRole": "/apis/rbac.authorization.k8s.io/v1/clusterroles",
+    "ClusterRoleBinding": "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings",
+    "PriorityClass": "/apis/scheduling.k8s.io/v1/priorityclasses",
+}
+_POLICY, _WORK = "/apis/policy.karmada.io/v1alpha1", "/apis/work.karmada.io"
+KINDS_OF_HOST = {
+    "PropagationPolicy": f"{_POLICY}/propagationpolicies",
+    "ClusterPropagationPolicy": f"{_POLICY}/clusterpropagationpolicies",
+    "OverridePolicy": f"{_POLICY}/overridepolicies",
+    "ClusterOverridePolicy": f"{_POLICY}/clusteroverridepolicies",
+    "ResourceBinding": f"{_WORK}/v1alpha2/resourcebindings",
+    "ClusterResourceBinding": f"{_WORK}/v1alpha2/clusterresourcebindings",
+    "Work": f"{_WORK}/v1alpha1/works",
+}
+CLUSTERS = "/apis/cluster.karmada.io/v1alpha1/clusters"
+CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+_OWN_CRD_GROUP_SUFFIX = "scenario.test"
+
+
+# ---- Reading --------------------------------------------------------------------------------------
+
+
+def own_crds(kube):
+    """The definitions that scenarios have made in a cluster."""
+    return [c for c in kube.items(CRDS) if c["metadata"]["name"].endswith(_OWN_CRD_GROUP_SUFFIX)]
+
+
+def _path_of_crd(crd):
+    spec = crd["spec"]
+    version = next(v["name"] for v in spec["versions"] if v["storage"])
+    return f"/apis/{spec['group']}/{version}/{spec['names']['plural']}"
+
+
+def read(plane, also=()):
+    """{"cluster/Kind/namespace/name": object} of everything that may belong to a scenario, and of the keys in also."""
+    def read_cluster(cluster):
+        kube = plane.kube(cluster)
+        paths = [*KINDS.values(), *(KINDS_OF_HOST.values() if cluster == HOST else ()),
+                 *map(_path_of_crd, own_crds(kube))]
+        found = {}
+        for item in (item for path in paths for item in kube.items(path)):
+            key = key_of(cluster, item)
+            if may_be_of_a_scenario(item) or key in also:
+                found[key] = item
+        return found
+    with ThreadPoolExecutor(max_workers=4) as pool:
+        found = {}
+        for objects in pool.map(read_cluster, [HOST, *plane.members]):
+            found.update(objects)
+    clusters = {f"{HOST}/Cluster//{c['metadata']['name']}": c for c in plane.host.items(CLUSTERS)}
+    found.update({key: _taints_of(item) for key, item in clusters.items() if key in also})
+    return dict(sorted(found.items()))
+
+
+def key_of(cluster, item):
+    metadata = item["metadata"]
+    return f"{cluster}/{item['kind']}/{metadata.get('namespace', '')}/{metadata['name']}"
+
+
+def _taints_of(cluster):
+    """The rest of a Cluster changes with the machine."""
+    return {"metadata": {key: cluster["metadata"][key] for key in ("name", "uid", "resourceVersion")},
+            "spec": {"taints": cluster["spec"].get("taints", [])}}
+
+
+def names_of(item):
+    """The names by which a scenario knows an object as its own: its namespace and name, a Work's by its manifests."""
+    objects = [item["metadata"]]
+    if item.get("kind") == "Work":
+        manifests = item["spec"].get("workload", {}).get("manifests", [])
+        objects = [manifest.get("metadata", {}) for manifest in manifests]
+    return [name for metadata in objects
+            for name in (metadata.get("namespace", ""), metadata.get("name", "")) if name]
+
+
+def may_be_of_a_scenario(item):
+    return (any(name.startswith(PREFIX) for name in names_of(item))
+            and item["metadata"]["name"] != "kube-root-ca.crt")
+
+
+PREFIX = "s-"
+
+
+# ---- Normalising ----------------------------------------------------------------------------------
+
+
+def normalise(objects):
+    """Replaces what differs from run to run: versions, times, uids, ids, addresses, the order of sets."""
+    names = {}
+    for key, item in objects.items():
+        names[item["metadata"]["uid"]] = f"<uid {key}>"
+        for label, value in item["metadata"].get("labels", {}).items():
+            if label.endswith("permanent-id") and item["kind"].endswith(("Policy", "Binding", "Work")):
+                names.setdefault(value, f"<id {label.split('/')[0]}>")
+    return {key: _normalise(item, names) for key, item in objects.items()}
+
+
+_TIME = re.compile(r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$")
+_DROPPED_METADATA = {"managedFields", "resourceVersion", "creationTimestamp", "generation", "selfLink"}
+_COUNTED = {"resourceVersion", "observedGeneration", "schedulerObservedGeneration", "collisionCount",
+            "controller-uid", "batch.kubernetes.io/controller-uid"}
+_ALLOCATED = {"clusterIP", "clusterIPs", "nodePort"}
+LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
+_UNORDERED = {"conditions", "manifestStatuses", "finalizers", "aggregatedStatus", "secrets"}
+
+
+def _normalise(value, names, path=()):
+    if isinstance(value, dict):
+        return _normalise_members(value, names, path)
+    if isinstance(value, list):
+        items = [_normalise(item, names, path) for item in value]
+        return sorted(items, key=lambda i: json.dumps(i, sort_keys=True)) if path[-1] in _UNORDERED else items
+    return _normalise_text(value, names) if isinstance(value, str) else value
+
+
+def _normalise_members(members, names, path):
+    out = {}
+    for key, value in members.items():
+        if key == LAST_APPLIED or (path[-1:] == ("metadata",) and key in _DROPPED_METADATA):
+            continue
+        volatile = (key in _COUNTED or (key == "generation" and "status" in path)
+                    or (key in _ALLOCATED and value))
+        out[key] = "#" if volatile else _normalise(value, names, path + (key,))
+    return out
+
+
+def _normalise_text(text, names):
+    if _TIME.match(text):
+        return "T"
+    for found, name in names.items():
+        text = text.replace(found, name)
+    text = re.sub(r'"resourceVersion":"\d+"', '"resourceVersion":"#"', text)
+    return re.sub(r"\b(rv|gen):\d+\b", r"\1:#", text)
+
+
+# ---- The comparison -------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Difference:
+    """One value that is not as recorded."""
+
+    step: str
+    object: str
+    path: str
+    want: object
+    got: object
+
+    def __str__(self):
+        return f"{self.step}: {self.object}{self.path}: want {_short(self.want)} got {_short(self.got)}"
+
+
+def _short(value):
+    text = json.dumps(value, sort_keys=True)
+    return text if len(text) < 400 else text[:400] + "..."
+
+
+def compare(want, got):
+    """The differences between two recordings, in their order."""
+    out = []
+    for step in want:
+        objects = got.get(step, {})
+        for key in sorted(set(want[step]) | set(objects)):
+            left, right = (_comparable(side.get(key), key) for side in (want[step], objects))
+            out += [Difference(step, key, *found) for found in _walk(left, right, "")]
+    return out
+
+
+_UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
+
+
+def _comparable(value, key):
+    """Without what no controller manager decides: foreign uids, conditions by the members' controllers, the order of
+    clusters. Conditions are a mapping by their type, so that a difference names it."""
+    if isinstance(value, dict):
+        return {name: _comparable(_without_order(name, member), key) for name, member in value.items()
+                if name != "collisionCount" and not (name == "conditions" and key.startswith("member"))}
+    if isinstance(value, list):
+        return [_comparable(item, key) for item in value]
+    return _UUID.sub("<uuid>", value) if isinstance(value, str) else value
+
+
+def _without_order(name, items):
+    if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
+        return items
+    if name == "conditions" and len({item.get("type") for item in items}) == len(items):
+        return {item.get("type", ""): item for item in items}
+    return sorted(items, key=lambda item: json.dumps(item, sort_keys=True)) if name == "clusters" else items
+
+
+def _walk(want, got, path):
+    if want == got:
+        return
+    if isinstance(want, dict) and isinstance(got, dict):
+        for key in sorted(set(want) | set(got)):
+            yield from _walk(want.get(key), got.get(key), f"{path}.{key}")
+    else:
+        yield path, want, got
+
+
+class Allowed:
+    """The deliberate differences: a YAML list of {scenario, step, object, path, reason}, patterns as a shell's."""
+
+    def __init__(self, file):
+        self._rules = yaml.safe_load(pathlib.Path(file).read_text()) or []
+        for rule in self._rules:
+            if not rule.get("reason"):
+                raise ValueError(f"{file}: {rule} gives no reason")
+
+    def covers(self, scenario, difference):
+        return any(
+            fnmatch.fnmatchcase(scenario, rule.get("scenario", "*"))
+            and fnmatch.fnmatchcase(difference.step, rule.get("step", "*"))
+            and fnmatch.fnmatchcase(difference.object, rule.get("object", "*"))
+            and fnmatch.fnmatchcase(difference.path, rule.get("path", "*"))
+            for rule in self._rules)
