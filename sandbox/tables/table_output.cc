@@ -7,8 +7,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/clock.h"
+#include "kube/meta/json_path.h"
 #include "sandbox/tables/builtin_columns.h"
-#include "sandbox/tables/json_path.h"
 
 namespace sandbox {
 namespace {
@@ -65,7 +65,7 @@ class CustomPrinter : public TablePrinter {
   explicit CustomPrinter(const std::vector<PrinterColumn>& columns) {
     columns_.push_back(NameColumn());
     for (const PrinterColumn& c : columns) {
-      auto path = JsonPath::Parse(c.json_path);
+      auto path = kube::JsonPath::Parse(absl::StrCat("{", c.json_path, "}"));
       if (!path.ok()) continue;
       columns_.push_back({c.name, c.type, c.priority, c.format, c.description});
       paths_.push_back(*std::move(path));
@@ -76,7 +76,8 @@ class CustomPrinter : public TablePrinter {
   Cells Row(const kube::Object& object, absl::Time now) const override {
     Cells cells = {object.name()};
     for (size_t i = 0; i < paths_.size(); ++i) {
-      cells.push_back(Cell(columns_[i + 1].type, paths_[i].Find(object.root()), now));
+      const auto found = paths_[i].Find(object.root(), kube::JsonPath::MissingKeys::kSkip);
+      cells.push_back(found.ok() ? Cell(columns_[i + 1].type, *found, now) : nullptr);
     }
     return cells;
   }
@@ -98,7 +99,7 @@ class CustomPrinter : public TablePrinter {
   }
 
   std::vector<Column> columns_;
-  std::vector<JsonPath> paths_;
+  std::vector<kube::JsonPath> paths_;
 };
 
 json::Value RowObject(const kube::Object& object, const TableOptions& options) {
