@@ -5,10 +5,10 @@
 // template. A failure of the binding's write ends the pass before the template; each failure is
 // repeated with back-off. A template that is gone is passed over.
 //
-// Passes come from changes of the Works, 100 ms later so that several become one, from a new
-// version of the template, from rules and from rechecks. held_, under mu_, has since when unwritten
-// news has waited. It, the pauses and the reported outcomes may be lost; that moves the next write
-// a little.
+// Passes come from changes of the Works, 100 ms later so that several become one, from bindings
+// that are there at the start, from a new version of the template, from rules and from rechecks.
+// held_, under mu_, has since when unwritten news has waited. It, the pauses and the reported
+// outcomes may be lost; that moves the next write a little.
 #include "controllers/bindingstatus/binding_status_reconciler.h"
 
 #include <memory>
@@ -177,12 +177,14 @@ bool StatusOrDeletionChanged(const kube::Object& before, const kube::Object& aft
   return before.status() != after.status() || before.IsDeleting() != after.IsDeleting();
 }
 
-bool IsScheduled(const kube::Object& binding) {
-  return !api::BindingView(binding).LastScheduledTime().empty();
+// Nothing schedules an attached binding: it has the clusters of the bindings that require it.
+bool HasClusters(const kube::Object& binding) {
+  const api::BindingView view(binding);
+  return !view.LastScheduledTime().empty() || !view.ExpectedClusters().empty();
 }
 
 bool TemplateVersionChanged(const kube::Object& before, const kube::Object& after) {
-  return IsScheduled(after) && api::BindingView(before).Resource().resource_version !=
+  return HasClusters(after) && api::BindingView(before).Resource().resource_version !=
                                    api::BindingView(after).Resource().resource_version;
 }
 
@@ -193,7 +195,7 @@ absl::Status RegisterBindingStatus(const loops::Context& context, int workers) {
   kube::Controller& controller =
       context.NewController(Scope::kStatusController, workers)
           .Watches(Scope::Bindings(),
-                   {.when = {.add = IsScheduled, .update = TemplateVersionChanged}})
+                   {.when = {.add = HasClusters, .update = TemplateVersionChanged}})
           // Several Works of one binding tend to change together.
           .Watches(api::Works(), {.when = {.add = kube::Never, .update = StatusOrDeletionChanged},
                                   .map = BindingOf<Scope>,
@@ -204,7 +206,7 @@ absl::Status RegisterBindingStatus(const loops::Context& context, int workers) {
   works::RequeueBindings(context.interpreter, {controller.queue(),
                                                context.InformerOf(Scope::Bindings()),
                                                {interpreter::Operation::kAggregateStatus}});
-  context.rechecks.Subscribe(Scope::Bindings(), controller.queue(), IsScheduled);
+  context.rechecks.Subscribe(Scope::Bindings(), controller.queue(), HasClusters);
   return absl::OkStatus();
 }
 

@@ -12,6 +12,8 @@
 #include "api/keys.h"
 #include "api/names.h"
 #include "api/work.h"
+#include "tests/support/eventually.h"
+#include "tests/support/loops_fixture.h"
 #include "tests/support/members_fixture.h"
 #include "tests/support/scripted_interpreter.h"
 
@@ -216,6 +218,41 @@ TEST_CASE_METHOD(WideFixture, "a change after a quiet time is written at once") 
   PutWork(3, 2);
   CHECK(Look().bytes > 0);
   CHECK(Replicas() == kClusters + 1);
+}
+
+// The daemon ended after the Work had got its status and before the binding had.
+TEST_CASE_METHOD(tests::LoopsFixture,
+                 "an attached binding gets its status after a start, though nothing schedules it") {
+  using Scope = api::scope::Namespaced;
+  Make();
+  REQUIRE(controllers::RegisterBindingStatus<Scope>(Context(), 1).ok());
+  Sync({api::ResourceBindings(), api::Works()});
+  const kube::Object config = kube::Object::Make(tests::kConfigMaps.gvk, {"ns", "web"});
+  server->Put(tests::kConfigMaps, config);
+  kube::Object work =
+      kube::Object::Make(api::Works().gvk, {api::ExecutionNamespace("m1"), "web-1"});
+  work.SetLabel(Scope::kIdLabel, "id");
+  work.Set({"spec", "workload", "manifests"}, json::Value::Array({config.root()}));
+  work.Set({"status", "conditions"}, Json(R"([{"type": "Applied", "status": "True"}])"));
+  api::ManifestStatus status;
+  status.identifier = api::ManifestIdentifier::Of(config, 0);
+  status.health = api::kHealthy;
+  work.Set({"status", "manifestStatuses"}, json::Value::Array({status.ToJson()}));
+  PutCached(api::Works(), work);
+  kube::Object binding = kube::Object::Make(api::ResourceBindings().gvk, {"ns", "web-configmap"});
+  binding.SetLabel(Scope::kIdLabel, "id");
+  binding.Set({"spec"}, json::Value::Object(
+                            {{"resource", api::ObjectReference::Of(config).ToJson()},
+                             {"requiredBy", Json(R"([{"namespace": "ns", "name": "web-deployment",
+                                                      "clusters": [{"name": "m1"}]}])")}}));
+  PutCached(api::ResourceBindings(), binding);
+  Start();
+  CHECK(tests::Eventually([&] {
+    return server->Find(api::ResourceBindings(), {"ns", "web-configmap"})
+               .status()["aggregatedStatus"]
+               .items()
+               .size() == 1;
+  }));
 }
 
 }  // namespace
