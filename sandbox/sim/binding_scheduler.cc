@@ -223,7 +223,14 @@ absl::Status BindingScheduler::Schedule(const kube::Object& binding) {
   if (decided) {
     ASSIGN_OR_RETURN(written, WriteResult(binding, placement));
   }
-  RETURN_IF_ERROR(WriteStatusOf(*written, binding.generation(), placement));
+  // What has been decided is not decided again, so a conflict must not lose its status.
+  absl::Status reported = WriteStatusOf(*written, binding.generation(), placement);
+  while (absl::IsAborted(reported)) {
+    ASSIGN_OR_RETURN(written, FindObject(backend_, bindings_.gvr(), binding.key()));
+    if (written == nullptr) return absl::OkStatus();
+    reported = WriteStatusOf(*written, binding.generation(), placement);
+  }
+  RETURN_IF_ERROR(reported);
   // A failure is repeated every second, so it is reported only when it is new.
   if (decided || !IsReported(binding, placement)) RecordOutcome(binding, placement);
   if (decided) return absl::OkStatus();
