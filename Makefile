@@ -74,6 +74,12 @@ record: setup ## Record anew what upstream does in tests/data/scenarios (needs G
 	@echo "== record"
 	@$(PYTHON) -u tests/e2e/record.py $(SCENARIOS)
 
+.PHONY: chaos
+chaos: setup ## Kill the controller manager for three minutes while servers fail and 300 apps change (CHAOS_SEED=n: another run)
+	$(call build,release,karmada-controller-manager behaviour_test)
+	@echo "== chaos"
+	@CHAOS_APPS=$${CHAOS_APPS:-300} CHAOS_SECONDS=$${CHAOS_SECONDS:-180} $(BIN)/behaviour_test '[chaos]'
+
 .PHONY: bench
 bench: setup ## Measure against upstream's controller manager and interpreter (needs Go; N apps: make bench N=300)
 	$(call build,release,$(BINARIES) interpreter_bench)

@@ -99,7 +99,12 @@ class Walk {
       return left_.empty();
     }));
     // While a cluster is not ready, nothing is placed there.
-    REQUIRE(plane_.Eventually([&] { return AcceptWork(); }, absl::Seconds(120)));
+    REQUIRE(plane_.Eventually(
+        [&] {
+          return std::all_of(kMembers.begin(), kMembers.end(),
+                             [&](const std::string& member) { return plane_.AcceptsWork(member); });
+        },
+        absl::Seconds(120)));
     REQUIRE(plane_.Eventually([&] { return objects_.Unclaimed().empty(); }, absl::Seconds(120)));
     AwaitCanary("one");
   }
@@ -355,14 +360,6 @@ spec:
       const absl::Status deleted =
           plane_.client(cluster).Delete(resource, key, {.propagation = "Background"}, {}).status();
       return deleted.ok() || absl::IsNotFound(deleted);
-    });
-  }
-
-  bool AcceptWork() {
-    return std::all_of(kMembers.begin(), kMembers.end(), [&](const std::string& member) {
-      const auto cluster = plane_.Get("host", kCluster, {"", member});
-      return cluster && kube::IsConditionTrue(cluster->Get({"status", "conditions"}), "Ready") &&
-             cluster->Get({"spec", "taints"}).empty();
     });
   }
 

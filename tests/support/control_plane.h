@@ -61,6 +61,9 @@ class ControlPlane {
     return Get(cluster, gvk, key).has_value();
   }
 
+  // Returns whether the scheduler uses the member: its cluster is ready and has no taint.
+  bool AcceptsWork(const std::string& member);
+
   // Returns a line for each event on an object in the host cluster: type, reason, message.
   std::string EventsOn(const kube::Gvk& gvk, const std::string& name);
 
@@ -75,6 +78,8 @@ class ControlPlane {
   // Returns the sandbox of the plane; nullptr on real servers.
   sandbox::Fleet* fleet() { return fleet_.get(); }
   void StopDaemon();
+  // Ends the daemon at once, whatever it is doing.
+  void KillDaemon() { daemon_.reset(); }
   // Returns whether the daemon has ended without StopDaemon(); then waiting is useless.
   bool DaemonDied() const;
   // Returns what the daemons of this plane have logged so far.
@@ -88,7 +93,6 @@ class ControlPlane {
 
  private:
   struct Cluster;
-  bool AcceptsWork(const std::string& member);
   Cluster& cluster(const std::string& name);
   // Returns how often the log reports the start of a controller manager.
   size_t Starts() const;
