@@ -11,6 +11,7 @@
 #include "api/policy.h"
 #include "api/policy_scope.h"
 #include "base/status.h"
+#include "detector/omit_empty.h"
 #include "kube/meta/controller_ref.h"
 
 namespace detector {
@@ -42,10 +43,16 @@ json::Value BuildSpec(const kube::Object& object, const kube::Object& policy,
   json::Value spec = json::Value::Object();
   spec.Set("resource", api::ObjectReference::Of(object).ToJson());
   for (const absl::string_view field :
-       {"schedulerName", "placement", "failover", "conflictResolution",
-        "preserveResourcesOnDeletion", "suspension"}) {
+       {"schedulerName", "conflictResolution", "preserveResourcesOnDeletion"}) {
     CopyIfPresent(policy.spec(), field, spec);
   }
+  for (const absl::string_view field : {"failover", "suspension"}) {
+    const json::Value* part = policy.spec().Find(field);
+    if (part != nullptr && !part->is_null()) spec.Set(field, OmitEmpty(*part));
+  }
+  const json::Value& placement = policy.spec()["placement"];
+  // A policy without one places its templates everywhere; the scheduler wants to see that.
+  spec.Set("placement", placement.is_null() ? json::Value::Object() : OmitEmpty(placement));
   if (api::PolicyView(policy).PropagateDeps()) spec.Set("propagateDeps", true);
   const interpreter::Replicas& replicas = demand.replicas;
   if (replicas.replicas != 0) spec.Set("replicas", replicas.replicas);
@@ -83,6 +90,17 @@ kube::Object BuildBinding(const kube::Object& object, const kube::Object& policy
   }
   binding.Set({"spec"}, std::move(spec));
   return binding;
+}
+
+absl::Status CheckBindingName(const kube::Object& built) {
+  constexpr size_t kLongest = 253;  // Of a DNS subdomain, which the name of an object is.
+  const size_t length = built.name().size();
+  if (length <= kLongest) return absl::OkStatus();
+  const size_t suffix = length - built.spec()["resource"]["name"].AsString().size();
+  return absl::InvalidArgumentError(
+      absl::StrCat("its ", built.kind(), " would be named ", built.name(), ", which has ", length,
+                   " characters, and a name has at most ", kLongest, "; an object of this kind ",
+                   "can be propagated if its name has at most ", kLongest - suffix));
 }
 
 template <class PolicyScope>

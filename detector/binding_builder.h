@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "base/json.h"
 #include "detector/scheduling_hints.h"
@@ -25,6 +26,10 @@ struct PodDemand {
 template <class PolicyScope>
 kube::Object BuildBinding(const kube::Object& object, const kube::Object& policy,
                           const PodDemand& demand, const SchedulingHints& hints = {});
+
+// kInvalidArgument when the name of a binding that BuildBinding returned is too long for the API
+// server; the error says how long the template's name may be.
+absl::Status CheckBindingName(const kube::Object& built);
 
 // Returns `existing` with what the detector owns taken from `built` (upstream's ApplyPolicy and
 // ApplyClusterPolicy): labels, annotations and finalizers merged, owner references and the policy's

@@ -85,12 +85,38 @@ TEST_CASE("a namespaced template under a cluster policy gets that policy's claim
   CHECK(binding.Label(api::kPropagationPolicyIdLabel) == "");
 }
 
-TEST_CASE("fields that neither policy nor template sets are left out") {
+TEST_CASE("fields that neither policy nor template sets are left out, but for the placement") {
   kube::Object policy = Policy();
   policy.Set({"spec"}, Json(R"({"propagateDeps": false, "placement": null})"));
   const kube::Object binding = BuildBinding<Namespaced>(Template(), policy, {});
-  CHECK(binding.spec().members().size() == 1);
+  CHECK(binding.spec().members().size() == 2);
   CHECK(binding.spec().Has("resource"));
+  CHECK(binding.spec()["placement"] == Json("{}"));
+}
+
+// Upstream copies Go structs; the policies are as their users wrote them.
+TEST_CASE("what a policy spells out though it is empty is left out, as upstream leaves it out") {
+  kube::Object policy = Policy();
+  policy.Set({"spec"}, Json(R"({
+    "placement": {"clusterAffinity": {"clusterNames": [], "labelSelector": {"matchLabels": {}}},
+      "clusterTolerations": [{"key": "", "operator": "Exists", "tolerationSeconds": 0}],
+      "spreadConstraints": [{"spreadByField": "cluster", "spreadByLabel": "", "minGroups": 1,
+                             "maxGroups": 0}],
+      "clusterAffinities": null,
+      "replicaScheduling": {"weightPreference": {"staticWeightList": [
+          {"targetCluster": {}, "weight": 0}]}}},
+    "failover": {"application": {"decisionConditions": {"tolerationSeconds": 0},
+                                 "statePreservation": {"rules": []}}},
+    "suspension": {"dispatching": false, "dispatchingOnClusters": {"clusterNames": []}}})"));
+  const json::Value spec = BuildBinding<Namespaced>(Template(), policy, {}).spec();
+  CHECK(spec["placement"] == Json(R"({
+      "clusterAffinity": {"labelSelector": {}},
+      "clusterTolerations": [{"operator": "Exists", "tolerationSeconds": 0}],
+      "spreadConstraints": [{"spreadByField": "cluster", "minGroups": 1}],
+      "replicaScheduling": {"weightPreference": {"staticWeightList": [
+          {"targetCluster": {}, "weight": 0}]}}})"));
+  CHECK(spec["failover"] == policy.spec()["failover"]);
+  CHECK(spec["suspension"] == Json(R"({"dispatching": false, "dispatchingOnClusters": {}})"));
 }
 
 TEST_CASE("merging what was just built changes nothing") {
@@ -129,11 +155,12 @@ TEST_CASE("fields that policy or template no longer have are removed") {
   const kube::Object merged =
       *MergeBinding<Namespaced>(Existing(), BuildBinding<Namespaced>(Template(), policy, {}));
   for (const char* field :
-       {"replicas", "replicaRequirements", "schedulerName", "placement", "failover",
-        "conflictResolution", "preserveResourcesOnDeletion", "propagateDeps", "suspension"}) {
+       {"replicas", "replicaRequirements", "schedulerName", "failover", "conflictResolution",
+        "preserveResourcesOnDeletion", "propagateDeps", "suspension"}) {
     INFO(field);
     CHECK_FALSE(merged.spec().Has(field));
   }
+  CHECK(merged.spec()["placement"] == Json("{}"));
   CHECK(merged.spec()["clusters"] == Existing().spec()["clusters"]);
 }
 

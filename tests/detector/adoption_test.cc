@@ -1,0 +1,101 @@
+// Bindings that upstream made are taken over without a write: its states are recorded in
+// tests/data/scenarios.
+#include <catch2/catch.hpp>
+#include <fstream>
+#include <optional>
+#include <sstream>
+#include <string>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "api/binding.h"
+#include "api/policy_scope.h"
+#include "detector/binding_builder.h"
+#include "tests/support/members_fixture.h"
+
+namespace {
+
+using api::policy_scope::Cluster;
+using api::policy_scope::Namespaced;
+
+constexpr const char* kScenarios[] = {"basic-deployment",       "cluster-scoped", "dependencies",
+                                      "duplicated-mixed-kinds", "job-divided",    "overrides",
+                                      "policy-priority"};
+
+// The host's objects after one step of a scenario.
+class State {
+ public:
+  explicit State(const json::Value& objects) : objects_(objects) {}
+
+  std::optional<kube::Object> Find(absl::string_view kind, const kube::ObjectKey& key) const {
+    const json::Value* found =
+        objects_.Find(absl::StrCat("host/", kind, "/", key.ns, "/", key.name));
+    if (found == nullptr) return std::nullopt;
+    return kube::Object(*found);
+  }
+  const json::Value& objects() const { return objects_; }
+
+ private:
+  const json::Value& objects_;
+};
+
+json::Value Recorded(const std::string& scenario) {
+  const std::ifstream file(absl::StrCat("tests/data/scenarios/", scenario, ".upstream.json"));
+  REQUIRE(file.good());
+  std::stringstream text;
+  text << file.rdbuf();
+  return tests::Json(text.str());
+}
+
+struct Fixture : tests::MembersFixture {
+  // Returns the binding as a pass over its template would leave it.
+  template <class Scope>
+  absl::StatusOr<kube::Object> Passed(const kube::Object& binding, const kube::Object& object,
+                                      const kube::Object& policy) {
+    detector::PodDemand demand;
+    if (chain->HookEnabled(object.gvk(), interpreter::Operation::kInterpretReplica)) {
+      demand = *chain->GetReplicas(object);
+    }
+    return detector::MergeBinding<Scope>(binding,
+                                         detector::BuildBinding<Scope>(object, policy, demand));
+  }
+  // Compares one binding of the state, and returns whether that was possible: a policy has claimed
+  // it, which is there like the template.
+  bool IsCompared(const kube::Object& binding, const State& state) {
+    const api::ObjectReference reference = api::BindingView(binding).Resource();
+    const std::optional<kube::Object> object = state.Find(reference.kind, reference.key());
+    const kube::ObjectKey key = Namespaced::ClaimOn(binding);
+    const std::optional<kube::Object> policy =
+        key.name.empty() ? state.Find(Cluster::kKind, Cluster::ClaimOn(binding))
+                         : state.Find(Namespaced::kKind, key);
+    if (!object.has_value() || !policy.has_value()) return false;
+    const absl::StatusOr<kube::Object> passed = key.name.empty()
+                                                    ? Passed<Cluster>(binding, *object, *policy)
+                                                    : Passed<Namespaced>(binding, *object, *policy);
+    REQUIRE(passed.ok());
+    INFO("upstream: " << json::Write(binding.root()) << "\nours: " << json::Write(passed->root()));
+    CHECK(detector::DifferOnlyInTemplateVersion(*passed, binding));
+    return true;
+  }
+};
+
+TEST_CASE_METHOD(Fixture, "bindings that upstream has made are what ours would be") {
+  int compared = 0;
+  for (const char* scenario : kScenarios) {
+    const json::Value steps = Recorded(scenario);
+    for (const json::Member& step : steps.members()) {
+      const State state(step.value);
+      for (const json::Member& entry : state.objects().members()) {
+        if (!absl::StartsWith(entry.name(), "host/ResourceBinding/") &&
+            !absl::StartsWith(entry.name(), "host/ClusterResourceBinding/")) {
+          continue;
+        }
+        INFO(scenario << ", " << step.name() << ", " << entry.name());
+        if (IsCompared(kube::Object(entry.value), state)) ++compared;
+      }
+    }
+  }
+  CHECK(compared > 30);
+}
+
+}  // namespace
