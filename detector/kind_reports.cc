@@ -6,6 +6,7 @@
 // informers' threads, rounds by the thread of WatchedKinds; mu_ guards what both use.
 #include "detector/kind_reports.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -81,7 +82,12 @@ void KindReports::SetRefused(const kube::Object& policy, const RefusedSelectors&
 void KindReports::ReportRefused(const kube::Object& policy, const std::vector<std::string>& reasons,
                                 bool at_start) {
   if (reasons.empty()) return;
-  const std::string message = absl::StrJoin(reasons, "; ");
+  constexpr size_t kShown = 5;
+  const size_t shown = std::min(reasons.size(), kShown);
+  std::string message = absl::StrJoin(reasons.begin(), reasons.begin() + shown, "; ");
+  if (reasons.size() > shown) {
+    absl::StrAppend(&message, "; and so on, for ", reasons.size(), " reasons in all");
+  }
   base::LogWarning("a policy has selectors that match nothing",
                    {{"policy", policy.Describe()}, {"message", message}});
   if (at_start) return;

@@ -66,6 +66,22 @@ absl::StatusOr<std::vector<kube::ObjectPtr>> ClaimedTemplates(kube::ClusterClien
 }  // namespace
 
 template <class PolicyScope>
+std::vector<kube::Request> TemplatesBoundBy(kube::ClusterClient& client,
+                                            const kube::Object& policy) {
+  std::vector<kube::Request> templates;
+  const std::string id(policy.Label(PolicyScope::kIdLabel));
+  if (id.empty()) return templates;
+  for (const auto* bindings : {&api::ResourceBindings(), &api::ClusterResourceBindings()}) {
+    for (const kube::ObjectPtr& binding : client.ByIndex(*bindings, PolicyScope::kIdLabel, id)) {
+      const api::ObjectReference reference = api::BindingView(*binding).Resource();
+      templates.push_back({.key = reference.key(), .gvk = reference.gvk()});
+    }
+    if (PolicyScope::kNamespaced) break;  // It has no other bindings.
+  }
+  return templates;
+}
+
+template <class PolicyScope>
 absl::StatusOr<kube::Action> PolicyReconciler<PolicyScope>::Reconcile(const kube::Request& request,
                                                                       const base::StopToken& stop) {
   const kube::ObjectPtr policy = manager_.cluster().Find(PolicyScope::Policies(), request.key);
@@ -84,27 +100,9 @@ absl::StatusOr<kube::Action> PolicyReconciler<PolicyScope>::Reconcile(const kube
 }
 
 template <class PolicyScope>
-std::vector<kube::ObjectPtr> PolicyReconciler<PolicyScope>::BindingsOf(
-    const kube::Object& policy) const {
-  const std::string id(policy.Label(PolicyScope::kIdLabel));
-  if (id.empty()) return {};
-  kube::ClusterClient& client = manager_.cluster();
-  std::vector<kube::ObjectPtr> bindings =
-      client.ByIndex(api::ResourceBindings(), PolicyScope::kIdLabel, id);
-  if (PolicyScope::kNamespaced) return bindings;
-  for (kube::ObjectPtr& binding :
-       client.ByIndex(api::ClusterResourceBindings(), PolicyScope::kIdLabel, id)) {
-    bindings.push_back(std::move(binding));
-  }
-  return bindings;
-}
-
-template <class PolicyScope>
 void PolicyReconciler<PolicyScope>::QueueBound(const kube::Object& policy) {
-  for (const kube::ObjectPtr& binding : BindingsOf(policy)) {
-    const api::ObjectReference reference = api::BindingView(*binding).Resource();
-    templates_.Add(RequestFor({.key = reference.key(), .gvk = reference.gvk()}, policy),
-                   kube::kInitialListPriority);
+  for (kube::Request& item : TemplatesBoundBy<PolicyScope>(manager_.cluster(), policy)) {
+    templates_.Add(RequestFor(std::move(item), policy), kube::kInitialListPriority);
   }
 }
 
@@ -203,6 +201,10 @@ absl::Status PolicyReconciler<PolicyScope>::ReleaseTemplates(const kube::Object&
   return errors.Join();
 }
 
+template std::vector<kube::Request> TemplatesBoundBy<api::policy_scope::Namespaced>(
+    kube::ClusterClient&, const kube::Object&);
+template std::vector<kube::Request> TemplatesBoundBy<api::policy_scope::Cluster>(
+    kube::ClusterClient&, const kube::Object&);
 template class PolicyReconciler<api::policy_scope::Namespaced>;
 template class PolicyReconciler<api::policy_scope::Cluster>;
 

@@ -16,6 +16,12 @@
 
 namespace detector {
 
+// Returns requests for the templates of the bindings that carry the policy's claim. REQUIRES: the
+// bindings of both kinds are indexed by PolicyScope::kIdLabel.
+template <class PolicyScope>
+std::vector<kube::Request> TemplatesBoundBy(kube::ClusterClient& client,
+                                            const kube::Object& policy);
+
 template <class PolicyScope>
 class PolicyReconciler : public kube::Reconciler {
  public:
@@ -34,8 +40,6 @@ class PolicyReconciler : public kube::Reconciler {
   absl::StatusOr<kube::Action> Finalize(const kube::ObjectPtr& policy, const base::StopToken& stop);
   // Takes the claim from the templates of the kinds that the policy selects now.
   absl::Status ReleaseTemplates(const kube::Object& policy, const base::StopToken& stop);
-  // Returns the bindings that carry the policy's claim.
-  std::vector<kube::ObjectPtr> BindingsOf(const kube::Object& policy) const;
   // Queues the templates of the policy's bindings.
   void QueueBound(const kube::Object& policy);
   // Queues the templates that wait for a policy and that this one selects.

@@ -1,7 +1,6 @@
 #include "detector/refused_selectors.h"
 
-#include <algorithm>
-#include <utility>
+#include <set>
 
 #include "absl/strings/str_cat.h"
 #include "api/policy.h"
@@ -57,11 +56,9 @@ RefusedSelectors FindRefused(const kube::Object& policy, const TemplateFilter& f
     refused.reasons.push_back(NeverPropagated(policy.ns()));
     return refused;
   }
-  const auto add = [&](std::string reason) {
-    if (reason.empty() || std::count(refused.reasons.begin(), refused.reasons.end(), reason) > 0) {
-      return;
-    }
-    refused.reasons.push_back(std::move(reason));
+  std::set<std::string> seen;
+  const auto add = [&](const std::string& reason) {
+    if (!reason.empty() && seen.insert(reason).second) refused.reasons.push_back(reason);
   };
   for (const api::ResourceSelector& selector : api::PolicyView(policy).ResourceSelectors()) {
     const absl::StatusOr<kube::Gvk> gvk = kube::ParseGvk(selector.api_version(), selector.kind());

@@ -47,7 +47,7 @@ kube::MapFn PoliciesNaming(std::shared_ptr<kube::Informer> policies) {
 }
 
 // Upstream reads a PriorityClass when it makes a binding. Here one that is created, or created anew
-// with another value, also brings the policies that name it, and the templates that wait for it.
+// with another value, also brings the policies that name it, and the templates that are blocked.
 void WatchPriorityClasses(const loops::Context& context, kube::ControllerBuilder& builder,
                           kube::MapFn concerned) {
   if (!context.options.gates.Enabled(config::Gate::kPriorityBasedScheduling)) return;
@@ -114,6 +114,16 @@ kube::MapFn TemplateThatLostBinding(const TemplateFilter& filter) {
   };
 }
 
+// A policy goes after its templates have been released, unless somebody has removed its finalizer
+// by force: then their bindings still name it, and their passes release them.
+template <class PolicyScope>
+kube::Enqueue LostPolicy(const loops::Context& context) {
+  return {.when = {.add = kube::Never, .update = kube::NeverUpdate},
+          .map = [&client = context.manager.cluster()](const kube::Object& policy) {
+            return TemplatesBoundBy<PolicyScope>(client, policy);
+          }};
+}
+
 DetectorGates GatesOf(const config::FeatureGates& gates) {
   return {.components = gates.Enabled(config::Gate::kMultiplePodTemplatesScheduling),
           .quota_estimate = gates.Enabled(config::Gate::kResourceQuotaEstimate),
@@ -136,14 +146,20 @@ absl::Status RegisterDetector(const loops::Context& context, int workers) {
   const kube::Enqueue lost_binding = {.when = {.add = kube::Never, .update = kube::NeverUpdate},
                                       .map = TemplateThatLostBinding(filter)};
   kube::ControllerBuilder builder = context.NewController(api::kResourceDetector, workers);
-  WatchPriorityClasses(context, builder,
-                       [parts](const kube::Object&) { return parts->memory.unranked.All(); });
-  kube::Controller& templates = builder.WithLimiter(LimiterOf(context))
-                                    .Reads(api::PropagationPolicies())
-                                    .Reads(api::ClusterPropagationPolicies())
-                                    .Watches(api::ResourceBindings(), lost_binding)
-                                    .Watches(api::ClusterResourceBindings(), lost_binding)
-                                    .Build(std::make_unique<TemplateReconciler>(deps));
+  const kube::MapFn blocked = [parts](const kube::Object&) { return parts->memory.blocked.All(); };
+  const kube::Enqueue unblocks = {.when = {.update = kube::NeverUpdate, .remove = kube::Never},
+                                  .map = blocked};
+  WatchPriorityClasses(context, builder, blocked);
+  kube::Controller& templates =
+      builder.WithLimiter(LimiterOf(context))
+          .Watches(api::OverridePolicies(), unblocks)
+          .Watches(api::ClusterOverridePolicies(), unblocks)
+          .Watches(api::PropagationPolicies(), LostPolicy<api::policy_scope::Namespaced>(context))
+          .Watches(api::ClusterPropagationPolicies(),
+                   LostPolicy<api::policy_scope::Cluster>(context))
+          .Watches(api::ResourceBindings(), lost_binding)
+          .Watches(api::ClusterResourceBindings(), lost_binding)
+          .Build(std::make_unique<TemplateReconciler>(deps));
   RequeueTemplates(context, parts, templates.queue());
   RequeueUncounted(context.interpreter, parts->memory.uncounted, templates.queue());
   BuildPolicyLoop<api::policy_scope::Namespaced>(context, parts->memory.waiting, templates.queue(),

@@ -24,7 +24,7 @@ TemplateMemory::TemplateMemory(kube::EventSink& events) : outcomes(events, api::
 void TemplateMemory::Forget(const kube::Request& request) {
   waiting.Remove(request);
   uncounted.Remove(request);
-  unranked.Remove(request);
+  blocked.Remove(request);
   edits.Forget(request);
   claims.Forget(request);
   outcomes.Forget(CountingName(request.gvk, request.key));
@@ -38,7 +38,7 @@ void TemplateMemory::Forget(const kube::Request& request) {
 void TemplateMemory::ForgetKind(const kube::Gvk& gvk) {
   waiting.RemoveKind(gvk);
   uncounted.RemoveKind(gvk);
-  unranked.RemoveKind(gvk);
+  blocked.RemoveKind(gvk);
   edits.ForgetKind(gvk);
   claims.ForgetKind(gvk);
   outcomes.ForgetAll(CountingPrefix(gvk));

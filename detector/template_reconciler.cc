@@ -64,6 +64,7 @@ absl::StatusOr<kube::Action> TemplateReconciler::Reconcile(const kube::Request& 
   if (!t.object->Label(api::kClaimedByLabel).empty() || (t.object->IsDeleting() && !claimed)) {
     deps_.memory.waiting.Remove(request);
     deps_.memory.uncounted.Remove(request);
+    deps_.memory.blocked.Remove(request);
     return kube::Action::Done();
   }
   RETURN_IF_ERROR(claimed ? FollowClaim(t, stop) : MatchAndApply(t, stop));
@@ -166,7 +167,7 @@ absl::Status TemplateReconciler::ApplyAsSeen(const Template& t, const kube::Obje
                                              const base::StopToken& stop) {
   const kube::SyncTimer timer(deps_.manager, "resource_apply_policy_duration_seconds",
                               "Duration of applying a propagation policy to a resource template.");
-  const absl::StatusOr<bool> changed = ClaimAndBind<PolicyScope>(t, policy, stop);
+  const absl::StatusOr<bool> changed = ClaimAndBindIfComplete<PolicyScope>(t, policy, stop);
   const std::string name = ApplyingName(t.object->gvk(), t.object->key());
   const absl::Status result = deps_.memory.conflicts.Judge(name, changed.status());
   if (kube::IsNoOutcome(result)) return result;
@@ -185,6 +186,19 @@ absl::Status TemplateReconciler::ApplyAsSeen(const Template& t, const kube::Obje
        .changed = changed.ok() && *changed},
       result);
   return base::Annotate(result, "applying ", words, " to ", t.object->Describe());
+}
+
+template <class PolicyScope>
+absl::StatusOr<bool> TemplateReconciler::ClaimAndBindIfComplete(const Template& t,
+                                                                const kube::Object& policy,
+                                                                const base::StopToken& stop) {
+  // The set does not keep the variant of a request, so it may hold only those without one.
+  if (t.request.variant != 0) return ClaimAndBind<PolicyScope>(t, policy, stop);
+  // It is added first, so that what comes meanwhile finds it.
+  deps_.memory.blocked.Add(t.request);
+  absl::StatusOr<bool> changed = ClaimAndBind<PolicyScope>(t, policy, stop);
+  if (!absl::IsFailedPrecondition(changed.status())) deps_.memory.blocked.Remove(t.request);
+  return changed;
 }
 
 template <class PolicyScope>
@@ -214,10 +228,7 @@ absl::StatusOr<SchedulingHints> TemplateReconciler::HintsFor(const Template& t,
   if (t.object->ns().empty()) return hints;
   if (deps_.gates.workload_affinity) hints.affinity_groups = AffinityGroupsOf(policy, *t.object);
   if (!deps_.gates.schedule_priority) return hints;
-  // It is added first, so that a PriorityClass that comes meanwhile finds it.
-  deps_.memory.unranked.Add(t.request);
   ASSIGN_OR_RETURN(hints.priority, SchedulePriorityOf(policy, deps_.manager.cluster(), stop));
-  deps_.memory.unranked.Remove(t.request);
   return hints;
 }
 
@@ -274,6 +285,7 @@ absl::StatusOr<bool> TemplateReconciler::WriteBinding(const Template& t, const k
   const kube::ObjectPtr existing = client.Find(at.resource, at.key);
   if (existing == nullptr) {
     if (t.object->IsDeleting()) return false;  // The garbage collector has deleted the binding.
+    RETURN_IF_ERROR(CheckBindingName(built));
     RETURN_IF_ERROR(client.Create(at.resource, built, stop).status());
     return true;
   }

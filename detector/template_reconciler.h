@@ -75,6 +75,10 @@ class TemplateReconciler : public kube::Reconciler {
   template <class PolicyScope>
   absl::Status ApplyAsSeen(const Template& t, const kube::Object& policy,
                            const base::StopToken& stop);
+  // While what the policy names is missing (kFailedPrecondition) the template counts as blocked.
+  template <class PolicyScope>
+  absl::StatusOr<bool> ClaimAndBindIfComplete(const Template& t, const kube::Object& policy,
+                                              const base::StopToken& stop);
   template <class PolicyScope>
   absl::StatusOr<bool> ClaimAndBind(const Template& t, const kube::Object& policy,
                                     const base::StopToken& stop);
@@ -91,8 +95,7 @@ class TemplateReconciler : public kube::Reconciler {
   };
   absl::Status Report(const kube::Object& object, const absl::Status& result,
                       const Question& question);
-  // Determines what the scheduler is asked to consider. While that fails the template counts as
-  // unranked.
+  // Determines what the scheduler is asked to consider.
   absl::StatusOr<SchedulingHints> HintsFor(const Template& t, const kube::Object& policy,
                                            const base::StopToken& stop);
   // Returns whether the binding changed. When only the template's version differs, and no edit is

@@ -228,6 +228,43 @@ TEST_CASE_METHOD(Fixture,
   CHECK_FALSE(index->Matches(newer, Deployment("web", "")));
 }
 
+// Puts a policy with `selectors` selectors, each with another name, the last of them "web".
+struct ManySelectors : Fixture {
+  const kube::Object object = Deployment("web", "web");
+  kube::ObjectPtr policy;
+
+  explicit ManySelectors(int selectors) {
+    json::Value list = json::Value::Array();
+    for (int i = 0; i < selectors; ++i) {
+      const std::string name = i + 1 == selectors ? "web" : absl::StrCat("other-", i);
+      list.Append(
+          json::Value::Object({{"apiVersion", "apps/v1"}, {"kind", "Deployment"}, {"name", name}}));
+    }
+    kube::Object p = kube::Object::Make(api::PropagationPolicies().gvk, {"ns", "many"});
+    p.Set({"spec", "resourceSelectors"}, std::move(list));
+    PutCached(api::PropagationPolicies(), p);
+    REQUIRE(Chooses("many"));
+    policy = index->Find({"ns", "many"});
+  }
+  double Cost() const {
+    const std::clock_t began = std::clock();
+    for (int i = 0; i < 2000; ++i) {
+      if (!index->Matches(*policy, object)) FAIL("it has to match");
+      index->BestFor("ns", object);
+    }
+    return static_cast<double>(std::max<std::clock_t>(std::clock() - began, 1));
+  }
+};
+
+TEST_CASE("the number of a policy's selectors does not slow down a look-up") {
+  const ManySelectors few(10), many(10000);
+  double least = many.Cost() / few.Cost();
+  for (int tries = 1; tries < 30 && least >= 5; ++tries) {
+    least = std::min(least, many.Cost() / few.Cost());
+  }
+  CHECK(least < 5);
+}
+
 // Holds `policies` policies twice, by name and by kind, that do not match "web", and one that does.
 struct Crowd : Fixture {
   const kube::Object object = Deployment("web", "web");

@@ -1,121 +1,32 @@
 // Which policy a template follows when one preempts another.
 #include "detector/preemption.h"
 
-#include <algorithm>
 #include <catch2/catch.hpp>
-#include <functional>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "api/keys.h"
-#include "api/policy.h"
 #include "api/policy_scope.h"
 #include "detector/policy_reconciler.h"
 #include "detector/request_variant.h"
-#include "detector/template_reconciler.h"
-#include "tests/support/eventually.h"
+#include "tests/detector/policies_fixture.h"
 #include "tests/support/members_fixture.h"
-#include "tests/support/scripted_interpreter.h"
 
 namespace {
 
 using tests::Json;
 using tests::kDeployments;
+using tests::kWeb;
 using Namespaced = api::policy_scope::Namespaced;
-using Cluster = api::policy_scope::Cluster;
 
-const kube::ObjectKey kWeb = {"ns", "web"};
-constexpr char kNamesWeb[] = R"({"namespace": "ns", "name": "web"})";
-
-// Lower-case letters stand for PropagationPolicies, upper-case letters for
-// ClusterPropagationPolicies.
-bool IsCluster(const std::string& policy) { return policy < "a"; }
-
-struct Fixture : tests::MembersFixture {
-  tests::ScriptedInterpreter scripted;
-  detector::TemplateMemory memory{*events};
-  works::Rechecks rechecks;
-  std::optional<detector::PolicyIndex> policies, cluster_policies;
-  std::optional<detector::TemplateReconciler> reconciler;
-
-  Fixture() {
-    Sync({kDeployments, api::ResourceBindings(), api::PropagationPolicies(),
-          api::ClusterPropagationPolicies()});
-    policies.emplace(informers.Get(api::PropagationPolicies()));
-    cluster_policies.emplace(informers.Get(api::ClusterPropagationPolicies()));
-    PutCached(kDeployments, kube::Object::Make(kDeployments.gvk, kWeb));
-    Make();
-    Gate(true);
-  }
-  ~Fixture() override {
-    policies.reset();
-    cluster_policies.reset();
-  }
-  void Gate(bool preemption) {
-    reconciler.emplace(detector::TemplateReconciler::Deps{*manager,
-                                                          scripted,
-                                                          *policies,
-                                                          *cluster_policies,
-                                                          memory,
-                                                          rechecks,
-                                                          {.preemption = preemption}});
-  }
-  static const kube::Resource& KindOf(const std::string& policy) {
-    return IsCluster(policy) ? api::ClusterPropagationPolicies() : api::PropagationPolicies();
-  }
-  static kube::ObjectKey KeyOf(const std::string& policy) {
-    return {IsCluster(policy) ? "" : "ns", policy};
-  }
-  // Stores a policy, and waits until the index has it. `selector` has neither apiVersion nor kind.
-  void Put(const std::string& name, int priority, const std::string& preemption = "Always",
-           const std::string& selector = kNamesWeb) {
-    kube::Object policy = kube::Object::Make(KindOf(name).gvk, KeyOf(name));
-    policy.SetLabel(IsCluster(name) ? Cluster::kIdLabel : Namespaced::kIdLabel,
-                    absl::StrCat(name, "-id"));
-    json::Value selected = Json(selector);
-    selected.Set("apiVersion", "apps/v1");
-    selected.Set("kind", "Deployment");
-    policy.Set({"spec", "resourceSelectors"}, json::Value::Array({selected}));
-    policy.Set({"spec", "priority"}, priority);
-    policy.Set({"spec", "preemption"}, preemption);
-    PutIndexed(name, policy);
-  }
-  void PutIndexed(const std::string& name, const kube::Object& policy) {
-    const kube::Object stored = PutCached(KindOf(name), policy);
-    const detector::PolicyIndex& index = IsCluster(name) ? *cluster_policies : *policies;
-    REQUIRE(tests::Eventually([&] {
-      const std::vector<kube::ObjectPtr> known = index.Selecting(kDeployments.gvk);
-      return std::any_of(known.begin(), known.end(), [&](const kube::ObjectPtr& p) {
-        return p->name() == name && p->resource_version() == stored.resource_version();
-      });
-    }));
-  }
-  void SetPriority(const std::string& name, int priority) {
-    kube::Object policy = server->Find(KindOf(name), KeyOf(name));
-    policy.Set({"spec", "priority"}, priority);
-    PutIndexed(name, policy);
-  }
-  absl::Status Pass() {
-    const absl::Status result =
-        reconciler->Reconcile({.key = kWeb, .gvk = kDeployments.gvk}, {}).status();
-    REQUIRE(Shows(kDeployments, server->Find(kDeployments, kWeb)));
-    return result;
-  }
-  // Returns the policy that the object follows.
-  static std::string HolderOf(const kube::Object& object) {
-    return absl::StrCat(Namespaced::ClaimOn(object).name, Cluster::ClaimOn(object).name);
-  }
-  std::string Holder() const { return HolderOf(server->Find(kDeployments, kWeb)); }
-  std::string BindingHolder() const {
-    return HolderOf(server->Find(api::ResourceBindings(), {"ns", "web-deployment"}));
-  }
+struct Fixture : tests::PoliciesFixture {
+  Fixture() { Use({.preemption = true}); }
   // Passes until nothing changes any more, and returns who has the template.
   std::string Settled() {
     for (int pass = 0; pass < 4; ++pass) CHECK(Pass().ok());
-    CHECK(BindingHolder() == Holder());
+    CHECK(HolderOf(Binding()) == Holder());
     return Holder();
   }
   std::vector<std::string> Preemptions() const {
@@ -162,7 +73,7 @@ TEST_CASE_METHOD(Fixture, "a template stays with its policy unless another one m
   SECTION("because it is a cluster policy") { Put("HIGH", 2); }
   SECTION("because the gate is off") {
     Put("high", 2);
-    Gate(false);
+    Use({});
   }
   SECTION("because the template is being deleted") {
     Put("high", 2);

@@ -176,6 +176,36 @@ TEST_CASE_METHOD(Running, "a claim that somebody else takes away or changes is m
   CHECK(Eventually([&] { return claim() == "p-id"; }));
 }
 
+// The clock stands still, so that a back-off does not end.
+TEST_CASE_METHOD(Running,
+                 "an override that a policy waits for brings its templates when it comes") {
+  kube::Object policy = server->Find(api::PropagationPolicies(), {"ns", "p"});
+  policy.Set({"spec", "dependentOverrides"}, Json(R"(["o"])"));
+  PutCached(api::PropagationPolicies(), policy);
+  server->Put(kDeployments, kube::Object::Make(kDeployments.gvk, {"ns", "a"}));
+  REQUIRE(Eventually([&] {
+    clock.Advance(absl::Seconds(1));
+    const std::vector<std::string> all = recorded->All();
+    return std::any_of(all.begin(), all.end(), [](const std::string& event) {
+      return absl::StrContains(event, "waiting for dependent overrides: ns/o");
+    });
+  }));
+  server->Put(api::OverridePolicies(),
+              kube::Object::Make(api::OverridePolicies().gvk, {"ns", "o"}));
+  CHECK(Eventually([&] {
+    return !server->Find(api::ResourceBindings(), {"ns", "a-deployment"}).empty();
+  }));
+}
+
+TEST_CASE_METHOD(Running, "a policy whose finalizer was removed by force lets its templates go") {
+  Put("a");
+  REQUIRE(server->Find(kDeployments, {"ns", "a"}).Label(api::kPropagationPolicyIdLabel) == "p-id");
+  server->Erase(api::PropagationPolicies(), {"ns", "p"});
+  CHECK(Eventually([&] {
+    return server->Find(kDeployments, {"ns", "a"}).Label(api::kPropagationPolicyIdLabel).empty();
+  }));
+}
+
 TEST_CASE_METHOD(StandBy, "policies that come while another process leads get no event later") {
   PutPolicy("early", {"x.io", "v1", "Robbot"});
   Start();

@@ -1,0 +1,142 @@
+// Which policy a template follows, and what happens to it until that policy is complete.
+#include <catch2/catch.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "detector/request_variant.h"
+#include "tests/detector/policies_fixture.h"
+
+namespace {
+
+using detector::kChangedByKarmada;
+using tests::Json;
+using tests::kDeployments;
+using tests::kWeb;
+
+struct Fixture : tests::PoliciesFixture {
+  // Changes the spec of a policy.
+  void SetIn(const std::string& name, absl::string_view field, json::Value value) {
+    kube::Object policy = server->Find(KindOf(name), KeyOf(name));
+    policy.Set({"spec", field}, std::move(value));
+    PutIndexed(name, policy);
+  }
+  void Edit() {
+    kube::Object web = server->Find(kDeployments, kWeb);
+    web.Set({"spec", "replicas"}, web.Get({"spec", "replicas"}).AsInt() + 1);
+    PutCached(kDeployments, web);
+  }
+  bool IsBlocked() const { return !memory.blocked.All().empty(); }
+};
+
+TEST_CASE_METHOD(Fixture, "a policy of the namespace is preferred to any cluster policy") {
+  Put("CLUSTER", 9, "Never");
+  Put("p", -5, "Never", "{}");
+  REQUIRE(Pass().ok());
+  CHECK(Holder() == "p");
+  CHECK(HolderOf(Binding()) == "p");
+}
+
+TEST_CASE_METHOD(Fixture, "a template without a namespace's policy follows a cluster policy") {
+  Put("elsewhere", 9, "Never", R"({"name": "other"})");
+  Put("CLUSTER", 0, "Never", "{}");
+  REQUIRE(Pass().ok());
+  CHECK(Holder() == "CLUSTER");
+}
+
+TEST_CASE_METHOD(Fixture, "a template stays with its policy when a better one comes") {
+  Put("p", 0, "Never", "{}");
+  REQUIRE(Pass().ok());
+  Put("better", 9, "Never");
+  REQUIRE(Pass().ok());
+  CHECK(Holder() == "p");
+  // It is the better one's turn once the first does not select the template any more.
+  SetIn("p", "resourceSelectors", Json(R"([{"apiVersion": "apps/v1", "kind": "Deployment",
+                                            "name": "other"}])"));
+  REQUIRE(Pass().ok());
+  CHECK(Holder() == "");
+  REQUIRE(Pass().ok());
+  CHECK(Holder() == "better");
+  CHECK(HolderOf(Binding()) == "better");
+}
+
+TEST_CASE_METHOD(Fixture, "a lazy policy is applied when a user creates or edits the template") {
+  Put("p", 0);
+  SetIn("p", "activationPreference", "Lazy");
+  SECTION("not when the policy comes after the template") {
+    REQUIRE(Pass(kChangedByKarmada).ok());
+    CHECK(Holder() == "p");
+    CHECK(Binding().empty());
+    Edit();
+  }
+  REQUIRE(Pass().ok());
+  CHECK(HolderOf(Binding()) == "p");
+
+  SetIn("p", "placement", Json(R"({"clusterAffinity": {"clusterNames": ["m1"]}})"));
+  REQUIRE(Pass(kChangedByKarmada).ok());
+  CHECK(Binding().spec()["placement"] == Json("{}"));
+  Edit();
+  REQUIRE(Pass().ok());
+  CHECK(Binding().spec()["placement"] == Json(R"({"clusterAffinity": {"clusterNames": ["m1"]}})"));
+}
+
+TEST_CASE_METHOD(Fixture, "a template whose policy names something missing is blocked until then") {
+  Put("p", 0);
+  SetIn("p", "dependentOverrides", Json(R"(["o"])"));
+  CHECK_FALSE(Pass().ok());
+  CHECK(memory.blocked.All() == std::vector<kube::Request>{{.key = kWeb, .gvk = kDeployments.gvk}});
+  CHECK(Holder() == "");
+  server->Put(api::OverridePolicies(),
+              kube::Object::Make(api::OverridePolicies().gvk, {"ns", "o"}));
+  REQUIRE(Pass().ok());
+  CHECK_FALSE(IsBlocked());
+}
+
+// Its request would come again as one for an edit by a user.
+TEST_CASE_METHOD(Fixture, "a template that only Karmada has changed is not blocked") {
+  Put("p", 0);
+  SetIn("p", "activationPreference", "Lazy");
+  SetIn("p", "dependentOverrides", Json(R"(["o"])"));
+  CHECK_FALSE(Pass(kChangedByKarmada).ok());
+  CHECK_FALSE(IsBlocked());
+}
+
+TEST_CASE_METHOD(Fixture, "an object whose binding's name is too long gets an error that says so") {
+  const std::string name(250, 'a');
+  PutCached(kDeployments, kube::Object::Make(kDeployments.gvk, {"ns", name}));
+  Put("p", 0, "Never", "{}");
+  const kube::Request request{.key = {"ns", name}, .gvk = kDeployments.gvk};
+  const std::string error(reconciler->Reconcile(request, {}).status().message());
+  CHECK_THAT(error, Catch::Contains(absl::StrCat(name, "-deployment, which has 261 characters")));
+  CHECK_THAT(error, Catch::Contains("if its name has at most 242"));
+  CHECK(server->All(api::ResourceBindings()).empty());
+
+  const std::string longest(242, 'a');
+  PutCached(kDeployments, kube::Object::Make(kDeployments.gvk, {"ns", longest}));
+  CHECK(reconciler->Reconcile({.key = {"ns", longest}, .gvk = kDeployments.gvk}, {}).ok());
+}
+
+// The dependencies loop does not watch it when no binding records it as a dependency any more.
+TEST_CASE_METHOD(Fixture, "an edit of a template without a policy is shown to what requires it") {
+  kube::WorkQueue rechecked{{.name = "rechecked"}, clock};
+  rechecks.Subscribe(api::ResourceBindings(), rechecked);
+  const kube::Object web = server->Find(kDeployments, kWeb);
+  kube::Object attached = kube::Object::Make(api::ResourceBindings().gvk, {"ns", "web-deployment"});
+  attached.Set({"spec", "resource"},
+               json::Value::Object({{"apiVersion", "apps/v1"},
+                                    {"kind", "Deployment"},
+                                    {"namespace", "ns"},
+                                    {"name", "web"},
+                                    {"uid", std::string(web.uid())},
+                                    {"resourceVersion", std::string(web.resource_version())}}));
+  attached.Set({"spec", "requiredBy"}, Json(R"([{"namespace": "ns", "name": "app-deployment"}])"));
+  PutCached(api::ResourceBindings(), attached);
+  REQUIRE(Pass().ok());
+  CHECK(rechecked.size() == 0);
+  Edit();
+  REQUIRE(Pass().ok());
+  CHECK(rechecked.size() == 1);
+}
+
+}  // namespace
