@@ -17,8 +17,19 @@ inline constexpr char kPurgeGracefully[] = "Gracefully";
 inline constexpr char kPurgeGraciously[] = "Graciously";
 inline constexpr char kPurgeNever[] = "Never";
 
-// Values of a task's producer. The application failover controllers name themselves.
+// The producer of the taint manager's tasks.
 inline constexpr char kTaintManagerProducer[] = "TaintManager";
+
+// Names of the controllers of a scope (binding_scope.h), which are event sources and the label
+// `controller` of metrics. An application failover controller is also the producer of its tasks.
+template <class Scope>
+inline constexpr absl::string_view kGracefulEvictionController =
+    Scope::kNamespaced ? "resource-binding-graceful-eviction-controller"
+                       : "cluster-resource-binding-graceful-eviction-controller";
+template <class Scope>
+inline constexpr absl::string_view kApplicationFailoverController =
+    Scope::kNamespaced ? "resource-binding-application-failover-controller"
+                       : "cluster-resource-binding-application-failover-controller";
 
 namespace reason {
 

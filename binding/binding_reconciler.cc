@@ -51,9 +51,11 @@ std::set<std::string> NamedClusters(const api::BindingView& binding) {
 
 template <class Scope>
 BindingReconciler<Scope>::BindingReconciler(kube::Manager& manager,
-                                            const interpreter::Interpreter& interpreter)
+                                            const interpreter::Interpreter& interpreter,
+                                            bool injects_state)
     : manager_(manager),
       interpreter_(interpreter),
+      injects_state_(injects_state),
       writer_(manager.cluster()),
       overrider_(manager),
       recorder_(manager.events(), Scope::kBindingController),
@@ -233,7 +235,9 @@ absl::Status BindingReconciler<Scope>::EnsureWork(const api::BindingView& bindin
   const std::string key = binding.object().key().ToString();
   ASSIGN_OR_RETURN(const overrides::Overridden overridden,
                    overrider_.Override(share.policies, manifest, target.name, key));
-  works::WorkTemplate work = WorkFor<Scope>(overridden.manifest, binding, target.name);
+  kube::Object with_state = overridden.manifest;
+  if (injects_state_) InjectPreservedState(binding, target.name, with_state);
+  works::WorkTemplate work = WorkFor<Scope>(with_state, binding, target.name);
   overrides::AddAnnotations(overridden.annotations, work.annotations);
   return writer_.CreateOrUpdate(work, stop).status();
 }
@@ -278,7 +282,9 @@ absl::Status RegisterBinding(const loops::Context& context, int workers) {
           .Reads(api::Works(), Scope::kIdLabel, kube::IndexByLabel(Scope::kIdLabel))
           .Reads(api::ClusterOverridePolicies())
           .Reads(api::Clusters())
-          .Build(std::make_unique<BindingReconciler<Scope>>(context.manager, context.interpreter));
+          .Build(std::make_unique<BindingReconciler<Scope>>(
+              context.manager, context.interpreter,
+              context.options.gates.Enabled(config::Gate::kStatefulFailoverInjection)));
   works::RequeueBindings(context.interpreter, {controller.queue(),
                                                context.InformerOf(Scope::Bindings()),
                                                {interpreter::Operation::kReviseReplica,

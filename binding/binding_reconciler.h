@@ -26,8 +26,10 @@ namespace binding {
 template <class Scope>
 class BindingReconciler : public kube::Reconciler {
  public:
-  // REQUIRES: `manager` and `interpreter` outlive the reconciler.
-  BindingReconciler(kube::Manager& manager, const interpreter::Interpreter& interpreter);
+  // `injects_state` is the gate StatefulFailoverInjection. REQUIRES: `manager` and `interpreter`
+  // outlive the reconciler.
+  BindingReconciler(kube::Manager& manager, const interpreter::Interpreter& interpreter,
+                    bool injects_state = false);
 
   // The request's key names a binding of this scope.
   absl::StatusOr<kube::Action> Reconcile(const kube::Request& request,
@@ -63,6 +65,7 @@ class BindingReconciler : public kube::Reconciler {
 
   kube::Manager& manager_;
   const interpreter::Interpreter& interpreter_;
+  const bool injects_state_;
   works::WorkWriter writer_;
   overrides::Overrider overrider_;
   kube::ConflictStreak conflicts_;  // By keys of bindings.

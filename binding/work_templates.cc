@@ -91,6 +91,21 @@ absl::StatusOr<kube::Object> ManifestFor(const kube::Object& object,
   return manifest;
 }
 
+void InjectPreservedState(const api::BindingView& binding, const std::string& cluster,
+                          kube::Object& manifest) {
+  const std::vector<api::EvictionTask> tasks = binding.EvictionTasks();
+  if (binding.DispatchTargets().size() != 1 || tasks.empty() || !tasks.back().PurgesAtOnce()) {
+    return;
+  }
+  const json::Value& task = tasks.back().json;
+  for (const json::Value& before : task["clustersBeforeFailover"].items()) {
+    if (before.AsString() == cluster) return;
+  }
+  for (const json::Member& label : task["preservedLabelState"].members()) {
+    manifest.SetLabel(label.name(), label.value.AsString());
+  }
+}
+
 template <class Scope>
 works::WorkTemplate WorkFor(const kube::Object& manifest, const api::BindingView& binding,
                             const std::string& cluster) {

@@ -29,6 +29,12 @@ absl::StatusOr<kube::Object> ManifestFor(const kube::Object& object,
                                          const api::TargetCluster& target, int64_t completions,
                                          const interpreter::Interpreter& interpreter);
 
+// Sets the labels that the last eviction has preserved of a failed cluster, if `cluster` is the
+// only target, is new to the workload, and the failed one was purged at once (upstream's
+// injectReservedLabelState). For the gate StatefulFailoverInjection.
+void InjectPreservedState(const api::BindingView& binding, const std::string& cluster,
+                          kube::Object& manifest);
+
 // Returns the Work of one cluster; it is named after the manifest.
 template <class Scope>
 works::WorkTemplate WorkFor(const kube::Object& manifest, const api::BindingView& binding,

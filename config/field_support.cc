@@ -41,8 +41,6 @@ std::string FieldSupport::Sentence() const {
 
 const std::vector<FieldSupport>& FieldsWithoutEffect() {
   static const auto& kCluster = *new std::vector<absl::string_view>{"Cluster"};
-  static const auto& kBindings =
-      *new std::vector<absl::string_view>{"ResourceBinding", "ClusterResourceBinding"};
   static const auto& kPolicies =
       *new std::vector<absl::string_view>{"PropagationPolicy", "ClusterPropagationPolicy"};
   static const auto& fields = *new std::vector<FieldSupport>{
@@ -53,19 +51,9 @@ const std::vector<FieldSupport>& FieldsWithoutEffect() {
        "nothing is evicted from the cluster"},
       {State::kNotYet,
        kPolicies,
-       {"spec", "failover", "application"},
-       "",
-       "workloads that stay unhealthy in a cluster are not moved to another one"},
-      {State::kNotYet,
-       kPolicies,
        {"spec", "failover", "cluster"},
        "",
        "workloads are not moved away from a cluster that fails"},
-      {State::kPartly,
-       kBindings,
-       {"spec", "gracefulEvictionTasks", "[]"},
-       "",
-       "such tasks are not ended, so the Works of their clusters stay"},
   };
   return fields;
 }

@@ -78,6 +78,8 @@ struct Options {
   std::vector<std::string> skipped_propagating_namespaces = {"kube-.*"};
   Concurrency concurrency;
   ClusterMonitoring clusters;
+  // After this time an eviction task without a grace period of its own ends.
+  absl::Duration graceful_eviction_timeout = absl::Minutes(10);
   RateLimits rate_limits;
   Scripts scripts;
   Logging logging;

@@ -15,7 +15,7 @@ using enum State;
 
 constexpr ControllerSupport kControllers[] = {
     {"agentcsrapproving", true, kNotYet, "approve the certificate requests of agents"},
-    {"applicationFailover", true, kNotYet, "move applications that stay unhealthy in a cluster"},
+    {"applicationFailover", true, kHere},
     {"binding", true, kHere},
     {"bindingStatus", true, kHere},
     {"cluster", true, kPartly, "the taint manager is not there yet"},
@@ -34,9 +34,7 @@ constexpr ControllerSupport kControllers[] = {
     {"federatedResourceQuotaEnforcement", true, kNotYet, "add up what a quota counts"},
     {"federatedResourceQuotaStatus", true, kNotYet, "collect the use of quotas from clusters"},
     {"federatedResourceQuotaSync", true, kNotYet, "make ResourceQuotas in clusters"},
-    {"gracefulEviction", true, kNotYet,
-     "end graceful eviction tasks; until then they stay in their bindings, and the Works of "
-     "their clusters with them"},
+    {"gracefulEviction", true, kHere},
     {"hpaScaleTargetMarker", false, kNotYet, "mark what autoscalers of member clusters scale"},
     {"multiclusterservice", true, kNotYet, "bring Services to the clusters that consume them"},
     {"namespace", true, kHere},
@@ -87,10 +85,8 @@ constexpr KindSupport kKinds[] = {
      "some of its fields have no effect, see below"},
     {"remedy.karmada.io", "v1alpha1", "remedies", "Remedy", kNotYet,
      "clusters get no remedy actions"},
-    {"work.karmada.io", "v1alpha2", "clusterresourcebindings", "ClusterResourceBinding", kPartly,
-     "graceful eviction tasks do not end"},
-    {"work.karmada.io", "v1alpha2", "resourcebindings", "ResourceBinding", kPartly,
-     "graceful eviction tasks do not end"},
+    {"work.karmada.io", "v1alpha2", "clusterresourcebindings", "ClusterResourceBinding", kHere},
+    {"work.karmada.io", "v1alpha2", "resourcebindings", "ResourceBinding", kHere},
     {"work.karmada.io", "v1alpha1", "works", "Work", kHere},
 };
 

@@ -8,11 +8,13 @@
 #include "base/status.h"
 #include "binding/binding_reconciler.h"
 #include "config/support.h"
+#include "controllers/application_failover/application_failover_reconciler.h"
 #include "controllers/bindingstatus/binding_status_reconciler.h"
 #include "controllers/cluster/cluster_reconciler.h"
 #include "controllers/clusterstatus/cluster_status_reconciler.h"
 #include "controllers/dependencies/dependencies_reconciler.h"
 #include "controllers/execution/execution_reconciler.h"
+#include "controllers/graceful_eviction/graceful_eviction_reconciler.h"
 #include "controllers/members/member_reconciler.h"
 #include "controllers/namespace/namespace_sync_reconciler.h"
 #include "controllers/unified_auth/unified_auth_reconciler.h"
@@ -28,10 +30,14 @@ using api::scope::Namespaced;
 using binding::RegisterBinding;
 using config::Concurrency;
 using config::Gate;
+using controllers::RegisterApplicationFailover;
 using controllers::RegisterBindingStatus;
+using controllers::RegisterGracefulEviction;
 using enum Switch;
 
 constexpr ControllerEntry kTable[] = {
+    {"applicationFailover", kByFlag, kOneWorker, RegisterApplicationFailover<Namespaced>},
+    {"applicationFailover", kByFlag, kOneWorker, RegisterApplicationFailover<Cluster>},
     {"binding", kByFlag, &Concurrency::resource_binding, RegisterBinding<Namespaced>},
     {"binding", kByFlag, &Concurrency::cluster_resource_binding, RegisterBinding<Cluster>},
     {"bindingStatus", kByFlag, &Concurrency::resource_binding, RegisterBindingStatus<Namespaced>},
@@ -40,6 +46,8 @@ constexpr ControllerEntry kTable[] = {
     {"cluster", kByFlag, &Concurrency::cluster, controllers::RegisterCluster},
     {"clusterStatus", kByFlag, &Concurrency::cluster, controllers::RegisterClusterStatus},
     {"execution", kByFlag, &Concurrency::work, controllers::RegisterExecution},
+    {"gracefulEviction", kByFlag, kOneWorker, RegisterGracefulEviction<Namespaced>},
+    {"gracefulEviction", kByFlag, kOneWorker, RegisterGracefulEviction<Cluster>},
     {"namespace", kByFlag, &Concurrency::namespace_, controllers::RegisterNamespaceSync},
     {"unifiedAuth", kByFlag, &Concurrency::cluster, controllers::RegisterUnifiedAuth},
     {"workStatus", kByFlag, &Concurrency::work, controllers::RegisterWorkStatus},

@@ -46,8 +46,6 @@ constexpr Flag kFlags[] = {
     {"--enable-taint-manager", Type::kSwitch, kNotYet, "run the taint manager", "false"},
     {"--federated-resource-quota-sync-period", Type::kDuration, kNotYet,
      "add up FederatedResourceQuotas anew after this time"},
-    {"--graceful-eviction-timeout", Type::kDuration, kNotYet,
-     "end graceful eviction tasks after this time"},
     {"--horizontal-pod-autoscaler-cpu-initialization-period", Type::kDuration, kNotYet, kScale},
     {"--horizontal-pod-autoscaler-downscale-delay", Type::kDuration, kOutside, kNeverRead},
     {"--horizontal-pod-autoscaler-downscale-stabilization", Type::kDuration, kNotYet, kScale},

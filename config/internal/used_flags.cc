@@ -127,6 +127,8 @@ void AddClusterFlags(CLI::App& app, Options& o) {
               "the same while the cluster never reported");
   AddDuration(app, "--cluster-cache-sync-timeout", c.cache_sync_timeout,
               "how long informers may take to sync");
+  AddDuration(app, "--graceful-eviction-timeout", o.graceful_eviction_timeout,
+              "how long a workload that is moved stays in its old cluster at most");
   AddSwitch(app, "--enable-cluster-resource-modeling", c.resource_modeling,
             "collect members' nodes and pods into Cluster.status");
   AddValue(app, "--skipped-propagating-apis", o.skipped_propagating_apis,

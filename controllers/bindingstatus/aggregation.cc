@@ -70,12 +70,15 @@ kube::Condition FullyApplied(const std::set<std::string>& expected,
                                 api::message::kFullyAppliedFailed);
 }
 
-bool IsSettled(const std::set<std::string>& expected,
+bool IsSettled(absl::Span<const api::TargetCluster> targets,
                absl::Span<const api::AggregatedStatusItem> items) {
-  return expected.size() == items.size() &&
-         std::all_of(items.begin(), items.end(), [](const auto& item) {
-           return item.applied ? item.health == api::kHealthy : !item.applied_message.empty();
-         });
+  return std::all_of(targets.begin(), targets.end(), [&](const api::TargetCluster& target) {
+    const auto item = std::find_if(items.begin(), items.end(), [&](const auto& candidate) {
+      return candidate.cluster_name == target.name;
+    });
+    if (item == items.end()) return false;
+    return item->applied ? item->health == api::kHealthy : !item->applied_message.empty();
+  });
 }
 
 json::Value ItemsToJson(absl::Span<const api::AggregatedStatusItem> items) {

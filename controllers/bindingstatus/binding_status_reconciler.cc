@@ -18,6 +18,7 @@
 #include "api/keys.h"
 #include "api/reasons.h"
 #include "api/resources.h"
+#include "api/unhealthy_since.h"
 #include "base/status.h"
 #include "controllers/bindingstatus/aggregation.h"
 #include "kube/client/errors.h"
@@ -43,6 +44,7 @@ kube::Object WithStatus(const api::BindingView& binding,
   json::Value conditions = binding.Conditions();
   kube::SetCondition(conditions, FullyApplied(binding.ExpectedClusters(), items), now);
   after.Set({"status", "conditions"}, std::move(conditions));
+  api::RecordUnhealthy(binding.object(), after, now);
   return after;
 }
 
@@ -80,7 +82,7 @@ absl::StatusOr<kube::Action> BindingStatusReconciler<Scope>::Reconcile(
   const kube::Object after = WithStatus(binding, items, manager_.clock().Now());
   const bool is_news = after.status() != object->status();
   const absl::Duration hold =
-      HoldFor(request.key, !is_news || IsSettled(binding.ExpectedClusters(), items));
+      HoldFor(request.key, !is_news || IsSettled(binding.DispatchTargets(), items));
   if (hold > absl::ZeroDuration()) return kube::Action::After(hold);
 
   RETURN_IF_ERROR(WriteBinding(object, after, items.size(), stop));

@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "base/status.h"
 #include "kube/client/errors.h"
 #include "kube/meta/json_path.h"
@@ -86,9 +87,9 @@ absl::StatusOr<LabelState> PreservedLabelState(const json::Value& state_preserva
     ASSIGN_OR_RETURN(const kube::JsonPath path, kube::JsonPath::Parse(rule["jsonPath"].AsString()));
     absl::StatusOr<std::string> value = path.Print(item->status);
     if (!value.ok()) {
-      return base::Annotate(value.status(), "failed to execute jsonpath \"",
-                            rule["jsonPath"].AsString(), "\" on the status of Cluster(", cluster,
-                            ")");
+      return absl::FailedPreconditionError(
+          absl::StrCat("failed to execute jsonpath \"", rule["jsonPath"].AsString(),
+                       "\" on the status of Cluster(", cluster, "): ", value.status().message()));
     }
     state[rule["aliasLabelName"].ToString()] = *std::move(value);
   }

@@ -48,8 +48,8 @@ struct Eviction {
 bool Evict(kube::Object& binding, const Eviction& eviction);
 
 // Returns the labels that the rules of a policy's statePreservation make of the status that the
-// cluster reported; empty without rules. kFailedPrecondition when there is no status yet, kNotFound
-// when a rule's path names an absent member, kInvalidArgument for a path that is none. Upstream:
+// cluster reported; empty without rules. kFailedPrecondition when there is no status yet, or a
+// rule's path finds nothing in it; kInvalidArgument for a path that is none. Upstream:
 // BuildPreservedLabelState.
 absl::StatusOr<LabelState> PreservedLabelState(const json::Value& state_preservation,
                                                const api::BindingView& binding,

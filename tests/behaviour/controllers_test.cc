@@ -42,7 +42,9 @@ TEST_CASE("With one controller switched off, the others do their part", "[sandbo
       Case{"namespace", Reach::kStatusOfTemplate}, Case{"cluster", Reach::kStatusOfTemplate},
       Case{"clusterStatus", Reach::kStatusOfTemplate},
       Case{"unifiedAuth", Reach::kStatusOfTemplate},
-      Case{"workloadRebalancer", Reach::kStatusOfTemplate});
+      Case{"workloadRebalancer", Reach::kStatusOfTemplate},
+      Case{"gracefulEviction", Reach::kStatusOfTemplate},
+      Case{"applicationFailover", Reach::kStatusOfTemplate});
   CAPTURE(c.off);
   ControlPlane plane;
   const std::string before = plane.UniqueNamespace("before");

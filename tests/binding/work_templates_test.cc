@@ -103,3 +103,36 @@ TEST_CASE("A rule that makes another object of the template is refused") {
   CHECK_THAT(std::string(manifest.status().message()),
              Catch::Contains("ReviseReplica made ") && Catch::Contains(" of Job ns/pi"));
 }
+
+TEST_CASE("State of the last failover goes to a single new cluster, after a purge at once") {
+  const kube::Object object = Parse(R"({"metadata": {"name": "b", "namespace": "ns"}, "spec": {
+      "clusters": [{"name": "m2"}], "gracefulEvictionTasks": [
+          {"fromCluster": "m0", "purgeMode": "Directly", "preservedLabelState": {"id": "old"}},
+          {"fromCluster": "m1", "purgeMode": "Directly", "clustersBeforeFailover": ["m1"],
+           "preservedLabelState": {"id": "7", "example.io/step": "3"}}]}})");
+  const auto labels = [](const kube::Object& binding, const char* cluster) {
+    kube::Object manifest = Parse(R"({"metadata": {"name": "web", "labels": {"id": "own"}}})");
+    binding::InjectPreservedState(api::BindingView(binding), cluster, manifest);
+    return json::Write(manifest.labels());
+  };
+  CHECK(labels(object, "m2") == R"({"example.io/step":"3","id":"7"})");
+  CHECK(labels(object, "m1") == R"({"id":"own"})");
+
+  kube::Object two = object;
+  two.Set({"spec", "clusters"}, json::Parse(R"([{"name": "m2"}, {"name": "m3"}])").value());
+  CHECK(labels(two, "m2") == R"({"id":"own"})");
+  kube::Object referred = object;
+  referred.Set({"spec", "requiredBy"},
+               json::Parse(R"([{"name": "a", "clusters": [{"name": "m3"}]}])").value());
+  CHECK(labels(referred, "m2") == R"({"id":"own"})");
+
+  kube::Object graceful = object;
+  graceful.mutable_root()
+      .Mutable({"spec", "gracefulEvictionTasks"})
+      .MutableAt(1)
+      .Set("purgeMode", "Gracefully");
+  CHECK(labels(graceful, "m2") == R"({"id":"own"})");
+  kube::Object ended = object;
+  ended.Erase({"spec", "gracefulEvictionTasks"});
+  CHECK(labels(ended, "m2") == R"({"id":"own"})");
+}

@@ -50,9 +50,7 @@ std::string Read(const std::string& path) {
 }
 
 TEST_CASE("a flag without effect is accepted with one warning that says what it would do") {
-  CHECK(Warnings({"--graceful-eviction-timeout=5m"}) ==
-        std::vector<std::string>{"--graceful-eviction-timeout=5m has no effect yet; it would end "
-                                 "graceful eviction tasks after this time"});
+  CHECK(Warnings({"--horizontal-pod-autoscaler-sync-period=5m"}).size() == 1);
   CHECK(Warnings({"--log-flush-frequency", "3s"}) ==
         std::vector<std::string>{"--log-flush-frequency=3s has no effect: every line is written "
                                  "to standard error at once"});
@@ -127,23 +125,20 @@ std::string FieldsIn(const std::string& yaml) {
 
 TEST_CASE("the fields of an object that have no effect yet are found") {
   CHECK(FieldsIn(R"({"kind": "ClusterPropagationPolicy", "spec": {"priority": 1,
-                     "failover": {"application": {}, "cluster": null}}})") ==
-        "spec.failover.application");
+                     "failover": {"application": {}, "cluster": {}}}})") ==
+        "spec.failover.cluster");
   CHECK(FieldsIn(R"({"kind": "PropagationPolicy", "spec": {"propagateDeps": true,
                      "preemption": "Never", "failover": {}, "placement": {}}})") == "");
   CHECK(FieldsIn(R"({"kind": "Cluster", "spec": {"taints": [{"key": "a", "effect": "NoSchedule"},
                      {"key": "b", "effect": "NoExecute"}]}})") ==
         "spec.taints[].effect: NoExecute");
-  CHECK(FieldsIn(R"({"kind": "Cluster", "spec": {"failover": {"application": {}}}})") == "");
-  CHECK(FieldsIn(R"({"kind": "ResourceBinding", "spec": {"requiredBy": [{"name": "web"}],
-                     "gracefulEvictionTasks": [{"fromCluster": "m1"}]}})") ==
-        "spec.gracefulEvictionTasks[]");
-  CHECK(FieldsIn(R"({"kind": "ClusterResourceBinding", "spec": {"requiredBy": [],
-                     "gracefulEvictionTasks": []}})") == "");
+  CHECK(FieldsIn(R"({"kind": "Cluster", "spec": {"failover": {"cluster": {}}}})") == "");
+  CHECK(FieldsIn(R"({"kind": "ResourceBinding", "spec": {"failover": {"cluster": {}}}})") == "");
   CHECK(config::FieldsWithoutEffect().front().Sentence() ==
         "spec.taints[].effect: NoExecute has no effect yet: nothing is evicted from the cluster");
-  CHECK(absl::StartsWith(config::FieldsWithoutEffect().back().Sentence(),
-                         "spec.gracefulEvictionTasks[] has only a part of its effect yet: "));
+  const config::FieldSupport part = {
+      config::State::kPartly, {"Cluster"}, {"spec", "list", "[]"}, "", "why"};
+  CHECK(part.Sentence() == "spec.list[] has only a part of its effect yet: why");
 }
 
 TEST_CASE("an unknown controller is refused with the list and the one that was meant") {

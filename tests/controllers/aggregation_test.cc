@@ -56,11 +56,14 @@ TEST_CASE("FullyApplied needs every expected cluster and no other") {
   CHECK(controllers::FullyApplied({}, {}).status == "False");
 }
 
-TEST_CASE("A binding is settled when all its clusters are healthy or have failed") {
+TEST_CASE("A binding is settled when all its targets are healthy or have failed") {
   const auto settled = [](std::vector<kube::ObjectPtr> works) {
-    return controllers::IsSettled({"m1", "m2"}, controllers::AggregateWorks(Web(), works).value());
+    const std::vector<api::TargetCluster> targets = {{"m1"}, {"m2"}};
+    return controllers::IsSettled(targets, controllers::AggregateWorks(Web(), works).value());
   };
   CHECK(settled({Work("m1", kHealthy), Work("m2", kRefused)}));
+  // A cluster that is being evicted does not count.
+  CHECK(settled({Work("m1", kHealthy), Work("m2", kRefused), Work("m3", "{}")}));
   CHECK_FALSE(settled({Work("m1", kHealthy)}));
   CHECK_FALSE(settled({Work("m1", kHealthy), Work("m2", "{}")}));
 }

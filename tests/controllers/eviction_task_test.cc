@@ -88,7 +88,7 @@ TEST_CASE("the preserved state is read from the status that the evicted cluster 
                                               {{"aliasLabelName", "a"}, {"jsonPath", path}})})}});
   };
   const absl::Status absent = PreservedLabelState(with_path("{.gone}"), view, "m1").status();
-  CHECK(absent.code() == absl::StatusCode::kNotFound);
+  CHECK(absent.code() == absl::StatusCode::kFailedPrecondition);
   CHECK(absent.message() ==
         "failed to execute jsonpath \"{.gone}\" on the status of Cluster(m1): gone is not found");
   CHECK(PreservedLabelState(with_path("{.a"), view, "m1").status().code() ==

@@ -1,0 +1,179 @@
+// Workloads that stay unhealthy in a cluster are moved to another one, and leave the first as their
+// policy says. The kind's health is what the test writes into the status of its object in a member;
+// without a status it is unknown.
+#include <string>
+
+#include <catch2/catch.hpp>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/substitute.h"
+#include "api/keys.h"
+#include "api/names.h"
+#include "tests/behaviour/manifests.h"
+#include "tests/support/control_plane.h"
+
+namespace tests {
+namespace {
+
+constexpr char kHealthScript[] = R"(    healthInterpretation:
+      luaScript: >
+        function InterpretHealth(observedObj)
+          return observedObj.status.ok
+        end
+)";
+
+// In YAML's flow style: what the policy says about failover.
+std::string PolicyWith(const std::string& failover) {
+  return absl::Substitute(R"(
+apiVersion: policy.karmada.io/v1alpha1
+kind: PropagationPolicy
+metadata: {name: robots, namespace: $$NS}
+spec:
+  resourceSelectors: [{apiVersion: $$NS.example.io/v1, kind: Robot}]
+  propagateDeps: true
+  failover: {application: $0}
+  placement:
+    clusterAffinity: {clusterNames: [member1, member2]}
+    spreadConstraints: [{spreadByField: cluster, minGroups: 1, maxGroups: 1}]
+)",
+                          failover);
+}
+
+// A robot that runs in one of two members.
+struct Moving {
+  ControlPlane plane;
+  const std::string ns = plane.UniqueNamespace("failover");
+  const kube::Gvk kind = DefinedKind(ns, "Robot");
+  const kube::ObjectKey robot = {ns, "one"};
+  const kube::ObjectKey binding = {ns, "one-robot"};
+  std::string from, to;  // The member that has it at first, and the other one.
+
+  Moving(const std::string& failover, std::vector<std::string> flags = {})
+      : plane({.daemon_flags = std::move(flags)}) {
+    plane.ApplyEverywhere(In(ns, Definition("Robot", "robots", StatusPlace::kSubresource)));
+    plane.Apply("host", In(ns, kNamespaceYaml));
+    plane.Apply("host", In(ns, Customization("Robot", kHealthScript)));
+    plane.Apply("host", In(ns, PolicyWith(failover)));
+    plane.Apply("host", In(ns, kRobotYaml));
+    REQUIRE(plane.Eventually([&] { return IsIn("member1") || IsIn("member2"); }));
+    from = IsIn("member1") ? "member1" : "member2";
+    to = from == "member1" ? "member2" : "member1";
+  }
+  ~Moving() { plane.Delete("host", kCustomization, {"", ns}); }
+
+  bool IsIn(const std::string& cluster) { return plane.Exists(cluster, kind, robot); }
+  void Report(const std::string& cluster, bool ok) {
+    plane.Patch(cluster, kind, robot,
+                absl::Substitute(R"({"status":{"ok":$0,"step":7}})", ok ? "true" : "false"),
+                "status");
+  }
+  json::Value Tasks() {
+    const auto object = plane.Get("host", kBinding, binding);
+    return object ? object->Get({"spec", "gracefulEvictionTasks"}) : json::Value();
+  }
+  // Returns since when the binding says that the robot is unhealthy; "" when it does not.
+  std::string UnhealthySince() {
+    const auto object = plane.Get("host", kBinding, binding);
+    const json::Value* condition = object ? kube::FindCondition(object->status()["conditions"],
+                                                                absl::StrCat(from, "/Unhealthy"))
+                                          : nullptr;
+    return condition == nullptr ? "" : (*condition)["lastTransitionTime"].ToString();
+  }
+  bool ReportsEviction() {
+    return absl::StrContains(plane.EventsOn(kind, "one"),
+                             absl::StrCat("Normal EvictWorkloadFromClusterSucceed: Evict from "
+                                          "cluster ",
+                                          from, " succeed."));
+  }
+  void Restart() {
+    plane.StopDaemon();
+    plane.StartDaemon();
+  }
+};
+
+}  // namespace
+
+TEST_CASE("A workload that stays unhealthy is moved, and stays until it is healthy elsewhere") {
+  Moving m(R"({decisionConditions: {tolerationSeconds: 3}, purgeMode: Gracefully})");
+  ControlPlane& plane = m.plane;
+  m.Report(m.from, false);
+  REQUIRE(plane.Eventually([&] { return !m.UnhealthySince().empty() || !m.Tasks().empty(); }));
+  const std::string since = m.UnhealthySince();
+  m.Restart();  // The time goes on.
+  std::string later;
+  REQUIRE(plane.Eventually([&] {
+    if (const std::string now = m.UnhealthySince(); !now.empty()) later = now;
+    return m.IsIn(m.to);
+  }));
+  CHECK((later.empty() || later == since));
+  REQUIRE(m.Tasks().size() == 1);
+  CHECK(m.Tasks().At(0)["fromCluster"].AsString() == m.from);
+  CHECK(m.Tasks().At(0)["reason"].AsString() == "ApplicationFailure");
+  CHECK(m.Tasks().At(0)["gracePeriodSeconds"].AsInt() == 600);
+
+  REQUIRE(plane.Eventually([&] { return m.Tasks().At(0).Has("creationTimestamp"); }));
+  m.Restart();
+  CHECK(plane.Always([&] { return m.IsIn(m.from) && m.IsIn(m.to) && m.Tasks().size() == 1; }));
+  m.Report(m.to, true);
+  CHECK(plane.Eventually([&] { return !m.IsIn(m.from); }));
+  CHECK(m.Tasks().empty());
+  CHECK(m.IsIn(m.to));
+  CHECK(plane.Eventually([&] { return m.ReportsEviction(); }));
+}
+
+TEST_CASE("A workload that is purged directly goes before it comes again, with its state") {
+  Moving m(
+      R"({decisionConditions: {tolerationSeconds: 0}, purgeMode: Directly, statePreservation:
+              {rules: [{aliasLabelName: example.io/step, jsonPath: "{.step}"}]}})",
+      {"--feature-gates=StatefulFailoverInjection=true"});
+  ControlPlane& plane = m.plane;
+  const kube::ObjectKey work = {api::ExecutionNamespace(m.from),
+                                api::WorkName("Robot", "one", m.ns)};
+  plane.Patch("host", kWork, work,
+              absl::Substitute(R"({"metadata":{"finalizers":["$0","example.io/wait"]}})",
+                               api::kExecutionFinalizer));
+  m.Report(m.from, false);
+  REQUIRE(plane.Eventually([&] { return !m.IsIn(m.from); }));
+  CHECK(plane.Always([&] { return !m.IsIn(m.to); }));  // The Work is still there.
+  m.Restart();
+  CHECK(plane.Always([&] { return !m.IsIn(m.to); }));
+  plane.Patch("host", kWork, work, R"({"metadata":{"finalizers":null}})");
+  REQUIRE(plane.Eventually([&] { return m.IsIn(m.to); }));
+  CHECK(plane.Get(m.to, m.kind, m.robot)->Label("example.io/step") == "7");
+  CHECK(m.Tasks().At(0)["clustersBeforeFailover"].At(0).AsString() == m.from);
+}
+
+TEST_CASE("A workload that must never be purged stays until somebody says so") {
+  Moving m(R"({decisionConditions: {tolerationSeconds: 0}, purgeMode: Never})");
+  ControlPlane& plane = m.plane;
+  m.Report(m.from, false);
+  REQUIRE(plane.Eventually([&] { return m.IsIn(m.to); }));
+  m.Report(m.to, true);
+  REQUIRE(plane.Eventually([&] {
+    const auto object = plane.Get("host", kBinding, m.binding);
+    for (const json::Value& item : object->Get({"status", "aggregatedStatus"}).items()) {
+      if (item["clusterName"].AsString() == m.to) return item["health"].AsString() == "Healthy";
+    }
+    return false;
+  }));
+  CHECK(plane.Always([&] { return m.IsIn(m.from) && m.IsIn(m.to); }));
+  json::Value task = m.Tasks().At(0);
+  REQUIRE(task["suppressDeletion"].AsBool());
+  task.Set("suppressDeletion", false);
+  plane.Patch("host", kBinding, m.binding,
+              absl::StrCat(R"({"spec":{"gracefulEvictionTasks":[)", json::Write(task), "]}}"));
+  CHECK(plane.Eventually([&] { return !m.IsIn(m.from); }));
+  CHECK(m.IsIn(m.to));
+}
+
+TEST_CASE("A workload leaves its cluster after the grace period, healthy elsewhere or not") {
+  Moving m(R"({decisionConditions: {tolerationSeconds: 0}, purgeMode: Gracefully,
+               gracePeriodSeconds: 1})");
+  m.Report(m.from, false);
+  CHECK(m.plane.Eventually([&] { return m.IsIn(m.to) && !m.IsIn(m.from); }));
+  CHECK(m.Tasks().empty());
+  CHECK(m.plane.Eventually([&] { return m.ReportsEviction(); }));
+}
+
+}  // namespace tests
