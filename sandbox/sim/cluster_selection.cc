@@ -2,8 +2,10 @@
 // evictions, where a cluster that has the binding already keeps it in spite of the first two; sort
 // the rest, best first; choose among them by the spread constraint, exchanging chosen ones for
 // others until the replicas fit; and divide the replicas. Each step may end with an outcome of its
-// own. With several clusterAffinities the steps are taken for each term, from the one in force on,
-// until one succeeds; if none does, the failure of the first one is reported.
+// own. A workload may overflow into further groups of clusters, which are tiers: a tier gets only
+// what the ones before it have no room for. With several clusterAffinities the steps are taken for
+// each term, from the one in force on, until one succeeds; if none does, the failure of the first
+// one is reported.
 #include "sandbox/sim/cluster_selection.h"
 
 #include <algorithm>
@@ -26,11 +28,15 @@ using Outcome = Placement::Outcome;
 
 constexpr int64_t kUnlimited = std::numeric_limits<int32_t>::max();
 
+constexpr int kNoTier = -1;
+
 struct Candidate {
   kube::ObjectPtr cluster;
   int64_t assigned = 0;
   bool is_target = false;
   int64_t room = 0;
+  // 0 for the affinity itself, i + 1 for its overflow i, kNoTier when none of them matches.
+  int tier = 0;
 
   std::string name() const { return std::string(cluster->name()); }
   int64_t available() const { return room + assigned; }
@@ -59,9 +65,20 @@ std::string MissingTopology(const api::ClusterView& cluster, const json::Value& 
   return "";
 }
 
+int TierOf(const api::BindingView& binding, const json::Value& affinity,
+           const api::ClusterView& cluster) {
+  if (api::ClusterAffinity::FromJson(affinity).Matches(cluster)) return 0;
+  if (!binding.IsWorkload()) return kNoTier;
+  int tier = 0;
+  for (const json::Value& overflow : affinity["overflowAffinities"].items()) {
+    ++tier;
+    if (api::ClusterAffinity::FromJson(overflow).Matches(cluster)) return tier;
+  }
+  return kNoTier;
+}
+
 // Returns why the cluster cannot take the binding; empty when it can.
-std::string Obstacle(const api::BindingView& binding, const json::Value& affinity,
-                     const Candidate& candidate) {
+std::string Obstacle(const api::BindingView& binding, const Candidate& candidate) {
   const api::ClusterView cluster(*candidate.cluster);
   const json::Value& placement = binding.Placement();
   if (!candidate.is_target) {
@@ -71,7 +88,7 @@ std::string Obstacle(const api::BindingView& binding, const json::Value& affinit
     const std::string taint = UntoleratedTaint(*candidate.cluster, placement["clusterTolerations"]);
     if (!taint.empty()) return taint;
   }
-  if (!api::ClusterAffinity::FromJson(affinity).Matches(cluster)) {
+  if (candidate.tier == kNoTier) {
     return "cluster(s) did not match the placement cluster affinity constraint";
   }
   const std::string topology = MissingTopology(cluster, placement["spreadConstraints"]);
@@ -87,8 +104,9 @@ int64_t Estimate(const api::BindingView& binding, const kube::Object& cluster) {
   return RoomIn(cluster, binding.ReplicaRequirements());
 }
 
-// Orders candidates: present targets first, then by room, then by name.
+// Orders candidates: by tier, then present targets first, then by room, then by name.
 bool IsBetter(const Candidate& a, const Candidate& b) {
+  if (a.tier != b.tier) return a.tier < b.tier;
   if (a.is_target != b.is_target) return a.is_target;
   if (a.available() != b.available()) return a.available() > b.available();
   return a.name() < b.name();
@@ -112,7 +130,8 @@ Filtered Filter(const api::BindingView& binding, const json::Value& affinity,
       candidate.is_target = true;
       candidate.assigned = target.replicas;
     }
-    const std::string obstacle = Obstacle(binding, affinity, candidate);
+    candidate.tier = TierOf(binding, affinity, api::ClusterView(*cluster));
+    const std::string obstacle = Obstacle(binding, candidate);
     if (!obstacle.empty()) {
       ++obstacles[obstacle];
       continue;
@@ -207,13 +226,14 @@ std::vector<Party> StaticWeights(const json::Value& rules, const Candidates& can
 }
 
 absl::StatusOr<std::vector<api::TargetCluster>> Divide(const api::BindingView& binding,
+                                                       int64_t replicas,
                                                        const Candidates& candidates, bool fresh) {
   const json::Value& scheduling = binding.Placement()["replicaScheduling"];
   const std::string uid = binding.Resource().uid;
   if (IsStaticWeight(binding.Placement())) {
     const auto parties =
         StaticWeights(scheduling["weightPreference"]["staticWeightList"], candidates);
-    return DivideByWeight(binding.Replicas(), parties, uid);
+    return DivideByWeight(replicas, parties, uid);
   }
   std::vector<Capacity> capacities;
   for (const Candidate& candidate : candidates) {
@@ -221,24 +241,52 @@ absl::StatusOr<std::vector<api::TargetCluster>> Divide(const api::BindingView& b
     capacities.push_back({candidate.name(), room, candidate.assigned});
   }
   DynamicDivision how;
-  how.replicas = binding.Replicas();
+  how.replicas = replicas;
   how.aggregated = scheduling["replicaDivisionPreference"].AsString() == "Aggregated";
   how.fresh = fresh;
   how.tie_break = uid;
   return DivideByRoom(std::move(capacities), how);
 }
 
+bool IsCounted(const api::BindingView& binding) {
+  return binding.IsWorkload() && binding.Components().size() <= 1;
+}
+
 absl::StatusOr<std::vector<api::TargetCluster>> Assign(const api::BindingView& binding,
+                                                       int64_t replicas,
                                                        const Candidates& candidates, bool fresh) {
-  const bool counted = binding.IsWorkload() && binding.Components().size() <= 1;
-  if (counted && binding.IsDivided()) return Divide(binding, candidates, fresh);
+  const bool counted = IsCounted(binding);
+  if (counted && binding.IsDivided()) return Divide(binding, replicas, candidates, fresh);
   std::vector<api::TargetCluster> out;
   for (const Candidate& candidate : candidates) {
-    if (counted && binding.Replicas() == 0) continue;
-    out.push_back({candidate.name(), counted ? binding.Replicas() : 0});
+    if (counted && replicas == 0) continue;
+    out.push_back({candidate.name(), counted ? replicas : 0});
   }
   std::sort(out.begin(), out.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
   return out;
+}
+
+// Follows upstream's assignWorkloadReplicas. REQUIRES: the candidates are in the order of their
+// tiers.
+absl::StatusOr<std::vector<api::TargetCluster>> AssignByTier(const api::BindingView& binding,
+                                                             const Candidates& candidates,
+                                                             bool fresh) {
+  std::vector<api::TargetCluster> out;
+  int64_t left = binding.Replicas();
+  for (auto begin = candidates.begin(); begin != candidates.end() && left > 0;) {
+    const auto end = std::find_if(begin, candidates.end(),
+                                  [&](const Candidate& c) { return c.tier != begin->tier; });
+    const Candidates tier(begin, end);
+    begin = end;
+    const int64_t some = std::min(left, AvailableIn(tier));
+    if (some == 0) continue;
+    ASSIGN_OR_RETURN(const std::vector<api::TargetCluster> targets,
+                     Assign(binding, some, tier, fresh));
+    out.insert(out.end(), targets.begin(), targets.end());
+    left -= some;
+  }
+  if (left == 0) return out;
+  return absl::ResourceExhaustedError("Clusters available replicas are not enough to schedule.");
 }
 
 Placement Failure(const absl::Status& status) {
@@ -256,7 +304,9 @@ Placement PlaceByAffinity(const kube::Object& object, const json::Value& affinit
   if (filtered.candidates.empty()) return {Outcome::kNoClusterFit, filtered.error, {}, ""};
   const auto chosen = Select(binding, std::move(filtered.candidates));
   if (!chosen.ok()) return Failure(chosen.status());
-  auto targets = Assign(binding, *chosen, fresh);
+  const bool overflows = !affinity["overflowAffinities"].empty() && IsCounted(binding);
+  auto targets = overflows ? AssignByTier(binding, *chosen, fresh)
+                           : Assign(binding, binding.Replicas(), *chosen, fresh);
   if (!targets.ok()) return Failure(targets.status());
   return {Outcome::kSuccess, "Binding has been scheduled successfully.", *std::move(targets),
           affinity["affinityName"].ToString()};

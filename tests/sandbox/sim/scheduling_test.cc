@@ -203,6 +203,27 @@ TEST_CASE("the affinity in force is not left for an earlier one") {
   CHECK(result.affinity_name == "b");
 }
 
+TEST_CASE("replicas overflow into further groups when the first ones have no room") {
+  const std::string placement = R"({"clusterAffinities": [{"affinityName": "a",
+      "clusterNames": ["m2"], "overflowAffinities": [
+        {"affinityName": "b", "clusterNames": ["m3"]},
+        {"affinityName": "c", "clusterNames": ["m1"]}]}],
+      "replicaScheduling": {"replicaSchedulingType": "Divided",
+                            "replicaDivisionPreference": "Aggregated"}})";
+  const std::vector<kube::ObjectPtr> clusters = {Cluster("m1"), Cluster("m2", "{}", "{}", 3),
+                                                 Cluster("m3", "{}", "{}", 2)};
+  const auto placed = [&](int64_t replicas, const std::string& rest = "{}") {
+    return Text(Place(Binding(placement, replicas, rest), clusters, false).clusters);
+  };
+  CHECK(placed(3) == "m2=3");
+  CHECK(placed(4) == "m2=3 m3=1");
+  CHECK(placed(9) == "m2=3 m3=2 m1=4");
+  CHECK(placed(2, R"({"gracefulEvictionTasks": [{"fromCluster": "m2"}]})") == "m3=2");
+  CHECK(Place(Binding(placement, 500), clusters, false).outcome == Outcome::kUnschedulable);
+  // What has no replicas does not overflow.
+  CHECK(placed(0) == "m2=0");
+}
+
 TEST_CASE("too little room and unmet spread constraints are different failures") {
   const std::string dynamic = R"({"replicaScheduling": {"replicaSchedulingType": "Divided",
       "replicaDivisionPreference": "Aggregated"}})";
