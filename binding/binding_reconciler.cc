@@ -14,6 +14,7 @@
 #include "binding/binding_reconciler.h"
 
 #include <algorithm>
+#include <atomic>
 #include <set>
 #include <string>
 #include <utility>
@@ -90,11 +91,11 @@ absl::StatusOr<kube::Action> BindingReconciler<Scope>::Reconcile(const kube::Req
 
   const kube::SyncTimer timer(manager_, "binding_sync_work_duration_seconds",
                               "Duration of syncing the Works of a binding.");
-  const absl::Status result =
-      conflicts_.Judge(request.key.ToString(), EnsureWorks(binding, **found, stop));
-  timer.Observe(result);
-  Report(binding, **found, result);
-  if (!result.ok()) return result;
+  Outcome outcome = EnsureWorks(binding, **found, stop);
+  outcome.status = conflicts_.Judge(request.key.ToString(), outcome.status);
+  timer.Observe(outcome.status);
+  Report(binding, **found, outcome);
+  if (!outcome.status.ok()) return outcome.status;
   return kube::Action::Done();
 }
 
@@ -213,22 +214,26 @@ bool BindingReconciler<Scope>::IsPurging(const api::BindingView& binding) const 
 }
 
 template <class Scope>
-absl::Status BindingReconciler<Scope>::EnsureWorks(const api::BindingView& binding,
-                                                   const kube::Object& object,
-                                                   const base::StopToken& stop) {
+typename BindingReconciler<Scope>::Outcome BindingReconciler<Scope>::EnsureWorks(
+    const api::BindingView& binding, const kube::Object& object, const base::StopToken& stop) {
   const std::vector<api::TargetCluster> targets = binding.DispatchTargets();
   const std::vector<int64_t> completions = DividedCompletions(object, binding, targets);
   const overrides::Policies policies = overrider_.PoliciesFor(object.ns());
-  return fan_out_.Run(targets.size(), [&](size_t i) {
+  std::atomic<bool> wrote = false;
+  const absl::Status status = fan_out_.Run(targets.size(), [&](size_t i) {
     const Share share = {targets[i], completions.empty() ? -1 : completions[i], policies};
-    return base::Annotate(EnsureWork(binding, object, share, stop), "cluster ", targets[i].name);
+    const absl::StatusOr<bool> written = EnsureWork(binding, object, share, stop);
+    if (written.ok() && *written) wrote = true;
+    return base::Annotate(written.status(), "cluster ", targets[i].name);
   });
+  return {status, wrote};
 }
 
 template <class Scope>
-absl::Status BindingReconciler<Scope>::EnsureWork(const api::BindingView& binding,
-                                                  const kube::Object& object, const Share& share,
-                                                  const base::StopToken& stop) {
+absl::StatusOr<bool> BindingReconciler<Scope>::EnsureWork(const api::BindingView& binding,
+                                                          const kube::Object& object,
+                                                          const Share& share,
+                                                          const base::StopToken& stop) {
   const api::TargetCluster& target = share.target;
   ASSIGN_OR_RETURN(const kube::Object manifest,
                    ManifestFor(object, binding, target, share.completions, interpreter_));
@@ -239,19 +244,22 @@ absl::Status BindingReconciler<Scope>::EnsureWork(const api::BindingView& bindin
   if (injects_state_) InjectPreservedState(binding, target.name, with_state);
   works::WorkTemplate work = WorkFor<Scope>(with_state, binding, target.name);
   overrides::AddAnnotations(overridden.annotations, work.annotations);
-  return writer_.CreateOrUpdate(work, stop).status();
+  ASSIGN_OR_RETURN(const works::WorkWriter::Result result, writer_.CreateOrUpdate(work, stop));
+  if (result.written) overrider_.ReportApplied(overridden, manifest, target.name);
+  return result.written;
 }
 
 template <class Scope>
 void BindingReconciler<Scope>::Report(const api::BindingView& binding, const kube::Object& object,
-                                      const absl::Status& result) {
+                                      const Outcome& outcome) {
   const kube::ObjectKey key = binding.object().key();
   recorder_.Outcome(
       {.what = key.ToString(),
        .about = {kube::InvolvedObject::Of(binding.object()), kube::InvolvedObject::Of(object)},
        .success = {api::reason::kSyncWorkSucceed, api::message::WorksSynced(Scope::Describe(key))},
-       .failure = {api::reason::kSyncWorkFailed, ""}},
-      result);
+       .failure = {api::reason::kSyncWorkFailed, ""},
+       .routine = outcome.wrote},
+      outcome.status);
 }
 
 namespace {

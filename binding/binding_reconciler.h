@@ -50,18 +50,24 @@ class BindingReconciler : public kube::Reconciler {
   absl::Status DeleteWorks(const std::vector<kube::ObjectPtr>& works, const base::StopToken& stop);
   absl::Status DeleteOrphans(const api::BindingView& binding, const base::StopToken& stop);
   bool IsPurging(const api::BindingView& binding) const;
-  absl::Status EnsureWorks(const api::BindingView& binding, const kube::Object& object,
-                           const base::StopToken& stop);
+  // What came of a pass over the Works.
+  struct Outcome {
+    absl::Status status;
+    bool wrote = false;  // True if a Work was written, also when others have failed.
+  };
+  Outcome EnsureWorks(const api::BindingView& binding, const kube::Object& object,
+                      const base::StopToken& stop);
   struct Share {
     const api::TargetCluster& target;
     int64_t completions;  // The Job's completions in this cluster; see ManifestFor.
     const overrides::Policies& policies;
   };
-  absl::Status EnsureWork(const api::BindingView& binding, const kube::Object& object,
-                          const Share& share, const base::StopToken& stop);
-  // Reports failures, and the pass that ends them, as events on binding and template.
-  void Report(const api::BindingView& binding, const kube::Object& object,
-              const absl::Status& result);
+  // Returns whether it has written the Work.
+  absl::StatusOr<bool> EnsureWork(const api::BindingView& binding, const kube::Object& object,
+                                  const Share& share, const base::StopToken& stop);
+  // Reports failures, and the pass that ends them, as events on binding and template; written Works
+  // are a routine success.
+  void Report(const api::BindingView& binding, const kube::Object& object, const Outcome& outcome);
 
   kube::Manager& manager_;
   const interpreter::Interpreter& interpreter_;

@@ -82,6 +82,9 @@ struct Options {
   absl::Duration graceful_eviction_timeout = absl::Minutes(10);
   RateLimits rate_limits;
   Scripts scripts;
+  // "concise": events report the successes that users wait for, and the end of each failure;
+  // "upstream": all successes that upstream reports, once per change.
+  std::string success_events = "concise";
   Logging logging;
 
   // A sentence, for the log, about each setting that does not have the effect that it has upstream.

@@ -217,8 +217,10 @@ absl::StatusOr<bool> TemplateReconciler::ClaimAndBind(const Template& t, const k
   const Template claimed{t.request, t.resource, object};
   ASSIGN_OR_RETURN(const PodDemand demand, DemandOf(claimed));
   ASSIGN_OR_RETURN(const SchedulingHints hints, HintsFor(claimed, policy, stop));
-  return WriteBinding<PolicyScope>(claimed,
-                                   BuildBinding<PolicyScope>(*object, policy, demand, hints), stop);
+  const kube::Object built = BuildBinding<PolicyScope>(*object, policy, demand, hints);
+  ASSIGN_OR_RETURN(const bool changed, WriteBinding<PolicyScope>(claimed, built, stop));
+  if (changed) ReportCounted(*object);
+  return changed;
 }
 
 absl::StatusOr<SchedulingHints> TemplateReconciler::HintsFor(const Template& t,
@@ -275,6 +277,20 @@ absl::Status TemplateReconciler::Report(const kube::Object& object, const absl::
                                  .failure = {question.failed, ""}},
                                 result);
   return base::Annotate(result, "asking for the pods of ", object.Describe());
+}
+
+void TemplateReconciler::ReportCounted(const kube::Object& object) {
+  const auto asks = [&](interpreter::Operation operation) {
+    return deps_.interpreter.HookEnabled(object.gvk(), operation);
+  };
+  const auto about = kube::InvolvedObject::Of(object);
+  if (deps_.gates.components && asks(interpreter::Operation::kInterpretComponent)) {
+    deps_.memory.outcomes.Routine(about, api::reason::kGetComponentsSucceed,
+                                  api::message::kGetComponentsSucceed);
+  } else if (asks(interpreter::Operation::kInterpretReplica)) {
+    deps_.memory.outcomes.Routine(about, api::reason::kGetReplicasSucceed,
+                                  api::message::kGetReplicasSucceed);
+  }
 }
 
 template <class PolicyScope>

@@ -98,6 +98,8 @@ class TemplateReconciler : public kube::Reconciler {
   // Determines what the scheduler is asked to consider.
   absl::StatusOr<SchedulingHints> HintsFor(const Template& t, const kube::Object& policy,
                                            const base::StopToken& stop);
+  // Records that the pods were counted, as a routine success.
+  void ReportCounted(const kube::Object& object);
   // Returns whether the binding changed. When only the template's version differs, and no edit is
   // known, the binding stays as it is and the loops that render the template are asked to look.
   template <class PolicyScope>

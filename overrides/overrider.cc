@@ -67,7 +67,12 @@ absl::StatusOr<Overridden> Overrider::Override(const Policies& policies,
   for (const auto& [annotation, rules] :
        {std::pair(api::kAppliedClusterOverridesAnnotation, &application.of_cluster_policies),
         {api::kAppliedOverridesAnnotation, &application.of_policies}}) {
-    for (const AppliedRule& applied : *rules) Record(pass, *applied.policy, absl::OkStatus());
+    for (const AppliedRule& applied : *rules) {
+      // The rules of a policy stand together.
+      if (!result.policies.empty() && result.policies.back() == applied.policy) continue;
+      Record(pass, *applied.policy, absl::OkStatus());
+      result.policies.push_back(applied.policy);
+    }
     if (!rules->empty()) result.annotations.Set(annotation, AppliedRecord(*rules));
   }
   return result;
@@ -83,6 +88,15 @@ void Overrider::Record(const Pass& pass, const Policy& policy, const absl::Statu
        .failure = {api::reason::kApplyOverridePolicyFailed,
                    api::message::OverridePolicyNotApplied(name, pass.cluster, result)}},
       result);
+}
+
+void Overrider::ReportApplied(const Overridden& overridden, const kube::Object& manifest,
+                              const std::string& cluster) {
+  if (!recorder_.WantsRoutine()) return;
+  for (const PolicyPtr& policy : overridden.policies) {
+    recorder_.Routine(kube::InvolvedObject::Of(manifest), api::reason::kApplyOverridePolicySucceed,
+                      api::message::OverridePolicyApplied(EventName(*policy), cluster));
+  }
 }
 
 void Overrider::Forget(absl::string_view what) { recorder_.ForgetAll(PassPrefix(what)); }

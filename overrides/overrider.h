@@ -3,6 +3,7 @@
 #define OVERRIDES_OVERRIDER_H_
 
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
@@ -19,6 +20,7 @@ struct Overridden {
   // The annotations with which a Work records what was applied; empty when nothing was. As
   // upstream's, they stay on a Work to which nothing is applied any more.
   json::Value annotations = json::Value::Object();
+  std::vector<PolicyPtr> policies;  // Those that were applied, in their order, each once.
 };
 
 // Thread-safe. A controller that uses it declares with ControllerBuilder::Reads that it reads
@@ -40,6 +42,11 @@ class Overrider {
   // does not exist.
   absl::StatusOr<Overridden> Override(const Policies& policies, const kube::Object& manifest,
                                       const std::string& cluster, absl::string_view what);
+
+  // Records that the policies were applied to the manifest for the cluster, as a routine success on
+  // the object. Call it when the result has been written.
+  void ReportApplied(const Overridden& overridden, const kube::Object& manifest,
+                     const std::string& cluster);
 
   // Call it when what `what` names does not exist any more.
   void Forget(absl::string_view what);

@@ -100,6 +100,10 @@ kube::ClusterSet::Options MemberOptions(const config::Options& o,
   return m;
 }
 
+kube::EventOptions EventOptionsOf(const config::Options& options) {
+  return {.routine = options.success_events == "upstream"};
+}
+
 // All objects that live as long as the daemon runs, in order of construction.
 class Daemon {
  public:
@@ -112,7 +116,7 @@ class Daemon {
         informer_threads_(std::make_shared<kube::InformerThreads>(base::RealClock())),
         informers_(client_, base::RealClock(), informer_threads_),
         cluster_(client_, mapper_, informers_),
-        events_(kube::NewEventSink(client_, base::RealClock())),
+        events_(kube::NewEventSink(client_, base::RealClock(), EventOptionsOf(options))),
         kinds_(cluster_, base::RealClock()),
         manager_(ManagerOptionsOf(options), cluster_, *events_, base::RealClock(), registry_),
         config_source_(cluster_),

@@ -143,6 +143,12 @@ void AddLoggingFlags(CLI::App& app, Options& o) {
   AddValue(app, "-v,--v", o.logging.verbosity, "log verbosity");
   AddValue(app, "--vmodule", o.logging.vmodule, "verbosity per file: pattern=N,...")
       ->type_name("LEVELS");
+  app.add_option("--success-events", o.success_events,
+                 "successes that become events: what users wait for and ends of failures, or all "
+                 "that upstream reports, once per change")
+      ->check(CLI::IsMember({"concise", "upstream"}))
+      ->type_name("SET")
+      ->capture_default_str();
   app.add_option("--logging-format", o.logging.format, "how to write the log")
       ->check(CLI::IsMember({"text", "json"}))
       ->type_name("FORMAT")
@@ -167,6 +173,7 @@ absl::Span<const Support> UsedFlagNotes() {
       {"--kube-api-qps", State::kHere, "the default is 0: as fast as the server answers"},
       {"--lua-memory-mib", State::kHere, "of this program only"},
       {"--lua-timeout", State::kHere, "of this program only"},
+      {"--success-events", State::kHere, "of this program only"},
   };
   return kNotes;
 }

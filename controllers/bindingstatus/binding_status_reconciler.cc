@@ -118,10 +118,11 @@ absl::Status BindingStatusReconciler<Scope>::WriteBinding(const kube::ObjectPtr&
   const absl::StatusOr<kube::ObjectPtr> now =
       manager_.cluster().Update(Scope::Bindings(), object, after, options, stop);
   if (kube::IsGone(now.status())) return absl::OkStatus();
-  if (now.ok() && *now != object) pace_.Written(object->key(), clusters);
+  const bool wrote = now.ok() && *now != object;
+  if (wrote) pace_.Written(object->key(), clusters);
   const std::string name = FailurePrefix(object->key());
   const absl::Status written = conflicts_.Judge(name, now.status());
-  Report({*object, name}, written,
+  Report({*object, name, wrote}, written,
          api::message::BindingStatusAggregated(Scope::Describe(object->key())));
   return written;
 }
@@ -145,6 +146,7 @@ absl::Status BindingStatusReconciler<Scope>::WriteTemplate(
       interpreter_.AggregateStatus(**object, items.empty() ? json::Value() : ItemsToJson(items));
   const std::string name = absl::StrCat(FailurePrefix(binding.object().key()), "template");
   absl::Status done = aggregated.status();
+  const bool changed = aggregated.ok() && aggregated->status() != (*object)->status();
   if (aggregated.ok()) {
     const absl::Status written =
         template_status_.Write({resource, *object}, aggregated->status(), stop);
@@ -152,7 +154,7 @@ absl::Status BindingStatusReconciler<Scope>::WriteTemplate(
     done = conflicts_.Judge(name, written);
     if (kube::IsConflict(done)) return done;
   }
-  Report({**object, name}, done, api::message::kTemplateStatusAggregated);
+  Report({**object, name, changed}, done, api::message::kTemplateStatusAggregated);
   return base::Annotate(done, "aggregating status of ", reference.Describe());
 }
 
@@ -162,7 +164,8 @@ void BindingStatusReconciler<Scope>::Report(const Subject& subject, const absl::
   recorder_.Outcome({.what = subject.failure_name,
                      .about = {kube::InvolvedObject::Of(subject.object)},
                      .success = {api::reason::kAggregateStatusSucceed, std::string(success)},
-                     .failure = {api::reason::kAggregateStatusFailed, ""}},
+                     .failure = {api::reason::kAggregateStatusFailed, ""},
+                     .routine = subject.changed},
                     result);
 }
 

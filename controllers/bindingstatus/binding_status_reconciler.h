@@ -52,9 +52,9 @@ class BindingStatusReconciler : public kube::Reconciler {
   struct Subject {
     const kube::Object& object;
     std::string failure_name;
+    bool changed = false;  // True if the object has a new status.
   };
-  // Reports failures as events, and the success that ends them; plain success shows in the status
-  // itself.
+  // Reports failures as events, and the success that ends them. A new status is a routine success.
   void Report(const Subject& subject, const absl::Status& result, absl::string_view success);
 
   kube::Manager& manager_;

@@ -79,6 +79,12 @@ std::vector<kube::Request> ReferrersLost(const kube::Object& before, const kube:
   return lost;
 }
 
+// Returns whether the binding records these dependencies.
+bool IsRecorded(const json::Value& dependencies, const kube::Object& binding) {
+  const json::Value* recorded = binding.annotations().Find(api::kDependenciesAnnotation);
+  return recorded != nullptr && api::NamesSameDependencies(recorded->AsString(), dependencies);
+}
+
 // The key of an attempt to attach, for the recorder.
 std::string AttachingTo(const kube::ObjectKey& binding) {
   return absl::StrCat(binding.ToString(), " attaching");
@@ -116,7 +122,7 @@ absl::Status DependenciesReconciler::Distribute(const kube::ObjectPtr& binding,
   // Without a template the binding is about to be collected, or it changes when there is a template
   // again.
   if (!object.ok()) return kube::IgnoreGone(object.status());
-  ASSIGN_OR_RETURN(const json::Value dependencies, DependenciesOf(binding->key(), **object));
+  ASSIGN_OR_RETURN(const json::Value dependencies, DependenciesOf(*binding, **object));
   const absl::StatusOr<kube::ObjectPtr> recorded = Record(binding, dependencies, stop);
   if (!recorded.ok()) return kube::IgnoreGone(recorded.status());
   return Attach(*recorded, dependencies, stop);
@@ -132,16 +138,17 @@ absl::Status DependenciesReconciler::ForgetRecord(const kube::ObjectPtr& binding
       manager_.cluster().Update(api::ResourceBindings(), binding, after, {}, stop).status());
 }
 
-absl::StatusOr<json::Value> DependenciesReconciler::DependenciesOf(const kube::ObjectKey& binding,
+absl::StatusOr<json::Value> DependenciesReconciler::DependenciesOf(const kube::Object& binding,
                                                                    const kube::Object& object) {
   absl::StatusOr<json::Value> dependencies = interpreter_.GetDependencies(object);
-  recorder_.Outcome({.what = binding.ToString(),
+  recorder_.Outcome({.what = binding.key().ToString(),
                      .about = {kube::InvolvedObject::Of(object)},
                      .success = {api::reason::kGetDependenciesSucceed,
                                  dependencies.ok() ? api::message::DependenciesGot(
                                                          api::PrintedDependencies(*dependencies))
                                                    : ""},
-                     .failure = {api::reason::kGetDependenciesFailed, ""}},
+                     .failure = {api::reason::kGetDependenciesFailed, ""},
+                     .routine = dependencies.ok() && !IsRecorded(*dependencies, binding)},
                     dependencies.status());
   if (!dependencies.ok()) {
     return base::Annotate(dependencies.status(), "asking for the dependencies of ",
@@ -154,8 +161,7 @@ absl::StatusOr<kube::ObjectPtr> DependenciesReconciler::Record(const kube::Objec
                                                                const json::Value& dependencies,
                                                                const base::StopToken& stop) {
   kube::Object after = *binding;
-  const json::Value* recorded = binding->annotations().Find(api::kDependenciesAnnotation);
-  if (recorded == nullptr || !api::NamesSameDependencies(recorded->AsString(), dependencies)) {
+  if (!IsRecorded(dependencies, *binding)) {
     after.SetAnnotation(api::kDependenciesAnnotation, api::DependenciesText(dependencies));
   }
   after.AddFinalizer(api::kDependenciesFinalizer);

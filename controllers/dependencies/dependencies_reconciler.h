@@ -37,7 +37,7 @@ class DependenciesReconciler : public kube::Reconciler {
   absl::Status Distribute(const kube::ObjectPtr& binding, const base::StopToken& stop);
   // Removes the record of a binding for whose kind there is no rule any more.
   absl::Status ForgetRecord(const kube::ObjectPtr& binding, const base::StopToken& stop);
-  absl::StatusOr<json::Value> DependenciesOf(const kube::ObjectKey& binding,
+  absl::StatusOr<json::Value> DependenciesOf(const kube::Object& binding,
                                              const kube::Object& object);
   // Writes the dependencies and the finalizer to the binding. Returns it as it is then.
   absl::StatusOr<kube::ObjectPtr> Record(const kube::ObjectPtr& binding,

@@ -127,38 +127,42 @@ absl::Status ExecutionReconciler::Dispatch(const Target& target, const base::Sto
   const kube::SyncTimer timer(manager_, "work_sync_workload_duration_seconds",
                               "Duration of syncing the manifests of a Work to its member cluster.");
   base::ErrorList errors;
-  size_t ok = 0;
-  const std::vector<kube::Object> manifests = ManifestsOf(*target.work);
-  for (const kube::Object& manifest : manifests) {
-    const absl::Status applied = ApplyManifest(target, manifest, stop);
-    errors.Add(applied);
-    ok += applied.ok();
+  Applied applied;
+  for (const kube::Object& manifest : ManifestsOf(*target.work)) {
+    const absl::StatusOr<bool> changed = ApplyManifest(target, manifest, stop);
+    errors.Add(changed.status());
+    ++applied.total;
+    applied.ok += changed.ok();
+    applied.changed = applied.changed || (changed.ok() && *changed);
   }
-  const absl::Status result = errors.Join();
-  timer.Observe(result);
-  if (kube::IsNoOutcome(result)) return result;
-  ReportApplied(target, result, ok, manifests.size());
-  return result;
+  applied.result = errors.Join();
+  timer.Observe(applied.result);
+  if (!kube::IsNoOutcome(applied.result)) ReportApplied(target, applied);
+  return applied.result;
 }
 
-absl::Status ExecutionReconciler::ApplyManifest(const Target& target, const kube::Object& manifest,
-                                                const base::StopToken& stop) {
+absl::StatusOr<bool> ExecutionReconciler::ApplyManifest(const Target& target,
+                                                        const kube::Object& manifest,
+                                                        const base::StopToken& stop) {
   const absl::StatusOr<works::ApplyResult> result = objects_.Apply(target.cluster, manifest, stop);
   const std::string name = FailureName(target.work->key(), manifest);
   const absl::Status applied = conflicts_.Judge(name, ConflictIfGone(result.status()));
+  const bool changed = applied.ok() && (*result == works::ApplyResult::kCreated ||
+                                        *result == works::ApplyResult::kUpdated);
   const kube::InvolvedObject about = works::TemplateOf(manifest);
-  if (about.uid.empty()) return applied;
-  recorder_.Outcome(
-      {.what = name,
-       .about = {about},
-       .success = {api::reason::kSyncSucceed,
-                   api::message::ManifestSynced(manifest.key(), target.cluster)},
-       .failure = {api::reason::kSyncFailed,
-                   api::message::ManifestNotSynced(manifest.key(), target.cluster, applied)},
-       .changed = applied.ok() && (*result == works::ApplyResult::kCreated ||
-                                   *result == works::ApplyResult::kUpdated)},
-      applied);
-  return applied;
+  if (!about.uid.empty()) {
+    recorder_.Outcome(
+        {.what = name,
+         .about = {about},
+         .success = {api::reason::kSyncSucceed,
+                     api::message::ManifestSynced(manifest.key(), target.cluster)},
+         .failure = {api::reason::kSyncFailed,
+                     api::message::ManifestNotSynced(manifest.key(), target.cluster, applied)},
+         .changed = changed},
+        applied);
+  }
+  RETURN_IF_ERROR(applied);
+  return changed;
 }
 
 void ExecutionReconciler::ReportDispatching(const Target& target, bool suspended) {
@@ -174,26 +178,30 @@ void ExecutionReconciler::ReportDispatching(const Target& target, bool suspended
   const json::Value* current =
       kube::FindCondition(api::WorkView(*target.work).Conditions(), condition.type);
   if (current != nullptr && (*current)["status"].AsString() == condition.status) return;
-  // No event says that a new Work is dispatched, because that is the normal case.
-  if (!suspended && current == nullptr) return;
-  recorder_.Normal(kube::InvolvedObject::Of(*target.work), api::reason::kWorkDispatching,
-                   condition.message);
+  const auto about = kube::InvolvedObject::Of(*target.work);
+  if (!suspended && current == nullptr) {
+    // That a new Work is dispatched is the normal case.
+    recorder_.Routine(about, api::reason::kWorkDispatching, condition.message);
+  } else {
+    recorder_.Normal(about, api::reason::kWorkDispatching, condition.message);
+  }
 }
 
-void ExecutionReconciler::ReportApplied(const Target& target, const absl::Status& result, size_t ok,
-                                        size_t total) {
+void ExecutionReconciler::ReportApplied(const Target& target, const Applied& applied) {
+  const absl::Status& result = applied.result;
   const kube::Condition condition =
-      result.ok() ? api::ConditionOf(api::kWorkApplied, true, ReasonOfSuccess(*target.work),
-                                     api::message::kManifestApplied)
-                  : api::ConditionOf(api::kWorkApplied, false, api::reason::kAppliedFailed,
-                                     api::message::ManifestsNotApplied(
-                                         static_cast<int>(ok), static_cast<int>(total), result));
-  ReportSync(target, result);
+      result.ok()
+          ? api::ConditionOf(api::kWorkApplied, true, ReasonOfSuccess(*target.work),
+                             api::message::kManifestApplied)
+          : api::ConditionOf(api::kWorkApplied, false, api::reason::kAppliedFailed,
+                             api::message::ManifestsNotApplied(applied.ok, applied.total, result));
+  ReportSync(target, result, applied.changed);
   status_.Submit(*target.work, {{condition}, {}},
                  result.ok() ? works::News::kProgress : works::News::kSettled);
 }
 
-void ExecutionReconciler::ReportSync(const Target& target, const absl::Status& result) {
+void ExecutionReconciler::ReportSync(const Target& target, const absl::Status& result,
+                                     bool changed) {
   const kube::ObjectKey key = target.work->key();
   const auto about = kube::InvolvedObject::Of(*target.work);
   recorder_.Outcome(
@@ -201,7 +209,8 @@ void ExecutionReconciler::ReportSync(const Target& target, const absl::Status& r
        .about = {about},
        .success = {api::reason::kSyncSucceed, api::message::WorkSynced(key, target.cluster)},
        .failure = {api::reason::kSyncFailed,
-                   api::message::WorkNotSynced(key, target.cluster, result)}},
+                   api::message::WorkNotSynced(key, target.cluster, result)},
+       .routine = changed},
       result);
 }
 
@@ -227,7 +236,7 @@ absl::Status ExecutionReconciler::RemoveManifests(const Target& target, bool pre
   const kube::Condition condition =
       api::ConditionOf(api::kWorkApplied, false, api::reason::kAppliedFailed,
                        api::message::ManifestsNotRemoved(removed));
-  ReportSync(target, removed);
+  ReportSync(target, removed, /*changed=*/false);
   status_.Submit(*target.work, {{condition}, {}}, works::News::kSettled);
   return removed;
 }

@@ -48,12 +48,20 @@ class ExecutionReconciler : public kube::Reconciler {
   absl::Status ReleaseManifest(const Target& target, kube::Object manifest,
                                const base::StopToken& stop);
   absl::Status Dispatch(const Target& target, const base::StopToken& stop);
-  absl::Status ApplyManifest(const Target& target, const kube::Object& manifest,
-                             const base::StopToken& stop);
+  // Returns whether the member's object has changed.
+  absl::StatusOr<bool> ApplyManifest(const Target& target, const kube::Object& manifest,
+                                     const base::StopToken& stop);
   void ReportDispatching(const Target& target, bool suspended);
-  // Reports on the Work, as events, failures and the pass that ends them.
-  void ReportSync(const Target& target, const absl::Status& result);
-  void ReportApplied(const Target& target, const absl::Status& result, size_t ok, size_t total);
+  // What became of a Work's manifests.
+  struct Applied {
+    absl::Status result;
+    int ok = 0, total = 0;
+    bool changed = false;  // True if an object of the member has changed.
+  };
+  // Reports on the Work, as events, failures and the pass that ends them. Changes in the member are
+  // a routine success there; the template's event reports them.
+  void ReportSync(const Target& target, const absl::Status& result, bool changed);
+  void ReportApplied(const Target& target, const Applied& applied);
 
   kube::Manager& manager_;
   works::MemberObjects& objects_;

@@ -92,12 +92,14 @@ absl::Status NamespaceSyncReconciler::SyncCluster(const std::string& cluster,
 absl::Status NamespaceSyncReconciler::Write(const kube::Object& ns, const std::string& cluster,
                                             const overrides::Policies& policies,
                                             const base::StopToken& stop) {
-  ASSIGN_OR_RETURN(overrides::Overridden overridden,
+  ASSIGN_OR_RETURN(const overrides::Overridden overridden,
                    overrider_.Override(policies, ns, cluster, ns.key().ToString()));
   works::WorkTemplate work = NamespaceWork(ns, cluster);
-  work.manifest = std::move(overridden.manifest);
+  work.manifest = overridden.manifest;
   overrides::AddAnnotations(overridden.annotations, work.annotations);
-  return writer_.CreateOrUpdate(work, stop).status();
+  ASSIGN_OR_RETURN(const works::WorkWriter::Result result, writer_.CreateOrUpdate(work, stop));
+  if (result.written) overrider_.ReportApplied(overridden, ns, cluster);
+  return absl::OkStatus();
 }
 
 absl::Status RegisterNamespaceSync(const loops::Context& context, int workers) {

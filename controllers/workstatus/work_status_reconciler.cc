@@ -39,12 +39,13 @@ kube::ObjectKey WorkOf(const kube::Object& member_object) {
 std::string FailureName(const kube::Request& request) { return request.ToString(); }
 std::string FailurePrefix(const std::string& cluster) { return absl::StrCat(cluster, "/"); }
 
-// Returns the health that the Work records for this manifest; "" when it records none.
-std::string KnownHealth(const kube::Object& work, const api::ManifestIdentifier& identifier) {
-  for (const api::ManifestStatus& status : api::WorkView(work).ManifestStatuses()) {
-    if (status.identifier == identifier) return status.health;
+// Returns what the Work records for this manifest; an item without a health when it records
+// nothing.
+api::ManifestStatus Known(const kube::Object& work, const api::ManifestIdentifier& identifier) {
+  for (api::ManifestStatus& status : api::WorkView(work).ManifestStatuses()) {
+    if (status.identifier == identifier) return std::move(status);
   }
-  return "";
+  return {};
 }
 
 bool HasInAnotherVersion(const api::WorkView& work, const kube::Object& object) {
@@ -163,13 +164,21 @@ absl::StatusOr<json::Value> WorkStatusReconciler::ReflectStatus(const Observed& 
        .about = {kube::InvolvedObject::Of(*observed.work)},
        .success = {api::reason::kReflectStatusSucceed, api::message::StatusReflected(kind, key)},
        .failure = {api::reason::kReflectStatusFailed,
-                   api::message::StatusNotReflected(kind, key, status.status())}},
+                   api::message::StatusNotReflected(kind, key, status.status())},
+       .routine = status.ok() && IsNews(*status, observed)},
       status.status());
   if (!status.ok()) {
     return base::Annotate(status.status(), "reflecting status of ", observed.object->Describe(),
                           " in cluster ", observed.cluster);
   }
   return status;
+}
+
+bool WorkStatusReconciler::IsNews(const json::Value& status, const Observed& observed) const {
+  if (!recorder_.WantsRoutine()) return false;
+  const api::ManifestStatus known =
+      Known(*observed.work, api::ManifestIdentifier::Of(observed.manifest, observed.index));
+  return known.health.empty() || known.status != status;
 }
 
 absl::StatusOr<std::string> WorkStatusReconciler::InterpretHealth(const Observed& observed) {
@@ -187,11 +196,14 @@ absl::StatusOr<std::string> WorkStatusReconciler::InterpretHealth(const Observed
   }
   const std::string health = *healthy ? api::kHealthy : api::kUnhealthy;
   const std::string known =
-      KnownHealth(*observed.work, api::ManifestIdentifier::Of(observed.manifest, observed.index));
-  // The event reports a flip, not every result.
-  if (!known.empty() && known != health) {
-    recorder_.Normal(kube::InvolvedObject::Of(*observed.work), api::reason::kInterpretHealthSucceed,
-                     api::message::HealthInterpreted(gvk.kind, key, *healthy));
+      Known(*observed.work, api::ManifestIdentifier::Of(observed.manifest, observed.index)).health;
+  if (known == health) return health;
+  const auto about = kube::InvolvedObject::Of(*observed.work);
+  const std::string message = api::message::HealthInterpreted(gvk.kind, key, *healthy);
+  if (known.empty()) {
+    recorder_.Routine(about, api::reason::kInterpretHealthSucceed, message);
+  } else {
+    recorder_.Normal(about, api::reason::kInterpretHealthSucceed, message);
   }
   return health;
 }

@@ -64,6 +64,8 @@ class WorkStatusReconciler : public kube::Reconciler {
   absl::Status RevertDrift(Observed& observed, const base::StopToken& stop);
   absl::Status Collect(const Observed& observed);
   absl::StatusOr<json::Value> ReflectStatus(const Observed& observed);
+  // Returns whether a routine event is due, because the Work does not have this status yet.
+  bool IsNews(const json::Value& status, const Observed& observed) const;
   absl::StatusOr<std::string> InterpretHealth(const Observed& observed);
   // Reports it as an event on the template.
   void ReportRecreated(const kube::Object& manifest, const std::string& cluster,

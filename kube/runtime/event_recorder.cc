@@ -7,7 +7,8 @@ namespace kube {
 void EventRecorder::Outcome(const Attempt& attempt, const absl::Status& result) {
   if (IsNoOutcome(result)) return;
   const bool recovered = failing_.Recovered(attempt.what, result.ok());
-  if (result.ok() && !recovered && !attempt.changed) return;
+  const bool routine = attempt.routine && WantsRoutine();
+  if (result.ok() && !recovered && !attempt.changed && !routine) return;
   for (const InvolvedObject& about : attempt.about) {
     if (result.ok()) {
       Normal(about, attempt.success.reason, attempt.success.message);

@@ -1,5 +1,9 @@
 // Records the events of one component about attempts that it repeats.
 //
+// A failure is always an event. A success is one when it ends a failure or changed something that
+// users wait for. All other successes, which a condition or a field of the object shows, are
+// routine: they become events only with --success-events=upstream, once per change.
+//
 //   recorder_.Outcome({.what = key.ToString(),
 //                      .about = {InvolvedObject::Of(binding)},
 //                      .success = {"SyncSucceed", "it was synced"},
@@ -30,6 +34,12 @@ class EventRecorder {
   void Warning(const InvolvedObject& about, absl::string_view reason, absl::string_view message) {
     sink_.Record(source_, about, EventType::kWarning, reason, message);
   }
+  // Records a routine success. Call it when something has changed, not at every pass.
+  void Routine(const InvolvedObject& about, absl::string_view reason, absl::string_view message) {
+    if (WantsRoutine()) Normal(about, reason, message);
+  }
+  // Returns whether Routine has an effect, for callers that would compute much for it.
+  bool WantsRoutine() const { return sink_.WantsRoutine(); }
 
   struct Text {
     absl::string_view reason;
@@ -39,7 +49,9 @@ class EventRecorder {
     std::string what;                   // A name that distinguishes attempts at different things.
     std::vector<InvolvedObject> about;  // Each of them gets the event.
     Text success, failure;
-    bool changed = false;  // True if a success changed something.
+    bool changed = false;  // True if a success changed something that users wait for.
+    // True if a success changed something that objects show anyway: then it is a routine success.
+    bool routine = false;
   };
   // Every failure is recorded as a warning. A success is recorded when it ends a failure or changed
   // something, not at every pass. A conflict and a cancellation do not count as outcomes: the next

@@ -50,12 +50,13 @@ bool IsWorthRetrying(const absl::Status& status) {
 
 class BackgroundEventSink : public EventSink {
  public:
-  BackgroundEventSink(Client& client, const base::Clock& clock)
-      : client_(client), clock_(clock), writer_([this] { Work(); }) {}
+  BackgroundEventSink(Client& client, const base::Clock& clock, const EventOptions& options)
+      : client_(client), clock_(clock), options_(options), writer_([this] { Work(); }) {}
   ~BackgroundEventSink() override;
 
   void Record(absl::string_view source, const InvolvedObject& about, EventType type,
               absl::string_view reason, absl::string_view message) override;
+  bool WantsRoutine() const override { return options_.routine; }
 
  private:
   void Work();
@@ -64,6 +65,7 @@ class BackgroundEventSink : public EventSink {
 
   Client& client_;
   const base::Clock& clock_;
+  const EventOptions options_;
   base::StopSource closing_;    // Ends retries and pauses.
   base::StopSource abort_;      // Ends calls that are running.
   EventCorrelator correlator_;  // Used by the writer's thread only.
@@ -176,8 +178,9 @@ InvolvedObject InvolvedObject::Of(const Object& object) {
           std::string(object.uid()),         std::string(object.resource_version())};
 }
 
-std::unique_ptr<EventSink> NewEventSink(Client& client, const base::Clock& clock) {
-  return std::make_unique<BackgroundEventSink>(client, clock);
+std::unique_ptr<EventSink> NewEventSink(Client& client, const base::Clock& clock,
+                                        const EventOptions& options) {
+  return std::make_unique<BackgroundEventSink>(client, clock, options);
 }
 
 std::unique_ptr<EventSink> NewNullEventSink() { return std::make_unique<NullEventSink>(); }

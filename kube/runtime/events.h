@@ -33,12 +33,19 @@ class EventSink {
   // the same, because it reports nothing new.
   virtual void Record(absl::string_view source, const InvolvedObject& about, EventType type,
                       absl::string_view reason, absl::string_view message) = 0;
+  // Returns whether successes that objects show anyway are events, too (EventRecorder::Routine).
+  virtual bool WantsRoutine() const { return false; }
+};
+
+struct EventOptions {
+  bool routine = false;  // The result of WantsRoutine.
 };
 
 // Returns a sink that writes through `client`, from one thread of its own. At most 1000 events
 // wait, more are dropped; Normal ones are dropped when 750 wait. Events still queued when it is
 // destroyed are flushed for at most 2 s. REQUIRES: `client` and `clock` outlive the sink.
-std::unique_ptr<EventSink> NewEventSink(Client& client, const base::Clock& clock);
+std::unique_ptr<EventSink> NewEventSink(Client& client, const base::Clock& clock,
+                                        const EventOptions& options = {});
 // Returns a sink that drops everything.
 std::unique_ptr<EventSink> NewNullEventSink();
 

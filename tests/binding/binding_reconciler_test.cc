@@ -6,6 +6,7 @@
 #include <string>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -214,6 +215,16 @@ TEST_CASE_METHOD(SpreadFixture,
     REQUIRE(Reconcile().ok());
     CHECK(WorksWith("second") == 3);
   }
+}
+
+TEST_CASE_METHOD(SpreadFixture, "written Works are a routine success on binding and template") {
+  recorded->WantRoutine();
+  REQUIRE(Reconcile().ok());
+  REQUIRE(Reconcile().ok());  // It writes nothing.
+  const std::string message = "Sync work of ResourceBinding(ns/app-configmap) successful.";
+  CHECK(recorded->All() ==
+        std::vector<std::string>{"Normal SyncWorkSucceed ResourceBinding: " + message,
+                                 "Normal SyncWorkSucceed ConfigMap: " + message});
 }
 
 TEST_CASE_METHOD(SpreadFixture, "Works for many clusters are written several at a time") {

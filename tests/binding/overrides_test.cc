@@ -99,6 +99,27 @@ TEST_CASE_METHOD(Fixture, "Works follow an override policy that comes, changes a
   CHECK(WorkOf("other", "m1").root()["metadata"]["resourceVersion"].ToString() == other);
 }
 
+TEST_CASE_METHOD(Fixture, "an applied override policy is a routine success once per written Work") {
+  recorded->WantRoutine();
+  PutPolicy("first", R"({"clusterNames": ["m1"]})");
+  CHECK(Becomes("first -"));
+  PutPolicy("second", "", 2);
+  CHECK(Becomes("second second"));
+  const auto events = [&] {
+    std::vector<std::string> events = recorded->All();
+    std::erase_if(events, [](const std::string& event) {
+      return !absl::StrContains(event, "ApplyOverridePolicySucceed");
+    });
+    std::sort(events.begin(), events.end());
+    return events;
+  };
+  const std::string begin =
+      "Normal ApplyOverridePolicySucceed ConfigMap: Apply override policy(ns/o) for cluster(";
+  const std::vector<std::string> expected = {begin + "m1) succeed.", begin + "m1) succeed.",
+                                             begin + "m2) succeed."};
+  CHECK(tests::Eventually([&] { return events() == expected; }));
+}
+
 TEST_CASE_METHOD(Fixture, "a pass that gives the same overridden manifests writes nothing") {
   PutPolicy("first", "");
   CHECK(Becomes("first first"));

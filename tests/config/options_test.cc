@@ -179,6 +179,7 @@ TEST_CASE("refused flags and values are named") {
       {{"--feature-gates=Nonsense=true"}, "Nonsense"},
       {{"--feature-gates=Failover=perhaps"}, "Failover"},
       {{"--logging-format=xml"}, "--logging-format"},
+      {{"--success-events=none"}, "--success-events"},
       {{"--skipped-propagating-namespaces=("}, "--skipped-propagating-namespaces"},
       {{"--leader-elect-lease-duration=5s"}, "--leader-elect-lease-duration"},
       {{"--leader-elect-retry-period=9s"}, "--leader-elect-retry-period"},

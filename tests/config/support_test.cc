@@ -171,7 +171,7 @@ TEST_CASE("every flag of upstream is known") {
     INFO(name);
     CHECK(known.erase(name) == 1);
   }
-  CHECK(known == std::set<std::string>{"--lua-memory-mib", "--lua-timeout"});
+  CHECK(known == std::set<std::string>{"--lua-memory-mib", "--lua-timeout", "--success-events"});
 }
 
 TEST_CASE("what was changed from the defaults is known for the log") {

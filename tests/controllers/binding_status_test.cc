@@ -67,6 +67,18 @@ TEST_CASE_METHOD(Fixture, "the aggregated status goes to the subresource, once")
   CHECK(Sent() == Strings{"PATCH status"});
 }
 
+TEST_CASE_METHOD(Fixture, "a new status is a routine success on binding and template") {
+  recorded->WantRoutine();
+  server->KeepStatus(kDeployments, Server::Status::kSubresource);
+  REQUIRE(Reconcile().ok());
+  REQUIRE(Reconcile().ok());
+  CHECK(recorded->All() ==
+        Strings{"Normal AggregateStatusSucceed ResourceBinding: Update "
+                "ResourceBinding(ns/web-deployment) with AggregatedStatus successfully.",
+                "Normal AggregateStatusSucceed Deployment: Update Resource with AggregatedStatus "
+                "successfully."});
+}
+
 TEST_CASE_METHOD(Fixture,
                  "a kind without status subresource has its status patched on the object") {
   server->KeepStatus(kDeployments, Server::Status::kOnObject);

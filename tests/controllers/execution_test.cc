@@ -211,6 +211,22 @@ TEST_CASE_METHOD(Fixture, "a Work that is suspended and resumed at once ends as 
   CHECK(Condition("Dispatching")["status"].AsString() == "True");
 }
 
+TEST_CASE_METHOD(Fixture, "dispatching and applying a Work are routine successes on it") {
+  recorded->WantRoutine();
+  PutWork(Template());
+  REQUIRE(Reconcile().ok());
+  const std::vector<std::string> events = {
+      "Normal WorkDispatching Work: Work is being dispatched to member clusters.",
+      "Normal SyncSucceed ConfigMap: Successfully applied resource(ns/app) to cluster m1",
+      absl::StrCat("Normal SyncSucceed Work: Sync work(", kWork.ToString(),
+                   ") to cluster(m1) successful.")};
+  CHECK(recorded->All() == events);
+  Condition("Applied");
+  REQUIRE(Shows(api::Works(), server->Find(api::Works(), kWork)));
+  REQUIRE(Reconcile().ok());
+  CHECK(recorded->All() == events);
+}
+
 TEST_CASE_METHOD(Fixture, "a Work of a cluster that is not ready says whether it is dispatched") {
   PutCluster("Push", "False");
   PutWork(Template());

@@ -324,6 +324,24 @@ struct TwoManifests : Fixture {
   tests::ScriptedInterpreter scripted;
 };
 
+TEST_CASE_METHOD(Fixture, "a new status and a new health are routine successes on the Work") {
+  tests::ScriptedInterpreter scripted;
+  scripted.Enable(interpreter::Operation::kInterpretHealth);
+  Use(scripted);
+  PutApplied(kConfigMaps);
+  recorded->WantRoutine();
+  REQUIRE(Reconcile(kConfigMaps).ok());
+  const std::vector<std::string> events = {
+      "Normal ReflectStatusSucceed Work: Reflect status for object(ConfigMap/ns/app) succeed.",
+      "Normal InterpretHealthSucceed Work: Interpret health of object(ConfigMap/ns/app) as "
+      "healthy."};
+  CHECK(recorded->All() == events);
+  Written(kConfigMaps);
+  REQUIRE(Shows(api::Works(), server->Find(api::Works(), Template(kConfigMaps).key)));
+  REQUIRE(Reconcile(kConfigMaps).ok());
+  CHECK(recorded->All() == events);
+}
+
 TEST_CASE_METHOD(TwoManifests,
                  "health that stays as it was is not reported, whatever other manifests' is") {
   REQUIRE(Reconcile(kConfigMaps).ok());

@@ -105,6 +105,22 @@ TEST_CASE_METHOD(Fixture,
   CHECK(Told("ApplyPolicySucceed").size() == 1);
 }
 
+TEST_CASE_METHOD(Fixture, "counted pods are a routine success when the binding changes") {
+  recorded->WantRoutine();
+  scripted.Enable(Operation::kInterpretReplica);
+  REQUIRE(Reconcile().ok());
+  REQUIRE(Reconcile().ok());
+  CHECK(Told("GetReplicas") ==
+        std::vector<std::string>{"Normal GetReplicasSucceed Deployment: Get replicas of resource "
+                                 "template successfully."});
+  scripted.Enable(Operation::kInterpretComponent);
+  scripted.components = Json(R"([{"name": "main", "replicas": 1}])");
+  Reconciler(true);
+  REQUIRE(Reconcile().ok());
+  CHECK(Told("GetComponentsSucceed").size() == 1);
+  CHECK(Told("GetReplicas").size() == 1);
+}
+
 TEST_CASE_METHOD(Fixture, "a policy that can be applied again is reported though nothing changed") {
   scripted.Enable(Operation::kInterpretReplica);
   REQUIRE(Reconcile().ok());

@@ -2,6 +2,7 @@
 #ifndef TESTS_SUPPORT_RECORDING_EVENTS_H_
 #define TESTS_SUPPORT_RECORDING_EVENTS_H_
 
+#include <atomic>
 #include <string>
 #include <vector>
 
@@ -20,12 +21,16 @@ class RecordingEvents : public kube::EventSink {
     events_.push_back(absl::StrCat(type == kube::EventType::kNormal ? "Normal " : "Warning ",
                                    reason, " ", about.kind, ": ", message));
   }
+  // Makes routine successes events, as --success-events=upstream does.
+  void WantRoutine() { routine_ = true; }
+  bool WantsRoutine() const override { return routine_; }
   std::vector<std::string> All() const {
     absl::MutexLock lock(&mu_);
     return events_;
   }
 
  private:
+  std::atomic<bool> routine_ = false;
   mutable absl::Mutex mu_;
   std::vector<std::string> events_ ABSL_GUARDED_BY(mu_);
 };

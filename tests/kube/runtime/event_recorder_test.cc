@@ -11,12 +11,16 @@ struct Fixture {
   tests::RecordingEvents sink;
   EventRecorder recorder{sink, "a-controller"};
 
-  void Try(const absl::Status& result, bool changed = false, const char* what = "a") {
+  InvolvedObject pod = {.api_version = "v1", .kind = "Pod", .ns = "n", .name = "p"};
+
+  void Try(const absl::Status& result, bool changed = false, const char* what = "a",
+           bool routine = false) {
     recorder.Outcome({.what = what,
-                      .about = {{.api_version = "v1", .kind = "Pod", .ns = "n", .name = "p"}},
+                      .about = {pod},
                       .success = {"Done", "it is done"},
                       .failure = {"NotDone", ""},
-                      .changed = changed},
+                      .changed = changed,
+                      .routine = routine},
                      result);
   }
 };
@@ -34,6 +38,25 @@ TEST_CASE_METHOD(Fixture, "every failure is an event, of successes the one that 
 TEST_CASE_METHOD(Fixture, "a success that changed something is an event") {
   Try(absl::OkStatus(), true);
   CHECK(sink.All() == std::vector<std::string>{"Normal Done Pod: it is done"});
+}
+
+TEST_CASE_METHOD(Fixture, "a routine success is an event only if the sink wants it") {
+  const auto do_it = [&] {
+    Try(absl::OkStatus(), false, "a", /*routine=*/true);
+    Try(absl::OkStatus());
+    recorder.Routine(pod, "Seen", "it is seen");
+  };
+  do_it();
+  CHECK(sink.All().empty());
+  sink.WantRoutine();
+  do_it();
+  CHECK(sink.All() ==
+        std::vector<std::string>{"Normal Done Pod: it is done", "Normal Seen Pod: it is seen"});
+}
+
+TEST_CASE_METHOD(Fixture, "a routine attempt that fails is a failure") {
+  Try(absl::UnavailableError("down"), false, "a", /*routine=*/true);
+  CHECK(sink.All() == std::vector<std::string>{"Warning NotDone Pod: down"});
 }
 
 TEST_CASE_METHOD(Fixture, "conflicts and cancellations are not outcomes") {
