@@ -1,5 +1,6 @@
 #include "cmd/lens/all_commands.h"
 
+#include "cmd/lens/graph.h"
 #include "cmd/lens/plan.h"
 #include "cmd/lens/why.h"
 
@@ -29,6 +30,7 @@ tool::Program ThisProgram() {
 
 void AddAllCommands(tool::CommandLine& line) {
   AddPlan(line);
+  AddGraph(line);
   AddWhy(line);
 }
 

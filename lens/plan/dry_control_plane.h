@@ -51,6 +51,10 @@ class DryControlPlane {
   // select is placed and rendered, or cannot be. kDeadlineExceeded after two minutes.
   absl::Status Settle(const base::StopToken& stop);
 
+  // Answers by the customizations that were applied, the shipped ones and the built-in rules.
+  // REQUIRES: Settle was called.
+  const interpreter::Interpreter& interpreter() const { return loops_->interpreter(); }
+
   // Returns the warnings of the loops that hold.
   std::vector<LoopWarning> Warnings() const;
 

@@ -202,6 +202,8 @@ bool DryLoops::IsIdle(sandbox::Backend& server) const {
          SumOf(metrics, "controller_runtime_active_workers{") == 0;
 }
 
+const interpreter::Interpreter& DryLoops::interpreter() const { return parts_->live.interpreter(); }
+
 std::vector<LoopWarning> DryLoops::Warnings() const { return parts_->events.Warnings(); }
 
 }  // namespace lens::plan

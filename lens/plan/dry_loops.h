@@ -13,6 +13,7 @@
 
 #include "absl/status/status.h"
 #include "config/options.h"
+#include "interpreter/interpreter.h"
 #include "kube/client/transport.h"
 #include "kube/meta/object.h"
 #include "sandbox/storage/backend.h"
@@ -43,6 +44,8 @@ class DryLoops {
   // Returns whether every informer holds what the server has, and no loop has anything to do now.
   // Items that wait for a retry do not count.
   bool IsIdle(sandbox::Backend& server) const;
+
+  const interpreter::Interpreter& interpreter() const;
 
   // Returns the warnings that hold: those after which no success was reported for the same thing.
   std::vector<LoopWarning> Warnings() const;

@@ -39,6 +39,7 @@ NEEDED = {
     "karmada-interpret run": RUN,
     "karmada-interpret test": ["widget-test.yaml"],
     "karmada-interpret bench": ["-"],
+    "karmada-lens graph": ["-f", "widget.yaml"],
     "karmada-lens plan": ["-f", "widget.yaml"],
     "karmada-lens why": ["deployment/web"],
 }

@@ -1,0 +1,59 @@
+#include "cmd/lens/files.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <CLI/CLI.hpp>
+
+#include "api/resources.h"
+#include "base/status.h"
+#include "tool/documents.h"
+#include "tool/flags.h"
+
+namespace cmd::lens {
+namespace {
+
+namespace plan = ::lens::plan;
+
+constexpr int kUsualClusters = 3;
+constexpr int kMostClusters = 1000;
+
+bool HasClusters(const std::vector<plan::InputObject>& objects) {
+  return std::any_of(objects.begin(), objects.end(), [](const plan::InputObject& read) {
+    return read.object.gvk() == api::Clusters().gvk;
+  });
+}
+
+}  // namespace
+
+void AddFileFlags(CLI::App& app, FileOptions& options) {
+  tool::AddRepeatable(app, "-f,--filename", options.files,
+                      "manifests, policies and Clusters: a file, a directory, or - for standard "
+                      "input; may be repeated")
+      ->required();
+  app.add_flag("-R,--recursive", options.recursive, "read directories below directories, too");
+  app.add_option("--clusters", options.clusters,
+                 "how many clusters to invent, member1 and so on; 3 when the files define none")
+      ->check(CLI::Range(0, kMostClusters))
+      ->type_name("N");
+}
+
+absl::StatusOr<plan::PlanRequest> ReadFiles(const FileOptions& options, tool::Console& console) {
+  plan::PlanRequest request;
+  tool::DocumentReader reader(console.in);
+  ASSIGN_OR_RETURN(std::vector<tool::Document> files,
+                   reader.DocumentsOf(options.files, options.recursive));
+  ASSIGN_OR_RETURN(std::vector<tool::Document> base,
+                   reader.DocumentsOf(options.base, options.recursive));
+  ASSIGN_OR_RETURN(request.objects, plan::ObjectsOf(std::move(files)));
+  ASSIGN_OR_RETURN(request.base, plan::ObjectsOf(std::move(base)));
+  if (request.objects.empty() && request.base.empty()) {
+    return absl::NotFoundError("the files contain no objects");
+  }
+  request.clusters = options.clusters;
+  const bool has_clusters = HasClusters(request.objects) || HasClusters(request.base);
+  if (request.clusters == 0 && !has_clusters) request.clusters = kUsualClusters;
+  return request;
+}
+
+}  // namespace cmd::lens

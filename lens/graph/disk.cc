@@ -1,0 +1,79 @@
+#include "lens/graph/disk.h"
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "api/resources.h"
+#include "base/status.h"
+#include "lens/plan/applying.h"
+#include "lens/plan/dry_control_plane.h"
+
+namespace lens::graph {
+namespace {
+
+using plan::DryControlPlane;
+
+std::vector<kube::Object> Resolve(sandbox::Backend& backend,
+                                  const api::DependentReference& reference) {
+  const kube::Resource resource = backend.Find(reference.gvk());
+  if (resource.gvk.empty()) return {};
+  const auto all =
+      backend.List(resource.gvr(), resource.namespaced ? reference.ns : "", kube::LabelSelector());
+  std::vector<kube::Object> found;
+  if (!all.ok()) return found;
+  for (const kube::ObjectPtr& object : *all) {
+    if (reference.Matches(*object)) found.push_back(*object);
+  }
+  return found;
+}
+
+absl::StatusOr<json::Value> Needs(const interpreter::Interpreter& interpreter,
+                                  const kube::Object& object) {
+  if (!interpreter.HookEnabled(object.gvk(), interpreter::Operation::kInterpretDependency)) {
+    return json::Value();
+  }
+  return interpreter.GetDependencies(object);
+}
+
+// Returns the templates as the control plane has them.
+absl::StatusOr<std::vector<kube::Object>> TemplatesOf(const plan::PlanRequest& request,
+                                                      DryControlPlane& plane) {
+  std::vector<kube::Object> templates;
+  for (const plan::InputObject& read : request.objects) {
+    kube::Object object = read.object;
+    const bool is_template = !api::IsKarmadaGroup(object.gvk().group) &&
+                             object.gvk() != api::Namespaces().gvk && !plan::IsScenery(object);
+    if (!is_template) continue;
+    ASSIGN_OR_RETURN(const kube::Resource resource, plane.ResourceFor(object));
+    const std::string ns = object.ns().empty() ? "default" : std::string(object.ns());
+    ASSIGN_OR_RETURN(const kube::ObjectPtr held,
+                     plane.backend().Get(resource.gvr(), {resource.namespaced ? ns : "",
+                                                          std::string(object.name())}));
+    templates.push_back(*held);
+  }
+  return templates;
+}
+
+}  // namespace
+
+absl::StatusOr<Graph> GraphOfFiles(const plan::PlanRequest& request, const base::StopToken& stop) {
+  ASSIGN_OR_RETURN(const std::unique_ptr<DryControlPlane> plane,
+                   DryControlPlane::Start(request.daemon));
+  plan::Applying applying(*plane);
+  applying.ServeKinds(request.objects);
+  RETURN_IF_ERROR(applying.Apply(request.objects));
+  RETURN_IF_ERROR(applying.InventClusters(request.clusters));
+  RETURN_IF_ERROR(plane->Settle(stop));
+  Source source;
+  ASSIGN_OR_RETURN(const plan::State state, plan::StateOf(plane->backend()));
+  source.outcome = plan::OutcomeOf(state);
+  ASSIGN_OR_RETURN(source.templates, TemplatesOf(request, *plane));
+  source.needs = [&](const kube::Object& object) { return Needs(plane->interpreter(), object); };
+  source.resolve = [&](const api::DependentReference& reference) {
+    return Resolve(plane->backend(), reference);
+  };
+  return BuildGraph(source);
+}
+
+}  // namespace lens::graph

@@ -1,0 +1,94 @@
+#include <algorithm>
+#include <set>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "lens/graph/render.h"
+
+namespace lens::graph {
+namespace {
+
+class Tree {
+ public:
+  Tree(const Graph& graph, const tool::Colours& colours) : graph_(graph), colours_(colours) {}
+
+  std::string Write() {
+    for (const NodeType type : {NodeType::kPolicy, NodeType::kTemplate}) {
+      for (size_t i = 0; i < graph_.nodes.size(); ++i) {
+        if (graph_.nodes[i].type == type && IsRoot(i)) WriteRoot(i);
+      }
+    }
+    // What is left needs one another in a circle.
+    for (size_t i = 0; i < graph_.nodes.size(); ++i) {
+      if (graph_.nodes[i].type == NodeType::kTemplate && !shown_.contains(i)) WriteRoot(i);
+    }
+    return std::move(text_);
+  }
+
+ private:
+  bool IsRoot(size_t node) const {
+    return !graph_.HasIncoming(node, EdgeType::kClaims) &&
+           !graph_.HasIncoming(node, EdgeType::kNeeds);
+  }
+
+  void WriteRoot(size_t node) {
+    absl::StrAppend(&text_, colours_.Bold(graph_.nodes[node].name), Remark(node), "\n");
+    shown_.insert(node);
+    path_ = {node};
+    WriteChildren(node, "");
+  }
+
+  std::string Remark(size_t node) const {
+    const Node& shown = graph_.nodes[node];
+    if (!shown.exists) return absl::StrCat("  ", colours_.Red("does not exist"));
+    if (shown.type != NodeType::kTemplate) return "";
+    std::vector<std::string> clusters;
+    for (const Edge* edge : graph_.From(node)) {
+      if (edge->type != EdgeType::kPlaced) continue;
+      const std::string& cluster = graph_.nodes[edge->to].name;
+      clusters.push_back(edge->label.empty() ? cluster
+                                             : absl::StrCat(cluster, " (", edge->label, ")"));
+    }
+    if (clusters.empty()) return absl::StrCat("  ", colours_.Yellow("in no cluster"));
+    return absl::StrCat("  -> ", absl::StrJoin(clusters, ", "));
+  }
+
+  void WriteChildren(size_t node, const std::string& indent) {
+    std::vector<const Edge*> edges = graph_.From(node);
+    std::erase_if(edges, [](const Edge* edge) { return edge->type == EdgeType::kPlaced; });
+    for (const Edge* edge : edges) WriteChild(*edge, indent, edge == edges.back());
+  }
+
+  void WriteChild(const Edge& edge, const std::string& indent, bool last) {
+    const std::string verb = edge.type == EdgeType::kNeeds ? "needs " : "";
+    absl::StrAppend(&text_, indent, last ? "└─ " : "├─ ", verb, graph_.nodes[edge.to].name);
+    if (std::find(path_.begin(), path_.end(), edge.to) != path_.end()) {
+      absl::StrAppend(&text_, "  ", colours_.Yellow("cycle"), "\n");
+      return;
+    }
+    const bool above = !shown_.insert(edge.to).second;
+    const bool stays =
+        edge.type == EdgeType::kNeeds && !edge.follows && graph_.nodes[edge.to].exists;
+    absl::StrAppend(&text_, Remark(edge.to), stays ? ", does not follow" : "",
+                    above && !graph_.From(edge.to).empty() ? ", see above" : "", "\n");
+    if (above) return;
+    path_.push_back(edge.to);
+    WriteChildren(edge.to, absl::StrCat(indent, last ? "   " : "│  "));
+    path_.pop_back();
+  }
+
+  const Graph& graph_;
+  const tool::Colours& colours_;
+  std::string text_;
+  std::set<size_t> shown_;
+  std::vector<size_t> path_;  // From the root to the node that is being written.
+};
+
+}  // namespace
+
+std::string TreeOf(const Graph& graph, const tool::Colours& colours) {
+  return Tree(graph, colours).Write();
+}
+
+}  // namespace lens::graph
