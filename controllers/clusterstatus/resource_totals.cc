@@ -92,11 +92,12 @@ bool PodsCountAlike(const kube::Object& a, const kube::Object& b) {
   return HasEnded(a) == HasEnded(b) && a.spec() == b.spec();
 }
 
-// The requests of pods are written with these resources even if they are 0, as upstream does.
+// What no pod asks for is left out, as upstream does.
 json::Value RequestsToJson(const QuantitySums& sums) {
-  json::Value out = sums.ToJson();
-  for (const char* name : {"cpu", "memory", "ephemeral-storage", "pods"}) {
-    if (!out.Has(name)) out.Set(name, "0");
+  json::Value out = json::Value::Object();
+  const json::Value all = sums.ToJson();
+  for (const json::Member& amount : all.members()) {
+    if (amount.value.AsString() != "0") out.Set(amount.name(), amount.value);
   }
   return out;
 }
@@ -287,8 +288,10 @@ json::Value ResourceTotals::ResourceSummary(const json::Value& models) {
   json::Value summary = json::Value::Object();
   json::Value allocatable = impl_->allocatable.ToJson();
   if (!allocatable.empty()) summary.Set("allocatable", std::move(allocatable));
-  summary.Set("allocating", RequestsToJson(impl_->allocating));
-  summary.Set("allocated", RequestsToJson(impl_->allocated));
+  json::Value allocating = RequestsToJson(impl_->allocating);
+  if (!allocating.empty()) summary.Set("allocating", std::move(allocating));
+  json::Value allocated = RequestsToJson(impl_->allocated);
+  if (!allocated.empty()) summary.Set("allocated", std::move(allocated));
   if (!models.empty()) summary.Set("allocatableModelings", impl_->Modelings(models));
   return summary;
 }
