@@ -1,6 +1,7 @@
 #include "api/cluster.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "api/keys.h"
 
@@ -71,6 +72,16 @@ bool ClusterView::HasApi(const kube::Gvk& gvk) const {
     });
   }
   return false;
+}
+
+void SetTaints(kube::Object& cluster, absl::Span<const Taint> taints) {
+  if (taints.empty()) {
+    cluster.Erase({"spec", "taints"});
+    return;
+  }
+  json::Value list = json::Value::Array();
+  for (const Taint& taint : taints) list.Append(taint.ToJson());
+  cluster.Set({"spec", "taints"}, std::move(list));
 }
 
 }  // namespace api

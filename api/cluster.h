@@ -70,6 +70,9 @@ class ClusterView {
   const kube::Object& object_;
 };
 
+// Sets spec.taints.
+void SetTaints(kube::Object& cluster, absl::Span<const Taint> taints);
+
 // Keys of the data of a Cluster's secret.
 inline constexpr char kSecretToken[] = "token";
 inline constexpr char kSecretCaBundle[] = "caBundle";

@@ -31,6 +31,15 @@ std::string TaintWord(const Taint& taint) {
   return absl::StrCat("{Key:", taint.key, ",", value, "Effect:", taint.effect, "}");
 }
 
+// Follows upstream's GenerateTaintsMessage.
+std::string TaintsNow(absl::Span<const Taint> taints) {
+  if (taints.empty()) return "cluster now does not have taints";
+  const auto append_taint = [](std::string* out, const Taint& taint) {
+    absl::StrAppend(out, TaintWord(taint));
+  };
+  return absl::StrCat("cluster now has taints([", absl::StrJoin(taints, ",", append_taint), "])");
+}
+
 }  // namespace
 
 std::string PolicyApplied(absl::string_view policy) {
@@ -169,16 +178,15 @@ std::string ExecutionSpaceNotRemoved(absl::string_view cluster, const absl::Stat
 }
 
 std::string ClusterTainted(absl::Span<const Taint> taints) {
-  if (taints.empty()) return "Taint cluster succeed: cluster now does not have taints.";
-  const auto append_taint = [](std::string* out, const Taint& taint) {
-    absl::StrAppend(out, TaintWord(taint));
-  };
-  return absl::StrCat("Taint cluster succeed: cluster now has taints([",
-                      absl::StrJoin(taints, ",", append_taint), "]).");
+  return absl::StrCat("Taint cluster succeed: ", TaintsNow(taints), ".");
 }
 
 std::string ClusterNotTainted(const absl::Status& why) {
   return absl::StrCat("Taint cluster failed: ", why.message());
+}
+
+std::string TaintsUpdated(absl::string_view cluster, absl::Span<const Taint> taints) {
+  return absl::StrCat("Update Cluster(", cluster, ") with taints(", TaintsNow(taints), ") succeed");
 }
 
 std::string ClusterClientFailed(const absl::Status& why) {

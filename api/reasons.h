@@ -31,6 +31,8 @@ inline constexpr char kNamespaceSyncController[] = "namespace-sync-controller";
 inline constexpr char kClusterController[] = "cluster-controller";
 inline constexpr char kClusterStatusController[] = "cluster-status-controller";
 inline constexpr char kUnifiedAuthController[] = "unified-auth-controller";
+inline constexpr char kClusterTaintPolicyController[] = "cluster-taint-policy-controller";
+inline constexpr char kTaintManager[] = "taint-manager";
 inline constexpr char kDependenciesDistributor[] = "dependencies-distributor";
 inline constexpr char kWorkloadRebalancer[] = "workload-rebalancer";
 inline constexpr char kControllerManagerSource[] = "karmada-controller-manager";
@@ -120,6 +122,8 @@ inline constexpr char kRemoveExecutionSpaceSucceed[] = "RemoveExecutionSpaceSucc
 inline constexpr char kRemoveExecutionSpaceFailed[] = "RemoveExecutionSpaceFailed";
 inline constexpr char kTaintClusterSucceed[] = "TaintClusterSucceed";
 inline constexpr char kTaintClusterFailed[] = "TaintClusterFailed";
+// The reason of events on a ClusterTaintPolicy that can never match. Upstream has none.
+inline constexpr char kInvalidMatchCondition[] = "InvalidMatchCondition";
 
 // Reasons of the unified auth controller's events on Clusters.
 inline constexpr char kSyncImpersonationConfigSucceed[] = "SyncImpersonationConfigSucceed";
@@ -238,6 +242,9 @@ std::string ExecutionSpaceNotRemoved(absl::string_view cluster, const absl::Stat
 // the change.
 std::string ClusterTainted(absl::Span<const Taint> taints);
 std::string ClusterNotTainted(const absl::Status& why);
+// "Update Cluster(m) with taints(cluster now has taints([{Key:k,Effect:e}])) succeed", for changes
+// that ClusterTaintPolicies make.
+std::string TaintsUpdated(absl::string_view cluster, absl::Span<const Taint> taints);
 // The message of the reason StatusCollectionFailed.
 std::string ClusterClientFailed(const absl::Status& why);
 // The message of the reason Partial; `groups` is the number of groups that were found.

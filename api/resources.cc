@@ -54,6 +54,13 @@ const kube::Resource& ClusterOverridePolicies() {
   return resource;
 }
 
+const kube::Resource& ClusterTaintPolicies() {
+  static const auto& resource =
+      *new kube::Resource(Make({"policy.karmada.io", "v1alpha1", "ClusterTaintPolicy"},
+                               "clustertaintpolicies", kClusterScoped));
+  return resource;
+}
+
 const kube::Resource& ResourceBindings() {
   static const auto& resource = *new kube::Resource(
       Make({"work.karmada.io", "v1alpha2", "ResourceBinding"}, "resourcebindings"));

@@ -17,6 +17,7 @@ const kube::Resource& PropagationPolicies();
 const kube::Resource& ClusterPropagationPolicies();
 const kube::Resource& OverridePolicies();
 const kube::Resource& ClusterOverridePolicies();
+const kube::Resource& ClusterTaintPolicies();
 const kube::Resource& ResourceBindings();
 const kube::Resource& ClusterResourceBindings();
 const kube::Resource& Works();

@@ -33,8 +33,7 @@ struct Spec {
 
 // As in upstream's pkg/features; Failover is off by default although it is beta.
 constexpr Spec kSpecs[] = {
-    {Gate::kFailover, "Failover", false, Stage::kBeta, kNotYet,
-     "evict from clusters with NoExecute taints, and taint clusters by ClusterTaintPolicies"},
+    {Gate::kFailover, "Failover", false, Stage::kBeta},
     {Gate::kGracefulEviction, "GracefulEviction", true, Stage::kBeta},
     {Gate::kPropagateDeps, "PropagateDeps", true, Stage::kBeta},
     {Gate::kCustomizedClusterResourceModeling, "CustomizedClusterResourceModeling", true,

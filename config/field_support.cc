@@ -40,21 +40,7 @@ std::string FieldSupport::Sentence() const {
 }
 
 const std::vector<FieldSupport>& FieldsWithoutEffect() {
-  static const auto& kCluster = *new std::vector<absl::string_view>{"Cluster"};
-  static const auto& kPolicies =
-      *new std::vector<absl::string_view>{"PropagationPolicy", "ClusterPropagationPolicy"};
-  static const auto& fields = *new std::vector<FieldSupport>{
-      {State::kNotYet,
-       kCluster,
-       {"spec", "taints", "[]", "effect"},
-       "NoExecute",
-       "nothing is evicted from the cluster"},
-      {State::kNotYet,
-       kPolicies,
-       {"spec", "failover", "cluster"},
-       "",
-       "workloads are not moved away from a cluster that fails"},
-  };
+  static const auto& fields = *new std::vector<FieldSupport>();
   return fields;
 }
 

@@ -67,9 +67,23 @@ absl::Status ValidateElection(const LeaderElection& l) {
                         "--leader-elect-resource-namespace \"", l.resource_namespace, "\"");
 }
 
+absl::Status ValidateEviction(const TaintEviction& e) {
+  if (!(e.rate >= 0)) {
+    return absl::InvalidArgumentError(
+        "--resource-eviction-rate: must be greater than or equal to 0");
+  }
+  // Upstream looks at the mode only when there are evictions, too.
+  if (e.no_execute && e.purge_mode != "Gracefully" && e.purge_mode != "Directly") {
+    return absl::InvalidArgumentError(
+        "--no-execute-taint-eviction-purge-mode: must be Gracefully or Directly");
+  }
+  return absl::OkStatus();
+}
+
 absl::Status Validate(const Options& o, const CLI::App& app) {
   RETURN_IF_ERROR(internal::ValidateUnusedFlags(app));
   RETURN_IF_ERROR(ValidateElection(o.leader_election));
+  RETURN_IF_ERROR(ValidateEviction(o.taint_eviction));
   RETURN_IF_ERROR(CheckAddress("--metrics-bind-address", o.metrics_bind_address));
   RETURN_IF_ERROR(CheckAddress("--health-probe-bind-address", o.health_probe_bind_address));
   RETURN_IF_ERROR(CheckVmodule(o.logging.vmodule));
@@ -148,6 +162,19 @@ void WarnOfControllers(Options& o) {
     if (!named || c.state != State::kNotYet) continue;
     o.warnings.push_back(absl::StrCat("--controllers: ", c.name,
                                       " is not part of this program yet; it would ", c.note));
+  }
+}
+
+// Upstream evicts nothing in these cases either, without saying so.
+void WarnOfEviction(Options& o) {
+  constexpr absl::string_view kFlag = "--enable-no-execute-taint-eviction has no effect ";
+  if (!o.taint_eviction.no_execute) return;
+  if (!o.gates.Enabled(Gate::kFailover)) {
+    o.warnings.push_back(absl::StrCat(kFlag, "without --feature-gates=Failover=true"));
+  } else if (!o.taint_eviction.manager) {
+    o.warnings.push_back(absl::StrCat(kFlag, "with --enable-taint-manager=false"));
+  } else if (!o.ControllerEnabled("cluster")) {
+    o.warnings.push_back(absl::StrCat(kFlag, "without the controller \"cluster\""));
   }
 }
 
@@ -230,6 +257,7 @@ Parsed ParseCommandLine(int argc, const char* const* argv) {
   options.warnings = internal::UnusedFlagWarnings(app);
   for (std::string& warning : options.gates.Warnings()) options.warnings.push_back(warning);
   WarnOfControllers(options);
+  WarnOfEviction(options);
   Adjust(options);
   options.changed_flags = ChangedFlags(app);
   return parsed;

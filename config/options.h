@@ -50,6 +50,14 @@ struct RateLimits {
   int bucket_size = 100;
 };
 
+// Evictions from clusters with NoExecute taints. They need the gate Failover.
+struct TaintEviction {
+  bool manager = true;                    // False: the taint manager does not run.
+  bool no_execute = false;                // False: it evicts nothing.
+  std::string purge_mode = "Gracefully";  // For policies without failover.cluster; or "Directly".
+  double rate = 0.5;                      // Evictions per second and worker; 0: one in 1800 s.
+};
+
 // The limits of one run of a customization's script.
 struct Scripts {
   absl::Duration timeout = absl::Seconds(1);
@@ -81,6 +89,7 @@ struct Options {
   // After this time an eviction task without a grace period of its own ends.
   absl::Duration graceful_eviction_timeout = absl::Minutes(10);
   RateLimits rate_limits;
+  TaintEviction taint_eviction;
   Scripts scripts;
   // "concise": events report the successes that users wait for, and the end of each failure;
   // "upstream": all successes that upstream reports, once per change.

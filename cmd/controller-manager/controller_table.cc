@@ -11,12 +11,14 @@
 #include "controllers/application_failover/application_failover_reconciler.h"
 #include "controllers/bindingstatus/binding_status_reconciler.h"
 #include "controllers/cluster/cluster_reconciler.h"
+#include "controllers/cluster_taint_policy/cluster_taint_policy_reconciler.h"
 #include "controllers/clusterstatus/cluster_status_reconciler.h"
 #include "controllers/dependencies/dependencies_reconciler.h"
 #include "controllers/execution/execution_reconciler.h"
 #include "controllers/graceful_eviction/graceful_eviction_reconciler.h"
 #include "controllers/members/member_reconciler.h"
 #include "controllers/namespace/namespace_sync_reconciler.h"
+#include "controllers/taint_manager/tainted_cluster_reconciler.h"
 #include "controllers/unified_auth/unified_auth_reconciler.h"
 #include "controllers/workload_rebalancer/workload_rebalancer_reconciler.h"
 #include "controllers/workstatus/register.h"
@@ -44,7 +46,10 @@ constexpr ControllerEntry kTable[] = {
     {"bindingStatus", kByFlag, &Concurrency::cluster_resource_binding,
      RegisterBindingStatus<Cluster>},
     {"cluster", kByFlag, &Concurrency::cluster, controllers::RegisterCluster},
+    {"cluster", kByFlag, &Concurrency::cluster, controllers::RegisterTaintManager, Gate::kFailover},
     {"clusterStatus", kByFlag, &Concurrency::cluster, controllers::RegisterClusterStatus},
+    {"clustertaintpolicy", kByFlag, &Concurrency::cluster, controllers::RegisterClusterTaintPolicy,
+     Gate::kFailover},
     {"execution", kByFlag, &Concurrency::work, controllers::RegisterExecution},
     {"gracefulEviction", kByFlag, kOneWorker, RegisterGracefulEviction<Namespaced>},
     {"gracefulEviction", kByFlag, kOneWorker, RegisterGracefulEviction<Cluster>},
@@ -89,7 +94,13 @@ std::vector<std::string> ControllerNames() {
 void LogControllers(const config::Options& options) {
   std::set<std::string> on, off, missing;
   for (const ControllerEntry& entry : kTable) {
-    (IsWanted(entry, options) ? on : off).insert(entry.name);
+    if (IsWanted(entry, options)) on.insert(entry.name);
+  }
+  // A controller with several lines runs when one of them does; one whose gate is off by default
+  // was not turned off.
+  const config::Options standard;
+  for (const ControllerEntry& entry : kTable) {
+    if (!on.contains(entry.name) && IsWanted(entry, standard)) off.insert(entry.name);
   }
   for (const config::ControllerSupport& c : config::Controllers()) {
     if (c.state == config::State::kNotYet) missing.insert(std::string(c.name));

@@ -1,6 +1,6 @@
 // How it works. Two sorts of objects ask for something that this program does not do: those of a
-// kind without effect (a ClusterTaintPolicy), and those with a field without effect (a policy with
-// spec.failover). Both tables are in config/support.h. The kinds of the second sort are cached
+// kind without effect (a FederatedResourceQuota), and those with a field without effect (a policy
+// with spec.failover). Both tables are in config/support.h. The kinds of the second sort are cached
 // anyway; those of the first are watched only for this purpose, once they are served. Handlers
 // ignore the objects of the first list, because those were there before and a restart must write
 // nothing; the log counts them. A kind that comes to be served later has no first list in that

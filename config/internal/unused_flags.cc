@@ -40,10 +40,7 @@ constexpr Flag kFlags[] = {
     {"--concurrent-dependent-resource-syncs", Type::kInteger, kNoSense,
      "events of dependencies need no workers; their bindings are made by those of "
      "--concurrent-resourcebinding-syncs"},
-    {"--enable-no-execute-taint-eviction", Type::kSwitch, kNotYet,
-     "evict from clusters with NoExecute taints", "false"},
     {"--enable-pprof", Type::kSwitch, kNoSense, kProfiles, "false"},
-    {"--enable-taint-manager", Type::kSwitch, kNotYet, "run the taint manager", "false"},
     {"--federated-resource-quota-sync-period", Type::kDuration, kNotYet,
      "add up FederatedResourceQuotas anew after this time"},
     {"--horizontal-pod-autoscaler-cpu-initialization-period", Type::kDuration, kNotYet, kScale},
@@ -63,11 +60,8 @@ constexpr Flag kFlags[] = {
     {"--log-text-info-buffer-size", Type::kText, kNoSense, kStderr, "0"},
     {"--log-text-split-stream", Type::kSwitch, kNoSense, kStderr, "false"},
     {"--logtostderr", Type::kSwitch, kNoSense, kStderr, "true"},
-    {"--no-execute-taint-eviction-purge-mode", Type::kText, kNotYet,
-     "say how evicted resources are removed"},
     {"--one-output", Type::kSwitch, kNoSense, kStderr},
     {"--profiling-bind-address", Type::kText, kNoSense, kProfiles},
-    {"--resource-eviction-rate", Type::kNumber, kNotYet, "limit evictions per second"},
     {"--resync-period", Type::kDuration, kNotYet,
      "hand every object to its controllers again after this time", "0"},
     {"--skip-headers", Type::kSwitch, kNoSense, "lines keep their prefix", "false"},
@@ -152,18 +146,6 @@ absl::Status ValidateUnusedFlags(const CLI::App& app) {
   constexpr absl::string_view kPeriod = "--federated-resource-quota-sync-period";
   if (IsGiven(app, kPeriod)) RETURN_IF_ERROR(ParseGoDuration(Given(app, kPeriod), period));
   if (period <= absl::ZeroDuration()) return Refused(kPeriod, "must be greater than 0");
-
-  double rate = 0;
-  constexpr absl::string_view kRate = "--resource-eviction-rate";
-  if (absl::SimpleAtod(Given(app, kRate), &rate) && rate < 0) {
-    return Refused(kRate, "must be greater than or equal to 0");
-  }
-  constexpr absl::string_view kMode = "--no-execute-taint-eviction-purge-mode";
-  const std::string mode = Given(app, kMode);
-  if (Given(app, "--enable-no-execute-taint-eviction") == "true" && IsGiven(app, kMode) &&
-      mode != "Gracefully" && mode != "Directly") {
-    return Refused(kMode, "must be Gracefully or Directly");
-  }
   return absl::OkStatus();
 }
 

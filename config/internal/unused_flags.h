@@ -20,7 +20,7 @@ void AddUnusedFlags(CLI::App& app);
 // Checks a parsed `app`. kInvalidArgument for values that upstream refuses.
 absl::Status ValidateUnusedFlags(const CLI::App& app);
 // Returns, for a parsed `app`, a sentence for each flag that was given and has no effect. A flag
-// whose value asks for this program's behaviour (--enable-taint-manager=false) gets none.
+// whose value asks for this program's behaviour (--enable-pprof=false) gets none.
 std::vector<std::string> UnusedFlagWarnings(const CLI::App& app);
 
 std::vector<Support> UnusedFlagSupport();

@@ -139,6 +139,19 @@ void AddClusterFlags(CLI::App& app, Options& o) {
       ->type_name("NAMES");
 }
 
+void AddEvictionFlags(CLI::App& app, Options& o) {
+  TaintEviction& e = o.taint_eviction;
+  AddSwitch(app, "--enable-taint-manager", e.manager,
+            "run the taint manager, if the gate Failover is on");
+  AddSwitch(app, "--enable-no-execute-taint-eviction", e.no_execute,
+            "let the taint manager evict from clusters with NoExecute taints");
+  AddValue(app, "--no-execute-taint-eviction-purge-mode", e.purge_mode,
+           "how what it evicts is removed, unless the policy says it: Gracefully or Directly")
+      ->type_name("MODE");
+  AddValue(app, "--resource-eviction-rate", e.rate,
+           "evictions per second of each of its workers; 0: one in 1800 s");
+}
+
 void AddLoggingFlags(CLI::App& app, Options& o) {
   AddValue(app, "-v,--v", o.logging.verbosity, "log verbosity");
   AddValue(app, "--vmodule", o.logging.vmodule, "verbosity per file: pattern=N,...")
@@ -161,6 +174,7 @@ void AddUsedFlags(CLI::App& app, Options& options) {
   AddServerFlags(app, options);
   AddLimitFlags(app, options);
   AddClusterFlags(app, options);
+  AddEvictionFlags(app, options);
   AddLoggingFlags(app, options);
 }
 
@@ -168,6 +182,8 @@ absl::Span<const Support> UsedFlagNotes() {
   static constexpr Support kNotes[] = {
       {"--cluster-api-burst", State::kHere, "only with --cluster-api-qps"},
       {"--cluster-api-qps", State::kHere, "the default is 0: as fast as the server answers"},
+      {"--enable-no-execute-taint-eviction", State::kHere, "only with the gate Failover"},
+      {"--enable-taint-manager", State::kHere, "only with the gate Failover"},
       {"--health-probe-bind-address", State::kHere, "serves /livez and /readyz as well"},
       {"--kube-api-burst", State::kHere, "only with --kube-api-qps"},
       {"--kube-api-qps", State::kHere, "the default is 0: as fast as the server answers"},

@@ -6,8 +6,8 @@
 // lose their finalizers, since its agent will not finish them. The execution namespace is deleted,
 // and with it the Works, whose objects in the member the execution loop removes. Once the namespace
 // is gone, no binding may name the cluster any more. Then the finalizer is removed. A pass ends
-// where it has to wait; the end of the namespace brings the cluster back, and so does a look every
-// ten seconds. Nothing is remembered between passes.
+// where it has to wait; the end of the namespace brings the cluster back, and so does a binding
+// that leaves it, and a look every ten seconds. Nothing is remembered between passes.
 #include "controllers/cluster/cluster_reconciler.h"
 
 #include <memory>
@@ -22,12 +22,12 @@
 #include "controllers/cluster/pull_cluster_monitor.h"
 #include "kube/client/errors.h"
 #include "kube/runtime/controller.h"
+#include "loops/binding_index.h"
 
 namespace controllers {
 namespace {
 
 constexpr absl::Duration kUnjoinRecheck = absl::Seconds(10);
-constexpr char kByCluster[] = "spec.clusters";
 
 bool Drop(std::vector<api::Taint>& taints, const api::Taint& taint) {
   return std::erase_if(taints, [&](const api::Taint& t) { return t.IsSame(taint); }) > 0;
@@ -102,10 +102,7 @@ absl::StatusOr<kube::ObjectPtr> ClusterReconciler::UpdateTaints(const kube::Obje
       TaintsFor(api::ClusterView(*cluster), manager_.clock().Now());
   if (!taints.has_value()) return cluster;
   kube::Object after = *cluster;
-  json::Value list = json::Value::Array();
-  for (const api::Taint& taint : *taints) list.Append(taint.ToJson());
-  after.Set({"spec", "taints"}, std::move(list));
-  if (taints->empty()) after.Erase({"spec", "taints"});
+  api::SetTaints(after, *taints);
   const absl::StatusOr<kube::ObjectPtr> now =
       manager_.cluster().Update(api::Clusters(), cluster, after, {}, stop);
   if (kube::IsNoOutcome(now.status())) return now;
@@ -164,19 +161,12 @@ absl::Status ClusterReconciler::ReleaseWorks(const kube::Object& cluster,
 
 bool ClusterReconciler::IsStillScheduled(absl::string_view cluster) const {
   for (const kube::Resource* r : {&api::ResourceBindings(), &api::ClusterResourceBindings()}) {
-    if (manager_.cluster().CountByIndex(*r, kByCluster, cluster) > 0) return true;
+    if (manager_.cluster().CountByIndex(*r, loops::kBindingsByCluster, cluster) > 0) return true;
   }
   return false;
 }
 
 absl::Status RegisterCluster(const loops::Context& context, int workers) {
-  const kube::IndexFn by_cluster = [](const kube::Object& binding) {
-    std::vector<std::string> names;
-    for (const json::Value& c : binding.Get({"spec", "clusters"}).items()) {
-      names.push_back(c["name"].ToString());
-    }
-    return names;
-  };
   const kube::MapFn cluster_of = [](const kube::Object& ns) {
     std::vector<kube::Request> requests;
     const absl::StatusOr<std::string> cluster = api::ClusterOfExecutionNamespace(ns.name());
@@ -189,8 +179,8 @@ absl::Status RegisterCluster(const loops::Context& context, int workers) {
       .Watches(api::Namespaces(),
                {.when = {.add = kube::Never, .update = kube::NeverUpdate}, .map = cluster_of})
       .Reads(api::Works())
-      .Reads(api::ResourceBindings(), kByCluster, by_cluster)
-      .Reads(api::ClusterResourceBindings(), kByCluster, by_cluster)
+      .Reads(api::ResourceBindings(), loops::kBindingsByCluster, loops::BindingsByCluster())
+      .Reads(api::ClusterResourceBindings(), loops::kBindingsByCluster, loops::BindingsByCluster())
       .Build(std::make_unique<ClusterReconciler>(context.manager));
   context.manager.Add(
       std::make_unique<PullClusterMonitor>(context.manager, context.options.clusters));

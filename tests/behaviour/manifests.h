@@ -84,6 +84,17 @@ spec: {arms: 2}
 // lines of YAML, indented by four.
 std::string Customization(const std::string& kind, const std::string& scripts);
 
+// A kind of Karmada's that this program does nothing with. DefineQuotas lets the control plane
+// serve it, if it does not anyway.
+inline const kube::Gvk kQuota{"policy.karmada.io", "v1alpha1", "FederatedResourceQuota"};
+void DefineQuotas(ControlPlane& plane);
+inline constexpr char kQuotaYaml[] = R"(
+apiVersion: policy.karmada.io/v1alpha1
+kind: FederatedResourceQuota
+metadata: {name: quota, namespace: $NS}
+spec: {overall: {pods: "1"}}
+)";
+
 // Returns a policy "divided" for the selector, in YAML's flow style; it divides replicas between
 // the two members by these weights.
 std::string DividedPolicy(const std::string& selector, int member1, int member2);

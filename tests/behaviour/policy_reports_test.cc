@@ -13,31 +13,6 @@ namespace {
 
 using absl::StrContains;
 
-const kube::Gvk kTaintPolicy{"policy.karmada.io", "v1alpha1", "ClusterTaintPolicy"};
-const kube::Gvk kQuota{"policy.karmada.io", "v1alpha1", "FederatedResourceQuota"};
-
-// A kind without effect. Real control planes have their own definition of it.
-constexpr char kQuotaDefinition[] = R"(
-apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: federatedresourcequotas.policy.karmada.io}
-spec:
-  group: policy.karmada.io
-  names: {kind: FederatedResourceQuota, plural: federatedresourcequotas}
-  scope: Namespaced
-  versions:
-    - name: v1alpha1
-      served: true
-      storage: true
-      schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}
-)";
-
-void DefineQuotas(ControlPlane& plane) {
-  const kube::Gvk definitions{"apiextensions.k8s.io", "v1", "CustomResourceDefinition"};
-  const kube::ObjectKey key{"", "federatedresourcequotas.policy.karmada.io"};
-  if (!plane.Exists("host", definitions, key)) plane.Apply("host", kQuotaDefinition);
-}
-
 // Returns a policy that propagates all objects of a kind to the cluster. `more` are lines of its
 // spec.
 std::string PolicyFor(const std::string& api_version, const std::string& kind,
@@ -66,18 +41,12 @@ bool RobotArrives(ControlPlane& plane, const std::string& ns) {
 TEST_CASE("What has no effect yet is reported when it comes or changes, and not at a start") {
   ControlPlane plane;
   const std::string ns = plane.UniqueNamespace("unsupported");
-  const auto events = [&] { return plane.EventsOn(kPolicy, PolicyName(ns)); };
   const auto quota_events = [&] { return plane.EventsOn(kQuota, "quota"); };
   plane.Apply("host", In(ns, kNamespaceYaml));
   REQUIRE(plane.Eventually([&] { return plane.Exists("member1", kNamespace, {"", ns}); }));
 
   DefineQuotas(plane);
-  plane.Apply("host", In(ns, R"(
-apiVersion: policy.karmada.io/v1alpha1
-kind: FederatedResourceQuota
-metadata: {name: quota, namespace: $NS}
-spec: {overall: {cpu: "1"}}
-)"));
+  plane.Apply("host", In(ns, kQuotaYaml));
   int edits = 0;
   REQUIRE(plane.Eventually([&] {
     // An object that was created before the watch began is noticed when it changes.
@@ -89,35 +58,13 @@ spec: {overall: {cpu: "1"}}
   }));
   CHECK(StrContains(plane.DaemonLog(), absl::StrCat("FederatedResourceQuota ", ns, "/quota")));
 
-  plane.Apply("host", In(ns, PolicyFor("v1", "ConfigMap", "member1")));
-  plane.Patch("host", kPolicy, {ns, PolicyName(ns)},
-              R"({"spec":{"failover":{"cluster":{"purgeMode":"Directly"}}}})");
-  CHECK(plane.Eventually([&] { return StrContains(events(), "spec.failover.cluster has no"); }));
-
-  plane.Apply("host", In(ns, R"(
-apiVersion: policy.karmada.io/v1alpha1
-kind: ClusterTaintPolicy
-metadata: {name: $NS}
-spec:
-  targetClusters: {clusterNames: [none]}
-  taints: [{key: example.com/none, effect: NoSchedule}]
-)"));
-  CHECK(plane.Eventually([&] {
-    plane.Patch(
-        "host", kTaintPolicy, {"", ns},
-        absl::StrCat(R"({"spec":{"targetClusters":{"clusterNames":["none)", ++edits, R"("]}}})"));
-    return StrContains(plane.EventsOn(kTaintPolicy, ns),
-                       "NotSupportedYet: ClusterTaintPolicy has no effect yet: clusters are not");
-  }));
-
   plane.StopDaemon();
-  const std::string before = events() + quota_events();
+  const std::string before = quota_events();
   plane.StartDaemon();
   CHECK(plane.Eventually([&] {
-    return StrContains(plane.DaemonLog(), "kind=PropagationPolicy what=\"spec.failover.cluster") &&
-           StrContains(plane.DaemonLog(), "federatedresourcequotas.policy.karmada.io (quotas");
+    return StrContains(plane.DaemonLog(), "federatedresourcequotas.policy.karmada.io (quotas");
   }));
-  CHECK(plane.Always([&] { return events() + quota_events() == before; }));
+  CHECK(plane.Always([&] { return quota_events() == before; }));
 }
 
 TEST_CASE("A policy that names a kind that is not served gets a warning, until the kind comes") {

@@ -148,18 +148,13 @@ TEST_CASE("Flags without effect and objects of missing features are named in the
   }
   CHECK_FALSE(absl::StrContains(plane.DaemonLog(), "objects of features"));
 
-  plane.Apply("host", R"(
-apiVersion: policy.karmada.io/v1alpha1
-kind: ClusterTaintPolicy
-metadata: {name: none}
-spec:
-  targetClusters: {clusterNames: [none]}
-  taints: [{key: example.com/none, effect: NoSchedule}]
-)");
+  DefineQuotas(plane);
+  plane.Apply("host", In("default", kQuotaYaml));
   plane.StartDaemon();
   CHECK(Logs(plane,
              "objects of features that this program does not have yet kinds="
-             "\"clustertaintpolicies.policy.karmada.io (clusters are not tainted)\""));
+             "\"federatedresourcequotas.policy.karmada.io (quotas are neither brought to clusters "
+             "nor added up)\""));
 }
 
 TEST_CASE("Clusters that come, go and fail are one line each", "[sandbox]") {

@@ -71,21 +71,21 @@ TEST_CASE("settings that ask for the fixed behaviour need no warning") {
 
 TEST_CASE("values of flags without effect are checked as upstream checks them") {
   CHECK(absl::StrContains(Refusal({"--resource-eviction-rate=-1"}), "--resource-eviction-rate"));
-  CHECK(absl::StrContains(Refusal({"--resource-eviction-rate=much"}), "not a number"));
+  CHECK(absl::StrContains(Refusal({"--resource-eviction-rate=much"}), "--resource-eviction"));
   CHECK(absl::StrContains(Refusal({"--federated-resource-quota-sync-period=0s"}), "greater than"));
   CHECK(absl::StrContains(Refusal({"--graceful-eviction-timeout=5"}), "is not a duration"));
   CHECK(absl::StrContains(Refusal({"--concurrent-dependent-resource-syncs=x"}), "not an integer"));
   CHECK(absl::StrContains(Refusal({"--enable-taint-manager=maybe"}), "--enable-taint-manager"));
   const std::string mode = "--no-execute-taint-eviction-purge-mode=Never";
-  CHECK(Warnings({mode}).size() == 1);  // Upstream checks it only together with the next flag.
+  CHECK(Warnings({mode}).empty());  // Upstream checks it only together with the next flag.
   CHECK(absl::StrContains(Refusal({mode, "--enable-no-execute-taint-eviction"}), "Gracefully"));
 }
 
 TEST_CASE("a gate without effect gets a warning, a whole stage one warning for all its gates") {
-  CHECK(Warnings({"--feature-gates=Failover=true"}) ==
+  CHECK(Warnings({"--feature-gates=MultiClusterService=true"}) ==
         std::vector<std::string>{
-            "--feature-gates=Failover=true has no effect yet; it would evict from clusters with "
-            "NoExecute taints, and taint clusters by ClusterTaintPolicies"});
+            "--feature-gates=MultiClusterService=true has no effect yet; it would bring Services "
+            "and their EndpointSlices to other clusters"});
   CHECK(Warnings({"--feature-gates=PropagateDeps=true"}).empty());
   CHECK(Warnings({"--feature-gates=ControllerPriorityQueue=false"}) ==
         std::vector<std::string>{"--feature-gates=ControllerPriorityQueue=false has no effect: "
@@ -113,32 +113,26 @@ TEST_CASE("numbers that stop upstream from working are replaced, with a warning"
   CHECK(Warnings({"--kube-api-burst=100"}).size() == 1);
 }
 
-std::string FieldsIn(const std::string& yaml) {
-  const absl::StatusOr<json::Value> object = json::Parse(yaml);
-  REQUIRE(object.ok());
-  std::vector<std::string> names;
-  for (const config::FieldSupport* field : config::FieldsWithoutEffectOf(*object)) {
-    names.push_back(field->Name());
-  }
-  return absl::StrJoin(names, ", ");
-}
-
-TEST_CASE("the fields of an object that have no effect yet are found") {
-  CHECK(FieldsIn(R"({"kind": "ClusterPropagationPolicy", "spec": {"priority": 1,
-                     "failover": {"application": {}, "cluster": {}}}})") ==
-        "spec.failover.cluster");
-  CHECK(FieldsIn(R"({"kind": "PropagationPolicy", "spec": {"propagateDeps": true,
-                     "preemption": "Never", "failover": {}, "placement": {}}})") == "");
-  CHECK(FieldsIn(R"({"kind": "Cluster", "spec": {"taints": [{"key": "a", "effect": "NoSchedule"},
-                     {"key": "b", "effect": "NoExecute"}]}})") ==
-        "spec.taints[].effect: NoExecute");
-  CHECK(FieldsIn(R"({"kind": "Cluster", "spec": {"failover": {"cluster": {}}}})") == "");
-  CHECK(FieldsIn(R"({"kind": "ResourceBinding", "spec": {"failover": {"cluster": {}}}})") == "");
-  CHECK(config::FieldsWithoutEffect().front().Sentence() ==
-        "spec.taints[].effect: NoExecute has no effect yet: nothing is evicted from the cluster");
-  const config::FieldSupport part = {
-      config::State::kPartly, {"Cluster"}, {"spec", "list", "[]"}, "", "why"};
-  CHECK(part.Sentence() == "spec.list[] has only a part of its effect yet: why");
+TEST_CASE("the flags of evictions are read and checked") {
+  const Parsed parsed =
+      Parse({"--feature-gates=Failover=true", "--enable-no-execute-taint-eviction",
+             "--no-execute-taint-eviction-purge-mode=Directly", "--resource-eviction-rate=2.5"});
+  REQUIRE(parsed.outcome == Parsed::Outcome::kRun);
+  const config::TaintEviction& flags = parsed.options.taint_eviction;
+  CHECK(flags.manager);
+  CHECK(flags.no_execute);
+  CHECK(flags.purge_mode == "Directly");
+  CHECK(flags.rate == 2.5);
+  CHECK(parsed.options.warnings.empty());
+  CHECK_FALSE(Parse({"--enable-taint-manager=false"}).options.taint_eviction.manager);
+  CHECK(absl::StrContains(Refusal({"--resource-eviction-rate=nan"}), "--resource-eviction-rate"));
+  const std::string no_execute = "--enable-no-execute-taint-eviction";
+  const std::string gate = "--feature-gates=Failover=true";
+  CHECK(Warnings({no_execute}) ==
+        std::vector<std::string>{no_execute +
+                                 " has no effect without --feature-gates=Failover=true"});
+  CHECK(Warnings({no_execute, gate, "--enable-taint-manager=false"}).size() == 1);
+  CHECK(Warnings({no_execute, gate, "--controllers=*,-cluster"}).size() == 1);
 }
 
 TEST_CASE("an unknown controller is refused with the list and the one that was meant") {

@@ -1,0 +1,109 @@
+// A pass is about one cluster: it applies all policies to it and writes spec.taints if they differ
+// from what is there. A cluster is looked at when it comes, when its conditions change or what
+// policies select it by, and when a policy comes or its spec changes. A change of the taints
+// themselves brings no pass, as upstream: a taint that an administrator has taken off stays off
+// until a condition changes, and a policy that fights with another writer over a taint does not
+// write without end. The deletion of a policy removes nothing. Nothing is remembered between
+// passes but which policies have been reported.
+#include "controllers/cluster_taint_policy/cluster_taint_policy_reconciler.h"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "api/cluster.h"
+#include "api/cluster_taint_policy.h"
+#include "api/reasons.h"
+#include "api/resources.h"
+#include "base/status.h"
+#include "controllers/cluster_taint_policy/wanted_taints.h"
+#include "kube/client/errors.h"
+#include "kube/runtime/controller.h"
+
+namespace controllers {
+namespace {
+
+// Returns whether a policy may have to be applied anew.
+bool Concerns(const kube::Object& before, const kube::Object& after) {
+  if (before.status()["conditions"] != after.status()["conditions"]) return true;
+  if (before.labels() != after.labels()) return true;
+  for (const char* field : {"provider", "region", "zone", "zones"}) {
+    if (before.spec()[field] != after.spec()[field]) return true;
+  }
+  return false;
+}
+
+bool SpecChanged(const kube::Object& before, const kube::Object& after) {
+  return before.spec() != after.spec();
+}
+
+// Returns a function that returns the clusters which a policy selects.
+kube::MapFn SelectedBy(std::shared_ptr<kube::Informer> clusters) {
+  return [clusters = std::move(clusters)](const kube::Object& policy) {
+    std::vector<kube::Request> requests;
+    for (const kube::ObjectPtr& cluster : clusters->store().List()) {
+      if (!api::ClusterTaintPolicyView(policy).Targets(api::ClusterView(*cluster))) continue;
+      requests.push_back({.key = cluster->key()});
+    }
+    return requests;
+  };
+}
+
+}  // namespace
+
+ClusterTaintPolicyReconciler::ClusterTaintPolicyReconciler(kube::Manager& manager)
+    : manager_(manager), recorder_(manager.events(), api::kClusterTaintPolicyController) {}
+
+absl::StatusOr<kube::Action> ClusterTaintPolicyReconciler::Reconcile(const kube::Request& request,
+                                                                     const base::StopToken& stop) {
+  const kube::ObjectPtr cluster = manager_.cluster().Find(api::Clusters(), request.key);
+  if (cluster == nullptr) return kube::Action::Done();
+  std::vector<kube::ObjectPtr> policies = manager_.cluster().List(api::ClusterTaintPolicies());
+  ReportUnmatchable(policies);
+  const std::optional<std::vector<api::Taint>> taints =
+      WantedTaints(api::ClusterView(*cluster), std::move(policies), manager_.clock().Now());
+  if (!taints.has_value()) return kube::Action::Done();
+  kube::Object after = *cluster;
+  api::SetTaints(after, *taints);
+  // The patch replaces a list, so the server refuses it when the cluster has changed meanwhile.
+  const absl::Status written =
+      manager_.cluster().Update(api::Clusters(), cluster, after, {}, stop).status();
+  if (kube::IsNoOutcome(written) || kube::IsGone(written)) return kube::IgnoreGone(written);
+  const auto about = kube::InvolvedObject::Of(*cluster);
+  if (!written.ok()) {
+    recorder_.Warning(about, api::reason::kTaintClusterFailed, written.message());
+    return base::Annotate(written, "tainting ", cluster->Describe());
+  }
+  recorder_.Normal(about, api::reason::kTaintClusterSucceed,
+                   api::message::TaintsUpdated(cluster->name(), *taints));
+  return kube::Action::Done();
+}
+
+void ClusterTaintPolicyReconciler::ReportUnmatchable(const std::vector<kube::ObjectPtr>& policies) {
+  for (const kube::ObjectPtr& policy : policies) {
+    const absl::Status valid = api::ClusterTaintPolicyView(*policy).CheckOperators();
+    if (valid.ok()) continue;
+    {
+      absl::MutexLock lock(&mu_);
+      if (!reported_.insert(absl::StrCat(policy->uid(), "/", policy->generation())).second) {
+        continue;
+      }
+    }
+    recorder_.Warning(kube::InvolvedObject::Of(*policy), api::reason::kInvalidMatchCondition,
+                      valid.message());
+  }
+}
+
+absl::Status RegisterClusterTaintPolicy(const loops::Context& context, int workers) {
+  context.NewController(api::kClusterTaintPolicyController, workers)
+      .Watches(api::Clusters(), {.when = {.update = Concerns, .remove = kube::Never}})
+      .Watches(api::ClusterTaintPolicies(),
+               {.when = {.update = SpecChanged, .remove = kube::Never},
+                .map = SelectedBy(context.InformerOf(api::Clusters()))})
+      .Build(std::make_unique<ClusterTaintPolicyReconciler>(context.manager));
+  return absl::OkStatus();
+}
+
+}  // namespace controllers

@@ -1,0 +1,85 @@
+// A pass is about one cluster. As long as it has NoExecute taints, every binding that is placed
+// there is queued for the moment at which its toleration ends, which may be now; one that tolerates
+// the taints for ever is not queued. The pass is repeated every ten seconds, for bindings that have
+// come since. The workers of the queues decide anew at that moment (binding_evictor.h): the taint
+// may be gone, or tolerated longer.
+//
+// Nothing that is queued has to survive: the moments follow from timeAdded of the taints and from
+// the placement in the binding's annotation, so that a restart finds the same ones.
+#include "controllers/taint_manager/tainted_cluster_reconciler.h"
+
+#include <string>
+#include <utility>
+
+#include "api/binding_scope.h"
+#include "api/reasons.h"
+#include "api/resources.h"
+#include "api/toleration.h"
+#include "controllers/taint_manager/binding_evictor.h"
+#include "kube/runtime/controller.h"
+#include "loops/binding_index.h"
+
+namespace controllers {
+namespace {
+
+bool TaintsChanged(const kube::Object& before, const kube::Object& after) {
+  return before.spec()["taints"] != after.spec()["taints"];
+}
+
+template <class Scope>
+std::shared_ptr<EvictionQueue> NewQueue(const loops::Context& context) {
+  auto evictor = std::make_shared<BindingEvictor<Scope>>(context.manager, context.options);
+  auto queue = std::make_shared<EvictionQueue>(
+      std::string(Scope::kNamespaced ? "binding-eviction" : "cluster-binding-eviction"),
+      std::string(Scope::kKind), context,
+      [evictor = std::move(evictor)](const kube::Request& request, const base::StopToken& stop) {
+        return evictor->Look(request, stop);
+      });
+  AddWorkers(queue, context.manager);
+  return queue;
+}
+
+}  // namespace
+
+absl::StatusOr<kube::Action> TaintedClusterReconciler::Reconcile(const kube::Request& request,
+                                                                 const base::StopToken&) {
+  const kube::ObjectPtr cluster = manager_.cluster().Find(api::Clusters(), request.key);
+  if (cluster == nullptr) return kube::Action::Done();
+  const std::vector<api::Taint> taints = api::NoExecuteTaints(api::ClusterView(*cluster));
+  if (taints.empty()) return kube::Action::Done();
+  QueueBindings(api::ResourceBindings(), request.key.name, taints, *queues_.bindings);
+  QueueBindings(api::ClusterResourceBindings(), request.key.name, taints,
+                *queues_.cluster_bindings);
+  return kube::Action::After(kPeriod);
+}
+
+void TaintedClusterReconciler::QueueBindings(const kube::Resource& kind, const std::string& cluster,
+                                             absl::Span<const api::Taint> taints,
+                                             EvictionQueue& queue) {
+  const absl::Time now = manager_.clock().Now();
+  for (const kube::ObjectPtr& binding :
+       manager_.cluster().ByIndex(kind, loops::kBindingsByCluster, cluster)) {
+    const absl::StatusOr<absl::Duration> stay = RemainingStay(*binding, taints, now);
+    if (stay.ok() && *stay == absl::InfiniteDuration()) continue;
+    const kube::Request request{.key = binding->key(), .cluster = cluster};
+    // The worker reports tolerations that cannot be read, and tries again with back-off.
+    if (!stay.ok() && queue.Has(request)) continue;
+    queue.Add(request, stay.value_or(absl::ZeroDuration()));
+  }
+}
+
+absl::Status RegisterTaintManager(const loops::Context& context, int workers) {
+  const config::TaintEviction& flags = context.options.taint_eviction;
+  if (!flags.manager || !flags.no_execute) return absl::OkStatus();
+  TaintedClusterReconciler::Queues queues;
+  queues.bindings = NewQueue<api::scope::Namespaced>(context);
+  queues.cluster_bindings = NewQueue<api::scope::Cluster>(context);
+  context.NewController(api::kTaintManager, workers)
+      .Watches(api::Clusters(), {.when = {.update = TaintsChanged, .remove = kube::Never}})
+      .Reads(api::ResourceBindings(), loops::kBindingsByCluster, loops::BindingsByCluster())
+      .Reads(api::ClusterResourceBindings(), loops::kBindingsByCluster, loops::BindingsByCluster())
+      .Build(std::make_unique<TaintedClusterReconciler>(context.manager, std::move(queues)));
+  return absl::OkStatus();
+}
+
+}  // namespace controllers

@@ -1,0 +1,243 @@
+// Workloads leave clusters with NoExecute taints, when their tolerations end and not faster than
+// the flags allow.
+#include <string>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "absl/strings/substitute.h"
+#include "absl/time/clock.h"
+#include "api/names.h"
+#include "tests/behaviour/manifests.h"
+#include "tests/behaviour/membership.h"
+#include "tests/support/control_plane.h"
+
+namespace tests {
+namespace {
+
+constexpr char kEvicts[] = "--enable-no-execute-taint-eviction";
+constexpr char kGate[] = "--feature-gates=Failover=true";
+// Tasks stay to be looked at.
+constexpr char kKeepsTasks[] = "--controllers=*,-gracefulEviction";
+
+constexpr char kPrimaryThenBackup[] = R"(
+    clusterAffinities:
+    - {affinityName: primary, clusterNames: [member1]}
+    - {affinityName: backup, clusterNames: [member2]}
+)";
+constexpr char kOneOfBoth[] = R"(
+    clusterAffinity: {clusterNames: [member1, member2]}
+    spreadConstraints: [{spreadByField: cluster, minGroups: 1, maxGroups: 1}]
+)";
+
+constexpr char kSpilling[] = R"(
+    clusterAffinities:
+    - affinityName: primary
+      clusterNames: [member1]
+      overflowAffinities: [{affinityName: spill, clusterNames: [member2]}]
+    replicaScheduling: {replicaSchedulingType: Divided, replicaDivisionPreference: Aggregated}
+)";
+
+constexpr char kRole[] = R"(
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRole
+metadata: {name: $NS}
+rules: [{apiGroups: [""], resources: [pods], verbs: [get]}]
+)";
+
+// Returns a policy for one kind. `spec` and `placement` are lines of YAML.
+std::string PolicyOf(const std::string& selector, const std::string& placement,
+                     const std::string& spec = "") {
+  const bool role = absl::StrContains(selector, "ClusterRole");
+  return absl::Substitute(R"(
+apiVersion: policy.karmada.io/v1alpha1
+kind: $0
+metadata: $1
+spec:
+$2
+  resourceSelectors: [$3]
+  placement:$4
+)",
+                          role ? "ClusterPropagationPolicy" : "PropagationPolicy",
+                          role ? "{name: $NS}" : "{generateName: p-, namespace: $NS}", spec,
+                          selector, placement);
+}
+
+std::string ConfigMapNamed(const std::string& name) {
+  return absl::StrCat("apiVersion: v1\nkind: ConfigMap\nmetadata: {namespace: $NS, name: ", name,
+                      ", labels: {app: many}}\n");
+}
+
+constexpr char kAllOfThem[] =
+    "{apiVersion: v1, kind: ConfigMap, labelSelector: {matchLabels: {app: many}}}";
+
+std::string Selects(const std::string& config_map) {
+  return absl::StrCat("{apiVersion: v1, kind: ConfigMap, name: ", config_map, "}");
+}
+
+struct Plane {
+  ControlPlane plane;
+  std::string ns = plane.UniqueNamespace("failover");
+
+  explicit Plane(std::vector<std::string> flags)
+      : plane([&] {
+          flags.insert(flags.end(), {kGate, kEvicts, kKeepsTasks});
+          return ControlPlane::Options{.daemon_flags = std::move(flags)};
+        }()) {
+    Apply(kNamespaceYaml);
+  }
+  ~Plane() {
+    if (plane.Exists("host", kCluster, {"", "member1"})) {
+      plane.Patch("host", kCluster, {"", "member1"}, R"({"spec":{"taints":null}})");
+    }
+    for (const kube::Gvk& kind : {kClusterPolicy, kClusterRole}) {
+      if (plane.Exists("host", kind, {"", ns})) plane.Delete("host", kind, {"", ns});
+    }
+  }
+
+  void Apply(const std::string& yaml) { plane.Apply("host", In(ns, yaml)); }
+  // Propagates an object `name` of this manifest.
+  void Propagate(const std::string& name, const std::string& manifest, const std::string& policy) {
+    Apply(manifest);
+    Apply(absl::StrReplaceAll(policy, {{"generateName: p-", absl::StrCat("name: p-", name)}}));
+  }
+  void TaintMember1() {
+    plane.Patch("host", kCluster, {"", "member1"},
+                R"({"spec":{"taints":[{"key":"example.com/down","effect":"NoExecute"}]}})");
+  }
+  kube::Object BindingOf(const std::string& config_map) {
+    const auto binding = plane.Get("host", kBinding, {ns, absl::StrCat(config_map, "-configmap")});
+    return binding.value_or(kube::Object());
+  }
+  // Returns whether the scheduler has placed these ConfigMaps in the cluster.
+  int Placed(const std::vector<std::string>& config_maps, const std::string& cluster) {
+    int count = 0;
+    for (const std::string& name : config_maps) {
+      const kube::Object binding = BindingOf(name);
+      for (const json::Value& target : binding.Get({"spec", "clusters"}).items()) {
+        if (target["name"].AsString() == cluster) ++count;
+      }
+    }
+    return count;
+  }
+};
+
+// A placement in one of both members, with a toleration of the taint.
+std::string Tolerating(const std::string& how_long) {
+  return absl::StrCat(kOneOfBoth,
+                      "    clusterTolerations: [{key: example.com/down, operator: Exists", how_long,
+                      "}]\n");
+}
+
+}  // namespace
+
+TEST_CASE("Workloads of both scopes leave a cluster with a NoExecute taint for another one") {
+  Plane p({"--resource-eviction-rate=100"});
+  ControlPlane& plane = p.plane;
+  p.Propagate(
+      "web", WebDeployment(),
+      PolicyOf(kWebSelector, kPrimaryThenBackup, "  failover: {cluster: {purgeMode: Directly}}"));
+  p.Propagate("settings", Settings("v"), PolicyOf(Selects("settings"), kOneOfBoth));
+  p.Propagate("role", kRole,
+              PolicyOf("{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, name: $NS}",
+                       kPrimaryThenBackup));
+  p.Propagate("spill", Deployment("spill", 2, "{containers: [{name: c, image: nginx}]}"),
+              PolicyOf("{apiVersion: apps/v1, kind: Deployment, name: spill}", kSpilling));
+  const auto in = [&](const char* member) {
+    return plane.Exists(member, kDeployment, {p.ns, "web"}) &&
+           plane.Exists(member, kDeployment, {p.ns, "spill"}) &&
+           plane.Exists(member, kConfigMap, {p.ns, "settings"}) &&
+           plane.Exists(member, kClusterRole, {"", p.ns});
+  };
+  REQUIRE(plane.Eventually([&] { return in("member1"); }));
+
+  p.TaintMember1();
+  CHECK(plane.Eventually([&] { return in("member2"); }));
+  // The Deployment was to be gone before it came elsewhere; the others are kept until their tasks
+  // end.
+  CHECK(plane.Eventually([&] { return !plane.Exists("member1", kDeployment, {p.ns, "web"}); }));
+  CHECK(plane.Exists("member1", kConfigMap, {p.ns, "settings"}));
+  const kube::Object settings = p.BindingOf("settings");
+  REQUIRE(settings.spec()["gracefulEvictionTasks"].size() == 1);
+  const json::Value& task = settings.spec()["gracefulEvictionTasks"].At(0);
+  CHECK(task["fromCluster"].AsString() == "member1");
+  CHECK(task["purgeMode"].AsString() == "Gracefully");
+  CHECK(task["reason"].AsString() == "TaintUntolerated");
+  CHECK(task["producer"].AsString() == "TaintManager");
+  const auto role = plane.Get("host", kClusterBinding, {"", absl::StrCat(p.ns, "-clusterrole")});
+  CHECK(role->status()["schedulerObservingAffinityName"].AsString() == "backup");
+  const auto spill = plane.Get("host", kBinding, {p.ns, "spill-deployment"});
+  CHECK(spill->status()["schedulerObservingAffinityName"].AsString() == "primary");
+}
+
+TEST_CASE("A toleration ends at its time even if the program is restarted, or never") {
+  Plane p({});
+  ControlPlane& plane = p.plane;
+  p.Propagate("short", ConfigMapNamed("short"),
+              PolicyOf(Selects("short"), Tolerating(", tolerationSeconds: 3")));
+  p.Propagate("long", ConfigMapNamed("long"), PolicyOf(Selects("long"), Tolerating("")));
+  REQUIRE(plane.Eventually([&] { return p.Placed({"short", "long"}, "member1") == 2; }));
+  p.TaintMember1();
+  plane.StopDaemon();
+  plane.StartDaemon();
+  CHECK(plane.Eventually([&] { return p.Placed({"short"}, "member2") == 1; }));
+  const auto cluster = plane.Get("host", kCluster, {"", "member1"});
+  const auto added =
+      kube::ParseTime(cluster->Get({"spec", "taints"}).At(0)["timeAdded"].AsString());
+  REQUIRE(added.ok());
+  CHECK(absl::Now() >= *added + absl::Seconds(3));
+  CHECK(p.Placed({"long"}, "member1") == 1);
+}
+
+TEST_CASE("Evictions follow the rate, and a restart goes on with those that are left") {
+  Plane p({"--resource-eviction-rate=0"});  // Each of the three workers evicts one binding.
+  ControlPlane& plane = p.plane;
+  const std::vector<std::string> names = {"a", "b", "c", "d", "e"};
+  for (const std::string& name : names) p.Apply(ConfigMapNamed(name));
+  p.Propagate("all", ConfigMapNamed("a"), PolicyOf(kAllOfThem, kOneOfBoth));
+  REQUIRE(plane.Eventually([&] { return p.Placed(names, "member1") == 5; }));
+  p.TaintMember1();
+  REQUIRE(plane.Eventually([&] { return p.Placed(names, "member2") == 3; }));
+  CHECK(plane.Always([&] { return p.Placed(names, "member1") == 2; }));
+  plane.StopDaemon();
+  plane.StartDaemon();
+  CHECK(plane.Eventually([&] { return p.Placed(names, "member2") == 5; }));
+}
+
+TEST_CASE(
+    "A cluster that is unjoined while its workloads are evicted and others come leaves nothing",
+    "[sandbox]") {
+  Plane p({"--resource-eviction-rate=0"});
+  ControlPlane& plane = p.plane;
+  std::vector<std::string> names;
+  const auto add = [&] {
+    names.push_back(absl::StrCat("c", names.size()));
+    p.Apply(ConfigMapNamed(names.back()));
+  };
+  for (int i = 0; i < 5; ++i) add();
+  p.Propagate("all", ConfigMapNamed("c0"),
+              PolicyOf(kAllOfThem, "\n    clusterAffinity: {clusterNames: [member1, member2]}\n"));
+  REQUIRE(plane.Eventually([&] { return p.Placed(names, "member1") == 5; }));
+  p.TaintMember1();
+  add();
+  REQUIRE(plane.Eventually([&] {
+    return p.Placed({"c0", "c1", "c2", "c3", "c4"}, "member1") < 5;
+  }));
+  Leave(plane, "member1");
+  for (int i = 0; i < 5; ++i) add();
+  CHECK(plane.Eventually([&] { return !plane.Exists("host", kCluster, {"", "member1"}); }));
+  CHECK(p.Placed(names, "member1") == 0);
+  CHECK_FALSE(plane.Exists("host", kNamespace, {"", api::ExecutionNamespace("member1")}));
+  CHECK(plane.Eventually([&] {
+    for (const std::string& name : names) {
+      if (!plane.Exists("member2", kConfigMap, {p.ns, name})) return false;
+      if (plane.Exists("member1", kConfigMap, {p.ns, name})) return false;
+    }
+    return true;
+  }));
+}
+
+}  // namespace tests
