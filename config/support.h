@@ -54,23 +54,6 @@ struct KindSupport {
   absl::string_view note = "";
 };
 
-// A field that asks for something which this program does not do yet.
-struct FieldSupport {
-  // kNotYet: it has no effect. kPartly: the note says what is missing.
-  State state = State::kNotYet;
-  std::vector<absl::string_view> kinds;  // Kinds of Karmada's API groups.
-  // "[]" stands for the items of a list; a path that ends in it is there if the list has items.
-  std::vector<absl::string_view> path;
-  absl::string_view value;  // The value that asks for it; "" stands for any value but null.
-  absl::string_view note;   // The consequence.
-
-  // Returns a name such as "spec.propagateDeps: true".
-  std::string Name() const;
-  // Returns "spec.propagateDeps: true has no effect yet: <note>", or "... has only a part of its
-  // effect yet: <note>".
-  std::string Sentence() const;
-};
-
 // Returns the word for the state in docs/support.md.
 absl::string_view StateText(State state);
 
@@ -80,10 +63,6 @@ absl::Span<const ControllerSupport> Controllers();
 absl::Span<const Support> LoopsWithoutSwitch();
 // Returns all resources of Karmada's API groups.
 absl::Span<const KindSupport> Kinds();
-// Returns all fields that lack some or all of their effect, sorted by kind.
-const std::vector<FieldSupport>& FieldsWithoutEffect();
-// Returns the fields without effect that `object`, a whole object of Karmada's API groups, sets.
-std::vector<const FieldSupport*> FieldsWithoutEffectOf(const json::Value& object);
 // Returns all gates, in the order of --help.
 std::vector<Support> GateSupport();
 // Returns all flags, sorted by name.

@@ -1,10 +1,8 @@
-// How it works. Two sorts of objects ask for something that this program does not do: those of a
-// kind without effect (a FederatedResourceQuota), and those with a field without effect (a policy
-// with spec.failover). Both tables are in config/support.h. The kinds of the second sort are cached
-// anyway; those of the first are watched only for this purpose, once they are served. Handlers
-// ignore the objects of the first list, because those were there before and a restart must write
-// nothing; the log counts them. A kind that comes to be served later has no first list in that
-// sense: its objects are new.
+// How it works. Objects of some kinds ask for something that this program does not do, such as a
+// FederatedResourceQuota; the table is in config/support.h. Such kinds are watched only for this
+// purpose, once they are served. Handlers ignore the objects of the first list, because those were
+// there before and a restart must write nothing; the log names their kinds. A kind that comes to be
+// served later has no first list in that sense: its objects are new.
 #include "cmd/controller-manager/missing_features.h"
 
 #include <map>
@@ -23,18 +21,6 @@
 
 namespace cmd {
 namespace {
-
-// Returns the kinds of config::FieldsWithoutEffect() that users write: their objects get events.
-std::vector<const kube::Resource*> KindsOfUsers() {
-  return {&api::PropagationPolicies(), &api::ClusterPropagationPolicies(), &api::Clusters()};
-}
-
-// Returns all kinds of that table. Programs write bindings, at every edit of a template.
-std::vector<const kube::Resource*> KindsWithFields() {
-  std::vector<const kube::Resource*> kinds = KindsOfUsers();
-  kinds.insert(kinds.end(), {&api::ResourceBindings(), &api::ClusterResourceBindings()});
-  return kinds;
-}
 
 kube::Gvk GvkOf(const config::KindSupport& kind) {
   return {std::string(kind.group), std::string(kind.version), std::string(kind.kind)};
@@ -58,13 +44,6 @@ bool HasObjects(kube::Client& client, const config::KindSupport& kind,
   return list.ok() && !list->Get({"items"}).empty();
 }
 
-std::string SentencesAbout(const kube::Object& object) {
-  return absl::StrJoin(config::FieldsWithoutEffectOf(object.root()), "; ",
-                       [](std::string* out, const config::FieldSupport* field) {
-                         absl::StrAppend(out, field->Sentence());
-                       });
-}
-
 }  // namespace
 
 MissingFeatures::MissingFeatures(kube::Manager& manager, kube::WatchedKinds& kinds)
@@ -73,15 +52,7 @@ MissingFeatures::MissingFeatures(kube::Manager& manager, kube::WatchedKinds& kin
       subscription_(kinds.Subscribe(*this)) {}
 
 absl::Status MissingFeatures::Run(const base::StopToken& stop) {
-  for (const kube::Resource* resource : KindsOfUsers()) {
-    handlers_.emplace_back(manager_.cluster().informers().Get(*resource),
-                           HandlerOf(false, [this](const kube::Object& object) {
-                             const std::string sentences = SentencesAbout(object);
-                             if (!sentences.empty()) Report(object, sentences);
-                           }));
-  }
   WarnOfKinds(stop);
-  for (const kube::Resource* resource : KindsWithFields()) WarnOfFields(*resource, stop);
   return absl::OkStatus();
 }
 
@@ -137,34 +108,6 @@ void MissingFeatures::WarnOfKinds(const base::StopToken& stop) {
   if (found.empty()) return;
   base::LogWarning("the control plane has objects of features that this program does not have yet",
                    {{"kinds", absl::StrJoin(found, ", ")}, {"see", "docs/support.md"}});
-}
-
-bool MissingFeatures::Await(const kube::Resource& resource, const base::StopToken& stop) {
-  const base::SteadyTime deadline =
-      manager_.clock().SteadyNow() + manager_.options().cache_sync_timeout;
-  return manager_.cluster().informers().Get(resource)->WaitForSync(deadline, stop).ok();
-}
-
-void MissingFeatures::WarnOfFields(const kube::Resource& resource, const base::StopToken& stop) {
-  if (!Await(resource, stop)) return;
-  struct Use {
-    int objects = 0;
-    std::string first;
-  };
-  std::map<const config::FieldSupport*, Use> uses;
-  for (const kube::ObjectPtr& object : manager_.cluster().List(resource)) {
-    for (const config::FieldSupport* field : config::FieldsWithoutEffectOf(object->root())) {
-      Use& use = uses[field];
-      if (++use.objects == 1) use.first = object->key().ToString();
-    }
-  }
-  for (const auto& [field, use] : uses) {
-    base::LogWarning("objects ask for what this program does not do yet",
-                     {{"kind", resource.gvk.kind},
-                      {"what", field->Sentence()},
-                      {"objects", use.objects},
-                      {"one of them", use.first}});
-  }
 }
 
 }  // namespace cmd

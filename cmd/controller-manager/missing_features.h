@@ -6,20 +6,17 @@
 #include <functional>
 #include <set>
 #include <string>
-#include <vector>
 
 #include "absl/status/status.h"
 #include "kube/runtime/event_recorder.h"
-#include "kube/runtime/handler_registration.h"
 #include "kube/runtime/manager.h"
 #include "kube/runtime/watched_kinds.h"
 
 namespace cmd {
 
-// The objects that exist at the start are counted in the log: one line for all kinds marked "not
-// yet" in config/support.h, one for each kind and field without effect. Later an object that is
-// created or changed gets a warning event and a line of its own, also after Run has ended; bindings
-// do not, because programs write them. Objects that cannot be read are ignored.
+// At the start one line in the log names all kinds marked "not yet" in config/support.h of which
+// there are objects. Later an object of such a kind that is created or changed gets a warning event
+// and a line of its own, also after Run has ended. Objects that cannot be read are ignored.
 class MissingFeatures : public kube::Runnable, kube::KindSubscriber {
  public:
   // REQUIRES: `manager` and `kinds` outlive this object.
@@ -33,9 +30,6 @@ class MissingFeatures : public kube::Runnable, kube::KindSubscriber {
 
  private:
   void WarnOfKinds(const base::StopToken& stop);
-  void WarnOfFields(const kube::Resource& resource, const base::StopToken& stop);
-  // Waits for the first list; returns false when it does not come in time.
-  bool Await(const kube::Resource& resource, const base::StopToken& stop);
   // Returns a handler that calls `report` for objects that are created or changed, and with
   // `from_start` also for those of the first list.
   kube::EventHandler HandlerOf(bool from_start, std::function<void(const kube::Object&)> report);
@@ -47,7 +41,6 @@ class MissingFeatures : public kube::Runnable, kube::KindSubscriber {
   std::set<kube::Gvk> watched_;
   std::set<kube::Gvk> at_start_;  // The kinds that were served before this process began to work.
   kube::WatchedKinds::Subscription subscription_;
-  std::vector<kube::HandlerRegistration> handlers_;
 };
 
 }  // namespace cmd

@@ -201,10 +201,6 @@ std::map<std::string, std::string> Tables() {
   for (const auto& k : config::Kinds()) {
     tables["kinds"] += Row(absl::StrCat(k.resource, ".", k.group), k.state, k.note);
   }
-  for (const auto& f : config::FieldsWithoutEffect()) {
-    tables["fields"] += absl::StrCat("| `", f.Name(), "` of ", absl::StrJoin(f.kinds, ", "), " | ",
-                                     config::StateText(f.state), " | ", f.note, " |\n");
-  }
   for (const auto& g : config::GateSupport()) {
     tables["gates"] += Row(g.name, g.state, Note(g.state, g.note));
   }
