@@ -81,7 +81,7 @@ struct Fixture : tests::MembersFixture {
     }
     return detector::MergeBinding<Scope>(
         binding,
-        detector::BuildBinding<Scope>(object, policy, demand, HintsOf(binding, object, policy)));
+        detector::BuildBinding<Scope>(object, policy, demand, Hints(binding, object, policy)));
   }
   // Compares one binding of the state, and returns whether that was possible: a policy has claimed
   // it, which is there like the template.
