@@ -166,7 +166,33 @@ bool ClusterReconciler::IsStillScheduled(absl::string_view cluster) const {
   return false;
 }
 
+namespace {
+
+// Returns a function that returns those clusters which a binding has left and which are being
+// unjoined: the binding may be the last one that they waited for.
+kube::UpdateMapFn UnjoinedThatItLeft(std::shared_ptr<kube::Informer> clusters) {
+  return [clusters = std::move(clusters)](const kube::Object& before, const kube::Object& after) {
+    std::vector<kube::Request> requests;
+    if (before.spec()["clusters"] == after.spec()["clusters"]) return requests;
+    for (const std::string& name : loops::BindingsByCluster()(before)) {
+      const kube::ObjectPtr cluster = clusters->store().Find({"", name});
+      if (cluster != nullptr && cluster->IsDeleting()) requests.push_back({.key = cluster->key()});
+    }
+    return requests;
+  };
+}
+
+kube::Enqueue WhenBindingsLeave(const std::shared_ptr<kube::Informer>& clusters) {
+  const kube::UpdateMapFn left = UnjoinedThatItLeft(clusters);
+  return {.when = {.add = kube::Never},
+          .map = [left](const kube::Object& binding) { return left(binding, kube::Object()); },
+          .map_update = left};
+}
+
+}  // namespace
+
 absl::Status RegisterCluster(const loops::Context& context, int workers) {
+  const std::shared_ptr<kube::Informer> clusters = context.InformerOf(api::Clusters());
   const kube::MapFn cluster_of = [](const kube::Object& ns) {
     std::vector<kube::Request> requests;
     const absl::StatusOr<std::string> cluster = api::ClusterOfExecutionNamespace(ns.name());
@@ -178,6 +204,8 @@ absl::Status RegisterCluster(const loops::Context& context, int workers) {
       // When an execution namespace is gone, the unjoin can go on.
       .Watches(api::Namespaces(),
                {.when = {.add = kube::Never, .update = kube::NeverUpdate}, .map = cluster_of})
+      .Watches(api::ResourceBindings(), WhenBindingsLeave(clusters))
+      .Watches(api::ClusterResourceBindings(), WhenBindingsLeave(clusters))
       .Reads(api::Works())
       .Reads(api::ResourceBindings(), loops::kBindingsByCluster, loops::BindingsByCluster())
       .Reads(api::ClusterResourceBindings(), loops::kBindingsByCluster, loops::BindingsByCluster())

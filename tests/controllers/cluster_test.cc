@@ -172,6 +172,30 @@ TEST_CASE_METHOD(Fixture, "an unjoined cluster waits for its namespace and its b
   CHECK_FALSE(Stored().HasFinalizer(api::kClusterFinalizer));
 }
 
+TEST_CASE_METHOD(Fixture, "an unjoin goes on when the last binding has left, or is gone") {
+  const bool deleted = GENERATE(false, true);
+  kube::Object binding = kube::Object::Make(api::ResourceBindings().gvk, {"ns", "b"});
+  binding.Set({"spec", "clusters"}, Json(R"([{"name": "m1"}, {"name": "m2"}])"));
+  PutCached(api::ResourceBindings(), binding);
+  PutCached(api::Clusters(), Deleting());
+  Start();
+  // The clock does not move, so the look every ten seconds does not come.
+  REQUIRE(tests::Eventually([&] {
+    return registry
+               .GetCounter("controller_runtime_reconcile_total", "",
+                           {{"controller", "cluster-controller"}, {"result", "requeue_after"}})
+               .Value() > 0;
+  }));
+  CHECK(Stored().HasFinalizer(api::kClusterFinalizer));
+  if (deleted) {
+    server->Erase(api::ResourceBindings(), binding.key());
+  } else {
+    binding.Set({"spec", "clusters"}, Json(R"([{"name": "m2"}])"));
+    server->Put(api::ResourceBindings(), binding);
+  }
+  CHECK(tests::Eventually([&] { return !Stored().HasFinalizer(api::kClusterFinalizer); }));
+}
+
 TEST_CASE_METHOD(Fixture, "Works of a pull cluster that cannot answer are let go, others are not") {
   const bool ready = GENERATE(true, false);
   kube::Object work = kube::Object::Make(api::Works().gvk, {"karmada-es-m1", "w"});
