@@ -16,9 +16,14 @@
 #include "api/resources.h"
 #include "base/status.h"
 #include "interpreter/interpreter.h"
+#include "kube/client/errors.h"
 
 namespace works {
 namespace {
+
+// etcd's default for --max-request-bytes, to which a Work adds what the server records with it.
+constexpr size_t kEtcdBytes = 1536 << 10;
+constexpr size_t kSuspiciousBytes = 1 << 20;
 
 std::string JoinedNames(const json::Value& map, std::vector<std::string> extra) {
   std::vector<std::string> names = std::move(extra);
@@ -75,6 +80,30 @@ void MergeMetadata(kube::Object& work, const WorkTemplate& wanted) {
   work.AddFinalizer(api::kExecutionFinalizer);
 }
 
+// Returns the names of the override policies that were applied to the Work's manifest.
+std::string OverridePoliciesOf(const kube::Object& work) {
+  std::vector<std::string> names;
+  for (const char* annotation :
+       {api::kAppliedClusterOverridesAnnotation, api::kAppliedOverridesAnnotation}) {
+    const absl::StatusOr<json::Value> applied = json::Parse(work.Annotation(annotation));
+    if (!applied.ok()) continue;
+    for (const json::Value& item : applied->items()) names.push_back(item["policyName"].ToString());
+  }
+  return names.empty() ? "none" : absl::StrJoin(names, ",");
+}
+
+// Says so when a Work that could not be written may be too large for the server's storage.
+absl::Status ExplainedBySize(const kube::Object& work, const absl::Status& written) {
+  if (written.ok() || kube::IsNoOutcome(written)) return written;
+  const size_t bytes = json::Write(work.root()).size();
+  if (bytes < kSuspiciousBytes) return written;
+  const kube::Object manifest(work.Get({"spec", "workload", "manifests"}).At(0));
+  return base::Annotate(written, manifest.Describe(), " with its overrides (of ",
+                        OverridePoliciesOf(work), ") makes a Work of ", bytes,
+                        " bytes, and etcd stores ", kEtcdBytes,
+                        " by default; make it or what the overrides add smaller");
+}
+
 }  // namespace
 
 kube::Object NewWork(const WorkTemplate& wanted) {
@@ -98,7 +127,8 @@ absl::StatusOr<WorkWriter::Result> WorkWriter::CreateOrUpdate(const WorkTemplate
                                                               const base::StopToken& stop) {
   const kube::ObjectPtr existing = client_.Find(api::Works(), wanted.key);
   if (existing == nullptr) {
-    RETURN_IF_ERROR(client_.Create(api::Works(), NewWork(wanted), stop).status());
+    const kube::Object work = NewWork(wanted);
+    RETURN_IF_ERROR(ExplainedBySize(work, client_.Create(api::Works(), work, stop).status()));
     return Result{.written = true};
   }
   if (existing->IsDeleting()) {
@@ -109,10 +139,11 @@ absl::StatusOr<WorkWriter::Result> WorkWriter::CreateOrUpdate(const WorkTemplate
   // precondition is needed.
   kube::UpdateOptions options;
   options.precondition = kube::UpdateOptions::Precondition::kNever;
-  ASSIGN_OR_RETURN(
-      const kube::ObjectPtr now,
-      client_.Update(api::Works(), existing, MergedWork(wanted, *existing), options, stop));
-  return Result{.written = now != existing};
+  const kube::Object work = MergedWork(wanted, *existing);
+  const absl::StatusOr<kube::ObjectPtr> now =
+      client_.Update(api::Works(), existing, work, options, stop);
+  RETURN_IF_ERROR(ExplainedBySize(work, now.status()));
+  return Result{.written = *now != existing};
 }
 
 }  // namespace works

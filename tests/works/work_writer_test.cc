@@ -194,6 +194,20 @@ TEST_CASE_METHOD(Fixture, "a Work on its way out is left alone, with an error th
   CHECK(Writes() == 0);
 }
 
+TEST_CASE_METHOD(Fixture,
+                 "a Work too large for etcd is reported with its object and its policies") {
+  works::WorkTemplate wanted = Template();
+  wanted.manifest.Set({"metadata", "annotations", "large"}, std::string(1600000, 'x'));
+  wanted.annotations.Set(api::kAppliedOverridesAnnotation,
+                         R"([{"policyName": "grow", "overriders": {}}])");
+  server->FailNext("POST", 500, "InternalError");
+  const absl::Status failed = writer.CreateOrUpdate(wanted, {}).status();
+  INFO(failed.message().substr(0, 400));
+  CHECK(absl::StartsWith(failed.message(),
+                         "Deployment ns/web with its overrides (of grow) makes a Work of 160"));
+  CHECK(absl::StrContains(failed.message(), "etcd stores 1572864 by default"));
+}
+
 TEST_CASE_METHOD(Fixture, "errors of the server are handed on") {
   server->FailNext("POST", 403, "Forbidden");
   CHECK(absl::IsPermissionDenied(writer.CreateOrUpdate(Template(), {}).status()));
