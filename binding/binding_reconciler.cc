@@ -28,8 +28,10 @@
 #include "kube/client/errors.h"
 #include "kube/runtime/controller.h"
 #include "kube/runtime/events.h"
+#include "kube/runtime/handler_registration.h"
 #include "kube/runtime/sync_timer.h"
 #include "overrides/triggers.h"
+#include "works/related.h"
 #include "works/rule_requeue.h"
 
 namespace binding {
@@ -244,9 +246,12 @@ absl::StatusOr<bool> BindingReconciler<Scope>::EnsureWork(const api::BindingView
   if (injects_state_) InjectPreservedState(binding, target.name, with_state);
   works::WorkTemplate work = WorkFor<Scope>(with_state, binding, target.name);
   overrides::AddAnnotations(overridden.annotations, work.annotations);
-  ASSIGN_OR_RETURN(const works::WorkWriter::Result result, writer_.CreateOrUpdate(work, stop));
-  if (result.written) overrider_.ReportApplied(overridden, manifest, target.name);
-  return result.written;
+  const absl::StatusOr<works::WorkWriter::Result> result = writer_.CreateOrUpdate(work, stop);
+  if (!result.ok()) {
+    return works::ExplainedByCluster(manager_.cluster(), target.name, result.status());
+  }
+  if (result->written) overrider_.ReportApplied(overridden, manifest, target.name);
+  return result->written;
 }
 
 template <class Scope>
@@ -277,6 +282,25 @@ kube::MapFn BindingThatLostWork(kube::Manager& manager) {
   };
 }
 
+// Queues the bindings to a cluster whose execution namespace is made: the Works of one that joins
+// late, or whose namespace somebody had deleted, are waited for.
+template <class Scope>
+kube::EventHandler OnExecutionNamespace(const loops::Context& context, kube::WorkQueue& queue) {
+  kube::EventHandler made;
+  made.on_add = [&queue, &manager = context.manager,
+                 bindings = context.InformerOf(Scope::Bindings())](const kube::ObjectPtr& ns,
+                                                                   bool initial) {
+    const absl::StatusOr<std::string> cluster = api::ClusterOfExecutionNamespace(ns->name());
+    if (initial || !cluster.ok() || !manager.IsLeader()) return;
+    for (const kube::ObjectPtr& binding : bindings->store().List()) {
+      if (api::BindingView(*binding).ExpectedClusters().contains(*cluster)) {
+        queue.Add({.key = binding->key()});
+      }
+    }
+  };
+  return made;
+}
+
 }  // namespace
 
 template <class Scope>
@@ -290,6 +314,7 @@ absl::Status RegisterBinding(const loops::Context& context, int workers) {
           .Reads(api::Works(), Scope::kIdLabel, kube::IndexByLabel(Scope::kIdLabel))
           .Reads(api::ClusterOverridePolicies())
           .Reads(api::Clusters())
+          .Reads(api::Namespaces())
           .Build(std::make_unique<BindingReconciler<Scope>>(
               context.manager, context.interpreter,
               context.options.gates.Enabled(config::Gate::kStatefulFailoverInjection)));
@@ -299,6 +324,9 @@ absl::Status RegisterBinding(const loops::Context& context, int workers) {
                                                 interpreter::Operation::kPrune}});
   context.rechecks.Subscribe(Scope::Bindings(), controller.queue());
   overrides::QueueBindings(context.manager, Scope::Bindings(), controller);
+  controller.Keep(std::make_shared<kube::HandlerRegistration>(
+      context.InformerOf(api::Namespaces()),
+      OnExecutionNamespace<Scope>(context, controller.queue())));
   return absl::OkStatus();
 }
 

@@ -1,5 +1,6 @@
 #include "works/related.h"
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -8,6 +9,8 @@
 #include "api/names.h"
 #include "api/resources.h"
 #include "api/work.h"
+#include "base/status.h"
+#include "kube/client/errors.h"
 
 namespace works {
 
@@ -21,12 +24,52 @@ bool TakesWorks(kube::ClusterClient& control_plane, const kube::Object& cluster)
   return control_plane.Find(api::Namespaces(), ns) != nullptr;
 }
 
+absl::Status ExplainedByCluster(kube::ClusterClient& control_plane, const std::string& cluster,
+                                const absl::Status& written) {
+  if (written.ok() || kube::IsNoOutcome(written)) return written;
+  const kube::ObjectPtr object = control_plane.Find(api::Clusters(), {"", cluster});
+  if (object == nullptr) {
+    return base::Annotate(written,
+                          "there is no such cluster; join it, or take it out of the placement");
+  }
+  if (object->IsDeleting()) {
+    return base::Annotate(written,
+                          "the cluster is being removed; the scheduler takes it out of the "
+                          "binding's spec.clusters");
+  }
+  const std::string ns = api::ExecutionNamespace(cluster);
+  const kube::ObjectPtr space = control_plane.Find(api::Namespaces(), {"", ns});
+  if (space != nullptr && !space->IsDeleting()) return written;
+  return base::Annotate(written, "the cluster's execution namespace ", ns,
+                        space == nullptr ? " is not there" : " is being deleted",
+                        "; the Work follows once the cluster controller has made it");
+}
+
 kube::MapFn WorksOf(std::shared_ptr<kube::Informer> works) {
   return [works = std::move(works)](const kube::Object& cluster) {
     std::vector<kube::Request> requests;
     for (const kube::ObjectPtr& work :
          works->store().List(api::ExecutionNamespace(cluster.name()), {})) {
       requests.push_back({.key = work->key()});
+    }
+    return requests;
+  };
+}
+
+kube::UpdateMapFn WorksOfNewKinds(std::shared_ptr<kube::Informer> works) {
+  return [works = std::move(works)](const kube::Object& before, const kube::Object& after) {
+    std::vector<kube::Request> requests;
+    const api::ClusterView old(before), now(after);
+    const auto is_new = [&](const json::Value& manifest) {
+      const kube::Gvk gvk = kube::Object(manifest).gvk();
+      return now.HasApi(gvk) && !old.HasApi(gvk);
+    };
+    for (const kube::ObjectPtr& work :
+         works->store().List(api::ExecutionNamespace(after.name()), {})) {
+      const absl::Span<const json::Value> manifests = api::WorkView(*work).Manifests();
+      if (std::any_of(manifests.begin(), manifests.end(), is_new)) {
+        requests.push_back({.key = work->key()});
+      }
     }
     return requests;
   };

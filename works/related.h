@@ -4,7 +4,9 @@
 #define WORKS_RELATED_H_
 
 #include <memory>
+#include <string>
 
+#include "absl/status/status.h"
 #include "kube/cache/cluster_client.h"
 #include "kube/cache/informer.h"
 #include "kube/meta/object.h"
@@ -23,9 +25,19 @@ bool BecameReady(const kube::Object& before, const kube::Object& after);
 // REQUIRES: the caller reads Namespaces.
 bool TakesWorks(kube::ClusterClient& control_plane, const kube::Object& cluster);
 
+// Returns `written`, the failure to write a Work for the cluster, with what is wrong with the
+// cluster if anything is: it does not exist, is being removed, or its execution namespace is not
+// there. REQUIRES: the caller reads Clusters and Namespaces.
+absl::Status ExplainedByCluster(kube::ClusterClient& control_plane, const std::string& cluster,
+                                const absl::Status& written);
+
 // Maps a Cluster to requests for all Works in its execution namespace. `works` is the informer of
 // Works.
 kube::MapFn WorksOf(std::shared_ptr<kube::Informer> works);
+
+// Maps an update of a Cluster to requests for those of its Works that have a manifest of a kind
+// which status.apiEnablements did not list before.
+kube::UpdateMapFn WorksOfNewKinds(std::shared_ptr<kube::Informer> works);
 
 // Queues the Works of each member that is connected again: its informers are new, and events
 // between the two connections were missed. `works` is the informer of Works. REQUIRES: the queue
