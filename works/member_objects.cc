@@ -57,6 +57,25 @@ void RetainMap(const kube::Object& observed, absl::string_view map, absl::string
   }
 }
 
+// Copies into `object` what only the member writes in an object's metadata. A Retain hook sees
+// these fields, as upstream's do.
+void KeepFieldsOfMember(const kube::Object& observed, kube::Object& object) {
+  for (const absl::string_view field : {"resourceVersion", "finalizers", "ownerReferences"}) {
+    const json::Value& value = observed.metadata()[field];
+    if (!value.is_null()) object.Set({"metadata", field}, value);
+  }
+}
+
+// An error that says what to do when the member does not serve the kind of the manifest.
+absl::Status Explained(const std::string& cluster, const kube::Object& manifest,
+                       const absl::Status& failed) {
+  if (!kube::IsNoSuchKind(failed)) return failed;
+  return base::Annotate(failed, "cluster ", cluster, " does not serve ", manifest.kind(), " in ",
+                        manifest.api_version(),
+                        "; apply or propagate its CustomResourceDefinition there, and ",
+                        manifest.key().ToString(), " follows");
+}
+
 }  // namespace
 
 MemberObjects::MemberObjects(Deps deps) : deps_(deps), refusals_(deps.clock) {}
@@ -93,6 +112,10 @@ absl::StatusOr<kube::ObjectPtr> MemberObjects::Find(const std::string& cluster,
   ASSIGN_OR_RETURN(const kube::Resource resource, ResourceOf(*member, manifest.gvk(), stop));
   const std::shared_ptr<kube::Informer> informer = member->client().informers().Get(resource);
   if (!informer->HasSynced()) {
+    // The kind may be served meanwhile; the informer looks again in half a minute only.
+    if (kube::IsNoSuchKind(informer->last_error())) {
+      return FindAtServer(*member, resource, manifest.key(), stop);
+    }
     // An informer that already failed will not sync soon: fail at once, so that the queue backs off
     // instead of a worker waiting.
     RETURN_IF_ERROR(base::Annotate(informer->last_error(), "listing ",
@@ -100,6 +123,17 @@ absl::StatusOr<kube::ObjectPtr> MemberObjects::Find(const std::string& cluster,
     RETURN_IF_ERROR(informer->WaitForSync(deps_.clock.SteadyNow() + kSyncWait, stop));
   }
   return informer->store().Find(manifest.key());
+}
+
+absl::StatusOr<kube::ObjectPtr> MemberObjects::FindAtServer(kube::MemberCluster& member,
+                                                            const kube::Resource& resource,
+                                                            const kube::ObjectKey& key,
+                                                            const base::StopToken& stop) {
+  absl::StatusOr<kube::Object> found = member.client().raw().Get(resource, key, stop);
+  if (kube::IsGone(found.status())) return nullptr;
+  RETURN_IF_ERROR(found.status());
+  if (!IsManaged(*found)) return nullptr;
+  return kube::Share(*std::move(found));
 }
 
 absl::StatusOr<kube::ObjectPtr> MemberObjects::FindOfServedKind(const std::string& cluster,
@@ -115,13 +149,15 @@ absl::StatusOr<kube::ObjectPtr> MemberObjects::FindOfServedKind(const std::strin
 absl::StatusOr<ApplyResult> MemberObjects::Apply(const std::string& cluster,
                                                  const kube::Object& manifest,
                                                  const base::StopToken& stop) {
-  ASSIGN_OR_RETURN(const kube::ObjectPtr observed, Find(cluster, manifest, stop));
-  if (observed != nullptr) return Update(cluster, manifest, observed, stop);
-  absl::StatusOr<ApplyResult> result = CreateOrAdopt(cluster, manifest, stop);
+  const absl::StatusOr<kube::ObjectPtr> observed = Find(cluster, manifest, stop);
+  if (!observed.ok()) return Explained(cluster, manifest, observed.status());
+  if (*observed != nullptr) return Update(cluster, manifest, *observed, stop);
+  const absl::StatusOr<ApplyResult> result = CreateOrAdopt(cluster, manifest, stop);
   // Update has already counted an object that was taken over.
   if (result.ok() && *result != ApplyResult::kCreated) return result;
   Count("create_resource_to_cluster", cluster, manifest,
         {{"recreate", "false"}, Result(result.ok())});
+  if (!result.ok()) return Explained(cluster, manifest, result.status());
   return result;
 }
 
@@ -145,11 +181,13 @@ absl::StatusOr<ApplyResult> MemberObjects::CreateOrAdopt(const std::string& clus
 absl::StatusOr<ApplyResult> MemberObjects::Recreate(const std::string& cluster,
                                                     const kube::Object& manifest,
                                                     const base::StopToken& stop) {
-  ASSIGN_OR_RETURN(const kube::ObjectPtr observed, Find(cluster, manifest, stop));
-  if (observed != nullptr) return ApplyResult::kNone;
-  absl::StatusOr<ApplyResult> created = CreateOrAdopt(cluster, manifest, stop);
+  const absl::StatusOr<kube::ObjectPtr> observed = Find(cluster, manifest, stop);
+  if (!observed.ok()) return Explained(cluster, manifest, observed.status());
+  if (*observed != nullptr) return ApplyResult::kNone;
+  const absl::StatusOr<ApplyResult> created = CreateOrAdopt(cluster, manifest, stop);
   Count("create_resource_to_cluster", cluster, manifest,
         {{"recreate", "true"}, Result(created.ok())});
+  if (!created.ok()) return Explained(cluster, manifest, created.status());
   return created;
 }
 
@@ -178,6 +216,7 @@ absl::StatusOr<ApplyResult> MemberObjects::SendUpdate(const std::string& cluster
   // Fields that the cluster itself assigned are not compared.
   kube::Object comparable = *observed;
   interpreter::Prune(comparable);
+  KeepFieldsOfMember(*observed, comparable);
   const json::Value patch = kube::DiffMergePatch(comparable.root(), desired.root());
   const Refusals::Object object{cluster, observed->gvk(), observed->key()};
   RETURN_IF_ERROR(refusals_.Check(object, patch));
@@ -201,6 +240,7 @@ absl::StatusOr<ApplyResult> MemberObjects::SendUpdate(const std::string& cluster
 absl::StatusOr<kube::Object> MemberObjects::Retained(const kube::Object& manifest,
                                                      const kube::Object& observed) const {
   kube::Object desired = manifest;
+  KeepFieldsOfMember(observed, desired);
   RetainMap(observed, "annotations", api::kManagedAnnotationsAnnotation, desired);
   RetainMap(observed, "labels", api::kManagedLabelsAnnotation, desired);
   if (!deps_.interpreter.HookEnabled(desired.gvk(), interpreter::Operation::kRetain))

@@ -62,7 +62,8 @@ class MemberObjects {
   // to vanish.
   absl::Status Delete(const std::string& cluster, const kube::Object& manifest,
                       const base::StopToken& stop);
-  // Returns nullptr when the object is not there or not labelled as Karmada's.
+  // Returns nullptr when the object is not there or not labelled as Karmada's; an error for which
+  // IsNoSuchKind holds when the member does not serve the kind.
   absl::StatusOr<kube::ObjectPtr> Find(const std::string& cluster, const kube::Object& manifest,
                                        const base::StopToken& stop);
 
@@ -87,6 +88,12 @@ class MemberObjects {
   // serves it.
   absl::StatusOr<kube::Resource> ResourceOf(kube::MemberCluster& member, const kube::Gvk& gvk,
                                             const base::StopToken& stop);
+  // As Find, but asks the server. REQUIRES: the member serves the resource, else IsNoSuchKind
+  // holds.
+  static absl::StatusOr<kube::ObjectPtr> FindAtServer(kube::MemberCluster& member,
+                                                      const kube::Resource& resource,
+                                                      const kube::ObjectKey& key,
+                                                      const base::StopToken& stop);
   // Returns whether the member's own discovery says that it does not serve the kind.
   bool IsKindGone(const std::string& cluster, const kube::Gvk& gvk, const base::StopToken& stop);
   absl::StatusOr<ApplyResult> CreateOrAdopt(const std::string& cluster,

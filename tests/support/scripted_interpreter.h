@@ -28,6 +28,8 @@ class ScriptedInterpreter : public interpreter::Interpreter {
   absl::StatusOr<bool> healthy = true;
   kube::Object revised;  // The result of ReviseReplica; empty: the object itself.
   absl::StatusOr<json::Value> aggregated = json::Value();  // The status set by AggregateStatus.
+  // Called by Retain, if set; otherwise Retain returns the first argument.
+  std::function<kube::Object(const kube::Object& desired, const kube::Object& observed)> retain;
   mutable interpreter::RuleChanges changes;
   std::function<void()> before_replicas;  // Called by GetReplicas, if set.
 
@@ -58,8 +60,8 @@ class ScriptedInterpreter : public interpreter::Interpreter {
     return revised.empty() ? object : revised;
   }
   absl::StatusOr<kube::Object> Retain(const kube::Object& desired,
-                                      const kube::Object&) const override {
-    return desired;
+                                      const kube::Object& observed) const override {
+    return retain ? retain(desired, observed) : desired;
   }
   absl::StatusOr<kube::Object> AggregateStatus(const kube::Object& object,
                                                const json::Value&) const override {

@@ -6,7 +6,9 @@
 #include <vector>
 
 #include "absl/strings/match.h"
+#include "kube/client/errors.h"
 #include "tests/support/members_fixture.h"
+#include "tests/support/scripted_interpreter.h"
 
 namespace {
 
@@ -123,6 +125,54 @@ TEST_CASE_METHOD(Fixture, "fields that a member assigns to its Service are retai
   CHECK(Apply(manifest) == ApplyResult::kNone);
   CHECK(Held(kServices).spec()["clusterIP"].AsString() == "10.0.0.7");
   CHECK(Held(kServices).status() == assigned.status());
+}
+
+// The order of upstream's objectwatcher: first what the member owns in the metadata, then the hook.
+TEST_CASE_METHOD(Fixture,
+                 "a Retain hook sees the finalizers and owners that the member's object has") {
+  tests::ScriptedInterpreter scripted;
+  scripted.Enable(interpreter::Operation::kRetain);
+  scripted.retain = [](const kube::Object& desired, const kube::Object& observed) {
+    CHECK(desired.resource_version() == observed.resource_version());
+    CHECK(desired.metadata()["ownerReferences"] == observed.metadata()["ownerReferences"]);
+    CHECK(desired.Label("theirs") == "x");
+    kube::Object after = desired;
+    after.RemoveFinalizer("example.com/drop");
+    return after;
+  };
+  works::MemberObjects hooked({mapper, members, scripted, clock, registry});
+  REQUIRE(Apply(ConfigMap()) == ApplyResult::kCreated);
+  kube::Object theirs = Held();
+  theirs.AddFinalizer("example.com/keep");
+  theirs.SetLabel("theirs", "x");
+  theirs.Set({"metadata", "ownerReferences"}, Json(R"([{"kind": "Owner", "name": "o"}])"));
+  ChangeThere(kConfigMaps, theirs);
+  CHECK(*hooked.Apply("m1", ConfigMap(), {}) == ApplyResult::kNone);
+
+  kube::Object more = Held();
+  more.AddFinalizer("example.com/drop");
+  ChangeThere(kConfigMaps, more);
+  CHECK(*hooked.Apply("m1", ConfigMap(), {}) == ApplyResult::kUpdated);
+  CHECK(Held().metadata()["finalizers"] == Json(R"(["example.com/keep"])"));
+  CHECK(Held().metadata()["ownerReferences"].size() == 1);
+}
+
+// The clock stands still, so that the informer does not look again.
+TEST_CASE_METHOD(Fixture, "an object is applied as soon as its kind is served") {
+  m1.FailNext("GET", 404, "NotFound", 2);
+  REQUIRE(Eventually([&] {
+    const auto informer = objects.InformerFor("m1", kConfigMaps.gvk, {});
+    return informer.ok() && !(*informer)->last_error().ok();
+  }));
+  kube::Object manifest = ConfigMap();
+  m1.FailNext("POST", 404, "NotFound");
+  const absl::Status failed = objects.Apply("m1", manifest, {}).status();
+  CHECK(kube::IsNoSuchKind(failed));
+  CHECK(absl::StartsWith(failed.message(),
+                         "cluster m1 does not serve ConfigMap in v1; apply or propagate its "
+                         "CustomResourceDefinition there, and ns/app follows: "));
+  CHECK(Apply(manifest) == ApplyResult::kCreated);
+  CHECK(Apply(manifest) == ApplyResult::kNone);
 }
 
 TEST_CASE_METHOD(Fixture, "somebody else's object is refused in upstream's words and left alone") {
