@@ -45,6 +45,9 @@ json::Value ListOf(const std::vector<json::Value>& items) {
   return list;
 }
 
+// Returns whether the item says that nothing is known of the manifest's object any more.
+bool IsWithdrawn(const json::Value& item) { return !item.Has("status") && !item.Has("health"); }
+
 // Folds `newer` into `change`.
 void Merge(WorkStatusChange newer, WorkStatusChange& change) {
   for (kube::Condition& c : newer.conditions) {
@@ -70,7 +73,12 @@ json::Value WithChange(const json::Value& status, const WorkStatusChange& change
   const absl::Span<const json::Value> known = status["manifestStatuses"].items();
   std::vector<json::Value> items(known.begin(), known.end());
   for (const json::Value& item : change.manifest_statuses) PutItem(item, items);
-  out.Set("manifestStatuses", ListOf(items));
+  std::erase_if(items, IsWithdrawn);
+  if (items.empty()) {
+    out.Erase("manifestStatuses");
+  } else {
+    out.Set("manifestStatuses", ListOf(items));
+  }
   return out;
 }
 

@@ -31,7 +31,8 @@ enum class News { kSettled, kProgress };
 
 struct WorkStatusChange {
   std::vector<kube::Condition> conditions;
-  // Items of status.manifestStatuses, at most one per manifest (by ordinal).
+  // Items of status.manifestStatuses, at most one per manifest (by ordinal). One with its
+  // identifier alone removes the item that is there.
   std::vector<json::Value> manifest_statuses;
 };
 

@@ -29,10 +29,11 @@ absl::StatusOr<api::AggregatedStatusItem> ItemOf(const api::ObjectReference& res
   }
   const json::Value* applied = kube::FindCondition(view.Conditions(), api::kWorkApplied);
   item.applied = view.IsApplied();
-  if (!item.applied) {
-    if (applied != nullptr) item.applied_message = (*applied)["message"].ToString();
-    return item;
+  if (!item.applied && applied != nullptr) {
+    item.applied_message = (*applied)["message"].ToString();
   }
+  // A change that cannot be applied leaves the object as it was, and its status is as good as
+  // before; the Work has no status of an object that is not there.
   const api::ManifestIdentifier identifier = api::ManifestIdentifier::Of(wanted, *index);
   for (api::ManifestStatus& status : view.ManifestStatuses()) {
     if (status.identifier != identifier) continue;

@@ -1,7 +1,8 @@
 // A pass over a Work ends early for a cluster that is unknown or pulls its Works. A suspended Work
 // gets the condition Dispatching=False; one whose cluster is not ready waits for the cluster's next
 // event. Otherwise every manifest is applied, and one that fails does not hold up the others. The
-// joint outcome becomes the condition Applied, through the WorkStatusWriter, and events.
+// joint outcome becomes the condition Applied, through the WorkStatusWriter, and events. The status
+// of an object that could not be applied stays as long as the object is there.
 //
 // When the Work is being deleted, its manifests are deleted in the member, or released when they
 // are to be preserved, and then the finalizer is removed; that the objects vanish is not awaited.
@@ -73,6 +74,33 @@ void Release(kube::Object& manifest) {
   manifest.EraseAnnotation(api::kClusterPropagationPolicyNameAnnotation);
 }
 
+// Returns an error for a manifest that cannot be that of any object, which only somebody who writes
+// Works by hand can make.
+absl::Status CheckManifest(const kube::Object& manifest, int ordinal) {
+  const char* missing = manifest.api_version().empty() ? "apiVersion"
+                        : manifest.kind().empty()      ? "kind"
+                        : manifest.name().empty()      ? "metadata.name"
+                                                       : nullptr;
+  if (missing == nullptr) return absl::OkStatus();
+  return base::Terminal(absl::InvalidArgumentError(
+      absl::StrCat("spec.workload.manifests[", ordinal, "] of the Work (", manifest.Describe(),
+                   ") has no ", missing)));
+}
+
+// Returns the manifests that may have put an object into the cluster.
+std::vector<kube::Object> ObjectsOf(const kube::Object& work) {
+  std::vector<kube::Object> manifests = ManifestsOf(work);
+  std::erase_if(manifests, [](const kube::Object& m) { return !CheckManifest(m, 0).ok(); });
+  return manifests;
+}
+
+// Returns the change of a Work's status that withdraws what is recorded of the manifest's object.
+json::Value WithdrawnStatus(const kube::Object& manifest, int ordinal) {
+  api::ManifestStatus status;
+  status.identifier = api::ManifestIdentifier::Of(manifest, ordinal);
+  return status.ToJson();
+}
+
 // Keeps the reason of an object that was created again: otherwise the next sync, which a restart
 // brings, would write the condition once more.
 const char* ReasonOfSuccess(const kube::Object& work) {
@@ -129,9 +157,14 @@ absl::Status ExecutionReconciler::Dispatch(const Target& target, const base::Sto
   base::ErrorList errors;
   Applied applied;
   for (const kube::Object& manifest : ManifestsOf(*target.work)) {
-    const absl::StatusOr<bool> changed = ApplyManifest(target, manifest, stop);
+    const int ordinal = applied.total++;
+    const absl::Status valid = CheckManifest(manifest, ordinal);
+    const absl::StatusOr<bool> changed =
+        valid.ok() ? ApplyManifest(target, manifest, stop) : absl::StatusOr<bool>(valid);
+    if (IsAbsentAfter(changed.status(), target, manifest, stop)) {
+      applied.withdrawn.push_back(WithdrawnStatus(manifest, ordinal));
+    }
     errors.Add(changed.status());
-    ++applied.total;
     applied.ok += changed.ok();
     applied.changed = applied.changed || (changed.ok() && *changed);
   }
@@ -139,6 +172,15 @@ absl::Status ExecutionReconciler::Dispatch(const Target& target, const base::Sto
   timer.Observe(applied.result);
   if (!kube::IsNoOutcome(applied.result)) ReportApplied(target, applied);
   return applied.result;
+}
+
+bool ExecutionReconciler::IsAbsentAfter(const absl::Status& applied, const Target& target,
+                                        const kube::Object& manifest, const base::StopToken& stop) {
+  if (applied.ok() || kube::IsNoOutcome(applied)) return false;
+  if (api::WorkView(*target.work).ManifestStatuses().empty()) return false;
+  const absl::StatusOr<kube::ObjectPtr> found =
+      objects_.FindOfServedKind(target.cluster, manifest, stop);
+  return found.ok() && *found == nullptr;
 }
 
 absl::StatusOr<bool> ExecutionReconciler::ApplyManifest(const Target& target,
@@ -196,7 +238,7 @@ void ExecutionReconciler::ReportApplied(const Target& target, const Applied& app
           : api::ConditionOf(api::kWorkApplied, false, api::reason::kAppliedFailed,
                              api::message::ManifestsNotApplied(applied.ok, applied.total, result));
   ReportSync(target, result, applied.changed);
-  status_.Submit(*target.work, {{condition}, {}},
+  status_.Submit(*target.work, {{condition}, applied.withdrawn},
                  result.ok() ? works::News::kProgress : works::News::kSettled);
 }
 
@@ -244,7 +286,7 @@ absl::Status ExecutionReconciler::RemoveManifests(const Target& target, bool pre
 absl::Status ExecutionReconciler::DeleteManifests(const Target& target,
                                                   const base::StopToken& stop) {
   base::ErrorList errors;
-  for (const kube::Object& manifest : ManifestsOf(*target.work)) {
+  for (const kube::Object& manifest : ObjectsOf(*target.work)) {
     errors.Add(base::Annotate(DeleteManifest(target, manifest, stop), "deleting ",
                               manifest.Describe(), " in cluster ", target.cluster));
   }
@@ -272,7 +314,7 @@ absl::Status ExecutionReconciler::DeleteManifest(const Target& target, const kub
 absl::Status ExecutionReconciler::ReleaseManifests(const Target& target,
                                                    const base::StopToken& stop) {
   base::ErrorList errors;
-  for (const kube::Object& manifest : ManifestsOf(*target.work)) {
+  for (const kube::Object& manifest : ObjectsOf(*target.work)) {
     const std::string name = FailureName(target.work->key(), manifest);
     errors.Add(base::Annotate(conflicts_.Judge(name, ReleaseManifest(target, manifest, stop)),
                               "releasing ", manifest.Describe(), " in cluster ", target.cluster));
@@ -299,6 +341,10 @@ bool WorksChangeTheirCourse(const kube::Object& before, const kube::Object& afte
   return !before.IsDeleting() || works::BecameReady(after, before);
 }
 
+bool ServesOtherKinds(const kube::Object& before, const kube::Object& after) {
+  return before.status()["apiEnablements"] != after.status()["apiEnablements"];
+}
+
 absl::Status ConflictIfGone(const absl::Status& applied) {
   return kube::IsGone(applied) ? absl::AbortedError(applied.message()) : applied;
 }
@@ -313,6 +359,10 @@ absl::Status RegisterExecution(const loops::Context& context, int workers) {
           .Watches(api::Clusters(),
                    {.when = {.update = WorksChangeTheirCourse, .remove = kube::Never},
                     .map = works::WorksOf(works)})
+          // A kind that the cluster begins to serve lets its objects be applied.
+          .Watches(api::Clusters(),
+                   {.when = {.add = kube::Never, .update = ServesOtherKinds, .remove = kube::Never},
+                    .map_update = works::WorksOfNewKinds(works)})
           // Each cluster has its own lane; the namespace of a Work identifies the cluster.
           .WithLanes([](const kube::Request& request) { return request.key.ns; })
           .Build(std::make_unique<ExecutionReconciler>(context.manager, context.objects,

@@ -4,9 +4,11 @@
 #define CONTROLLERS_EXECUTION_EXECUTION_RECONCILER_H_
 
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "base/json.h"
 #include "base/stop_token.h"
 #include "kube/runtime/conflict_streak.h"
 #include "kube/runtime/event_recorder.h"
@@ -57,11 +59,17 @@ class ExecutionReconciler : public kube::Reconciler {
     absl::Status result;
     int ok = 0, total = 0;
     bool changed = false;  // True if an object of the member has changed.
+    // Items of status.manifestStatuses that withdraw the status of objects which are not there.
+    std::vector<json::Value> withdrawn;
   };
   // Reports on the Work, as events, failures and the pass that ends them. Changes in the member are
   // a routine success there; the template's event reports them.
   void ReportSync(const Target& target, const absl::Status& result, bool changed);
   void ReportApplied(const Target& target, const Applied& applied);
+  // Returns whether the manifest could not be applied and its object is not in the cluster, while
+  // the Work has a status that may be about it.
+  bool IsAbsentAfter(const absl::Status& applied, const Target& target,
+                     const kube::Object& manifest, const base::StopToken& stop);
 
   kube::Manager& manager_;
   works::MemberObjects& objects_;
@@ -75,6 +83,9 @@ class ExecutionReconciler : public kube::Reconciler {
 // ready, its deletion began, or it stopped being ready while being deleted, which ends the attempts
 // to delete the objects there.
 bool WorksChangeTheirCourse(const kube::Object& before, const kube::Object& after);
+
+// Returns whether the cluster's status.apiEnablements changed.
+bool ServesOtherKinds(const kube::Object& before, const kube::Object& after);
 
 // Returns the error of an apply, with "not found" turned into a conflict, which for a few tries
 // does not count as an outcome. The namespace of an application reaches the member as a Work of its

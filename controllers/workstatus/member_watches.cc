@@ -37,11 +37,14 @@ absl::StatusOr<kube::Action> MemberWatches::Reconcile(const kube::Request& reque
   const api::ClusterView view(*object);
   // When the cluster becomes ready, its Works are queued again.
   if (!view.IsPush() || !view.IsReady()) return kube::Action::Done();
+  base::ErrorList errors;  // A kind that nobody serves keeps no other from being watched.
   for (const json::Value& manifest : api::WorkView(*work).Manifests()) {
-    ASSIGN_OR_RETURN(const std::shared_ptr<kube::Informer> informer,
-                     objects_.InformerFor(*cluster, kube::Object(manifest).gvk(), stop));
-    Attach(*cluster, informer);
+    const absl::StatusOr<std::shared_ptr<kube::Informer>> informer =
+        objects_.InformerFor(*cluster, kube::Object(manifest).gvk(), stop);
+    errors.Add(informer.status());
+    if (informer.ok()) Attach(*cluster, *informer);
   }
+  RETURN_IF_ERROR(errors.Join());
   return kube::Action::Done();
 }
 

@@ -4,7 +4,8 @@
 // is missing without such news is left to that loop, too. For an object that is there, the pass
 // finds the Work that its annotations name and the manifest in it; puts back what somebody else has
 // changed since our last write, unless the Work is suspended; asks the interpreter for status and
-// health; and submits both to the WorkStatusWriter.
+// health; and submits both to the WorkStatusWriter. Drift that the member refuses to have put back
+// does not keep the status from the Work.
 //
 // A failure is repeated with back-off while the cluster is ready. Otherwise the pass is not
 // repeated: all objects of the cluster are queued when it is ready again. A script that cannot
@@ -121,8 +122,13 @@ absl::Status WorkStatusReconciler::ReconcileObject(const kube::Request& request,
   }
   observed.index = *index;
   observed.manifest = kube::Object(view.Manifests()[static_cast<size_t>(*index)]);
-  if (!view.IsDispatchingSuspended()) RETURN_IF_ERROR(RevertDrift(observed, stop));
-  return Collect(observed);
+  const absl::Status reverted =
+      view.IsDispatchingSuspended() ? absl::OkStatus() : RevertDrift(observed, stop);
+  if (absl::IsCancelled(reverted)) return reverted;
+  // What the object reports counts even while the member refuses to have its drift put back.
+  const absl::Status collected = Collect(observed);
+  RETURN_IF_ERROR(reverted);
+  return collected;
 }
 
 absl::Status WorkStatusReconciler::RevertDrift(Observed& observed, const base::StopToken& stop) {
@@ -246,7 +252,14 @@ absl::Status WorkStatusReconciler::RecreateManifest(const kube::Request& request
                                       api::message::kManifestApplied)
                    : api::ConditionOf(api::kWorkApplied, false, api::reason::kReCreateFailed,
                                       std::string(created.message()));
-  deps_.status.Submit(work, {{condition}, {}},
+  works::WorkStatusChange change{{condition}, {}};
+  if (!created.ok()) {
+    api::ManifestStatus nothing;  // Withdraws the status of the object that is gone.
+    nothing.identifier =
+        api::ManifestIdentifier::Of(manifest, api::WorkView(work).IndexOf(manifest).value_or(0));
+    change.manifest_statuses.push_back(nothing.ToJson());
+  }
+  deps_.status.Submit(work, std::move(change),
                       created.ok() ? works::News::kProgress : works::News::kSettled);
   ReportRecreated(manifest, request.cluster, created);
   return created;

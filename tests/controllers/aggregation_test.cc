@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "base/json.h"
 
 namespace {
@@ -46,6 +47,17 @@ TEST_CASE("Items are sorted by cluster and carry status and health of applied wo
   CHECK(items[1].applied);
   CHECK(items[1].health == "Healthy");
   CHECK(items[1].status["replicas"].AsInt() == 1);
+}
+
+TEST_CASE("The status of an object stays when a change of it cannot be applied") {
+  const std::string refused =
+      absl::StrReplaceAll(kHealthy, {{R"("True"})", R"("False","message":"quota"})"}});
+  const auto items = controllers::AggregateWorks(Web(), {Work("m1", refused)}).value();
+  REQUIRE(items.size() == 1);
+  CHECK_FALSE(items[0].applied);
+  CHECK(items[0].applied_message == "quota");
+  CHECK(items[0].health == "Healthy");
+  CHECK(items[0].status["replicas"].AsInt() == 1);
 }
 
 TEST_CASE("FullyApplied needs every expected cluster and no other") {

@@ -6,9 +6,12 @@
 
 #include "absl/strings/match.h"
 #include "api/reasons.h"
+#include "api/work.h"
+#include "base/status.h"
 #include "kube/client/errors.h"
 #include "kube/runtime/conflict_streak.h"
 #include "tests/support/members_fixture.h"
+#include "works/related.h"
 #include "works/work_writer.h"
 
 namespace {
@@ -432,6 +435,97 @@ TEST_CASE_METHOD(Fixture, "a conflict over one manifest does not keep back those
   CHECK(recorded->All().size() == 1);  // The event is about the other manifest alone.
   REQUIRE(Reconcile().ok());
   CHECK_FALSE(Held().empty());
+}
+
+// Returns the Work of the template with these manifests behind its own.
+kube::Object WorkWithMore(std::vector<json::Value> more) {
+  kube::Object work = works::NewWork(Template());
+  json::Value manifests = work.Get({"spec", "workload", "manifests"});
+  for (json::Value& manifest : more) manifests.Insert(0, std::move(manifest));
+  work.Set({"spec", "workload", "manifests"}, manifests);
+  return work;
+}
+
+TEST_CASE_METHOD(Fixture,
+                 "manifests of no object are named, and keep back neither others nor the end") {
+  kube::Object work = WorkWithMore({tests::Json("{}"), json::Value("text"), json::Value(),
+                                    tests::Json(R"({"apiVersion": "v1", "kind": "ConfigMap"})")});
+  SECTION("applied") {
+    PutCached(api::Works(), work);
+    CHECK(base::IsTerminal(Reconcile()));
+    CHECK_FALSE(Held().empty());
+    const std::string message = Condition("Applied")["message"].ToString();
+    CHECK(absl::StartsWith(message,
+                           "Failed to apply all manifests (1/5): "
+                           "[spec.workload.manifests[0] of the Work (ConfigMap) has no "
+                           "metadata.name, "));
+    CHECK(
+        absl::StrContains(message, "spec.workload.manifests[2] of the Work () has no apiVersion"));
+  }
+  SECTION("deleted") {
+    Apply(Template());
+    work.AddFinalizer("example.com/observer");
+    work.Set({"metadata", "deletionTimestamp"}, "2024-01-01T00:00:00Z");
+    PutCached(api::Works(), work);
+    CHECK(Reconcile().ok());
+    CHECK(Held().empty());
+    CHECK(IsFinalized());
+  }
+}
+
+TEST_CASE_METHOD(Fixture,
+                 "one manifest of several that the member denies is named, the others land") {
+  kube::Object other(works::NewWork(Template()).Get({"spec", "workload", "manifests"}).At(0));
+  other.Set({"metadata", "name"}, "other");
+  PutCached(api::Works(), WorkWithMore({other.root()}));
+  m1.FailNext("POST", 403, "Forbidden");
+  CHECK(absl::IsPermissionDenied(Reconcile()));
+  CHECK_FALSE(Held().empty());
+  const std::string message = Condition("Applied")["message"].ToString();
+  CHECK(
+      absl::StartsWith(message, "Failed to apply all manifests (1/2): create ConfigMap ns/other"));
+}
+
+TEST_CASE_METHOD(Fixture, "a status stays while its object cannot be changed, and goes with it") {
+  Apply(Template());
+  kube::Object work = works::NewWork(Template());
+  const kube::Object manifest(work.Get({"spec", "workload", "manifests"}).At(0));
+  api::ManifestStatus healthy{api::ManifestIdentifier::Of(manifest, 0), {}, "Healthy"};
+  work.Set({"spec", "workload", "manifests"}, json::Value::Array({[&] {
+             kube::Object changed = manifest;
+             changed.Set({"data", "k"}, "other");
+             return changed.root();
+           }()}));
+  work.Set({"status", "manifestStatuses"}, json::Value::Array({healthy.ToJson()}));
+  PutCached(api::Works(), work);
+  const bool gone = GENERATE(false, true);
+  if (gone) {
+    m1.Erase(kConfigMaps, kApp);
+    REQUIRE(Eventually([&] { return *objects.Find("m1", manifest, {}) == nullptr; }));
+  }
+  m1.FailNext(gone ? "POST" : "PATCH", 403, "Forbidden");
+  CHECK(absl::IsPermissionDenied(Reconcile()));
+  CHECK(Condition("Applied")["status"].AsString() == "False");
+  CHECK(server->Find(api::Works(), kWork).status().Has("manifestStatuses") == !gone);
+}
+
+TEST_CASE_METHOD(Fixture, "Works of a kind that their cluster begins to serve are looked at") {
+  PutWork(Template());
+  const auto serving = [](const char* version) {
+    kube::Object c = kube::Object::Make(api::Clusters().gvk, {"", "m1"});
+    c.Set(
+        {"status", "apiEnablements"},
+        json::Value::Array({json::Value::Object(
+            {{"groupVersion", version},
+             {"resources", json::Value::Array({json::Value::Object({{"kind", "ConfigMap"}})})}})}));
+    return c;
+  };
+  const kube::UpdateMapFn works_of = works::WorksOfNewKinds(informers.Get(api::Works()));
+  CHECK(controllers::ServesOtherKinds(serving("v2"), serving("v1")));
+  CHECK_FALSE(controllers::ServesOtherKinds(serving("v1"), serving("v1")));
+  REQUIRE(works_of(serving("v2"), serving("v1")).size() == 1);
+  CHECK(works_of(serving("v2"), serving("v1"))[0].key == kWork);
+  CHECK(works_of(serving("v1"), serving("v2")).empty());
 }
 
 TEST_CASE("an object whose namespace is not in the member yet is no failure for a few tries") {

@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 #include <string>
 
+#include "absl/strings/match.h"
 #include "controllers/workstatus/register.h"
 #include "controllers/workstatus/work_status_reconciler.h"
 #include "tests/support/loops_fixture.h"
@@ -66,6 +67,18 @@ TEST_CASE_METHOD(Fixture,
   m1.Put(kConfigMaps, changed);
   CHECK(Next() == "m1/ConfigMap ns/a");
   m1.Erase(kConfigMaps, {"ns", "a"});
+  CHECK(Next() == "m1/ConfigMap ns/a");
+}
+
+TEST_CASE_METHOD(Fixture, "a manifest whose kind nobody serves keeps no other from being watched") {
+  kube::Object work = server->Find(api::Works(), {"karmada-es-m1", "w"});
+  work.Set({"spec", "workload", "manifests"},
+           json::Value::Array(
+               {Parse(R"({"apiVersion": "v1", "kind": "Gadget"})").root(), ConfigMap("a").root()}));
+  PutCached(api::Works(), work);
+  server->Serve({kConfigMaps});
+  CHECK(absl::StrContains(Reconcile().message(), "Gadget"));
+  m1.Put(kConfigMaps, ConfigMap("a"));
   CHECK(Next() == "m1/ConfigMap ns/a");
 }
 

@@ -157,6 +157,15 @@ TEST_CASE_METHOD(Fixture, "what somebody changed in the member is put back") {
   CHECK(m1.Requests("PATCH").size() == writes);
 }
 
+TEST_CASE_METHOD(Fixture, "status comes back although the member refuses to have drift put back") {
+  PutApplied(kConfigMaps);
+  ChangeThere(kConfigMaps, {"spec", "replicas"}, 7);
+  ChangeThere(kConfigMaps, {"status"}, Json(R"({"seen": true})"));
+  m1.FailNext("PATCH", 403, "Forbidden");
+  CHECK(absl::IsPermissionDenied(Reconcile(kConfigMaps)));
+  CHECK(Written(kConfigMaps)["manifestStatuses"].At(0)["status"]["seen"].AsBool());
+}
+
 TEST_CASE_METHOD(Fixture, "a suspended Work reports but changes nothing") {
   works::WorkTemplate wanted = Template(kConfigMaps);
   wanted.suspend_dispatching = true;
@@ -188,9 +197,20 @@ TEST_CASE_METHOD(Fixture,
 
 TEST_CASE_METHOD(Fixture, "an object that cannot be made again is reported and tried again") {
   PutApplied(kConfigMaps);
+  kube::Object work = server->Find(api::Works(), Template(kConfigMaps).key);
+  const kube::Object manifest(work.Get({"spec", "workload", "manifests"}).At(0));
+  api::ManifestStatus healthy{api::ManifestIdentifier::Of(manifest, 0), Json("{}"), "Healthy"};
+  work.Set({"status", "manifestStatuses"}, json::Value::Array({healthy.ToJson()}));
+  PutCached(api::Works(), work);
   DeleteThere(kConfigMaps);
   m1.FailNext("POST", 403, "Forbidden");
   CHECK(absl::IsPermissionDenied(ReconcileDeleted(kConfigMaps)));
+  Start();
+  REQUIRE(Eventually([&] {
+    clock.Advance(works::kProgressHold);
+    return server->Find(api::Works(), Template(kConfigMaps).key).status().Has("conditions");
+  }));
+  CHECK_FALSE(Written(kConfigMaps).Has("manifestStatuses"));
   const json::Value applied = Written(kConfigMaps)["conditions"].At(0);
   CHECK(applied["status"].AsString() == "False");
   CHECK(applied["reason"].AsString() == "ReCreateFailed");

@@ -85,6 +85,19 @@ TEST_CASE("statuses of manifests that the Work has no more are dropped") {
   CHECK(works::WithoutStrangers({}, manifests).is_null());
 }
 
+TEST_CASE("an item with its identifier alone withdraws the status of a manifest") {
+  const json::Value status = Json(R"({"manifestStatuses": [
+      {"identifier": {"ordinal": 0}, "health": "Healthy"},
+      {"identifier": {"ordinal": 1}, "health": "Healthy"}]})");
+  const auto withdrawn = [](int ordinal) {
+    return json::Value::Object({{"identifier", json::Value::Object({{"ordinal", ordinal}})}});
+  };
+  CHECK(works::WithChange(status, {{}, {withdrawn(0)}}, absl::Now()) ==
+        Json(R"({"manifestStatuses": [{"identifier": {"ordinal": 1}, "health": "Healthy"}]})"));
+  CHECK(works::WithChange(status, {{}, {withdrawn(0), withdrawn(1)}}, absl::Now()) == Json("{}"));
+  CHECK(works::WithChange(Json("{}"), {{}, {withdrawn(0)}}, absl::Now()) == Json("{}"));
+}
+
 TEST_CASE("the transition time moves when the status flips and only then") {
   const json::Value first = WithChange({}, {{Applied("False", "a")}, {}}, kOne);
   const json::Value reworded = WithChange(first, {{Applied("False", "b")}, {}}, kTwo);
