@@ -29,6 +29,16 @@ std::string FaultOf(const json::Value& value) {
   return "";
 }
 
+// A name that a map has twice: only its last value counts, as when "---" is missing between two
+// objects.
+void AddRepeatedNames(const tool::Document& document, Problems& problems) {
+  for (const yaml::RepeatedName& repeated : yaml::FindRepeatedNames(document.text)) {
+    problems.Add({document.file, document.line + repeated.again.line - 1},
+                 absl::StrCat("\"", repeated.path.back(), "\" is also at line ",
+                              document.line + repeated.first.line - 1));
+  }
+}
+
 }  // namespace
 
 std::string Place::ToString() const { return empty() ? "" : absl::StrCat(file, ":", line); }
@@ -68,6 +78,7 @@ absl::StatusOr<std::vector<InputObject>> ObjectsOf(std::vector<tool::Document> d
   std::vector<InputObject> objects;
   std::map<ObjectId, Place> seen;
   for (tool::Document& document : documents) {
+    AddRepeatedNames(document, problems);
     InputObject read{kube::Object(document.value), std::move(document)};
     const std::string fault = FaultOf(read.object.root());
     if (!fault.empty()) {

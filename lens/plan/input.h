@@ -53,7 +53,8 @@ struct ObjectId {
 std::vector<std::string> SplitPath(absl::string_view path);
 
 // Returns the documents as objects. kInvalidArgument has one line for each document that is not an
-// object and for each object that is there twice, beginning with its place.
+// object, for each object that is there twice, and for each name that a map has twice, beginning
+// with its place.
 absl::StatusOr<std::vector<InputObject>> ObjectsOf(std::vector<tool::Document> documents);
 
 // Collects errors of which each is reported once, in a line of its own.

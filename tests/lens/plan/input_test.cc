@@ -72,4 +72,13 @@ metadata: {name: a}
   CHECK(objects.status().message() == "p.yaml:5: Deployment a is also at p.yaml:1");
 }
 
+TEST_CASE("Plan: a name that is there twice is refused, as when --- is missing between objects") {
+  const auto objects = Read(R"(apiVersion: v1
+kind: ConfigMap
+metadata: {name: a}
+apiVersion: v1
+)");
+  CHECK(objects.status().message() == "p.yaml:4: \"apiVersion\" is also at line 1");
+}
+
 }  // namespace lens::plan
