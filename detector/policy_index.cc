@@ -27,6 +27,11 @@ std::string BucketFor(absl::string_view ns, const kube::Object& object, absl::st
 
 }  // namespace
 
+bool Preference::IsBefore(const Preference& other) const {
+  if (priority != other.priority) return priority > other.priority;
+  return rank != other.rank ? rank > other.rank : name < other.name;
+}
+
 PolicyIndex::Entry::Entry(const kube::ObjectPtr& p)
     : policy(p),
       priority(api::PolicyView(*p).Priority()),
@@ -99,9 +104,11 @@ void PolicyIndex::Improve(Choice& choice, const Candidates& candidates,
     if (choice.entry != nullptr && entry->priority < choice.entry->priority) return;
     const api::SelectorMatch rank = entry->selectors.Match(object);
     if (rank == api::SelectorMatch::kNone) continue;
-    const bool better = choice.entry == nullptr || entry->priority > choice.entry->priority ||
-                        rank > choice.rank ||
-                        (rank == choice.rank && ByPreference()(entry, choice.entry));
+    const auto preference = [](const EntryPtr& e, api::SelectorMatch r) {
+      return Preference{e->priority, r, e->policy->name()};
+    };
+    const bool better = choice.entry == nullptr ||
+                        preference(entry, rank).IsBefore(preference(choice.entry, choice.rank));
     if (better) choice = {entry, rank};
   }
 }

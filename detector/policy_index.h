@@ -20,6 +20,16 @@
 
 namespace detector {
 
+// What decides between the policies of one kind that select an object.
+struct Preference {
+  int64_t priority = 0;  // spec.priority
+  api::SelectorMatch rank = api::SelectorMatch::kNone;
+  absl::string_view name;
+  // Returns whether this policy goes before the other: higher explicit priority, then better
+  // selector rank, then smaller name (upstream's getHighestPriorityPropagationPolicy).
+  bool IsBefore(const Preference& other) const;
+};
+
 // Follows the informer of one policy kind. Thread-safe.
 class PolicyIndex {
  public:
@@ -28,8 +38,7 @@ class PolicyIndex {
   PolicyIndex(const PolicyIndex&) = delete;
 
   // Returns the policy of namespace `ns` ("" for cluster-scoped policies) that fits the object
-  // best: higher explicit priority, then better selector rank, then smaller name (upstream's
-  // getHighestPriorityPropagationPolicy). Policies being deleted do not count. nullptr when none
+  // best, in the order of Preference. Policies being deleted do not count. nullptr when none
   // matches. Looks only at policies that select the object's kind, and either its name or any.
   kube::ObjectPtr BestFor(absl::string_view ns, const kube::Object& object) const;
   // Returns the policy of namespace `ns` that may take the object over from one of the priority

@@ -9,8 +9,8 @@
 #include "api/reasons.h"
 #include "api/resources.h"
 #include "base/status.h"
+#include "overrides/apply.h"
 #include "overrides/internal/applied_record.h"
-#include "overrides/internal/apply.h"
 
 namespace overrides {
 namespace {

@@ -59,9 +59,11 @@ absl::StatusOr<kube::Resource> FindResource(const kube::Discovery& discovery,
   return best->resource;
 }
 
-LiveConnection::LiveConnection(std::shared_ptr<kube::Transport> transport,
+LiveConnection::LiveConnection(kube::ConnectionConfig how,
+                               std::shared_ptr<kube::Transport> transport,
                                kube::ClientOptions options)
-    : client(std::move(transport), std::move(options), base::RealClock(), nullptr) {}
+    : config(std::move(how)),
+      client(std::move(transport), std::move(options), base::RealClock(), nullptr) {}
 
 absl::StatusOr<std::unique_ptr<LiveConnection>> Connect(const LiveOptions& options) {
   ASSIGN_OR_RETURN(const kube::ConnectionConfig config,
@@ -72,7 +74,8 @@ absl::StatusOr<std::unique_ptr<LiveConnection>> Connect(const LiveOptions& optio
   if (!options.program.empty()) {
     client.user_agent = absl::StrCat(options.program, "/", config::Version());
   }
-  auto connection = std::make_unique<LiveConnection>(std::move(transport), std::move(client));
+  auto connection =
+      std::make_unique<LiveConnection>(config, std::move(transport), std::move(client));
   ASSIGN_OR_RETURN(connection->discovery, kube::Discover(connection->client, base::StopToken()));
   connection->ns = !options.ns.empty()                 ? options.ns
                    : !config.default_namespace.empty() ? config.default_namespace

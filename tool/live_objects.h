@@ -8,6 +8,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "kube/client/client.h"
+#include "kube/client/kubeconfig.h"
 #include "kube/client/rest_mapper.h"
 #include "kube/client/transport.h"
 #include "kube/meta/object.h"
@@ -37,8 +38,10 @@ absl::StatusOr<kube::Resource> FindResource(const kube::Discovery& discovery,
 
 // An API server that has been connected to, and what it serves.
 struct LiveConnection {
-  LiveConnection(std::shared_ptr<kube::Transport> transport, kube::ClientOptions options);
+  LiveConnection(kube::ConnectionConfig how, std::shared_ptr<kube::Transport> transport,
+                 kube::ClientOptions options);
 
+  kube::ConnectionConfig config;
   kube::Client client;
   kube::Discovery discovery;
   std::string ns;  // The namespace that LiveOptions stand for.

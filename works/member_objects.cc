@@ -16,12 +16,12 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_split.h"
 #include "api/keys.h"
 #include "api/reasons.h"
 #include "base/status.h"
 #include "kube/client/errors.h"
 #include "kube/meta/patch.h"
+#include "works/retention.h"
 
 namespace works {
 namespace {
@@ -42,28 +42,6 @@ bool IsManaged(const kube::Object& o) { return o.Label(api::kManagedLabel) == ap
 absl::Status RefuseForeign(const std::string& cluster, const kube::Object& manifest) {
   return absl::AlreadyExistsError(
       api::message::ObjectExistsUnmanaged(manifest.kind(), manifest.key(), cluster));
-}
-
-// Copies into `desired` the keys that only the member's object has, except those that came from a
-// template which has lost them since.
-void RetainMap(const kube::Object& observed, absl::string_view map, absl::string_view managed_list,
-               kube::Object& desired) {
-  const absl::string_view managed = observed.Annotation(managed_list);
-  const std::vector<absl::string_view> ours = absl::StrSplit(managed, ',', absl::SkipEmpty());
-  for (const json::Member& m : observed.metadata()[map].members()) {
-    if (desired.metadata()[map].Has(m.name())) continue;
-    if (std::find(ours.begin(), ours.end(), m.name()) != ours.end()) continue;
-    desired.Set({"metadata", map, m.name()}, m.value);
-  }
-}
-
-// Copies into `object` what only the member writes in an object's metadata. A Retain hook sees
-// these fields, as upstream's do.
-void KeepFieldsOfMember(const kube::Object& observed, kube::Object& object) {
-  for (const absl::string_view field : {"resourceVersion", "finalizers", "ownerReferences"}) {
-    const json::Value& value = observed.metadata()[field];
-    if (!value.is_null()) object.Set({"metadata", field}, value);
-  }
 }
 
 // An error that says what to do when the member does not serve the kind of the manifest.
@@ -212,12 +190,7 @@ absl::StatusOr<ApplyResult> MemberObjects::SendUpdate(const std::string& cluster
       manifest.Annotation(api::kConflictResolutionAnnotation) != api::kConflictOverwrite) {
     return RefuseForeign(cluster, manifest);
   }
-  ASSIGN_OR_RETURN(const kube::Object desired, Retained(manifest, *observed));
-  // Fields that the cluster itself assigned are not compared.
-  kube::Object comparable = *observed;
-  interpreter::Prune(comparable);
-  KeepFieldsOfMember(*observed, comparable);
-  const json::Value patch = kube::DiffMergePatch(comparable.root(), desired.root());
+  ASSIGN_OR_RETURN(const json::Value patch, ChangeOf(manifest, *observed, deps_.interpreter));
   const Refusals::Object object{cluster, observed->gvk(), observed->key()};
   RETURN_IF_ERROR(refusals_.Check(object, patch));
   const kube::Object after(kube::ApplyMergePatch(observed->root(), patch));
@@ -235,17 +208,6 @@ absl::StatusOr<ApplyResult> MemberObjects::SendUpdate(const std::string& cluster
   if (now == observed) return ApplyResult::kNone;
   return now->resource_version() == observed->resource_version() ? ApplyResult::kUnchanged
                                                                  : ApplyResult::kUpdated;
-}
-
-absl::StatusOr<kube::Object> MemberObjects::Retained(const kube::Object& manifest,
-                                                     const kube::Object& observed) const {
-  kube::Object desired = manifest;
-  KeepFieldsOfMember(observed, desired);
-  RetainMap(observed, "annotations", api::kManagedAnnotationsAnnotation, desired);
-  RetainMap(observed, "labels", api::kManagedLabelsAnnotation, desired);
-  if (!deps_.interpreter.HookEnabled(desired.gvk(), interpreter::Operation::kRetain))
-    return desired;
-  return deps_.interpreter.Retain(desired, observed);
 }
 
 absl::Status MemberObjects::Delete(const std::string& cluster, const kube::Object& manifest,

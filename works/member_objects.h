@@ -102,8 +102,6 @@ class MemberObjects {
   absl::StatusOr<ApplyResult> SendUpdate(const std::string& cluster, const kube::Object& manifest,
                                          const kube::ObjectPtr& observed,
                                          const base::StopToken& stop);
-  absl::StatusOr<kube::Object> Retained(const kube::Object& manifest,
-                                        const kube::Object& observed) const;
   void Record(const std::string& cluster, const kube::Object& written);
   void Count(const char* name, const std::string& cluster, const kube::Object& manifest,
              metrics::Labels labels);

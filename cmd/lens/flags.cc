@@ -6,6 +6,17 @@
 
 namespace cmd::lens {
 
+void AddSkipFlags(CLI::App& app, ::lens::why::Question& question) {
+  app.add_option("--skipped-propagating-apis", question.skipped_apis,
+                 "this flag of karmada-controller-manager, if it is set there")
+      ->type_name("APIS");
+  app.add_option("--skipped-propagating-namespaces", question.skipped_namespaces,
+                 "this flag of karmada-controller-manager, if it is set there")
+      ->delimiter(',')
+      ->default_str("kube-.*")
+      ->type_name("PATTERNS");
+}
+
 void AddOutputFlag(CLI::App& app, Output& output) {
   app.add_option_function<std::string>(
          "-o,--output",

@@ -2,11 +2,16 @@
 #ifndef CMD_LENS_FLAGS_H_
 #define CMD_LENS_FLAGS_H_
 
+#include "lens/why/chain.h"
 #include "tool/flags.h"
 
 namespace cmd::lens {
 
 enum class Output { kText, kJson };
+
+// Adds the daemon's flags --skipped-propagating-apis and --skipped-propagating-namespaces, which no
+// object of the control plane records.
+void AddSkipFlags(CLI::App& app, ::lens::why::Question& question);
 
 // Adds -o/--output text|json.
 void AddOutputFlag(CLI::App& app, Output& output);

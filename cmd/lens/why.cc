@@ -2,11 +2,22 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 
 #include <CLI/CLI.hpp>
 
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 #include "base/status.h"
+#include "base/stop_token.h"
 #include "cmd/lens/flags.h"
+#include "cmd/lens/tree.h"
+#include "detector/template_filter.h"
+#include "kube/meta/selector.h"
+#include "lens/why/chain_reader.h"
+#include "lens/why/diagnosis.h"
+#include "lens/why/report.h"
 #include "tool/live_objects.h"
 
 namespace cmd::lens {
@@ -15,19 +26,57 @@ namespace {
 constexpr char kExamples[] = R"(Examples:
   %prog% why deployment/web -n shop
   %prog% why deploy/web -n shop --cluster member1   # only what concerns this cluster
-  %prog% why deploy/web -n shop -o json | jq -r .cause.text)";
+  %prog% why deploy/web -n shop -o json | jq -r .headline)";
 
 struct WhyOptions {
   std::string reference;
+  ::lens::why::Question question;
   Output output = Output::kText;
   tool::LiveOptions live{.program = "karmada-lens"};
 };
 
+// Returns "No policy selects ..." for "no policy selects ...", with a full stop.
+std::string Sentence(std::string text) {
+  if (!text.empty()) text[0] = absl::ascii_toupper(text[0]);
+  if (!absl::EndsWith(text, ".")) absl::StrAppend(&text, ".");
+  return text;
+}
+
+void Print(const ::lens::why::Chain& chain, const ::lens::why::Diagnosis& diagnosis,
+           tool::Console& console) {
+  console.out << console.out_colours.Bold(Sentence(diagnosis.headline)) << "\n";
+  if (!diagnosis.advice.empty()) {
+    console.out << "What to do: " << Sentence(diagnosis.advice) << "\n";
+  }
+  console.out << "\n" << TreeText(::lens::why::WayOf(chain, diagnosis), console.out_colours);
+  for (const std::string& unread : chain.unread) {
+    console.err << console.err_colours.Yellow("warning:") << " not read: " << unread << "\n";
+  }
+}
+
 absl::StatusOr<tool::ExitCode> Why(const WhyOptions& options, tool::Console& console) {
-  tool::LiveObjects live(options.live);
-  ASSIGN_OR_RETURN(const kube::Object found, live.Get(options.reference));
-  console.out << found.kind() << " " << found.key().ToString() << " exists.\n";
-  return tool::ExitCode::kFine;
+  ASSIGN_OR_RETURN(const tool::LiveReference reference,
+                   tool::ParseLiveReference(options.reference));
+  RETURN_IF_ERROR(detector::TemplateFilter::Create(options.question.skipped_apis,
+                                                   options.question.skipped_namespaces)
+                      .status());
+  ASSIGN_OR_RETURN(const std::unique_ptr<tool::LiveConnection> live, tool::Connect(options.live));
+  ASSIGN_OR_RETURN(const kube::Resource resource,
+                   tool::FindResource(live->discovery, reference.type));
+  ::lens::why::Question question = options.question;
+  question.gvk = resource.gvk;
+  question.key = {resource.namespaced ? live->ns : "", reference.name};
+  ASSIGN_OR_RETURN(const ::lens::why::Chain chain,
+                   ::lens::why::ReadChain({live->client, live->discovery, live->config},
+                                          std::move(question), base::StopToken()));
+  const ::lens::why::Diagnosis diagnosis = ::lens::why::Diagnose(chain);
+  if (options.output == Output::kJson) {
+    console.out << tool::Formatted(::lens::why::ReportAsJson(chain, diagnosis),
+                                   tool::Format::kJson);
+  } else {
+    Print(chain, diagnosis, console);
+  }
+  return diagnosis.arrived ? tool::ExitCode::kFine : tool::ExitCode::kFailed;
 }
 
 }  // namespace
@@ -36,6 +85,15 @@ void AddWhy(tool::CommandLine& line) {
   CLI::App& app = line.Add("why", "Say what became of a template, and what stops it", kExamples);
   auto options = std::make_shared<WhyOptions>();
   app.add_option("TYPE/NAME", options->reference, "the template, as for kubectl get")->required();
+  app.add_option("--cluster", options->question.cluster, "only what concerns this cluster")
+      ->check(
+          [](const std::string& text) {
+            const absl::Status valid = kube::ValidateDns1123Label(text);
+            return valid.ok() ? "" : absl::StrCat("\"", text, "\": ", valid.message());
+          },
+          "")
+      ->type_name("NAME");
+  AddSkipFlags(app, options->question);
   AddOutputFlag(app, options->output);
   tool::AddLiveFlags(app, options->live);
   line.OnRun(app, [options](tool::Console& console) { return Why(*options, console); });

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "overrides/internal/apply.h"
+#include "overrides/apply.h"
 
 namespace overrides {
 

@@ -1,5 +1,5 @@
 // Replays tests/data/overrides: what we make of an object must be what upstream makes of it.
-#include "overrides/internal/apply.h"
+#include "overrides/apply.h"
 
 #include <catch2/catch.hpp>
 #include <fstream>

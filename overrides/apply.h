@@ -1,6 +1,6 @@
 // Applies override policies to one object for one cluster: a pure function.
-#ifndef OVERRIDES_INTERNAL_APPLY_H_
-#define OVERRIDES_INTERNAL_APPLY_H_
+#ifndef OVERRIDES_APPLY_H_
+#define OVERRIDES_APPLY_H_
 
 #include <vector>
 
@@ -36,4 +36,4 @@ Application Apply(const Policies& policies, const kube::Object& object,
 
 }  // namespace overrides
 
-#endif  // OVERRIDES_INTERNAL_APPLY_H_
+#endif  // OVERRIDES_APPLY_H_

@@ -1,4 +1,4 @@
-#include "overrides/internal/apply.h"
+#include "overrides/apply.h"
 
 #include <algorithm>
 #include <utility>

@@ -1,0 +1,182 @@
+// Checks of the binding: its name, its owner, and what the interpreter says about the template.
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "api/binding.h"
+#include "api/binding_address.h"
+#include "api/keys.h"
+#include "api/names.h"
+#include "api/reasons.h"
+#include "lens/why/checks.h"
+#include "lens/why/matching.h"
+
+namespace lens::why {
+namespace {
+
+using interpreter::Operation;
+
+constexpr Step kStep = Step::kBinding;
+constexpr size_t kLongestName = 253;  // What an API server accepts as metadata.name.
+
+bool IsClaimed(const Chain& chain) {
+  std::string claim;
+  return chain.object != nullptr && ClaimingPolicy(chain, *chain.object, &claim) != nullptr;
+}
+
+Findings NameIsTooLong(const Chain& chain) {
+  if (chain.object == nullptr || (Matches(chain).empty() && !IsClaimed(chain))) return {};
+  const std::string name = api::BindingName(chain.asked.gvk.kind, chain.asked.key.name);
+  const std::string work =
+      api::WorkName(chain.asked.gvk.kind, chain.asked.key.name, chain.asked.key.ns);
+  const bool binding = name.size() > kLongestName;
+  if (!binding && work.size() <= kLongestName) return {};
+  return {
+      {kStep, Grade::kStuck,
+       absl::StrCat("the name of ", chain.asked.gvk.kind, " ", chain.asked.key.name.substr(0, 40),
+                    "... is too long: the name of its ", binding ? "binding" : "Work",
+                    " would have ", binding ? name.size() : work.size(), " characters, and ",
+                    kLongestName, " are allowed"),
+       "give the template a shorter name"}};
+}
+
+// Returns "the interpreter's customization web-rules".
+std::string Answerer(const Chain& chain, Operation op) {
+  const interpreter::RuleName rule = chain.rules->RuleFor(chain.asked.gvk, op);
+  if (rule.layer.empty()) return "the interpreter";
+  const bool shipped = rule.layer == interpreter::kShippedLayer;
+  return absl::StrCat("the interpreter's ", shipped ? "shipped customization" : rule.layer, " ",
+                      rule.name);
+}
+
+Findings CannotBeInterpreted(const Chain& chain, Operation op, const std::string& error,
+                             absl::string_view what) {
+  const bool webhook = chain.rules->IsAnsweredByWebhook(chain.asked.gvk, op);
+  return {{kStep, Grade::kStuck,
+           absl::StrCat(Answerer(chain, op), " cannot ", what, " ", chain.Name(), ": ", error),
+           webhook ? "see whether the webhook's server runs and what it logs"
+                   : absl::StrCat("mend the script; karmada-interpret run --operation ",
+                                  interpreter::OperationName(op), " shows the error, too")}};
+}
+
+// Reports the daemon's last failure when a webhook answers, else asks the same rules as the daemon.
+Findings ReplicasCannotBeCounted(const Chain& chain) {
+  constexpr Operation kOp = Operation::kInterpretReplica;
+  if (chain.object == nullptr || (Matches(chain).empty() && !IsClaimed(chain))) return {};
+  if (chain.rules->IsAnsweredByWebhook(chain.asked.gvk, kOp)) {
+    const std::string failed = StandingFailure(
+        chain, *chain.object, api::reason::kGetReplicasFailed, api::reason::kGetReplicasSucceed);
+    if (failed.empty()) return {};
+    return CannotBeInterpreted(chain, kOp, failed, "count the replicas of");
+  }
+  const interpreter::Interpreter& interpreter = chain.rules->WithoutWebhooks();
+  if (!interpreter.HookEnabled(chain.asked.gvk, kOp)) return {};
+  const absl::Status asked = interpreter.GetReplicas(*chain.object).status();
+  if (asked.ok()) return {};
+  return CannotBeInterpreted(chain, kOp, std::string(asked.message()), "count the replicas of");
+}
+
+Findings ComponentsCannotBeCounted(const Chain& chain) {
+  if (chain.object == nullptr) return {};
+  const std::string failed = StandingFailure(
+      chain, *chain.object, api::reason::kGetComponentsFailed, api::reason::kGetComponentsSucceed);
+  if (failed.empty()) return {};
+  return CannotBeInterpreted(chain, Operation::kInterpretComponent, failed,
+                             "find the components of");
+}
+
+Findings BindingBelongsToAnother(const Chain& chain) {
+  if (chain.binding == nullptr || chain.object == nullptr) return {};
+  const api::ObjectReference owner = api::BindingView(*chain.binding).Resource();
+  const bool other = owner.kind != chain.asked.gvk.kind || owner.name != chain.asked.key.name;
+  if (other) {
+    return {{kStep, Grade::kStuck,
+             absl::StrCat(chain.binding->Describe(), " belongs to ", owner.Describe(),
+                          ", whose binding has the same name as that of ", chain.Name()),
+             "rename one of the two templates"}};
+  }
+  if (owner.uid.empty() || owner.uid == chain.object->uid()) return {};
+  return {{kStep, Grade::kStuck,
+           absl::StrCat(chain.binding->Describe(), " belongs to an earlier ", chain.Name(),
+                        " that was deleted and is still being collected"),
+           "see what keeps the garbage collector from deleting the binding"}};
+}
+
+Findings BindingIsBeingDeleted(const Chain& chain) {
+  if (chain.binding == nullptr || chain.object == nullptr || !chain.binding->IsDeleting()) {
+    return {};
+  }
+  std::vector<std::string> finalizers;
+  for (const json::Value& item : chain.binding->metadata()["finalizers"].items()) {
+    finalizers.push_back(item.ToString());
+  }
+  return {
+      {kStep, Grade::kStuck,
+       absl::StrCat(chain.binding->Describe(), " is being deleted and waits for its finalizers ",
+                    absl::StrJoin(finalizers, ", ")),
+       "it is made again when it is gone; see whether the clusters can be reached"}};
+}
+
+Findings BindingHasNoId(const Chain& chain) {
+  if (chain.binding == nullptr || chain.binding->IsDeleting()) return {};
+  if (!api::BindingView(*chain.binding).PermanentId().empty()) return {};
+  return {{kStep, Grade::kStuck,
+           absl::StrCat(chain.binding->Describe(),
+                        " has no permanent id, so its Works cannot be found; karmada-webhook sets "
+                        "it when a binding is created"),
+           "see whether karmada-webhook runs, then delete the binding: it is made again"}};
+}
+
+Findings NoBindingYet(const Chain& chain) {
+  if (chain.binding != nullptr || !IsClaimed(chain) || chain.object->IsDeleting()) return {};
+  return {{kStep,
+           Grade::kWaiting,
+           absl::StrCat(chain.Name(),
+                        " is claimed, but karmada-controller-manager has not made its "
+                        "binding yet"),
+           "wait a moment",
+           "",
+           {},
+           Program::kControllerManager}};
+}
+
+// Compares what the detector copies from the policy.
+Findings BindingIsBehind(const Chain& chain) {
+  std::string claim, bound;
+  if (chain.binding == nullptr || chain.object == nullptr) return {};
+  const kube::ObjectPtr policy = ClaimingPolicy(chain, *chain.object, &claim);
+  ClaimingPolicy(chain, *chain.binding, &bound);
+  if (policy == nullptr ||
+      api::BindingView(*chain.binding).Placement() == policy->spec()["placement"]) {
+    return {};
+  }
+  return {
+      {kStep,
+       Grade::kWaiting,
+       absl::StrCat(chain.binding->Describe(), " does not have the placement of ", claim, " yet"),
+       "wait a moment",
+       "",
+       {},
+       Program::kControllerManager}};
+}
+
+constexpr Check kChecks[] = {
+    {"name-too-long", "Can the binding have its name?", NameIsTooLong},
+    {"replicas-not-counted", "Does the interpreter count its replicas?", ReplicasCannotBeCounted},
+    {"components-not-counted", "Does the interpreter find its components?",
+     ComponentsCannotBeCounted},
+    {"binding-of-another", "Is the binding the template's own?", BindingBelongsToAnother},
+    {"binding-deleting", "Is the binding being deleted?", BindingIsBeingDeleted},
+    {"binding-without-id", "Does the binding have its id?", BindingHasNoId},
+    {"no-binding", "Is there a binding?", NoBindingYet},
+    {"binding-behind", "Does the binding say what the policy says?", BindingIsBehind},
+};
+
+}  // namespace
+
+absl::Span<const Check> BindingChecks() { return kChecks; }
+
+}  // namespace lens::why

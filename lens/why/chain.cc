@@ -1,0 +1,180 @@
+#include "lens/why/chain.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "api/binding_address.h"
+#include "api/keys.h"
+#include "api/names.h"
+#include "api/resources.h"
+#include "api/work.h"
+#include "base/status.h"
+
+namespace lens::why {
+namespace {
+
+using interpreter::Operation;
+
+bool IsPolicy(const kube::Gvk& gvk) {
+  return gvk == api::PropagationPolicies().gvk || gvk == api::ClusterPropagationPolicies().gvk;
+}
+
+bool IsOverride(const kube::Gvk& gvk) {
+  return gvk == api::OverridePolicies().gvk || gvk == api::ClusterOverridePolicies().gvk;
+}
+
+bool IsBinding(const kube::Gvk& gvk) {
+  return gvk == api::ResourceBindings().gvk || gvk == api::ClusterResourceBindings().gvk;
+}
+
+// Returns whether one of the Work's manifests is the object that is asked about.
+bool IsWorkOf(const Question& question, const kube::Object& work) {
+  const kube::Object wanted = kube::Object::Make(question.gvk, question.key);
+  return api::WorkView(work).IndexOf(wanted).has_value();
+}
+
+bool NeedsIt(const kube::Object& binding, const Question& question, const kube::Object& object) {
+  const api::BindingView view(binding);
+  if (view.Resource().kind == question.gvk.kind && view.Resource().key() == question.key) {
+    return false;
+  }
+  const std::vector<api::DependentReference> needed = api::RecordedDependencies(binding);
+  return std::any_of(needed.begin(), needed.end(), [&](const api::DependentReference& reference) {
+    return reference.Matches(object);
+  });
+}
+
+// Files one object after the other.
+class Filing {
+ public:
+  Filing(Chain& chain, const Objects& all) : chain_(chain), all_(all) {}
+
+  void File(const kube::ObjectPtr& object) {
+    const kube::Gvk gvk = object->gvk();
+    if (gvk == chain_.asked.gvk && object->key() == chain_.asked.key) chain_.object = object;
+    if (IsPolicy(gvk)) chain_.policies.push_back(object);
+    if (IsOverride(gvk)) FileOverride(object);
+    if (IsBinding(gvk)) FileBinding(object);
+    if (gvk == api::Works().gvk) FileWork(object);
+    if (gvk == api::Clusters().gvk) chain_.clusters[std::string(object->name())] = object;
+    if (gvk == api::Events().gvk) chain_.events.push_back(object);
+    if (gvk == api::Leases().gvk) chain_.leases[std::string(object->name())] = object;
+    if (gvk == api::Namespaces().gvk) chain_.namespaces.insert(std::string(object->name()));
+  }
+
+  // Asks the interpreter and the binding what the template needs, and looks for it among `all`.
+  void FindDependencies() {
+    if (chain_.object == nullptr) return;
+    AddNeeded(chain_.binding == nullptr ? std::vector<api::DependentReference>()
+                                        : api::RecordedDependencies(*chain_.binding));
+    const kube::Gvk gvk = chain_.object->gvk();
+    const interpreter::Interpreter& interpreter = chain_.rules->WithoutWebhooks();
+    const bool asks = interpreter.HookEnabled(gvk, Operation::kInterpretDependency) &&
+                      !chain_.rules->IsAnsweredByWebhook(gvk, Operation::kInterpretDependency);
+    if (!asks) return;
+    const auto needed = interpreter.GetDependencies(*chain_.object);
+    if (needed.ok()) AddNeeded(api::DependenciesFromJson(*needed));
+  }
+
+ private:
+  void FileOverride(const kube::ObjectPtr& object) {
+    chain_.override_names.insert(object->key());
+    const auto policy = std::make_shared<const overrides::Policy>(object);
+    if (object->ns().empty()) {
+      chain_.overrides.cluster_wide.push_back(policy);
+    } else if (object->ns() == chain_.asked.key.ns) {
+      chain_.overrides.of_namespace.push_back(policy);
+    }
+  }
+
+  void FileBinding(const kube::ObjectPtr& object) {
+    const api::BindingAddress at = api::BindingOf(chain_.asked.gvk.kind, chain_.asked.key);
+    if (object->gvk() == at.resource.gvk && object->key() == at.key) chain_.binding = object;
+    kube::Object template_object = kube::Object::Make(chain_.asked.gvk, chain_.asked.key);
+    if (NeedsIt(*object, chain_.asked, template_object)) chain_.dependents.push_back(object);
+  }
+
+  void FileWork(const kube::ObjectPtr& object) {
+    const absl::StatusOr<std::string> cluster = api::ClusterOfExecutionNamespace(object->ns());
+    if (cluster.ok() && IsWorkOf(chain_.asked, *object)) chain_.works[*cluster] = object;
+  }
+
+  void AddNeeded(std::vector<api::DependentReference> references) {
+    for (api::DependentReference& reference : references) {
+      const bool known =
+          std::find(chain_.needed.begin(), chain_.needed.end(), reference) != chain_.needed.end();
+      if (known || reference.name.empty()) continue;
+      const bool exists = std::any_of(all_.begin(), all_.end(), [&](const kube::ObjectPtr& object) {
+        return reference.Matches(*object);
+      });
+      if (!exists) chain_.missing.push_back(reference);
+      chain_.needed.push_back(std::move(reference));
+    }
+  }
+
+  Chain& chain_;
+  const Objects& all_;
+};
+
+// Returns the time of the event that counts; it may be repeated, or of the newer API.
+absl::Time TimeOf(const kube::Object& event) {
+  absl::Time latest = absl::InfinitePast();
+  for (const absl::string_view field : {"eventTime", "firstTimestamp", "lastTimestamp"}) {
+    const auto time = kube::ParseTime(event.root()[field].AsString());
+    if (time.ok()) latest = std::max(latest, *time);
+  }
+  return latest;
+}
+
+}  // namespace
+
+std::string Question::Describe() const { return absl::StrCat(gvk.kind, " ", key.ToString()); }
+
+std::vector<api::TargetCluster> Chain::Targets() const {
+  std::vector<api::TargetCluster> targets;
+  if (binding != nullptr) targets = api::BindingView(*binding).DispatchTargets();
+  if (binding == nullptr && IsNamespace()) {
+    for (const auto& [name, cluster] : clusters) targets.push_back({name});
+  }
+  targets.erase(std::remove_if(targets.begin(), targets.end(),
+                               [this](const auto& target) { return !Concerns(target.name); }),
+                targets.end());
+  return targets;
+}
+
+absl::StatusOr<Chain> MakeChain(Question question, const Objects& objects, absl::Time now) {
+  ASSIGN_OR_RETURN(
+      detector::TemplateFilter filter,
+      detector::TemplateFilter::Create(question.skipped_apis, question.skipped_namespaces));
+  Chain chain{std::move(question), now, std::move(filter)};
+  chain.rules = std::make_shared<const Rules>(objects);
+  Filing filing(chain, objects);
+  for (const kube::ObjectPtr& object : objects) filing.File(object);
+  filing.FindDependencies();
+  return chain;
+}
+
+kube::ObjectPtr LastEvent(const Chain& chain, absl::string_view kind, const kube::ObjectKey& key,
+                          std::initializer_list<absl::string_view> reasons) {
+  kube::ObjectPtr last;
+  for (const kube::ObjectPtr& event : chain.events) {
+    const json::Value& about = event->root()["involvedObject"];
+    if (about["kind"].AsString() != kind || about["name"].AsString() != key.name) continue;
+    if (about["namespace"].AsString() != key.ns) continue;
+    const absl::string_view reason = event->root()["reason"].AsString();
+    const bool wanted = std::find(reasons.begin(), reasons.end(), reason) != reasons.end();
+    if (!wanted && reasons.size() > 0) continue;
+    if (last == nullptr || TimeOf(*event) >= TimeOf(*last)) last = event;
+  }
+  return last;
+}
+
+std::string StandingFailure(const Chain& chain, const kube::Object& about, absl::string_view failed,
+                            absl::string_view succeeded) {
+  const kube::ObjectPtr last = LastEvent(chain, about.kind(), about.key(), {failed, succeeded});
+  if (last == nullptr || last->root()["reason"].AsString() != failed) return "";
+  return last->root()["message"].ToString();
+}
+
+}  // namespace lens::why

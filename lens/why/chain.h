@@ -1,0 +1,101 @@
+// Everything that decides what becomes of one template, read once: the template, policies, binding,
+// Works, clusters, the members' objects, events.
+//
+// A chain is data. The checks (checks.h) draw conclusions from it, and the report (report.h) shows
+// it; neither asks a server.
+#ifndef LENS_WHY_CHAIN_H_
+#define LENS_WHY_CHAIN_H_
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "api/binding.h"
+#include "api/dependencies.h"
+#include "detector/template_filter.h"
+#include "kube/meta/names.h"
+#include "kube/meta/object.h"
+#include "lens/why/rules.h"
+#include "overrides/policy.h"
+
+namespace lens::why {
+
+// What is asked about.
+struct Question {
+  kube::Gvk gvk;
+  kube::ObjectKey key;
+  std::string cluster;  // "" stands for all clusters.
+  // The daemon's flags of these names, which no object of the control plane records.
+  std::string skipped_apis;
+  std::vector<std::string> skipped_namespaces = {"kube-.*"};
+
+  // Returns "Deployment shop/web".
+  std::string Describe() const;
+};
+
+// What a member said when it was asked for the object.
+struct MemberAnswer {
+  absl::Status status;     // Why it could not be asked; OK when it has answered.
+  kube::ObjectPtr object;  // nullptr when it has no such object.
+};
+
+using Objects = std::vector<kube::ObjectPtr>;
+
+struct Chain {
+  Question asked;
+  absl::Time now;
+  detector::TemplateFilter filter;
+
+  kube::ObjectPtr object;                           // The template; nullptr when there is none.
+  Objects policies;                                 // Of both kinds, of every namespace.
+  kube::ObjectPtr binding;                          // nullptr when there is none.
+  Objects dependents;                               // Bindings whose templates need the template.
+  std::map<std::string, kube::ObjectPtr> works;     // By cluster.
+  std::map<std::string, kube::ObjectPtr> clusters;  // By name.
+  overrides::Policies overrides;                    // Those that may apply to the template.
+  std::set<kube::ObjectKey> override_names;         // Of both kinds.
+  Objects events;
+  std::map<std::string, kube::ObjectPtr> leases;  // Those of Karmada's programs, by name.
+  std::set<std::string> namespaces;
+  std::map<std::string, MemberAnswer> members;   // Those that were asked, by cluster.
+  std::vector<api::DependentReference> needed;   // What the template needs, by name.
+  std::vector<api::DependentReference> missing;  // Those of `needed` that do not exist.
+  std::shared_ptr<const Rules> rules;
+  std::vector<std::string> unread;  // What could not be read, and why: full sentences.
+
+  // "Deployment shop/web", whether it exists or not.
+  std::string Name() const { return asked.Describe(); }
+  bool IsNamespace() const { return asked.gvk == kube::Gvk{"", "v1", "Namespace"}; }
+  // Returns the clusters that get the object, in the order of the binding, or the one cluster that
+  // was asked about. A Namespace goes to every cluster.
+  std::vector<api::TargetCluster> Targets() const;
+  // Returns whether the answer may speak about this cluster.
+  bool Concerns(absl::string_view cluster) const {
+    return asked.cluster.empty() || asked.cluster == cluster;
+  }
+};
+
+// Files the objects of a control plane that belong to the chain; others are ignored. Members'
+// objects are added by the caller. kInvalidArgument names the flag in the question that cannot be
+// used.
+absl::StatusOr<Chain> MakeChain(Question question, const Objects& objects, absl::Time now);
+
+// The last event about the object with one of the reasons; nullptr when there is none. `kind` and
+// `key` are those of the object; empty reasons stand for any.
+kube::ObjectPtr LastEvent(const Chain& chain, absl::string_view kind, const kube::ObjectKey& key,
+                          std::initializer_list<absl::string_view> reasons);
+// Returns the message of the last event with the reason `failed`, unless one with `succeeded` came
+// later: "" then, and when there is none.
+std::string StandingFailure(const Chain& chain, const kube::Object& about, absl::string_view failed,
+                            absl::string_view succeeded);
+
+}  // namespace lens::why
+
+#endif  // LENS_WHY_CHAIN_H_

@@ -1,0 +1,186 @@
+// Objects are collected first, and filed by MakeChain like those of a snapshot. What has to be read
+// depends on what was read before (the binding names clusters, clusters have Works and namespaces,
+// the template needs others), so that the chain is made again after each round.
+#include "lens/why/chain_reader.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "api/binding.h"
+#include "api/binding_address.h"
+#include "api/binding_scope.h"
+#include "api/cluster.h"
+#include "api/keys.h"
+#include "api/names.h"
+#include "api/resources.h"
+#include "base/status.h"
+#include "kube/client/errors.h"
+#include "lens/why/matching.h"
+#include "lens/why/member_reader.h"
+
+namespace lens::why {
+namespace {
+
+constexpr const char* kLeases[] = {"karmada-controller-manager", "karmada-scheduler"};
+
+const kube::Resource* ServedAs(const kube::Discovery& discovery, const kube::Gvk& gvk) {
+  const auto found =
+      std::find_if(discovery.resources.begin(), discovery.resources.end(),
+                   [&](const kube::ApiResource& served) { return served.resource.gvk == gvk; });
+  return found == discovery.resources.end() ? nullptr : &found->resource;
+}
+
+class Reader {
+ public:
+  Reader(const ControlPlane& plane, const Question& question, const base::StopToken& stop)
+      : plane_(plane), question_(question), stop_(stop) {}
+
+  absl::StatusOr<Chain> Read() {
+    const kube::Resource* resource = ServedAs(plane_.discovery, question_.gvk);
+    if (resource == nullptr) return kube::NoSuchKindError(question_.gvk);
+    RETURN_IF_ERROR(kube::IgnoreGone(TryGet(*resource, question_.key)));
+    ReadConfiguration();
+    ASSIGN_OR_RETURN(Chain chain, Make());
+    ReadWorks(chain);
+    ReadDependencies(chain);
+    ReadEvents(chain);
+    ASSIGN_OR_RETURN(chain, Make());
+    const MemberQuestion members{*resource, question_.key, ClustersToAsk(chain)};
+    chain.members = AskMembers(
+        members, plane_.config, [this](const kube::ObjectKey& key) { return Secret(key); }, stop_);
+    chain.unread = unread_;
+    return chain;
+  }
+
+ private:
+  absl::StatusOr<Chain> Make() {
+    ASSIGN_OR_RETURN(Chain chain, MakeChain(question_, objects_, absl::Now()));
+    return chain;
+  }
+
+  absl::Status TryGet(const kube::Resource& resource, const kube::ObjectKey& key) {
+    absl::StatusOr<kube::Object> object = plane_.client.Get(resource, key, stop_);
+    RETURN_IF_ERROR(object.status());
+    objects_.push_back(kube::Share(*std::move(object)));
+    return absl::OkStatus();
+  }
+
+  // Records what could not be read; that something does not exist, or is not served, is an answer.
+  void Note(const absl::Status& status) {
+    const absl::Status failed = kube::IgnoreGone(status);
+    if (!failed.ok() && !kube::IsNoSuchKind(failed)) unread_.emplace_back(failed.message());
+  }
+
+  void Get(const kube::Resource& resource, const kube::ObjectKey& key) {
+    Note(TryGet(resource, key));
+  }
+
+  void List(const kube::Resource& resource, absl::string_view ns,
+            const kube::ListOptions& options = {}) {
+    absl::StatusOr<kube::ListPage> page = plane_.client.ListAll(resource, ns, options, stop_);
+    Note(page.status());
+    if (!page.ok()) return;
+    for (kube::Object& object : page->items) objects_.push_back(kube::Share(std::move(object)));
+  }
+
+  void ReadConfiguration() {
+    List(api::PropagationPolicies(), "");
+    List(api::ClusterPropagationPolicies(), "");
+    if (!question_.key.ns.empty()) List(api::OverridePolicies(), question_.key.ns);
+    List(api::ClusterOverridePolicies(), "");
+    List(api::Clusters(), "");
+    List(api::InterpreterCustomizations(), "");
+    List(api::InterpreterWebhookConfigurations(), "");
+    List(api::ExploringWebhookConfigurations(), "");
+    const api::BindingAddress at = api::BindingOf(question_.gvk.kind, question_.key);
+    Get(at.resource, at.key);
+    for (const char* lease : kLeases) Get(api::Leases(), {api::kSystemNamespace, lease});
+  }
+
+  // Works are looked for by the binding's id; without it, one after the other by their name.
+  void ReadWorks(const Chain& chain) {
+    const std::string id =
+        chain.binding == nullptr ? "" : std::string(api::BindingView(*chain.binding).PermanentId());
+    if (!id.empty()) {
+      const bool namespaced = !chain.binding->ns().empty();
+      kube::ListOptions options;
+      options.label_selector = absl::StrCat(
+          namespaced ? api::scope::Namespaced::kIdLabel : api::scope::Cluster::kIdLabel, "=", id);
+      List(api::Works(), "", options);
+    }
+    const std::string name =
+        api::WorkName(question_.gvk.kind, question_.key.name, question_.key.ns);
+    for (const auto& [cluster, object] : chain.clusters) {
+      if (!chain.Concerns(cluster)) continue;
+      if (id.empty()) Get(api::Works(), {api::ExecutionNamespace(cluster), name});
+    }
+    for (const api::TargetCluster& target : chain.Targets()) {
+      Get(api::Namespaces(), {"", api::ExecutionNamespace(target.name)});
+    }
+    // Who needs a template that nobody has taken along.
+    if (chain.binding == nullptr && !question_.key.ns.empty()) {
+      List(api::ResourceBindings(), question_.key.ns);
+    }
+  }
+
+  void ReadDependencies(const Chain& chain) {
+    for (const api::DependentReference& reference : chain.needed) {
+      const kube::Resource* resource = ServedAs(plane_.discovery, reference.gvk());
+      if (resource == nullptr) continue;
+      Get(*resource, {resource->namespaced ? reference.ns : "", reference.name});
+    }
+  }
+
+  // Reads the events about an object; those of cluster-scoped ones are in the namespace default.
+  void EventsAbout(absl::string_view kind, const kube::ObjectKey& key) {
+    kube::ListOptions options;
+    options.field_selector =
+        absl::StrCat("involvedObject.kind=", kind, ",involvedObject.name=", key.name);
+    List(api::Events(), key.ns.empty() ? "default" : key.ns, options);
+  }
+
+  void ReadEvents(const Chain& chain) {
+    EventsAbout(question_.gvk.kind, question_.key);
+    if (chain.binding != nullptr) EventsAbout(chain.binding->kind(), chain.binding->key());
+    const std::vector<Match> matches = Matches(chain);
+    if (!matches.empty()) EventsAbout(matches[0].policy->kind(), matches[0].policy->key());
+  }
+
+  // Those that shall hold the object; all of them when it is unknown which did.
+  static Objects ClustersToAsk(const Chain& chain) {
+    Objects clusters;
+    const std::vector<api::TargetCluster> targets = chain.Targets();
+    for (const auto& [name, cluster] : chain.clusters) {
+      const bool is_target =
+          std::any_of(targets.begin(), targets.end(),
+                      [&, &n = name](const api::TargetCluster& t) { return t.name == n; });
+      const bool is_meant = is_target || chain.works.count(name) > 0 || chain.object == nullptr;
+      if (is_meant && chain.Concerns(name)) clusters.push_back(cluster);
+    }
+    return clusters;
+  }
+
+  kube::ObjectPtr Secret(const kube::ObjectKey& key) {
+    absl::StatusOr<kube::Object> secret = plane_.client.Get(api::Secrets(), key, stop_);
+    Note(secret.status());
+    return secret.ok() ? kube::Share(*std::move(secret)) : nullptr;
+  }
+
+  const ControlPlane& plane_;
+  const Question& question_;
+  const base::StopToken& stop_;
+  Objects objects_;
+  std::vector<std::string> unread_;
+};
+
+}  // namespace
+
+absl::StatusOr<Chain> ReadChain(const ControlPlane& control_plane, Question question,
+                                const base::StopToken& stop) {
+  return Reader(control_plane, question, stop).Read();
+}
+
+}  // namespace lens::why

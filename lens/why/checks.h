@@ -1,0 +1,66 @@
+// What can keep a template from arriving: an ordered table of checks over a chain.
+//
+// Each check answers one question, and reports what it finds as cause, evidence and advice. Checks
+// are in the order of the template's way, so that the first finding that stops it is the cause.
+#ifndef LENS_WHY_CHECKS_H_
+#define LENS_WHY_CHECKS_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "lens/why/chain.h"
+
+namespace lens::why {
+
+// The steps of a template's way.
+enum class Step { kTemplate, kPolicy, kBinding, kScheduling, kDependencies, kWork, kMember };
+absl::string_view StepName(Step step);
+
+enum class Grade {
+  kStuck,    // Nothing goes on until somebody acts.
+  kWaiting,  // A program has to do its part; it may be doing so at this moment.
+  kNote,     // It stops nothing, but it explains what a user may not expect.
+};
+absl::string_view GradeName(Grade grade);  // "stuck", "waiting", "note"
+
+// The program that a finding waits for.
+enum class Program { kNone, kControllerManager, kScheduler, kAgent };
+
+struct Finding {
+  Step step;
+  Grade grade = Grade::kStuck;
+  std::string cause;         // A sentence without its full stop.
+  std::string advice;        // The same; "" when there is nothing to do.
+  std::string cluster = {};  // "" when it concerns all of them.
+  std::vector<std::string> evidence = {};
+  Program waits_for = Program::kNone;
+  std::string check = {};  // The name of the check, set by Diagnose.
+};
+using Findings = std::vector<Finding>;
+
+struct Check {
+  const char* name;
+  const char* question;
+  Findings (*run)(const Chain& chain);
+};
+
+// The checks of each step. A check returns an empty list when its step has not been reached.
+absl::Span<const Check> TemplateChecks();
+absl::Span<const Check> PolicyChecks();
+absl::Span<const Check> BindingChecks();
+absl::Span<const Check> SchedulingChecks();
+absl::Span<const Check> DependencyChecks();
+absl::Span<const Check> WorkChecks();
+absl::Span<const Check> MemberChecks();
+// All of them, in the order of the way.
+std::vector<Check> AllChecks();
+
+// Returns a finding for the program that `waiting` waits for, if its lease says that it does not
+// run.
+Findings CheckProgram(const Chain& chain, const Finding& waiting);
+
+}  // namespace lens::why
+
+#endif  // LENS_WHY_CHECKS_H_

@@ -1,0 +1,121 @@
+// The checks run in the order of the template's way. The cause is the first finding that stops the
+// template. If there is none, the first thing that is waited for is looked at: when the program
+// that has to do it does not run, that is the cause, else the wait itself. What stops nothing comes
+// last.
+#include "lens/why/diagnosis.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+
+namespace lens::why {
+namespace {
+
+constexpr size_t kClustersShown = 5;
+
+const Finding* FirstOf(const Findings& findings, Grade grade) {
+  const auto found = std::find_if(findings.begin(), findings.end(),
+                                  [&](const Finding& finding) { return finding.grade == grade; });
+  return found == findings.end() ? nullptr : &*found;
+}
+
+Findings RunChecks(const Chain& chain) {
+  Findings all;
+  for (const Check& check : AllChecks()) {
+    for (Finding& finding : check.run(chain)) {
+      if (!finding.cluster.empty() && !chain.Concerns(finding.cluster)) continue;
+      finding.check = check.name;
+      all.push_back(std::move(finding));
+    }
+  }
+  return all;
+}
+
+// Adds that a program does not run if that explains why nothing goes on.
+void AddStoppedProgram(const Chain& chain, Findings& findings) {
+  if (FirstOf(findings, Grade::kStuck) != nullptr) return;
+  const Finding* waiting = FirstOf(findings, Grade::kWaiting);
+  if (waiting == nullptr) return;
+  for (Finding& stopped : CheckProgram(chain, *waiting)) {
+    findings.insert(findings.begin() + (waiting - findings.data()), std::move(stopped));
+    return;
+  }
+}
+
+std::string Arrival(const Chain& chain) {
+  const std::vector<api::TargetCluster> targets = chain.Targets();
+  if (targets.empty()) return absl::StrCat(chain.Name(), " is where it is meant to be: nowhere");
+  return absl::StrCat(chain.Name(), " has arrived in ", ClusterList(targets));
+}
+
+}  // namespace
+
+std::vector<Check> AllChecks() {
+  std::vector<Check> all;
+  for (const absl::Span<const Check> step :
+       {TemplateChecks(), PolicyChecks(), BindingChecks(), SchedulingChecks(), WorkChecks(),
+        DependencyChecks(), MemberChecks()}) {
+    all.insert(all.end(), step.begin(), step.end());
+  }
+  return all;
+}
+
+absl::string_view StepName(Step step) {
+  switch (step) {
+    case Step::kTemplate:
+      return "template";
+    case Step::kPolicy:
+      return "policy";
+    case Step::kBinding:
+      return "binding";
+    case Step::kScheduling:
+      return "scheduling";
+    case Step::kDependencies:
+      return "dependencies";
+    case Step::kWork:
+      return "work";
+    case Step::kMember:
+      break;
+  }
+  return "member";
+}
+
+absl::string_view GradeName(Grade grade) {
+  switch (grade) {
+    case Grade::kStuck:
+      return "stuck";
+    case Grade::kWaiting:
+      return "waiting";
+    case Grade::kNote:
+      break;
+  }
+  return "note";
+}
+
+std::string ClusterList(const std::vector<api::TargetCluster>& clusters) {
+  if (clusters.empty()) return "no cluster";
+  std::vector<std::string> names;
+  for (const api::TargetCluster& cluster : clusters) names.push_back(cluster.name);
+  const size_t more = names.size() > kClustersShown ? names.size() - kClustersShown : 0;
+  names.resize(names.size() - more);
+  return absl::StrCat(absl::StrJoin(names, ", "),
+                      more > 0 ? absl::StrCat(" and ", more, " more") : "");
+}
+
+Diagnosis Diagnose(const Chain& chain) {
+  Diagnosis diagnosis;
+  diagnosis.findings = RunChecks(chain);
+  AddStoppedProgram(chain, diagnosis.findings);
+  for (const Grade grade : {Grade::kStuck, Grade::kWaiting, Grade::kNote}) {
+    if (diagnosis.cause == nullptr) diagnosis.cause = FirstOf(diagnosis.findings, grade);
+  }
+  diagnosis.arrived = diagnosis.cause == nullptr || diagnosis.cause->grade == Grade::kNote;
+  diagnosis.headline = diagnosis.cause == nullptr ? Arrival(chain) : diagnosis.cause->cause;
+  if (diagnosis.cause != nullptr) diagnosis.advice = diagnosis.cause->advice;
+  return diagnosis;
+}
+
+}  // namespace lens::why

@@ -1,0 +1,34 @@
+// The answer to "what became of this template, and why": the cause, and all that was found.
+#ifndef LENS_WHY_DIAGNOSIS_H_
+#define LENS_WHY_DIAGNOSIS_H_
+
+#include <string>
+
+#include "lens/why/chain.h"
+#include "lens/why/checks.h"
+
+namespace lens::why {
+
+struct Diagnosis {
+  // The first sentence of the answer, without its full stop: the cause; when nothing stops the
+  // template, what a user may not expect, else where it has arrived.
+  std::string headline;
+  std::string advice;              // "" when there is nothing to do.
+  bool arrived = false;            // True when nothing is stuck or waiting.
+  Findings findings;               // In the order of the way, the headline's included.
+  const Finding* cause = nullptr;  // One of `findings`; nullptr when there is none.
+
+  Diagnosis() = default;
+  Diagnosis(Diagnosis&&) = default;  // Moving a vector keeps its elements where they are.
+  Diagnosis& operator=(Diagnosis&&) = default;
+};
+
+// Runs all checks. What concerns only other clusters than the one that was asked about is left out.
+Diagnosis Diagnose(const Chain& chain);
+
+// "member1, member2 and 3 more"; "no cluster" for none.
+std::string ClusterList(const std::vector<api::TargetCluster>& clusters);
+
+}  // namespace lens::why
+
+#endif  // LENS_WHY_DIAGNOSIS_H_

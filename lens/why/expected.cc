@@ -1,0 +1,86 @@
+#include "lens/why/expected.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "api/cluster.h"
+#include "api/work.h"
+#include "base/status.h"
+#include "binding/work_templates.h"
+#include "works/retention.h"
+
+namespace lens::why {
+namespace {
+
+using interpreter::Operation;
+
+absl::Status NeedsWebhook(const Chain& chain, Operation op) {
+  return absl::UnavailableError(absl::StrCat(
+      interpreter::OperationName(op), " is answered by the webhook ",
+      chain.rules->RuleFor(chain.asked.gvk, op).name, ", which is not called from here"));
+}
+
+void AddPaths(const json::Value& patch, const std::string& path, std::vector<std::string>& paths) {
+  if (!patch.is_object() || patch.empty()) {
+    paths.push_back(path);
+    return;
+  }
+  for (const json::Member& m : patch.members()) {
+    AddPaths(m.value, path.empty() ? std::string(m.name()) : absl::StrCat(path, ".", m.name()),
+             paths);
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<Expected> ExpectedFor(const Chain& chain, const api::TargetCluster& target) {
+  for (const Operation op : {Operation::kReviseReplica, Operation::kPrune}) {
+    if (chain.rules->IsAnsweredByWebhook(chain.asked.gvk, op)) return NeedsWebhook(chain, op);
+  }
+  const api::BindingView binding(*chain.binding);
+  const std::vector<api::TargetCluster> targets = binding.DispatchTargets();
+  const std::vector<int64_t> completions =
+      binding::DividedCompletions(*chain.object, binding, targets);
+  const auto at = std::find(targets.begin(), targets.end(), target) - targets.begin();
+  const bool divided = static_cast<size_t>(at) < completions.size();
+  ASSIGN_OR_RETURN(kube::Object manifest, binding::ManifestFor(*chain.object, binding, target,
+                                                               divided ? completions[at] : -1,
+                                                               chain.rules->WithoutWebhooks()));
+  const auto cluster = chain.clusters.find(target.name);
+  if (cluster == chain.clusters.end()) return Expected{std::move(manifest), {}};
+  overrides::Application application =
+      overrides::Apply(chain.overrides, manifest, api::ClusterView(*cluster->second));
+  if (application.failed != nullptr) {
+    return base::Annotate(application.status, application.failed->object().Describe());
+  }
+  kube::Object result = application.object;
+  return Expected{std::move(result), std::move(application)};
+}
+
+absl::StatusOr<json::Value> DifferenceIn(const Chain& chain, const std::string& cluster) {
+  const auto work = chain.works.find(cluster);
+  const auto member = chain.members.find(cluster);
+  const bool both = work != chain.works.end() && member != chain.members.end() &&
+                    member->second.object != nullptr;
+  if (!both) return json::Value::Object();
+  if (chain.rules->IsAnsweredByWebhook(chain.asked.gvk, Operation::kRetain)) {
+    return NeedsWebhook(chain, Operation::kRetain);
+  }
+  const api::WorkView view(*work->second);
+  const auto index = view.IndexOf(kube::Object::Make(chain.asked.gvk, chain.asked.key));
+  if (!index.has_value()) return json::Value::Object();
+  return works::ChangeOf(kube::Object(view.Manifests()[*index]), *member->second.object,
+                         chain.rules->WithoutWebhooks());
+}
+
+std::string PathsOf(const json::Value& patch, size_t limit) {
+  std::vector<std::string> paths;
+  for (const json::Member& m : patch.members()) AddPaths(m.value, std::string(m.name()), paths);
+  const bool cut = paths.size() > limit;
+  if (cut) paths.resize(limit);
+  return absl::StrCat(absl::StrJoin(paths, ", "), cut ? ", ..." : "");
+}
+
+}  // namespace lens::why

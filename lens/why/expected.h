@@ -1,0 +1,36 @@
+// What the daemon makes of the template for one cluster: the same functions, called on a chain.
+#ifndef LENS_WHY_EXPECTED_H_
+#define LENS_WHY_EXPECTED_H_
+
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "api/binding.h"
+#include "kube/meta/object.h"
+#include "lens/why/chain.h"
+#include "overrides/apply.h"
+
+namespace lens::why {
+
+struct Expected {
+  kube::Object manifest;               // The template as the cluster shall get it.
+  overrides::Application application;  // The override rules behind it.
+};
+
+// Returns what the cluster shall get. kUnavailable when a webhook would have to be asked; other
+// errors are those of the interpreter, and those of override rules, which name the policy.
+// REQUIRES: chain.object and chain.binding exist.
+absl::StatusOr<Expected> ExpectedFor(const Chain& chain, const api::TargetCluster& target);
+
+// Returns how the member's object differs from the Work's manifest, as a merge patch; an empty
+// object when it does not. kUnavailable when a webhook would have to be asked.
+absl::StatusOr<json::Value> DifferenceIn(const Chain& chain, const std::string& cluster);
+
+// Returns the paths that a merge patch changes: "spec.replicas, metadata.labels.app"; at most
+// `limit`, then "...".
+std::string PathsOf(const json::Value& patch, size_t limit);
+
+}  // namespace lens::why
+
+#endif  // LENS_WHY_EXPECTED_H_

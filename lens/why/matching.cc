@@ -1,0 +1,177 @@
+#include "lens/why/matching.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "api/policy.h"
+#include "api/policy_scope.h"
+#include "base/spelling.h"
+#include "detector/policy_index.h"
+
+namespace lens::why {
+namespace {
+
+using api::SelectorMatch;
+
+bool MayGovern(const Chain& chain, const kube::Object& policy) {
+  return policy.ns().empty() || policy.ns() == chain.asked.key.ns;
+}
+
+std::string RankName(SelectorMatch rank) {
+  switch (rank) {
+    case SelectorMatch::kName:
+      return "by name";
+    case SelectorMatch::kLabels:
+      return "by labels";
+    default:
+      return "by kind alone";
+  }
+}
+
+// One selector of a policy, as it is written.
+class Selector {
+ public:
+  Selector(const json::Value& json, const kube::ObjectPtr& policy, const kube::Object& object)
+      : json_(json), policy_(policy), object_(object) {}
+
+  // Returns how nearly it selects the object, and what keeps it from doing so.
+  NearMiss Miss() const {
+    NearMiss miss{policy_};
+    if (Text("kind") != object_.kind()) return WrongKind();
+    const std::string version = Text("apiVersion");
+    const std::string ns = Text("namespace");
+    const std::string name = Text("name");
+    const bool named = name == object_.name();
+    if (version != object_.api_version()) {
+      return Closer(
+          named || name.empty() ? 6 : 1,
+          absl::StrCat("selects ", version, " ", object_.kind(), ", not ", object_.api_version()),
+          absl::StrCat("write apiVersion: ", object_.api_version(), " there"));
+    }
+    if (policy_->IsDeleting()) return Closer(7, "is being deleted", "create the policy again");
+    if (!policy_->ns().empty() && policy_->ns() != object_.ns()) return OtherNamespace(name);
+    if (!ns.empty() && ns != object_.ns()) {
+      return Closer(named || name.empty() ? 6 : 2, absl::StrCat("selects only the namespace ", ns),
+                    absl::StrCat("change the selector's namespace to ", object_.ns()));
+    }
+    if (!name.empty()) return OtherName(name);
+    return Closer(5,
+                  absl::StrCat("selects by labels which it does not have: ",
+                               json::Write(json_["labelSelector"])),
+                  "give the template these labels, or change the selector");
+  }
+
+ private:
+  std::string Text(absl::string_view field) const { return json_[field].ToString(); }
+
+  NearMiss Closer(int closeness, std::string why, std::string advice) const {
+    return {policy_, std::move(why), std::move(advice), closeness};
+  }
+
+  NearMiss WrongKind() const {
+    const bool alike = base::NearestName(Text("kind"), {std::string(object_.kind())}).has_value();
+    if (!alike || !MayBeItsNamespace()) return {};
+    return Closer(
+        4, absl::StrCat("selects the kind ", Text("kind"), ", which is not ", object_.kind()),
+        absl::StrCat("write kind: ", object_.kind(), " there"));
+  }
+
+  NearMiss OtherNamespace(const std::string& name) const {
+    if (!name.empty() && name != object_.name()) return {};
+    if (object_.ns().empty()) {
+      return Closer(6,
+                    absl::StrCat("selects it, but a PropagationPolicy governs no cluster-scoped "
+                                 "objects"),
+                    "write a ClusterPropagationPolicy instead");
+    }
+    if (name.empty()) return {};
+    return Closer(6,
+                  absl::StrCat("names it, but a PropagationPolicy governs only templates of its "
+                               "own namespace"),
+                  absl::StrCat("create the policy in the namespace ", object_.ns()));
+  }
+
+  NearMiss OtherName(const std::string& name) const {
+    const bool alike = base::NearestName(name, {std::string(object_.name())}).has_value();
+    return Closer(alike ? 5 : 3, absl::StrCat("selects only the name ", name),
+                  absl::StrCat("add a selector with name: ", object_.name(), " to it"));
+  }
+
+  bool MayBeItsNamespace() const { return policy_->ns().empty() || policy_->ns() == object_.ns(); }
+
+  const json::Value& json_;
+  const kube::ObjectPtr& policy_;
+  const kube::Object& object_;
+};
+
+template <class PolicyScope>
+kube::ObjectPtr Find(const Chain& chain, const kube::ObjectKey& key) {
+  for (const kube::ObjectPtr& policy : chain.policies) {
+    if (policy->kind() == PolicyScope::kKind && policy->key() == key) return policy;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+std::vector<Match> Matches(const Chain& chain) {
+  std::vector<Match> matches;
+  if (chain.object == nullptr) return matches;
+  for (const kube::ObjectPtr& policy : chain.policies) {
+    if (!MayGovern(chain, *policy) || policy->IsDeleting()) continue;
+    const api::PolicyView view(*policy);
+    const SelectorMatch rank = api::BestMatch(view.ResourceSelectors(), *chain.object);
+    if (rank != SelectorMatch::kNone) matches.push_back({policy, view.Priority(), rank});
+  }
+  std::sort(matches.begin(), matches.end(), [](const Match& a, const Match& b) {
+    if (a.namespaced() != b.namespaced()) return a.namespaced();
+    return detector::Preference{a.priority, a.rank, a.policy->name()}.IsBefore(
+        {b.priority, b.rank, b.policy->name()});
+  });
+  return matches;
+}
+
+std::string WhyBefore(const Match& better, const Match& other) {
+  if (better.namespaced() != other.namespaced()) {
+    return "a PropagationPolicy goes before a ClusterPropagationPolicy";
+  }
+  if (better.priority != other.priority) {
+    return absl::StrCat("it has the higher priority (", better.priority, " over ", other.priority,
+                        ")");
+  }
+  if (better.rank != other.rank) {
+    return absl::StrCat("it selects the template ", RankName(better.rank), ", the other one ",
+                        RankName(other.rank));
+  }
+  return "both fit equally well, and its name comes first in the alphabet";
+}
+
+kube::ObjectPtr ClaimingPolicy(const Chain& chain, const kube::Object& object, std::string* claim) {
+  using api::policy_scope::Cluster;
+  using api::policy_scope::Namespaced;
+  claim->clear();
+  const kube::ObjectKey key = Namespaced::ClaimOn(object);
+  if (!key.name.empty()) {
+    *claim = absl::StrCat(Namespaced::kKind, " ", key.ToString());
+    return Find<Namespaced>(chain, key);
+  }
+  const kube::ObjectKey cluster_key = Cluster::ClaimOn(object);
+  if (cluster_key.name.empty()) return nullptr;
+  *claim = absl::StrCat(Cluster::kKind, " ", cluster_key.ToString());
+  return Find<Cluster>(chain, cluster_key);
+}
+
+NearMiss NearestMiss(const Chain& chain) {
+  NearMiss nearest;
+  if (chain.object == nullptr) return nearest;
+  for (const kube::ObjectPtr& policy : chain.policies) {
+    for (const json::Value& selector : policy->spec()["resourceSelectors"].items()) {
+      NearMiss miss = Selector(selector, policy, *chain.object).Miss();
+      if (miss.closeness > nearest.closeness) nearest = std::move(miss);
+    }
+  }
+  return nearest;
+}
+
+}  // namespace lens::why

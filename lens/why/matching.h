@@ -1,0 +1,49 @@
+// Which policies select the template and which of them goes first: the detector's rules, over a
+// chain.
+#ifndef LENS_WHY_MATCHING_H_
+#define LENS_WHY_MATCHING_H_
+
+#include <string>
+#include <vector>
+
+#include "api/resource_selector.h"
+#include "kube/meta/object.h"
+#include "lens/why/chain.h"
+
+namespace lens::why {
+
+struct Match {
+  kube::ObjectPtr policy;
+  int64_t priority = 0;
+  api::SelectorMatch rank = api::SelectorMatch::kNone;
+
+  bool namespaced() const { return !policy->ns().empty(); }
+  // Returns "PropagationPolicy shop/web".
+  std::string Describe() const { return policy->Describe(); }
+};
+
+// Returns the policies that select the template and may govern it, best first: those of its
+// namespace before those of the cluster, and in each group in the detector's order. Policies being
+// deleted do not count.
+std::vector<Match> Matches(const Chain& chain);
+
+// Returns why `better` goes before `other`: "it has the higher priority (10 over 0)".
+std::string WhyBefore(const Match& better, const Match& other);
+
+// Returns the policy whose claim the object has, and nullptr when it has none or the policy does
+// not exist; `claim` receives its kind and name, "" for none.
+kube::ObjectPtr ClaimingPolicy(const Chain& chain, const kube::Object& object, std::string* claim);
+
+// A policy that nearly selects the template.
+struct NearMiss {
+  kube::ObjectPtr policy;
+  std::string why;  // "selects only the name api": goes after the policy's name.
+  std::string advice;
+  int closeness = 0;
+};
+// Returns the one that comes closest; its policy is nullptr when none comes close.
+NearMiss NearestMiss(const Chain& chain);
+
+}  // namespace lens::why
+
+#endif  // LENS_WHY_MATCHING_H_

@@ -1,0 +1,274 @@
+// Checks of the members: whether a cluster can be reached, what it says to the manifest, and what
+// it holds.
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "api/binding.h"
+#include "api/cluster.h"
+#include "api/keys.h"
+#include "api/reasons.h"
+#include "api/work.h"
+#include "lens/why/checks.h"
+#include "lens/why/expected.h"
+
+namespace lens::why {
+namespace {
+
+constexpr Step kStep = Step::kMember;
+constexpr size_t kPathsShown = 5;
+
+// A cluster that has a Work for the template.
+struct Place {
+  const std::string& cluster;
+  kube::ObjectPtr object;  // The Cluster; nullptr when it does not exist.
+  const kube::Object& work;
+  const MemberAnswer* answer;  // nullptr when the member was not asked.
+};
+
+// Calls `check` for each chosen cluster with a Work; a finding without cause is none.
+template <class CheckOne>
+Findings ForEachPlace(const Chain& chain, CheckOne check) {
+  Findings findings;
+  if (chain.object == nullptr) return findings;
+  for (const api::TargetCluster& target : chain.Targets()) {
+    const auto work = chain.works.find(target.name);
+    if (work == chain.works.end()) continue;
+    const auto cluster = chain.clusters.find(target.name);
+    const auto answer = chain.members.find(target.name);
+    Finding finding =
+        check(Place{target.name, cluster == chain.clusters.end() ? nullptr : cluster->second,
+                    *work->second, answer == chain.members.end() ? nullptr : &answer->second});
+    if (finding.cause.empty()) continue;
+    finding.cluster = target.name;
+    findings.push_back(std::move(finding));
+  }
+  return findings;
+}
+
+const json::Value* Applied(const kube::Object& work) {
+  return kube::FindCondition(api::WorkView(work).Conditions(), api::kWorkApplied);
+}
+
+Findings ClusterHasNoCredentials(const Chain& chain) {
+  return ForEachPlace(chain, [&](const Place& place) -> Finding {
+    if (place.object == nullptr || !api::ClusterView(*place.object).IsPush()) return {};
+    const api::ClusterView view(*place.object);
+    std::string what;
+    if (view.ApiEndpoint().empty()) {
+      what = "its Cluster has no spec.apiEndpoint";
+    } else if (view.SecretRef().name.empty()) {
+      what = "its Cluster names no Secret (spec.secretRef)";
+    } else if (place.answer != nullptr && absl::IsFailedPrecondition(place.answer->status)) {
+      what = std::string(place.answer->status.message());
+    }
+    if (what.empty()) return {};
+    return {kStep, Grade::kStuck,
+            absl::StrCat("nothing reaches ", place.cluster,
+                         ", because there are no credentials "
+                         "for it: ",
+                         what),
+            "join the cluster again (karmadactl join), or restore its Secret"};
+  });
+}
+
+Findings ClusterIsNotReady(const Chain& chain) {
+  return ForEachPlace(chain, [&](const Place& place) -> Finding {
+    if (place.object == nullptr || api::ClusterView(*place.object).IsReady()) return {};
+    const api::ClusterView view(*place.object);
+    const json::Value* ready = kube::FindCondition(view.Conditions(), api::kClusterReady);
+    const bool arrived = api::WorkView(place.work).IsApplied();
+    std::string why = "it has no condition Ready yet";
+    if (ready != nullptr) {
+      why = absl::StrCat((*ready)["reason"].AsString(), ": ", (*ready)["message"].AsString());
+    }
+    return {kStep, arrived ? Grade::kNote : Grade::kStuck,
+            absl::StrCat("the cluster ", place.cluster, " is not ready (", why, "), so ",
+                         arrived ? "what is known of " : "", chain.Name(),
+                         arrived ? " there may be out of date" : " does not reach it"),
+            view.IsPull() ? "see whether karmada-agent runs in the member"
+                          : "see whether the member's API server answers"};
+  });
+}
+
+struct Refusal {
+  const char* words;  // In the message of the condition.
+  const char* cause;  // Goes between cluster and message; $C is the cluster.
+  const char* advice;
+};
+
+// The first row that fits counts. Messages are those of API servers and of this program.
+constexpr Refusal kRefusals[] = {
+    {"no matches for kind", "$C does not serve the kind: its CustomResourceDefinition is missing",
+     "install the CustomResourceDefinition in the member; the Work is tried again by itself"},
+    {"Karmada will not manage this resource",
+     "$C already has such an object that Karmada does not manage",
+     "delete it there, or set spec.conflictResolution: Overwrite in the policy"},
+    {"denied the request", "an admission webhook of $C refuses it",
+     "change the template, add an override for this cluster, or change the member's webhook"},
+    {"violates PodSecurity", "the pod security admission of $C refuses it",
+     "change the template, or the labels of the namespace in the member"},
+    {"ValidatingAdmissionPolicy", "an admission policy of $C refuses it",
+     "change the template, or add an override for this cluster"},
+    {"exceeded quota", "a ResourceQuota of $C refuses it",
+     "raise the quota in the member, or ask for less"},
+    {"is being terminated", "its namespace is being deleted in $C",
+     "see which finalizers hold up the namespace in the member"},
+    {"namespaces \"", "its namespace does not exist in $C",
+     "propagate the namespace, or create it in the member"},
+    {"is forbidden", "Karmada's account in $C may not write it",
+     "give the account of the Cluster's Secret the right in the member"},
+    {"Unauthorized", "$C refuses Karmada's credentials", "join the cluster again"},
+    {"field is immutable", "it changes a field that cannot be changed in $C",
+     "delete the object in the member, so that it is made anew"},
+    {"is invalid", "$C refuses it as invalid", "change the template, or add an override"},
+    {"Too long", "$C refuses it as invalid", "shorten what the message names"},
+    {"connection refused", "$C cannot be reached", "see whether the member's API server answers"},
+    {"timed out", "$C does not answer in time", "see whether the member's API server answers"},
+};
+
+std::string WithCluster(absl::string_view text, const std::string& cluster) {
+  const size_t at = text.find("$C");
+  return absl::StrCat(text.substr(0, at), cluster, text.substr(at + 2));
+}
+
+Findings MemberRefusesIt(const Chain& chain) {
+  return ForEachPlace(chain, [&](const Place& place) -> Finding {
+    const json::Value* applied = Applied(place.work);
+    if (applied == nullptr || (*applied)["status"].AsString() != "False") return {};
+    const std::string message = (*applied)["message"].ToString();
+    for (const Refusal& row : kRefusals) {
+      if (!absl::StrContains(message, row.words)) continue;
+      return {kStep, Grade::kStuck,
+              absl::StrCat(chain.Name(), " does not arrive: ",
+                           WithCluster(row.cause, place.cluster), " (", message, ")"),
+              row.advice};
+    }
+    return {kStep, Grade::kStuck,
+            absl::StrCat(chain.Name(), " cannot be applied in ", place.cluster, ": ", message),
+            "mend what the message says; it is tried again by itself"};
+  });
+}
+
+Findings NotAppliedYet(const Chain& chain) {
+  return ForEachPlace(chain, [&](const Place& place) -> Finding {
+    if (Applied(place.work) != nullptr) return {};
+    const bool pull = place.object != nullptr && api::ClusterView(*place.object).IsPull();
+    return {
+        kStep,
+        Grade::kWaiting,
+        absl::StrCat(pull ? "karmada-agent" : "karmada-controller-manager",
+                     " has not applied the Work of ", chain.Name(), " in ", place.cluster, " yet"),
+        pull ? "see whether karmada-agent runs in the member" : "wait a moment",
+        "",
+        {},
+        pull ? Program::kAgent : Program::kControllerManager};
+  });
+}
+
+Findings MemberHasNoObject(const Chain& chain) {
+  return ForEachPlace(chain, [&](const Place& place) -> Finding {
+    if (place.answer == nullptr || !place.answer->status.ok()) return {};
+    if (place.answer->object != nullptr || !api::WorkView(place.work).IsApplied()) return {};
+    return {kStep,
+            Grade::kWaiting,
+            absl::StrCat(place.cluster, " has lost ", chain.Name(), ", which was applied there"),
+            "karmada-controller-manager creates it again at once; see who deletes it",
+            "",
+            {},
+            Program::kControllerManager};
+  });
+}
+
+Findings MemberObjectIsForeign(const Chain& chain) {
+  return ForEachPlace(chain, [&](const Place& place) -> Finding {
+    if (place.answer == nullptr || place.answer->object == nullptr) return {};
+    if (place.answer->object->Label(api::kManagedLabel) == api::kManagedValue) return {};
+    if (!api::WorkView(place.work).IsApplied()) return {};
+    return {kStep, Grade::kStuck,
+            absl::StrCat("somebody removed the label ", api::kManagedLabel, " from ", chain.Name(),
+                         " in ", place.cluster, ", so Karmada leaves it alone"),
+            "delete it there, or set spec.conflictResolution: Overwrite in the policy"};
+  });
+}
+
+Findings MemberObjectDiffers(const Chain& chain) {
+  return ForEachPlace(chain, [&](const Place& place) -> Finding {
+    if (!api::WorkView(place.work).IsApplied()) return {};
+    const absl::StatusOr<json::Value> difference = DifferenceIn(chain, place.cluster);
+    if (!difference.ok() || difference->empty()) return {};
+    return {kStep,
+            Grade::kWaiting,
+            absl::StrCat(chain.Name(), " in ", place.cluster, " differs from its Work in ",
+                         PathsOf(*difference, kPathsShown)),
+            "karmada-controller-manager puts it back at once; if it does not last, somebody else "
+            "in the member changes it (see retention in the interpreter)",
+            "",
+            {json::Write(*difference)},
+            Program::kControllerManager};
+  });
+}
+
+// Returns the messages of conditions that say what is wrong.
+std::vector<std::string> Complaints(const kube::Object& object) {
+  std::vector<std::string> complaints;
+  for (const json::Value& condition : object.status()["conditions"].items()) {
+    const bool failure = absl::EndsWith(condition["type"].AsString(), "Failure");
+    const absl::string_view status = condition["status"].AsString();
+    if (status != (failure ? "True" : "False") || condition["message"].AsString().empty()) continue;
+    complaints.push_back(condition["message"].ToString());
+  }
+  return complaints;
+}
+
+Findings MemberObjectIsUnhealthy(const Chain& chain) {
+  return ForEachPlace(chain, [&](const Place& place) -> Finding {
+    bool unhealthy = false;
+    for (const api::ManifestStatus& status : api::WorkView(place.work).ManifestStatuses()) {
+      unhealthy = unhealthy || status.health == api::kUnhealthy;
+    }
+    if (!unhealthy) return {};
+    Finding finding{
+        kStep, Grade::kStuck,
+        absl::StrCat(chain.Name(), " is in ", place.cluster, ", but it is not healthy there"),
+        absl::StrCat("look at it in the member: kubectl --context ", place.cluster, " describe ",
+                     chain.asked.gvk.kind, " ", chain.asked.key.name)};
+    if (place.answer != nullptr && place.answer->object != nullptr) {
+      finding.evidence = Complaints(*place.answer->object);
+    }
+    if (!finding.evidence.empty()) absl::StrAppend(&finding.cause, ": ", finding.evidence[0]);
+    return finding;
+  });
+}
+
+Findings StatusIsNotAggregated(const Chain& chain) {
+  if (chain.binding == nullptr) return {};
+  const std::string failed =
+      StandingFailure(chain, *chain.binding, api::reason::kAggregateStatusFailed,
+                      api::reason::kAggregateStatusSucceed);
+  if (failed.empty()) return {};
+  return {{kStep, Grade::kStuck,
+           absl::StrCat("the status of ", chain.Name(),
+                        " in the members does not reach the template: ", failed),
+           "mend the customization or the webhook that the message names"}};
+}
+
+constexpr Check kChecks[] = {
+    {"no-credentials", "Does Karmada have credentials for the cluster?", ClusterHasNoCredentials},
+    {"cluster-not-ready", "Is the cluster ready?", ClusterIsNotReady},
+    {"member-refuses", "Does the member accept the manifest?", MemberRefusesIt},
+    {"not-applied", "Has the Work been applied?", NotAppliedYet},
+    {"member-lost-it", "Does the member have the object?", MemberHasNoObject},
+    {"member-foreign", "Is the member's object Karmada's?", MemberObjectIsForeign},
+    {"member-differs", "Is the member's object what the Work says?", MemberObjectDiffers},
+    {"member-unhealthy", "Is the member's object healthy?", MemberObjectIsUnhealthy},
+    {"status-not-aggregated", "Does its status come back?", StatusIsNotAggregated},
+};
+
+}  // namespace
+
+absl::Span<const Check> MemberChecks() { return kChecks; }
+
+}  // namespace lens::why

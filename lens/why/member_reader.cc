@@ -1,0 +1,87 @@
+#include "lens/why/member_reader.h"
+
+#include <algorithm>
+#include <memory>
+#include <thread>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "api/resources.h"
+#include "base/clock.h"
+#include "base/status.h"
+#include "kube/client/client.h"
+#include "kube/client/errors.h"
+#include "kube/client/http_transport.h"
+
+namespace lens::why {
+namespace {
+
+constexpr absl::Duration kPatience = absl::Seconds(5);
+constexpr size_t kAtOnce = 16;
+
+// One member, and the ways to reach it.
+struct Visit {
+  std::string cluster;
+  absl::StatusOr<kube::ConnectionConfig> direct;
+  kube::ConnectionConfig proxy;
+  MemberAnswer answer;
+};
+
+kube::ConnectionConfig ProxyTo(const kube::ConnectionConfig& control_plane,
+                               const std::string& cluster) {
+  kube::ConnectionConfig config = control_plane;
+  absl::StrAppend(&config.server, "/apis/", api::Clusters().gvk.ApiVersion(), "/",
+                  api::Clusters().plural, "/", cluster, "/proxy");
+  return config;
+}
+
+MemberAnswer Ask(const kube::ConnectionConfig& config, const MemberQuestion& question,
+                 const base::StopToken& stop) {
+  auto transport = kube::NewHttpTransport(config);
+  if (!transport.ok()) return {transport.status()};
+  kube::ClientOptions options;
+  options.timeout = kPatience;
+  options.user_agent = "karmada-lens";
+  kube::Client client(*std::move(transport), std::move(options), base::RealClock(), nullptr);
+  absl::StatusOr<kube::Object> object = client.Get(question.resource, question.key, stop);
+  if (object.ok()) return {absl::OkStatus(), kube::Share(*std::move(object))};
+  // The answer of a server that serves the kind, or does not.
+  if (kube::IsGone(object.status()) || kube::IsNoSuchKind(object.status())) return {};
+  return {object.status()};
+}
+
+void Make(Visit& visit, const MemberQuestion& question, const base::StopToken& stop) {
+  visit.answer =
+      visit.direct.ok() ? Ask(*visit.direct, question, stop) : MemberAnswer{visit.direct.status()};
+  if (visit.answer.status.ok()) return;
+  MemberAnswer by_proxy = Ask(visit.proxy, question, stop);
+  // A control plane without the aggregated API server knows no such path, which looks like an
+  // object that is not there.
+  if (by_proxy.status.ok() && by_proxy.object != nullptr) visit.answer = std::move(by_proxy);
+}
+
+}  // namespace
+
+std::map<std::string, MemberAnswer> AskMembers(const MemberQuestion& question,
+                                               const kube::ConnectionConfig& control_plane,
+                                               const loops::SecretLookup& secrets,
+                                               const base::StopToken& stop) {
+  std::vector<Visit> visits;
+  for (const kube::ObjectPtr& cluster : question.clusters) {
+    const std::string name(cluster->name());
+    visits.push_back(
+        {name, loops::MemberConnection(*cluster, secrets), ProxyTo(control_plane, name), {}});
+  }
+  for (size_t begin = 0; begin < visits.size(); begin += kAtOnce) {
+    std::vector<std::thread> threads;
+    for (size_t i = begin; i < std::min(visits.size(), begin + kAtOnce); ++i) {
+      threads.emplace_back([&, i] { Make(visits[i], question, stop); });
+    }
+    for (std::thread& thread : threads) thread.join();
+  }
+  std::map<std::string, MemberAnswer> answers;
+  for (Visit& visit : visits) answers[visit.cluster] = std::move(visit.answer);
+  return answers;
+}
+
+}  // namespace lens::why

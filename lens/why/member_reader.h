@@ -1,0 +1,34 @@
+// Asks members for one object each.
+#ifndef LENS_WHY_MEMBER_READER_H_
+#define LENS_WHY_MEMBER_READER_H_
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/stop_token.h"
+#include "kube/client/kubeconfig.h"
+#include "kube/meta/names.h"
+#include "kube/meta/object.h"
+#include "lens/why/chain.h"
+#include "loops/member_connection.h"
+
+namespace lens::why {
+
+struct MemberQuestion {
+  kube::Resource resource;
+  kube::ObjectKey key;
+  std::vector<kube::ObjectPtr> clusters;  // Those to ask.
+};
+
+// Asks all clusters at the same time, a few seconds each: with the credentials of the Cluster, as
+// the daemon does; if that does not work, through the proxy of `control_plane`, whose credentials
+// it takes. `secrets` is called from one thread.
+std::map<std::string, MemberAnswer> AskMembers(const MemberQuestion& question,
+                                               const kube::ConnectionConfig& control_plane,
+                                               const loops::SecretLookup& secrets,
+                                               const base::StopToken& stop);
+
+}  // namespace lens::why
+
+#endif  // LENS_WHY_MEMBER_READER_H_

@@ -1,0 +1,198 @@
+// Checks of the policies: which one governs the template, and why none does.
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "api/binding.h"
+#include "api/policy.h"
+#include "api/reasons.h"
+#include "lens/why/checks.h"
+#include "lens/why/matching.h"
+
+namespace lens::why {
+namespace {
+
+constexpr Step kStep = Step::kPolicy;
+
+// Returns whether a policy is what the template needs: not a Namespace, which goes everywhere by
+// itself, nor an object that others require or own.
+bool NeedsPolicy(const Chain& chain) {
+  if (chain.object == nullptr || chain.object->IsDeleting()) return false;
+  if (chain.IsNamespace() && chain.binding == nullptr) return false;
+  return chain.binding == nullptr || api::BindingView(*chain.binding).RequiredBy().empty();
+}
+
+std::string Claim(const Chain& chain) {
+  std::string claim;
+  if (chain.object != nullptr) ClaimingPolicy(chain, *chain.object, &claim);
+  return claim;
+}
+
+kube::ObjectPtr Governing(const Chain& chain) {
+  std::string claim;
+  return chain.object == nullptr ? nullptr : ClaimingPolicy(chain, *chain.object, &claim);
+}
+
+// Returns what is needed by a template whose policy does not take dependencies along.
+Findings NobodyTakesItAlong(const Chain& chain) {
+  const api::BindingView view(*chain.dependents[0]);
+  return {{kStep, Grade::kStuck,
+           absl::StrCat("no policy selects ", chain.Name(), "; ", view.Resource().Describe(),
+                        " needs it, but ",
+                        view.PropagateDeps() ? "it has not been taken along yet"
+                                             : "its policy does not take dependencies along"),
+           view.PropagateDeps()
+               ? "see the events on the ResourceBinding of the template that needs it"
+               : "set propagateDeps: true in that policy, or write a policy for it"}};
+}
+
+Findings NoPolicySelectsIt(const Chain& chain) {
+  if (!NeedsPolicy(chain) || !Claim(chain).empty() || !Matches(chain).empty()) return {};
+  if (chain.binding != nullptr) {
+    return {{kStep, Grade::kStuck,
+             absl::StrCat("no policy selects ", chain.Name(), " any more; its ",
+                          chain.binding->Describe(),
+                          " belongs to nobody, and clusters keep what they have"),
+             "write a policy that selects it, or delete the binding to remove it from clusters"}};
+  }
+  if (!chain.dependents.empty()) return NobodyTakesItAlong(chain);
+  const NearMiss near = NearestMiss(chain);
+  Finding finding{kStep, Grade::kStuck, absl::StrCat("no policy selects ", chain.Name()),
+                  "write a PropagationPolicy whose resourceSelectors match it"};
+  if (near.policy != nullptr) {
+    absl::StrAppend(&finding.cause, "; ", near.policy->Describe(), " ", near.why);
+    finding.advice = near.advice;
+  }
+  return {finding};
+}
+
+Findings ClaimedByPolicyThatIsGone(const Chain& chain) {
+  const std::string claim = Claim(chain);
+  if (claim.empty() || Governing(chain) != nullptr) return {};
+  return {{kStep,
+           Grade::kWaiting,
+           absl::StrCat(chain.Name(), " is still claimed by ", claim,
+                        ", which does not exist any "
+                        "more"),
+           "karmada-controller-manager takes the claim away",
+           "",
+           {},
+           Program::kControllerManager}};
+}
+
+Findings DependentOverridesAreMissing(const Chain& chain) {
+  kube::ObjectPtr policy = Governing(chain);
+  const std::vector<Match> matches = Matches(chain);
+  if (policy == nullptr && !matches.empty()) policy = matches[0].policy;
+  if (policy == nullptr || chain.object == nullptr) return {};
+  for (const std::string& name : api::PolicyView(*policy).DependentOverrides()) {
+    const kube::ObjectKey key{std::string(policy->ns()), name};
+    if (chain.override_names.count(key) > 0) continue;
+    return {{kStep, Grade::kStuck,
+             absl::StrCat(policy->Describe(), " waits for the override policy ", key.ToString(),
+                          ", which does not exist (spec.dependentOverrides)"),
+             "create that override policy, or take it out of dependentOverrides"}};
+  }
+  return {};
+}
+
+Findings ClustersDoNotServeTheKind(const Chain& chain) {
+  if (!NeedsPolicy(chain) || chain.binding != nullptr || chain.clusters.empty()) return {};
+  const std::vector<Match> matches = Matches(chain);
+  if (matches.empty()) return {};
+  const kube::Object& policy = *matches[0].policy;
+  const std::string waits =
+      StandingFailure(chain, policy, api::reason::kWaitingForKind, api::reason::kWaitForKindEnded);
+  if (waits.empty()) return {};
+  return {{kStep,
+           Grade::kStuck,
+           absl::StrCat("no cluster that ", policy.Describe(), " may choose serves ",
+                        chain.asked.gvk.ApiVersion(), " ", chain.asked.gvk.kind, " yet"),
+           "install the CustomResourceDefinition in the members",
+           "",
+           {waits}}};
+}
+
+Findings PolicyCouldNotBeApplied(const Chain& chain) {
+  if (chain.object == nullptr) return {};
+  const std::string message = StandingFailure(chain, *chain.object, api::reason::kApplyPolicyFailed,
+                                              api::reason::kApplyPolicySucceed);
+  if (message.empty()) return {};
+  return {{kStep, Grade::kStuck,
+           absl::StrCat("the policy cannot be applied to ", chain.Name(), ": ", message),
+           "mend what the message says; it is tried again by itself"}};
+}
+
+Findings PolicyIsLazy(const Chain& chain) {
+  const kube::ObjectPtr policy = Governing(chain);
+  if (policy == nullptr || !api::PolicyView(*policy).IsLazy()) return {};
+  const bool current = chain.binding != nullptr && api::BindingView(*chain.binding).Placement() ==
+                                                       api::PolicyView(*policy).Placement();
+  if (current) return {};
+  return {{kStep, Grade::kStuck,
+           absl::StrCat(policy->Describe(), " is lazy (spec.activationPreference), so ",
+                        chain.binding == nullptr ? "it" : "its change",
+                        " takes effect only with the next change of ", chain.Name()),
+           "change the template, for example an annotation"}};
+}
+
+Findings NotClaimedYet(const Chain& chain) {
+  if (!NeedsPolicy(chain) || !Claim(chain).empty()) return {};
+  const std::vector<Match> matches = Matches(chain);
+  if (matches.empty()) return {};
+  return {{kStep,
+           Grade::kWaiting,
+           absl::StrCat(matches[0].Describe(), " selects ", chain.Name(),
+                        ", but karmada-controller-manager has not claimed it yet"),
+           "wait a moment",
+           "",
+           {},
+           Program::kControllerManager}};
+}
+
+// Explains a claim by another policy than the best one.
+Findings ClaimedByAnother(const Match& best, const Match& claiming, const Chain& chain) {
+  const bool preempts = best.policy->spec()["preemption"].AsString() == "Always";
+  return {{kStep, Grade::kNote,
+           absl::StrCat(chain.Name(), " is claimed by ", claiming.Describe(), "; ", best.Describe(),
+                        " fits better (", WhyBefore(best, claiming), ") but ",
+                        preempts ? "has not taken over: the gate PropagationPolicyPreemption may be off"
+                                 : "does not take over without spec.preemption: Always"),
+           preempts ? "see --feature-gates of karmada-controller-manager"
+                    : absl::StrCat("set spec.preemption: Always in ", best.Describe(),
+                                   ", or delete ", claiming.Describe())}};
+}
+
+Findings OtherPoliciesSelectIt(const Chain& chain) {
+  const kube::ObjectPtr policy = Governing(chain);
+  const std::vector<Match> matches = Matches(chain);
+  const auto claiming = std::find_if(matches.begin(), matches.end(),
+                                     [&](const Match& match) { return match.policy == policy; });
+  if (claiming == matches.end() || matches.size() < 2) return {};
+  if (claiming != matches.begin()) return ClaimedByAnother(matches[0], *claiming, chain);
+  return {{kStep, Grade::kNote,
+           absl::StrCat(chain.Name(), " follows ", claiming->Describe(), " and not ",
+                        matches[1].Describe(), ": ", WhyBefore(*claiming, matches[1])),
+           ""}};
+}
+
+constexpr Check kChecks[] = {
+    {"no-policy", "Does a policy select it?", NoPolicySelectsIt},
+    {"dependent-overrides", "Are the overrides there that the policy waits for?",
+     DependentOverridesAreMissing},
+    {"kind-not-served", "Does a cluster serve the kind?", ClustersDoNotServeTheKind},
+    {"policy-not-applied", "Did applying the policy fail?", PolicyCouldNotBeApplied},
+    {"policy-lazy", "Does the policy wait for a change of the template?", PolicyIsLazy},
+    {"policy-gone", "Does the policy exist that has claimed it?", ClaimedByPolicyThatIsGone},
+    {"not-claimed", "Has the policy claimed it?", NotClaimedYet},
+    {"other-policies", "Do other policies select it, too?", OtherPoliciesSelectIt},
+};
+
+}  // namespace
+
+absl::Span<const Check> PolicyChecks() { return kChecks; }
+
+}  // namespace lens::why

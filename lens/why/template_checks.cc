@@ -1,0 +1,179 @@
+// Checks of the template itself: whether it exists, and whether Karmada looks at it at all.
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "api/keys.h"
+#include "api/names.h"
+#include "lens/why/checks.h"
+
+namespace lens::why {
+namespace {
+
+constexpr Step kStep = Step::kTemplate;
+
+std::vector<std::string> FinalizersOf(const kube::Object& object) {
+  std::vector<std::string> names;
+  for (const json::Value& item : object.metadata()["finalizers"].items()) {
+    names.push_back(item.ToString());
+  }
+  return names;
+}
+
+// Returns the clusters whose Works are still there.
+std::vector<std::string> ClustersWithWorks(const Chain& chain) {
+  std::vector<std::string> names;
+  for (const auto& [cluster, work] : chain.works) names.push_back(cluster);
+  return names;
+}
+
+std::vector<std::string> ClustersThatHoldIt(const Chain& chain) {
+  std::vector<std::string> names;
+  for (const auto& [cluster, answer] : chain.members) {
+    if (answer.object != nullptr) names.push_back(cluster);
+  }
+  return names;
+}
+
+Findings TemplateIsGone(const Chain& chain) {
+  if (chain.object != nullptr) return {};
+  const std::vector<std::string> works = ClustersWithWorks(chain);
+  if (chain.binding != nullptr && chain.binding->IsDeleting()) {
+    return {{kStep, Grade::kStuck,
+             absl::StrCat(chain.Name(), " is deleted, but its ", chain.binding->Describe(),
+                          " still waits for its finalizers ",
+                          absl::StrJoin(FinalizersOf(*chain.binding), ", ")),
+             "see whether karmada-controller-manager runs and reaches the clusters"}};
+  }
+  if (!works.empty()) {
+    return {{kStep, Grade::kStuck,
+             absl::StrCat(chain.Name(), " is deleted, but its Work for ",
+                          absl::StrJoin(works, ", "), " is still there"),
+             absl::StrCat("see whether the cluster can be reached: the Work goes when the object "
+                          "is removed from it")}};
+  }
+  const std::vector<std::string> holders = ClustersThatHoldIt(chain);
+  if (!holders.empty()) {
+    return {{kStep, Grade::kStuck,
+             absl::StrCat("there is no ", chain.Name(), " in the control plane; ",
+                          absl::StrJoin(holders, ", "),
+                          " keeps the object on its own (deleted with "
+                          "preserveResourcesOnDeletion, or never Karmada's)"),
+             absl::StrCat("delete it in ", holders[0], " itself, or create the template again")}};
+  }
+  return {{kStep, Grade::kStuck,
+           absl::StrCat("there is no ", chain.Name(), " in the control plane"),
+           "create it there (not in a member), or look for it in another namespace (-n)"}};
+}
+
+Findings KindIsNeverPropagated(const Chain& chain) {
+  if (chain.object == nullptr || !detector::IsNeverPropagated(chain.asked.gvk)) return {};
+  return {{kStep, Grade::kStuck,
+           absl::StrCat("Karmada propagates no ", chain.asked.gvk.kind, " of ",
+                        chain.asked.gvk.ApiVersion(),
+                        ": objects of its own groups, events and leases stay in the control plane"),
+           "put what members shall have into another kind"}};
+}
+
+Findings NamespaceIsReserved(const Chain& chain) {
+  const std::string ns = chain.IsNamespace() ? chain.asked.key.name : chain.asked.key.ns;
+  if (chain.object == nullptr || !api::IsReservedNamespace(ns)) return {};
+  return {{kStep, Grade::kStuck,
+           absl::StrCat("the namespace ", ns,
+                        " is reserved for Karmada itself, so nothing in it "
+                        "is propagated"),
+           "create the template in another namespace"}};
+}
+
+Findings NamespaceIsSkipped(const Chain& chain) {
+  const std::string ns = chain.IsNamespace() ? chain.asked.key.name : chain.asked.key.ns;
+  if (chain.object == nullptr || ns.empty() || api::IsReservedNamespace(ns)) return {};
+  if (chain.filter.AllowsNamespace(ns)) return {};
+  return {{kStep, Grade::kStuck,
+           absl::StrCat("the namespace ", ns,
+                        " is excluded from propagation "
+                        "(--skipped-propagating-namespaces of karmada-controller-manager: ",
+                        absl::StrJoin(chain.asked.skipped_namespaces, ","), ")"),
+           "create the template in another namespace, or change the flag"}};
+}
+
+Findings NamespaceOptsOut(const Chain& chain) {
+  if (chain.object == nullptr || !chain.IsNamespace()) return {};
+  if (chain.object->Label(api::kSkipAutoPropagationLabel) != "true") return {};
+  return {{kStep, Grade::kStuck,
+           absl::StrCat(chain.Name(), " has the label ", api::kSkipAutoPropagationLabel,
+                        "=true, so clusters do not get it on their own"),
+           "remove the label, or select the Namespace with a ClusterPropagationPolicy"}};
+}
+
+Findings ApiIsSkipped(const Chain& chain) {
+  if (chain.object == nullptr || detector::IsNeverPropagated(chain.asked.gvk)) return {};
+  if (chain.filter.AllowsResource(chain.asked.gvk)) return {};
+  return {{kStep, Grade::kStuck,
+           absl::StrCat(chain.asked.gvk.ApiVersion(), " ", chain.asked.gvk.kind,
+                        " is excluded from propagation (--skipped-propagating-apis of "
+                        "karmada-controller-manager: ",
+                        chain.asked.skipped_apis, ")"),
+           "change the flag"}};
+}
+
+Findings ObjectIsExcluded(const Chain& chain) {
+  if (chain.object == nullptr || chain.filter.AllowsObject(*chain.object)) return {};
+  if (!chain.filter.AllowsNamespace(chain.asked.key.ns)) return {};
+  return {{kStep, Grade::kStuck,
+           absl::StrCat(chain.Name(), " belongs to the API server itself and is never propagated"),
+           ""}};
+}
+
+Findings TemplateIsBeingDeleted(const Chain& chain) {
+  if (chain.object == nullptr || !chain.object->IsDeleting()) return {};
+  const std::vector<std::string> finalizers = FinalizersOf(*chain.object);
+  const std::string since = chain.object->metadata()["deletionTimestamp"].ToString();
+  return {{kStep, Grade::kStuck,
+           absl::StrCat(chain.Name(), " is being deleted since ", since, " and waits for ",
+                        finalizers.empty()
+                            ? "what it owns"
+                            : absl::StrCat("its finalizers ", absl::StrJoin(finalizers, ", "))),
+           finalizers.empty() ? "wait until its dependents are gone"
+                              : "see why the controllers of these finalizers do not finish"}};
+}
+
+Findings TemplateHasAnotherOwner(const Chain& chain) {
+  if (chain.object == nullptr) return {};
+  const absl::string_view owner = chain.object->Label(api::kClaimedByLabel);
+  if (owner.empty()) return {};
+  return {{kStep, chain.binding == nullptr ? Grade::kStuck : Grade::kNote,
+           absl::StrCat(chain.Name(), " belongs to ", owner, " (label ", api::kClaimedByLabel,
+                        "), which propagates it itself; policies do not count for it"),
+           absl::StrCat("look at the ", owner, " that refers to it")}};
+}
+
+Findings TemplateIsProtected(const Chain& chain) {
+  if (chain.object == nullptr) return {};
+  if (chain.object->Label(api::kDeletionProtectedLabel) != api::kDeletionProtectedValue) return {};
+  return {{kStep, Grade::kNote,
+           absl::StrCat(chain.Name(), " cannot be deleted: it has the label ",
+                        api::kDeletionProtectedLabel, "=", api::kDeletionProtectedValue),
+           "remove the label before you delete it"}};
+}
+
+constexpr Check kChecks[] = {
+    {"template-gone", "Does the template exist?", TemplateIsGone},
+    {"kind-never-propagated", "Is it of a kind that can be a template?", KindIsNeverPropagated},
+    {"namespace-reserved", "Is its namespace Karmada's own?", NamespaceIsReserved},
+    {"namespace-skipped", "Does a flag exclude its namespace?", NamespaceIsSkipped},
+    {"namespace-opts-out", "Does a label keep the Namespace out?", NamespaceOptsOut},
+    {"api-skipped", "Does a flag exclude its kind?", ApiIsSkipped},
+    {"object-excluded", "Is it an object of the API server itself?", ObjectIsExcluded},
+    {"template-deleting", "Is it being deleted?", TemplateIsBeingDeleted},
+    {"template-owned", "Does something else propagate it?", TemplateHasAnotherOwner},
+    {"template-protected", "Is it protected from deletion?", TemplateIsProtected},
+};
+
+}  // namespace
+
+absl::Span<const Check> TemplateChecks() { return kChecks; }
+
+}  // namespace lens::why

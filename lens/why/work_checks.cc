@@ -1,0 +1,191 @@
+// Checks of the Works: whether each chosen cluster has one, and why not.
+#include <cstdint>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "api/binding.h"
+#include "api/keys.h"
+#include "api/names.h"
+#include "api/reasons.h"
+#include "api/work.h"
+#include "lens/why/checks.h"
+#include "lens/why/expected.h"
+
+namespace lens::why {
+namespace {
+
+constexpr Step kStep = Step::kWork;
+
+// Calls `check` for each cluster that is to have a Work; `check` returns one finding, whose cause
+// is "" when it has none.
+template <class CheckOne>
+Findings ForEachTarget(const Chain& chain, CheckOne check) {
+  Findings findings;
+  if (chain.object == nullptr) return findings;
+  for (const api::TargetCluster& target : chain.Targets()) {
+    Finding finding = check(target);
+    if (finding.cause.empty()) continue;
+    finding.cluster = target.name;
+    findings.push_back(std::move(finding));
+  }
+  return findings;
+}
+
+kube::ObjectPtr WorkIn(const Chain& chain, const std::string& cluster) {
+  const auto found = chain.works.find(cluster);
+  return found == chain.works.end() ? nullptr : found->second;
+}
+
+Findings DispatchingIsSuspended(const Chain& chain) {
+  return ForEachTarget(chain, [&](const api::TargetCluster& target) -> Finding {
+    const bool by_binding = chain.binding != nullptr &&
+                            api::BindingView(*chain.binding).IsDispatchingSuspended(target.name);
+    const kube::ObjectPtr work = WorkIn(chain, target.name);
+    const bool by_work = work != nullptr && api::WorkView(*work).IsDispatchingSuspended();
+    if (!by_binding && !by_work) return {};
+    return {kStep, Grade::kStuck,
+            absl::StrCat("dispatching of ", chain.Name(), " to ", target.name, " is suspended (",
+                         by_binding ? "spec.suspension of its policy"
+                                    : "spec.suspendDispatching of its Work",
+                         ")"),
+            by_binding ? "change spec.suspension of the policy" : "change the Work"};
+  });
+}
+
+Findings ExecutionNamespaceIsMissing(const Chain& chain) {
+  if (chain.namespaces.empty()) return {};
+  return ForEachTarget(chain, [&](const api::TargetCluster& target) -> Finding {
+    const std::string ns = api::ExecutionNamespace(target.name);
+    if (chain.namespaces.count(ns) > 0 || chain.clusters.count(target.name) == 0) return {};
+    return {
+        kStep,
+        Grade::kWaiting,
+        absl::StrCat("the namespace ", ns, " for the Works of ", target.name, " does not exist"),
+        "karmada-controller-manager makes it; see the events on the Cluster",
+        "",
+        {},
+        Program::kControllerManager};
+  });
+}
+
+Findings ManifestCannotBeMade(const Chain& chain) {
+  if (chain.binding == nullptr || chain.binding->IsDeleting()) return {};
+  return ForEachTarget(chain, [&](const api::TargetCluster& target) -> Finding {
+    const absl::Status made = ExpectedFor(chain, target).status();
+    if (made.ok() || absl::IsUnavailable(made)) return {};
+    return {kStep, Grade::kStuck,
+            absl::StrCat("the manifest of ", chain.Name(), " for ", target.name,
+                         " cannot be made: ", made.message()),
+            "mend the override policy or the customization that the message names"};
+  });
+}
+
+// Failures that only the daemon sees: of webhooks, of the API server.
+Findings WorkCouldNotBeWritten(const Chain& chain) {
+  if (chain.binding == nullptr || chain.object == nullptr) return {};
+  std::string failed = StandingFailure(chain, *chain.binding, api::reason::kSyncWorkFailed,
+                                       api::reason::kSyncWorkSucceed);
+  if (failed.empty()) {
+    failed = StandingFailure(chain, *chain.object, api::reason::kApplyOverridePolicyFailed,
+                             api::reason::kApplyOverridePolicySucceed);
+  }
+  if (failed.empty()) return {};
+  return {{kStep, Grade::kStuck,
+           absl::StrCat("the Works of ", chain.Name(), " cannot be written: ", failed),
+           "mend what the message says; it is tried again by itself"}};
+}
+
+Findings NoWorkYet(const Chain& chain) {
+  return ForEachTarget(chain, [&](const api::TargetCluster& target) -> Finding {
+    if (WorkIn(chain, target.name) != nullptr || chain.clusters.count(target.name) == 0) return {};
+    return {kStep,
+            Grade::kWaiting,
+            absl::StrCat("karmada-controller-manager has not made the Work of ", chain.Name(),
+                         " for ", target.name, " yet"),
+            "wait a moment",
+            "",
+            {},
+            Program::kControllerManager};
+  });
+}
+
+// The manifest records the generation of the template that it was made from.
+Findings WorkIsBehind(const Chain& chain) {
+  return ForEachTarget(chain, [&](const api::TargetCluster& target) -> Finding {
+    const kube::ObjectPtr work = WorkIn(chain, target.name);
+    if (work == nullptr || work->IsDeleting()) return {};
+    int64_t made_from = 0;
+    for (const json::Value& manifest : api::WorkView(*work).Manifests()) {
+      const kube::Object object(manifest);
+      if (!absl::SimpleAtoi(object.Annotation(api::kTemplateGenerationAnnotation), &made_from)) {
+        return {};
+      }
+    }
+    if (made_from >= chain.object->generation()) return {};
+    return {kStep,
+            Grade::kWaiting,
+            absl::StrCat("the Work for ", target.name, " was made from an earlier state of ",
+                         chain.Name(), " (generation ", made_from, " of ",
+                         chain.object->generation(), ")"),
+            "wait a moment",
+            "",
+            {},
+            Program::kControllerManager};
+  });
+}
+
+Findings WorkIsBeingDeleted(const Chain& chain) {
+  return ForEachTarget(chain, [&](const api::TargetCluster& target) -> Finding {
+    const kube::ObjectPtr work = WorkIn(chain, target.name);
+    if (work == nullptr || !work->IsDeleting()) return {};
+    return {
+        kStep,
+        Grade::kWaiting,
+        absl::StrCat(work->Describe(), " is being deleted and has not left ", target.name, " yet"),
+        "see whether the cluster can be reached",
+        "",
+        {},
+        Program::kControllerManager};
+  });
+}
+
+// Clusters that are no targets any more keep a Work only for a moment, or while they are evicted.
+Findings WorkIsLeftOver(const Chain& chain) {
+  if (chain.binding == nullptr || chain.object == nullptr) return {};
+  const std::set<std::string> expected = api::BindingView(*chain.binding).ExpectedClusters();
+  Findings findings;
+  for (const auto& [cluster, work] : chain.works) {
+    if (expected.count(cluster) > 0 || !chain.Concerns(cluster)) continue;
+    findings.push_back({kStep,
+                        Grade::kWaiting,
+                        absl::StrCat(chain.Name(), " is not meant for ", cluster,
+                                     " any more, but its Work there still exists"),
+                        "see whether the cluster can be reached",
+                        cluster,
+                        {},
+                        Program::kControllerManager});
+  }
+  return findings;
+}
+
+constexpr Check kChecks[] = {
+    {"dispatching-suspended", "Is dispatching suspended?", DispatchingIsSuspended},
+    {"manifest-not-made", "Can the manifest be made for the cluster?", ManifestCannotBeMade},
+    {"work-not-written", "Did writing the Work fail?", WorkCouldNotBeWritten},
+    {"no-execution-namespace", "Is there a namespace for the Works?", ExecutionNamespaceIsMissing},
+    {"no-work", "Is there a Work for the cluster?", NoWorkYet},
+    {"work-behind", "Is the Work made from the template as it is?", WorkIsBehind},
+    {"work-deleting", "Is the Work being deleted?", WorkIsBeingDeleted},
+    {"work-left-over", "Has every other cluster lost its Work?", WorkIsLeftOver},
+};
+
+}  // namespace
+
+absl::Span<const Check> WorkChecks() { return kChecks; }
+
+}  // namespace lens::why

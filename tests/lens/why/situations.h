@@ -1,0 +1,37 @@
+// Situations for the diagnosis, written down as changes of tests/data/lens/base.yaml.
+#ifndef TESTS_LENS_WHY_SITUATIONS_H_
+#define TESTS_LENS_WHY_SITUATIONS_H_
+
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "lens/why/chain.h"
+
+namespace tests {
+
+// A document of tests/data/lens/situations*.yaml:
+//   name       what is wrong
+//   until      the state of the way: template, claimed, bound, scheduled, dispatched; all by
+//   default ask        changes of the question: kind, apiVersion, namespace, name, cluster,
+//   skippedApis,
+//              skippedNamespaces
+//   patch      merge patches of objects, by "Kind namespace/name"; null removes the object
+//   objects    further objects
+//   members    by cluster: {error: message} or {object: merge patch of the manifest, null for none}
+//   headline   the first line of the answer
+//   check      the check that finds it; "" when nothing is found
+//   grade      its grade; stuck by default
+struct Situation {
+  std::string file;
+  json::Value document;
+  std::string Text(absl::string_view field) const { return document[field].ToString(); }
+};
+std::vector<Situation> ReadSituations();
+
+// The chain of a situation; fails the test when the document is wrong.
+lens::why::Chain ChainOf(const Situation& situation);
+
+}  // namespace tests
+
+#endif  // TESTS_LENS_WHY_SITUATIONS_H_
