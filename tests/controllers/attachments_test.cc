@@ -16,6 +16,7 @@ using Attaching = tests::AttachingFixture;
 using interpreter::Operation;
 using tests::BindingOfWeb;
 using tests::Json;
+using tests::kConfig;
 using tests::kConfigMaps;
 using tests::kConfigText;
 using tests::kDeployments;

@@ -17,6 +17,7 @@ using Fixture = tests::DependenciesFixture;
 using interpreter::Operation;
 using tests::BindingOfWeb;
 using tests::Json;
+using tests::kConfig;
 using tests::kConfigMaps;
 using tests::kConfigText;
 using tests::kDeployments;
