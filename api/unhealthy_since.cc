@@ -1,11 +1,13 @@
 #include "api/unhealthy_since.h"
 
+#include <algorithm>
+#include <iterator>
 #include <set>
 #include <string>
 #include <utility>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
 #include "api/binding.h"
 
 namespace api {
@@ -33,13 +35,15 @@ std::set<std::string> UnhealthyClusters(const kube::Object& binding) {
   return unhealthy;
 }
 
-// Returns the conditions but for those that this file is about.
-json::Value OtherConditions(const json::Value& conditions) {
-  json::Value others = json::Value::Array();
+// Returns the conditions without those of this file for other clusters than these.
+json::Value Without(const json::Value& conditions, const std::set<std::string>& kept_clusters) {
+  json::Value kept = json::Value::Array();
   for (const json::Value& condition : conditions.items()) {
-    if (!absl::EndsWith(condition["type"].AsString(), kSuffix)) others.Append(condition);
+    absl::string_view cluster = condition["type"].AsString();
+    const bool ours = absl::ConsumeSuffix(&cluster, kSuffix);
+    if (!ours || kept_clusters.count(std::string(cluster)) > 0) kept.Append(condition);
   }
-  return others;
+  return kept;
 }
 
 }  // namespace
@@ -57,21 +61,20 @@ std::optional<absl::Time> UnhealthySince(const kube::Object& binding, absl::stri
 }
 
 void RecordUnhealthy(const kube::Object& before, kube::Object& after, absl::Time now) {
-  const json::Value& present = after.status()["conditions"];
-  json::Value conditions = OtherConditions(present);
+  const json::Value present = after.status()["conditions"];
+  std::set<std::string> unhealthy, still_unhealthy;
   if (AsksForApplicationFailover(after)) {
+    unhealthy = UnhealthyClusters(after);
     const std::set<std::string> known = UnhealthyClusters(before);
-    for (const std::string& cluster : UnhealthyClusters(after)) {
-      const json::Value* kept = kube::FindCondition(present, TypeFor(cluster));
-      if (kept != nullptr && known.count(cluster) > 0) {
-        conditions.Append(*kept);
-        continue;
-      }
-      // Rounded up: nothing is moved earlier than its policy says.
-      kube::SetCondition(
-          conditions, {TypeFor(cluster), "True", kReason, kMessage},
-          absl::FromUnixSeconds(absl::ToUnixSeconds(now - absl::Nanoseconds(1)) + 1));
-    }
+    std::set_intersection(unhealthy.begin(), unhealthy.end(), known.begin(), known.end(),
+                          std::inserter(still_unhealthy, still_unhealthy.end()));
+  }
+  json::Value conditions = Without(present, still_unhealthy);
+  // Rounded up: nothing is moved earlier than its policy says.
+  const absl::Time since =
+      absl::FromUnixSeconds(absl::ToUnixSeconds(now - absl::Nanoseconds(1)) + 1);
+  for (const std::string& cluster : unhealthy) {
+    kube::SetCondition(conditions, {TypeFor(cluster), "True", kReason, kMessage}, since);
   }
   if (conditions == present || (conditions.empty() && present.is_null())) return;
   after.Set({"status", "conditions"}, std::move(conditions));

@@ -1,6 +1,7 @@
 #include "controllers/bindingstatus/aggregation.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <utility>
 
@@ -73,12 +74,13 @@ kube::Condition FullyApplied(const std::set<std::string>& expected,
 
 bool IsSettled(absl::Span<const api::TargetCluster> targets,
                absl::Span<const api::AggregatedStatusItem> items) {
+  std::map<absl::string_view, const api::AggregatedStatusItem*> by_cluster;
+  for (const api::AggregatedStatusItem& item : items) by_cluster[item.cluster_name] = &item;
   return std::all_of(targets.begin(), targets.end(), [&](const api::TargetCluster& target) {
-    const auto item = std::find_if(items.begin(), items.end(), [&](const auto& candidate) {
-      return candidate.cluster_name == target.name;
-    });
-    if (item == items.end()) return false;
-    return item->applied ? item->health == api::kHealthy : !item->applied_message.empty();
+    const auto found = by_cluster.find(target.name);
+    if (found == by_cluster.end()) return false;
+    const api::AggregatedStatusItem& item = *found->second;
+    return item.applied ? item.health == api::kHealthy : !item.applied_message.empty();
   });
 }
 

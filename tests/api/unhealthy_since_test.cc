@@ -54,6 +54,14 @@ TEST_CASE("a binding records since when its workload is unhealthy, for each clus
   CHECK(api::UnhealthySince(again, "m2") == kStart + absl::Seconds(1));
 }
 
+TEST_CASE("the conditions of others keep their places") {
+  kube::Object first = With(Binding(kNoItems), kUnhealthyInBoth, kStart);
+  first.mutable_root()
+      .Mutable({"status", "conditions"})
+      .Append(json::Parse(R"({"type": "FullyApplied", "status": "True"})").value());
+  CHECK(With(first, kUnhealthyInBoth, kStart + absl::Seconds(60)) == first);
+}
+
 TEST_CASE("a moment that another writer has brought back does not count") {
   const kube::Object first = With(Binding(kNoItems), kUnhealthyInBoth, kStart);
   kube::Object healed = With(first, kHealthyInM1, kStart + absl::Seconds(10));
