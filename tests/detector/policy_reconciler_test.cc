@@ -121,6 +121,28 @@ TEST_CASE_METHOD(Fixture,
       server->Find(api::PropagationPolicies(), {"ns", "p"}).HasFinalizer(Scope::kFinalizer));
 }
 
+TEST_CASE_METHOD(Fixture, "a deleted policy stays until its templates have been released") {
+  kube::Object claimed = kube::Object::Make(kDeployments.gvk, {"ns", "web"});
+  claimed.SetLabel(api::kPropagationPolicyIdLabel, "p-id");
+  PutCached(kDeployments, claimed);
+  PutPolicy();
+  kube::Object policy = server->Find(api::PropagationPolicies(), {"ns", "p"});
+  policy.Set({"spec", "resourceSelectors"},
+             Json(R"([{"apiVersion": "apps/v1", "kind": "Deployment"}])"));
+  policy.AddFinalizer(Scope::kFinalizer);
+  policy.Set({"metadata", "deletionTimestamp"}, "2026-01-01T00:00:00Z");
+  PutCached(api::PropagationPolicies(), policy);
+  const auto stays = [&] {
+    return server->Find(api::PropagationPolicies(), {"ns", "p"}).HasFinalizer(Scope::kFinalizer);
+  };
+  server->FailNext("PATCH", 403, "Forbidden");
+  CHECK_FALSE(Reconcile().ok());
+  CHECK(stays());
+  REQUIRE(Reconcile().ok());
+  CHECK_FALSE(stays());
+  CHECK(server->Find(kDeployments, {"ns", "web"}).Label(api::kPropagationPolicyIdLabel).empty());
+}
+
 // A new kind is not watched before clusters serve it, but its objects may carry claims from
 // earlier.
 TEST_CASE_METHOD(Fixture, "a deleted policy releases templates of a kind that is not watched") {

@@ -131,6 +131,21 @@ TEST_CASE_METHOD(Fixture, "a policy that comes while another one is applied stil
   CHECK(Settled() == "high");
 }
 
+TEST_CASE_METHOD(Fixture, "a lazy policy takes the template, and changes it with the next edit") {
+  Put("low", 1, "Never");
+  REQUIRE(Settled() == "low");
+  Put("high", 2);
+  kube::Object policy = server->Find(KindOf("high"), KeyOf("high"));
+  policy.Set({"spec", "activationPreference"}, "Lazy");
+  PutIndexed("high", policy);
+  REQUIRE(Pass(detector::kChangedByKarmada).ok());
+  REQUIRE(Pass(detector::kChangedByKarmada).ok());
+  CHECK(Holder() == "high");
+  CHECK(HolderOf(Binding()) == "low");
+  REQUIRE(Pass().ok());
+  CHECK(HolderOf(Binding()) == "high");
+}
+
 TEST_CASE_METHOD(Fixture, "a refused preemption is reported, and tried again") {
   Put("low", 1, "Never");
   REQUIRE(Settled() == "low");
