@@ -16,6 +16,8 @@
 namespace controllers {
 namespace {
 
+constexpr int kEvictionsLevel = 2;
+
 bool IsTarget(const kube::Object& binding, absl::string_view cluster) {
   const auto targets = binding.Get({"spec", "clusters"}).items();
   return std::any_of(targets.begin(), targets.end(), [&](const json::Value& target) {
@@ -69,9 +71,10 @@ absl::StatusOr<EvictionOutcome> BindingEvictor<Scope>::Look(const kube::Request&
     ReportEvictionFailed(recorder_, *binding, request.cluster, evicted);
     return evicted;
   }
-  base::LogInfo(
-      "a workload is evicted from a cluster",
-      {{"binding", binding->Describe()}, {"cluster", request.cluster}, {"reason", "taint"}});
+  if (base::VlogOn(kEvictionsLevel)) {
+    base::LogInfo("a workload is evicted from a cluster",
+                  {{"binding", binding->Describe()}, {"cluster", request.cluster}});
+  }
   return EvictionOutcome{.evicted = true};
 }
 

@@ -11,6 +11,8 @@
 #include "absl/strings/substitute.h"
 #include "absl/time/clock.h"
 #include "api/names.h"
+#include "sandbox/api_server.h"
+#include "sandbox/fleet.h"
 #include "tests/behaviour/manifests.h"
 #include "tests/behaviour/membership.h"
 #include "tests/support/control_plane.h"
@@ -171,6 +173,33 @@ TEST_CASE("Workloads of both scopes leave a cluster with a NoExecute taint for a
   CHECK(role->status()["schedulerObservingAffinityName"].AsString() == "backup");
   const auto spill = plane.Get("host", kBinding, {p.ns, "spill-deployment"});
   CHECK(spill->status()["schedulerObservingAffinityName"].AsString() == "primary");
+}
+
+TEST_CASE("A cluster that fails is tainted by a policy, and its workloads run elsewhere",
+          "[sandbox]") {
+  Plane p({"--resource-eviction-rate=100"});
+  ControlPlane& plane = p.plane;
+  p.Propagate("web", WebDeployment(), PolicyOf(kWebSelector, kPrimaryThenBackup));
+  REQUIRE(plane.Eventually([&] { return plane.Exists("member1", kDeployment, {p.ns, "web"}); }));
+  p.Apply(R"(
+apiVersion: policy.karmada.io/v1alpha1
+kind: ClusterTaintPolicy
+metadata: {name: failed}
+spec:
+  addOnConditions: [{conditionType: Ready, operator: In, statusValues: ["False", Unknown]}]
+  removeOnConditions: [{conditionType: Ready, operator: In, statusValues: ["True"]}]
+  taints: [{key: example.com/failed, effect: NoExecute}]
+)");
+  plane.fleet()->member("member1")->faults().SetPartitioned(true);
+  CHECK(plane.Eventually([&] { return plane.Exists("member2", kDeployment, {p.ns, "web"}); }));
+  // It stays there when the cluster is back.
+  plane.fleet()->member("member1")->faults().SetPartitioned(false);
+  CHECK(plane.Eventually([&] {
+    return plane.Get("host", kCluster, {"", "member1"})->Get({"spec", "taints"}).empty();
+  }));
+  const auto binding = plane.Get("host", kBinding, {p.ns, "web-deployment"});
+  REQUIRE(binding->spec()["clusters"].size() == 1);
+  CHECK(binding->spec()["clusters"].At(0)["name"].AsString() == "member2");
 }
 
 TEST_CASE("A toleration ends at its time even if the program is restarted, or never") {
