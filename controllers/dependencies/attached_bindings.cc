@@ -1,11 +1,13 @@
 #include "controllers/dependencies/attached_bindings.h"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "api/binding.h"
 #include "api/binding_owner.h"
 #include "api/keys.h"
@@ -45,11 +47,45 @@ void RemoveReferrer(const kube::ObjectKey& referrer, kube::Object& attached) {
   if (left.empty()) attached.Erase({"spec", "requiredBy"});
 }
 
+// Those who demand something, and those who do not.
+struct Camps {
+  std::vector<std::string> with, without;
+
+  void Add(bool demands, const kube::ObjectKey& referrer) {
+    (demands ? with : without).push_back(referrer.ToString());
+  }
+  bool Differ() const { return !with.empty() && !without.empty(); }
+};
+
+// Returns "a, b, c and 4 more".
+std::string Some(const std::vector<std::string>& names) {
+  constexpr size_t kShown = 3;
+  const size_t shown = std::min(kShown, names.size());
+  const std::string text = absl::StrJoin(names.begin(), names.begin() + shown, ", ");
+  const size_t left = names.size() - shown;
+  return left == 0 ? text : absl::StrCat(text, " and ", left, " more");
+}
+
+// Returns upstream's text, followed by who demands what, and what counts.
+std::string ConflictText(const Camps& overwriting, const Camps& preserving) {
+  std::string text =
+      api::message::DependencyPolicyConflict(overwriting.Differ(), preserving.Differ());
+  if (overwriting.Differ()) {
+    absl::StrAppend(&text, " Overwrite is demanded by ", Some(overwriting.with), ", Abort by ",
+                    Some(overwriting.without), "; Overwrite counts.");
+  }
+  if (preserving.Differ()) {
+    absl::StrAppend(&text, " Preservation is demanded by ", Some(preserving.with), ", deletion by ",
+                    Some(preserving.without), "; preservation counts.");
+  }
+  return text;
+}
+
 // Sets on `attached` how conflicts and deletion are handled, as the bindings that need it demand,
 // after the traces of those that do not exist any more have been removed. Returns the text about
 // different demands, "" for none.
 std::string FollowReferrers(const FindBinding& find, kube::Object& attached) {
-  size_t overwriting = 0, preserving = 0, all = 0;
+  Camps overwriting, preserving;
   for (const api::BindingSnapshot& referrer : api::BindingView(attached).RequiredBy()) {
     const kube::ObjectKey key{referrer.ns, referrer.name};
     const kube::ObjectPtr binding = find(key);
@@ -58,23 +94,21 @@ std::string FollowReferrers(const FindBinding& find, kube::Object& attached) {
       continue;
     }
     const Demands demands = DemandsOf(*binding);
-    overwriting += demands.overwrite;
-    preserving += demands.preserve;
-    ++all;
+    overwriting.Add(demands.overwrite, key);
+    preserving.Add(demands.preserve, key);
   }
   // A policy that placed the binding determines this.
   if (!attached.spec()["placement"].is_null()) return "";
-  if (all == 0) {
+  if (overwriting.with.empty() && overwriting.without.empty()) {
     attached.Erase({"spec", "conflictResolution"});
     attached.Erase({"spec", "preserveResourcesOnDeletion"});
     return "";
   }
   attached.Set({"spec", "conflictResolution"},
-               overwriting > 0 ? api::kResolveOverwrite : api::kResolveAbort);
-  attached.Set({"spec", "preserveResourcesOnDeletion"}, preserving > 0);
-  const auto differ = [&](size_t count) { return count > 0 && count < all; };
-  if (!differ(overwriting) && !differ(preserving)) return "";
-  return api::message::DependencyPolicyConflict(differ(overwriting), differ(preserving));
+               overwriting.with.empty() ? api::kResolveAbort : api::kResolveOverwrite);
+  attached.Set({"spec", "preserveResourcesOnDeletion"}, !preserving.with.empty());
+  if (!overwriting.Differ() && !preserving.Differ()) return "";
+  return ConflictText(overwriting, preserving);
 }
 
 // Returns the place of the referrer's entry in spec.requiredBy. Thousands of bindings may need one
@@ -136,6 +170,13 @@ absl::Status Renew(const kube::Object& object, kube::Object& binding) {
   return absl::OkStatus();
 }
 
+// Returns whether somebody has changed how conflicts and deletion are handled.
+bool DemandsChanged(const kube::Object& before, const kube::Object& after) {
+  return before.spec()["conflictResolution"] != after.spec()["conflictResolution"] ||
+         before.spec()["preserveResourcesOnDeletion"] !=
+             after.spec()["preserveResourcesOnDeletion"];
+}
+
 std::string LabelKey(absl::string_view label) { return absl::StrCat("label ", label); }
 std::string EntryKey(absl::string_view ns, absl::string_view name) {
   return absl::StrCat("entry ", ns, "/", name);
@@ -162,6 +203,27 @@ std::vector<std::string> ReferrerKeys(const kube::Object& attached) {
 
 std::vector<std::string> KeysOfReferrer(const kube::ObjectKey& referrer) {
   return {LabelKey(DependedByLabel(referrer)), EntryKey(referrer.ns, referrer.name)};
+}
+
+std::vector<kube::ObjectKey> ReferrersContradicted(const kube::Object& before,
+                                                   const kube::Object& after,
+                                                   const FindBinding& find) {
+  const bool demands = after.spec()["placement"].is_null() && DemandsChanged(before, after);
+  const json::Value& old = before.spec()["requiredBy"];
+  const json::Value& entries = after.spec()["requiredBy"];
+  std::vector<kube::ObjectKey> keys;
+  for (size_t i = 0; i < entries.size(); ++i) {
+    const json::Value& entry = entries.At(i);
+    const bool same = i < old.size() && old.At(i) == entry;
+    if (same && !demands) continue;
+    kube::ObjectKey key{entry["namespace"].ToString(), entry["name"].ToString()};
+    const kube::ObjectPtr referrer = find(key);
+    if (referrer == nullptr || !api::BindingView(*referrer).PropagateDeps()) continue;
+    const bool contradicts = (!same && entry != EntryFor(*referrer)) ||
+                             (demands && DemandsOf(after) != DemandsOf(*referrer));
+    if (contradicts) keys.push_back(std::move(key));
+  }
+  return keys;
 }
 
 absl::StatusOr<Attached> WithReferrer(const kube::Object* existing, const kube::Object& object,

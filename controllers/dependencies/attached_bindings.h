@@ -35,7 +35,8 @@ using FindBinding = std::function<kube::ObjectPtr(const kube::ObjectKey& key)>;
 // What came of an edit of an attached binding.
 struct Attached {
   kube::Object binding;
-  // Which demands of its referrers differ, for an event; "" when all demand the same.
+  // Which demands of its referrers differ, and who demands what, for an event; "" when all demand
+  // the same.
   std::string conflict;
 };
 
@@ -48,6 +49,15 @@ struct Attached {
 // referrers may differ. kFailedPrecondition when `existing` belongs to another object.
 absl::StatusOr<Attached> WithReferrer(const kube::Object* existing, const kube::Object& object,
                                       const kube::Object& referrer, const FindBinding& find);
+
+// Returns the referrers that an update of an attached binding contradicts: whose clusters in
+// spec.requiredBy it has changed to others than they have, or, if no policy placed the binding,
+// whose handling of conflicts and deletion is not the one that it has set. That is what remains of
+// an edit by somebody else; a write of this loop contradicts a referrer only where the demands of
+// several differ.
+std::vector<kube::ObjectKey> ReferrersContradicted(const kube::Object& before,
+                                                   const kube::Object& after,
+                                                   const FindBinding& find);
 
 // Returns `attached` after `referrer` has ceased to need it: without its label and its entry of
 // spec.requiredBy. When no policy placed the binding, the handling of conflicts and deletion

@@ -14,8 +14,9 @@
 // object goes.
 //
 // A binding is queued when it changes, when a rule does, when an object comes that it may need
-// (DependencySource), and when an attached binding is deleted or loses a referrer: whoever did that
-// has it made again. Nothing but the reported outcomes is remembered.
+// (DependencySource), and when an attached binding is deleted, loses a referrer or gets other
+// clusters than the referrer has: whoever did that has it made again. Nothing but the reported
+// outcomes is remembered.
 #include "controllers/dependencies/dependencies_reconciler.h"
 
 #include <memory>
@@ -200,14 +201,26 @@ absl::Status RegisterDependencies(const loops::Context& context, int workers) {
   const auto propagated = [](const kube::Object& last) {
     return api::BindingView(last).PropagateDeps();
   };
+  const auto referrers_to_ask = [&cluster = context.manager.cluster()](const kube::Object& before,
+                                                                       const kube::Object& after) {
+    std::vector<kube::Request> requests = ReferrersLost(before, after);
+    const FindBinding find = [&](const kube::ObjectKey& key) {
+      return cluster.Find(api::ResourceBindings(), key);
+    };
+    for (kube::ObjectKey& key : ReferrersContradicted(before, after, find)) {
+      requests.push_back({.key = std::move(key)});
+    }
+    return requests;
+  };
   kube::Controller& controller =
       context.NewController(api::kDependenciesDistributor, workers)
           .Reads(api::ResourceBindings(), kReferrerIndex, ReferrerKeys)
           .Reads(api::ResourceBindings(), kDependencyIndex, DependencyKeys)
           .Watches(api::ResourceBindings(),
                    {.when = {.add = IsForUs, .update = ChangedForUs, .remove = propagated}})
-          .Watches(api::ResourceBindings(),
-                   {.when = {.add = kube::Never}, .map = ReferrersOf, .map_update = ReferrersLost})
+          .Watches(
+              api::ResourceBindings(),
+              {.when = {.add = kube::Never}, .map = ReferrersOf, .map_update = referrers_to_ask})
           .ReadsWatchedKinds()  // For templates and what they depend on.
           .Build(std::make_unique<DependenciesReconciler>(context.manager, context.interpreter));
   const std::shared_ptr<kube::Informer> bindings = context.InformerOf(api::ResourceBindings());

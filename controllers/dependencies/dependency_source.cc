@@ -9,8 +9,8 @@
 // before its kind was watched. An object that goes takes its attached bindings with it, as their
 // owner.
 //
-// Nothing is remembered here. After a restart the record on the bindings names the kinds again, and
-// the loops over bindings look at every binding.
+// Nothing is remembered here but selectors in parsed form. After a restart the record on the
+// bindings names the kinds again, and the loops over bindings look at every binding.
 #include "controllers/dependencies/dependency_source.h"
 
 #include <algorithm>
@@ -20,7 +20,9 @@
 #include "absl/strings/str_cat.h"
 #include "api/binding.h"
 #include "api/dependencies.h"
+#include "api/keys.h"
 #include "api/names.h"
+#include "kube/meta/selector.h"
 #include "kube/meta/specification.h"
 
 namespace controllers {
@@ -58,11 +60,58 @@ std::vector<std::string> DependencyKeys(const kube::Object& binding) {
   return keys;
 }
 
+// What one binding records by labels.
+struct RecordedSelectors::Parsed {
+  struct Item {
+    api::DependentReference reference;
+    kube::LabelSelector selector;
+  };
+  std::string text;  // The record that was parsed.
+  std::vector<Item> items;
+};
+
+bool RecordedSelectors::Select(const kube::Object& binding, const kube::Object& object) {
+  const std::shared_ptr<const Parsed> parsed = ParsedOf(binding);
+  return std::any_of(parsed->items.begin(), parsed->items.end(), [&](const Parsed::Item& item) {
+    const api::DependentReference& r = item.reference;
+    return r.api_version == object.api_version() && r.kind == object.kind() &&
+           r.ns == object.ns() && item.selector.Matches(object.labels());
+  });
+}
+
+std::shared_ptr<const RecordedSelectors::Parsed> RecordedSelectors::ParsedOf(
+    const kube::Object& binding) {
+  const absl::string_view text = binding.Annotation(api::kDependenciesAnnotation);
+  {
+    absl::MutexLock lock(&mu_);
+    const auto known = parsed_.find(binding.key());
+    if (known != parsed_.end() && known->second->text == text) return known->second;
+  }
+  auto parsed = std::make_shared<Parsed>();
+  parsed->text = std::string(text);
+  for (api::DependentReference& reference : api::RecordedDependencies(binding)) {
+    if (!reference.name.empty()) continue;
+    auto selector = kube::LabelSelector::FromJson(reference.label_selector);
+    if (selector.ok()) parsed->items.push_back({std::move(reference), *std::move(selector)});
+  }
+  absl::MutexLock lock(&mu_);
+  parsed_[binding.key()] = parsed;
+  return parsed;
+}
+
+void RecordedSelectors::Forget(const kube::ObjectKey& binding) {
+  absl::MutexLock lock(&mu_);
+  parsed_.erase(binding);
+}
+
 DependencySource::DependencySource(Deps deps, kube::WatchedKinds& kinds)
     : deps_(std::move(deps)),
       subscription_(kinds.Subscribe(*this)),
       followed_(deps_.bindings, kube::NeedKindsOf(subscription_, "dependencies of resourcebindings",
-                                                  RecordedKinds)) {}
+                                                  RecordedKinds)),
+      forgetting_(deps_.bindings, {.on_delete = [this](const kube::ObjectPtr& last) {
+                    selectors_.Forget(last->key());
+                  }}) {}
 
 kube::EventHandler DependencySource::HandlerFor(const kube::Resource&) {
   kube::EventHandler handler;
@@ -75,7 +124,7 @@ kube::EventHandler DependencySource::HandlerFor(const kube::Resource&) {
   return handler;
 }
 
-std::vector<kube::ObjectKey> DependencySource::ReferrersOf(const kube::Object& object) const {
+std::vector<kube::ObjectKey> DependencySource::ReferrersOf(const kube::Object& object) {
   std::vector<kube::ObjectKey> referrers;
   const auto under = [&](absl::string_view name) {
     return deps_.bindings->store().ByIndex(
@@ -83,11 +132,7 @@ std::vector<kube::ObjectKey> DependencySource::ReferrersOf(const kube::Object& o
   };
   for (const kube::ObjectPtr& binding : under(object.name())) referrers.push_back(binding->key());
   for (const kube::ObjectPtr& binding : under("")) {
-    const std::vector<api::DependentReference> references = api::RecordedDependencies(*binding);
-    const bool selects = std::any_of(references.begin(), references.end(), [&](const auto& r) {
-      return r.name.empty() && r.Matches(object);
-    });
-    if (selects) referrers.push_back(binding->key());
+    if (selectors_.Select(*binding, object)) referrers.push_back(binding->key());
   }
   return referrers;
 }

@@ -2,11 +2,15 @@
 #ifndef CONTROLLERS_DEPENDENCIES_DEPENDENCY_SOURCE_H_
 #define CONTROLLERS_DEPENDENCIES_DEPENDENCY_SOURCE_H_
 
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "absl/base/thread_annotations.h"
+#include "absl/synchronization/mutex.h"
 #include "kube/cache/informer.h"
+#include "kube/meta/names.h"
 #include "kube/meta/object.h"
 #include "kube/runtime/handler_registration.h"
 #include "kube/runtime/watched_kinds.h"
@@ -21,6 +25,23 @@ bool PropagatesDependencies(const kube::Object& binding);
 // The index of ResourceBindings by what they record as their dependencies.
 inline constexpr char kDependencyIndex[] = "dependency";
 std::vector<std::string> DependencyKeys(const kube::Object& binding);
+
+// The dependencies by label that bindings record, parsed once for each text of a record: objects of
+// a kind that changes all the time would have it parsed at each change. Thread-safe.
+class RecordedSelectors {
+ public:
+  // Returns whether a dependency that the binding records by labels selects the object.
+  bool Select(const kube::Object& binding, const kube::Object& object);
+  // Call it when the binding does not exist any more.
+  void Forget(const kube::ObjectKey& binding);
+
+ private:
+  struct Parsed;
+  std::shared_ptr<const Parsed> ParsedOf(const kube::Object& binding);
+
+  absl::Mutex mu_;
+  std::map<kube::ObjectKey, std::shared_ptr<const Parsed>> parsed_ ABSL_GUARDED_BY(mu_);
+};
 
 // Asks for each kind of which a propagating binding records a dependency.
 class DependencySource : public kube::KindSubscriber {
@@ -39,7 +60,7 @@ class DependencySource : public kube::KindSubscriber {
 
  private:
   // Returns the propagating bindings that record a dependency which the object is.
-  std::vector<kube::ObjectKey> ReferrersOf(const kube::Object& object) const;
+  std::vector<kube::ObjectKey> ReferrersOf(const kube::Object& object);
   void Queue(const std::vector<kube::ObjectKey>& referrers, int priority);
   // Asks for another look at the bindings that are attached for the object.
   void RecheckAttached(const kube::Object& object, const std::vector<kube::ObjectKey>& referrers,
@@ -48,8 +69,10 @@ class DependencySource : public kube::KindSubscriber {
   void OnUpdate(const kube::Object& before, const kube::Object& after);
 
   const Deps deps_;
+  RecordedSelectors selectors_;
   kube::WatchedKinds::Subscription subscription_;
   kube::HandlerRegistration followed_;  // It uses the subscription.
+  kube::HandlerRegistration forgetting_;
 };
 
 }  // namespace controllers

@@ -117,13 +117,40 @@ TEST_CASE_METHOD(Attaching, "a dependency of two templates is in the clusters of
   const Strings events = recorded->All();
   CHECK(std::count(events.begin(), events.end(),
                    "Warning DependencyPolicyConflict ResourceBinding: Dependency policy conflict "
-                   "detected: ConflictResolution conflicted (Overwrite vs Abort).") == 1);
+                   "detected: ConflictResolution conflicted (Overwrite vs Abort). Overwrite is "
+                   "demanded by ns/shop-deployment, Abort by ns/web-deployment; Overwrite "
+                   "counts.") == 1);
   kube::Object web = Now();
   web.Set({"spec", "propagateDeps"}, false);
   Put(web);
   REQUIRE(Reconcile().ok());
   CHECK_FALSE(Now().HasFinalizer(api::kDependenciesFinalizer));
   CHECK(Config().Get({"spec", "requiredBy"}).size() == 1);
+}
+
+TEST_CASE_METHOD(Attaching, "bindings that demand different things are named in the warning") {
+  kube::Object shop = BindingOfWeb("shop-deployment", true);
+  shop.Set({"spec", "conflictResolution"}, "Overwrite");
+  shop.Set({"spec", "preserveResourcesOnDeletion"}, true);
+  Put(shop);
+  REQUIRE(Reconcile().ok());
+  REQUIRE(reconciler->Reconcile({.key = {"ns", "shop-deployment"}}, {}).ok());
+  Strings warnings = recorded->All();
+  std::erase_if(warnings, [](const std::string& event) {
+    return !absl::StrContains(event, "DependencyPolicyConflict");
+  });
+  REQUIRE(warnings.size() == 1);
+  CHECK(
+      warnings[0] ==
+      "Warning DependencyPolicyConflict ResourceBinding: Dependency policy conflict detected: "
+      "ConflictResolution conflicted (Overwrite vs Abort); PreserveResourcesOnDeletion conflicted "
+      "(true vs false). Overwrite is demanded by ns/shop-deployment, Abort by ns/web-deployment; "
+      "Overwrite counts. Preservation is demanded by ns/shop-deployment, deletion by "
+      "ns/web-deployment; preservation counts.");
+  const size_t writes = Writes();
+  REQUIRE(Reconcile().ok());
+  REQUIRE(reconciler->Reconcile({.key = {"ns", "shop-deployment"}}, {}).ok());
+  CHECK(Writes() == writes);  // The two do not overwrite each other's demands.
 }
 
 TEST_CASE_METHOD(Attaching, "a binding that a policy placed keeps what the policy wants") {

@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/match.h"
@@ -268,6 +269,22 @@ TEST_CASE_METHOD(Watching, "an object that comes later is attached, and its edit
   PutConfig("second");
   CHECK(tests::Eventually([&] { return looked.queue.size() == 1; }));
   CHECK(Writes() == writes);
+}
+
+TEST_CASE_METHOD(Watching, "what somebody edits in an attached binding is put back") {
+  PutConfig("first");
+  REQUIRE(IsAttached());
+  const json::Value spec = Now("config-configmap").spec();
+  const auto edit = [&](const char* field, json::Value value) {
+    kube::Object edited = Now("config-configmap");
+    edited.Set({"spec", field}, std::move(value));
+    server->Put(api::ResourceBindings(), edited);
+    CHECK(tests::Eventually([&] { return Now("config-configmap").spec() == spec; }));
+  };
+  edit("requiredBy", Json(R"([{"namespace": "ns", "name": "web-deployment",
+                            "clusters": [{"name": "m9"}]}])"));
+  edit("conflictResolution", "Overwrite");
+  edit("preserveResourcesOnDeletion", true);
 }
 
 TEST_CASE_METHOD(Watching, "an attached binding that somebody deletes or empties is made again") {
