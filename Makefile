@@ -138,12 +138,13 @@ format: setup ## Format the C++ sources in place
 install: setup ## Install the programs, the kubectl plugins, CRDs and the demo under PREFIX (default /usr/local; DESTDIR is honoured)
 	$(call build,release,$(BINARIES))
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/karmada/crds \
-	  $(DESTDIR)$(PREFIX)/share/karmada/samples/demo
+	  $(DESTDIR)$(PREFIX)/share/karmada/samples/demo $(DESTDIR)$(PREFIX)/share/karmada/samples/dependencies
 	install -m 755 $(BINARIES:%=$(BIN)/%) $(DESTDIR)$(PREFIX)/bin/
 	ln -sf karmada-interpret $(DESTDIR)$(PREFIX)/bin/kubectl-karmada_interpret
 	ln -sf karmada-lens $(DESTDIR)$(PREFIX)/bin/kubectl-karmada_lens
 	install -m 644 config/crds/*.yaml $(DESTDIR)$(PREFIX)/share/karmada/crds/
 	install -m 644 config/samples/demo/*.yaml $(DESTDIR)$(PREFIX)/share/karmada/samples/demo/
+	install -m 644 config/samples/dependencies/*.yaml $(DESTDIR)$(PREFIX)/share/karmada/samples/dependencies/
 
 .PHONY: clean
 clean: ## Remove everything that was built

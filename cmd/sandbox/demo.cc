@@ -1,6 +1,9 @@
 // The demo starts a session and the controller manager, waits until all members are ready, applies
 // the samples, and follows the Deployment to its stations: scheduled, Works applied, ready in each
-// cluster, status collected on the binding, sum on the template. At each station a check is
+// cluster, status collected on the binding, sum on the template. Then a second Deployment, whose
+// policy propagates dependencies, goes to two members before the ConfigMap that it mounts exists;
+// the ConfigMap is created and has to follow; and the policy is changed to name another member, to
+// which both have to move. At each station a check is
 // repeated every 20 ms until it passes; what it returns until then says what is still missing. One
 // deadline holds for all stations. When it is over, the error says what is missing; when the
 // controller manager ends by itself, how it ended. Either shows the end of the manager's log, and
@@ -14,7 +17,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/string_view.h"
 #include "absl/time/clock.h"
+#include "absl/types/span.h"
 #include "api/binding.h"
 #include "api/binding_address.h"
 #include "api/cluster.h"
@@ -34,6 +39,10 @@ namespace {
 constexpr absl::Duration kCheck = absl::Milliseconds(20);
 constexpr size_t kLogLines = 15;
 constexpr char kDeployment[] = "Deployment";
+constexpr char kConfigMap[] = "ConfigMap";
+// Where the second Deployment goes at first, and later.
+constexpr absl::string_view kFirstMembers[] = {"member1", "member2"};
+constexpr absl::string_view kLaterMember[] = {"member3"};
 
 // Follows a Deployment through the stages of propagation, one after the other.
 class Demo {
@@ -56,6 +65,8 @@ class Demo {
   }
   absl::Status Apply(const std::vector<kube::Object>& objects);
   absl::Status Follow();
+  // Shows that the ConfigMap among the samples follows their Deployment.
+  absl::Status ShowDependencies(const std::vector<kube::Object>& samples);
 
  private:
   // Returns OK, or kUnavailable naming what is still missing.
@@ -68,6 +79,13 @@ class Demo {
   absl::Status ReadyIn(const std::string& cluster);
   absl::Status StatusComplete();
   absl::Status TemplateReady();
+  // Makes the policies among the objects name the later member.
+  absl::Status MovePolicies(const std::vector<kube::Object>& objects);
+  using Members = absl::Span<const absl::string_view>;
+  // They return OK when every member has the object, and when none has it.
+  absl::Status InAll(const kube::Object& object, Members members);
+  absl::Status InNone(const kube::Object& object, Members members);
+  bool IsIn(const kube::Object& object, absl::string_view member);
 
   sandbox::Backend& karmada() { return session_.fleet().control_plane().backend(); }
   absl::StatusOr<kube::ObjectPtr> Binding() {
@@ -116,7 +134,7 @@ absl::Status Demo::Apply(const std::vector<kube::Object>& objects) {
     }
     RETURN_IF_ERROR(base::Annotate(karmada().Create(resource.gvr(), object).status(), "creating ",
                                    object.Describe()));
-    if (object.kind() == kDeployment) deployment_ = object.key();
+    if (object.kind() == kDeployment && deployment_.name.empty()) deployment_ = object.key();
     applied.push_back(object.Describe());
   }
   Done(absl::StrCat("created ", absl::StrJoin(applied, ", ")));
@@ -231,6 +249,70 @@ absl::Status Demo::TemplateReady() {
   return Missing(absl::StrCat("status of the template: ", ReadyCount(*object)));
 }
 
+bool Demo::IsIn(const kube::Object& object, absl::string_view member) {
+  const kube::Resource resource = karmada().Find(object.gvk());
+  return session_.fleet().member(member)->backend().Get(resource.gvr(), object.key()).ok();
+}
+
+absl::Status Demo::InAll(const kube::Object& object, Members members) {
+  for (const absl::string_view member : members) {
+    if (!IsIn(object, member)) return Missing(absl::StrCat(object.Describe(), " in ", member));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Demo::InNone(const kube::Object& object, Members members) {
+  for (const absl::string_view member : members) {
+    if (!IsIn(object, member)) continue;
+    return Missing(absl::StrCat("the end of ", object.Describe(), " in ", member));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Demo::MovePolicies(const std::vector<kube::Object>& objects) {
+  for (const kube::Object& object : objects) {
+    if (object.kind() != "PropagationPolicy") continue;
+    const kube::Gvr policies = karmada().Find(object.gvk()).gvr();
+    ASSIGN_OR_RETURN(const kube::ObjectPtr now, karmada().Get(policies, object.key()));
+    kube::Object moved = *now;
+    moved.Set({"spec", "placement", "clusterAffinity", "clusterNames"},
+              json::Value::Array({kLaterMember[0]}));
+    RETURN_IF_ERROR(karmada().Update(policies, moved).status());
+    Done(absl::StrCat("changed ", object.Describe(), " to name ", kLaterMember[0]));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Demo::ShowDependencies(const std::vector<kube::Object>& samples) {
+  std::vector<kube::Object> before, config, apps;
+  for (const kube::Object& sample : samples) {
+    (sample.kind() == kConfigMap ? config : before).push_back(sample);
+    if (sample.kind() == kDeployment) apps.push_back(sample);
+  }
+  if (apps.size() != 1 || config.size() != 1) {
+    return absl::InvalidArgumentError("the samples are not one Deployment and one ConfigMap");
+  }
+  const kube::Object& app = apps[0];
+  const std::string first = absl::StrJoin(kFirstMembers, ", ");
+  RETURN_IF_ERROR(Apply(before));
+  RETURN_IF_ERROR(WaitFor(
+      absl::StrCat(first, ": ", app.name(), "; the ConfigMap that it mounts is ", "not there yet"),
+      [&] { return InAll(app, kFirstMembers); }));
+  RETURN_IF_ERROR(Apply(config));
+  RETURN_IF_ERROR(WaitFor(absl::StrCat(first, ": ", config[0].name(), ", which no policy selects"),
+                          [&] { return InAll(config[0], kFirstMembers); }));
+  RETURN_IF_ERROR(MovePolicies(before));
+  return WaitFor(absl::StrCat(kLaterMember[0], ": ", app.name(), " and ", config[0].name(),
+                              "; both have left ", first),
+                 [&]() -> absl::Status {
+                   for (const auto* object : {&app, std::as_const(config).data()}) {
+                     RETURN_IF_ERROR(InAll(*object, kLaterMember));
+                     RETURN_IF_ERROR(InNone(*object, kFirstMembers));
+                   }
+                   return absl::OkStatus();
+                 });
+}
+
 absl::StatusOr<std::vector<kube::Object>> ReadSamples(std::string directory) {
   ASSIGN_OR_RETURN(directory, sandbox::FindManifests({directory, "samples/demo", "--samples"}));
   ASSIGN_OR_RETURN(std::vector<kube::Object> objects, sandbox::ReadManifests(directory));
@@ -240,20 +322,37 @@ absl::StatusOr<std::vector<kube::Object>> ReadSamples(std::string directory) {
   return absl::InvalidArgumentError(absl::StrCat("there is no Deployment in ", directory));
 }
 
-absl::Status Walk(Demo& demo, const std::vector<kube::Object>& samples) {
+struct Samples {
+  std::vector<kube::Object> first;
+  std::vector<kube::Object> dependencies;  // Of the second part.
+};
+
+// Returns the samples of the second part; none when the user has given other samples, or too few
+// members.
+absl::StatusOr<std::vector<kube::Object>> ReadDependencies(const SandboxOptions& options) {
+  if (!options.samples.empty() || options.fleet.members < 3) return std::vector<kube::Object>();
+  ASSIGN_OR_RETURN(const std::string directory,
+                   sandbox::FindManifests({"", "samples/dependencies", "--samples"}));
+  return sandbox::ReadManifests(directory);
+}
+
+absl::Status Walk(Demo& demo, const Samples& samples) {
   RETURN_IF_ERROR(demo.AwaitMembers());
-  RETURN_IF_ERROR(demo.Apply(samples));
+  RETURN_IF_ERROR(demo.Apply(samples.first));
   RETURN_IF_ERROR(demo.Follow());
   ASSIGN_OR_RETURN(const TreeNode tree,
                    PropagationTree(demo.session().fleet(), demo.deployment(), demo.terminal()));
   demo.terminal().Print(absl::StrCat("\n", Draw(tree), "\n"));
-  return absl::OkStatus();
+  return samples.dependencies.empty() ? absl::OkStatus()
+                                      : demo.ShowDependencies(samples.dependencies);
 }
 
 }  // namespace
 
 absl::Status RunDemo(const SandboxOptions& options, const base::StopToken& stop) {
-  ASSIGN_OR_RETURN(const std::vector<kube::Object> samples, ReadSamples(options.samples));
+  Samples samples;
+  ASSIGN_OR_RETURN(samples.first, ReadSamples(options.samples));
+  ASSIGN_OR_RETURN(samples.dependencies, ReadDependencies(options));
   ASSIGN_OR_RETURN(const std::string program, FindControllerManager(options.controller_manager));
   if (program.empty()) {
     return absl::NotFoundError(

@@ -73,8 +73,9 @@ std::vector<std::string> TakenIn(const std::string& directory) {
 
 TEST_CASE("The samples, the demo and the webhook example do not change one another") {
   std::vector<std::string> all;
-  for (const char* directory : {"/config/samples", "/config/samples/demo", "/config/samples/flux",
-                                "/examples/webhook", "/examples/webhook/manifests"}) {
+  for (const char* directory :
+       {"/config/samples", "/config/samples/demo", "/config/samples/dependencies",
+        "/config/samples/flux", "/examples/webhook", "/examples/webhook/manifests"}) {
     const std::vector<std::string> taken = TakenIn(directory);
     REQUIRE_FALSE(taken.empty());
     all.insert(all.end(), taken.begin(), taken.end());
