@@ -35,9 +35,10 @@ struct WhyOptions {
   tool::LiveOptions live{.program = "karmada-lens"};
 };
 
-// Returns "No policy selects ..." for "no policy selects ...", with a full stop.
+// Returns "No policy selects ..." for "no policy selects ...", with a full stop. Names of programs
+// keep their first letter.
 std::string Sentence(std::string text) {
-  if (!text.empty()) text[0] = absl::ascii_toupper(text[0]);
+  if (!text.empty() && !absl::StartsWith(text, "karmada")) text[0] = absl::ascii_toupper(text[0]);
   if (!absl::EndsWith(text, ".")) absl::StrAppend(&text, ".");
   return text;
 }

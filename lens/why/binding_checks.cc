@@ -145,14 +145,10 @@ Findings NoBindingYet(const Chain& chain) {
 
 // Compares what the detector copies from the policy.
 Findings BindingIsBehind(const Chain& chain) {
-  std::string claim, bound;
+  std::string claim;
   if (chain.binding == nullptr || chain.object == nullptr) return {};
   const kube::ObjectPtr policy = ClaimingPolicy(chain, *chain.object, &claim);
-  ClaimingPolicy(chain, *chain.binding, &bound);
-  if (policy == nullptr ||
-      api::BindingView(*chain.binding).Placement() == policy->spec()["placement"]) {
-    return {};
-  }
+  if (policy == nullptr || HasPlacementOf(chain, *policy)) return {};
   return {
       {kStep,
        Grade::kWaiting,

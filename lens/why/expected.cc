@@ -9,6 +9,7 @@
 #include "api/work.h"
 #include "base/status.h"
 #include "binding/work_templates.h"
+#include "kube/meta/patch.h"
 #include "works/retention.h"
 
 namespace lens::why {
@@ -71,8 +72,12 @@ absl::StatusOr<json::Value> DifferenceIn(const Chain& chain, const std::string& 
   const api::WorkView view(*work->second);
   const auto index = view.IndexOf(kube::Object::Make(chain.asked.gvk, chain.asked.key));
   if (!index.has_value()) return json::Value::Object();
-  return works::ChangeOf(kube::Object(view.Manifests()[*index]), *member->second.object,
-                         chain.rules->WithoutWebhooks());
+  const kube::Object& observed = *member->second.object;
+  ASSIGN_OR_RETURN(const json::Value change,
+                   works::ChangeOf(kube::Object(view.Manifests()[*index]), observed,
+                                   chain.rules->WithoutWebhooks()));
+  // What the change sets to the value that is there already is not sent either.
+  return kube::DiffMergePatch(observed.root(), kube::ApplyMergePatch(observed.root(), change));
 }
 
 std::string PathsOf(const json::Value& patch, size_t limit) {

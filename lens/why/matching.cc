@@ -7,6 +7,7 @@
 #include "api/policy.h"
 #include "api/policy_scope.h"
 #include "base/spelling.h"
+#include "detector/binding_builder.h"
 #include "detector/policy_index.h"
 
 namespace lens::why {
@@ -86,7 +87,7 @@ class Selector {
                     "write a ClusterPropagationPolicy instead");
     }
     if (name.empty()) return {};
-    return Closer(6,
+    return Closer(4,
                   absl::StrCat("names it, but a PropagationPolicy governs only templates of its "
                                "own namespace"),
                   absl::StrCat("create the policy in the namespace ", object_.ns()));
@@ -160,6 +161,15 @@ kube::ObjectPtr ClaimingPolicy(const Chain& chain, const kube::Object& object, s
   if (cluster_key.name.empty()) return nullptr;
   *claim = absl::StrCat(Cluster::kKind, " ", cluster_key.ToString());
   return Find<Cluster>(chain, cluster_key);
+}
+
+bool HasPlacementOf(const Chain& chain, const kube::Object& policy) {
+  using api::policy_scope::Cluster;
+  using api::policy_scope::Namespaced;
+  const kube::Object built =
+      policy.ns().empty() ? detector::BuildBinding<Cluster>(*chain.object, policy, {}, {})
+                          : detector::BuildBinding<Namespaced>(*chain.object, policy, {}, {});
+  return built.spec()["placement"] == chain.binding->spec()["placement"];
 }
 
 NearMiss NearestMiss(const Chain& chain) {

@@ -34,6 +34,10 @@ std::string WhyBefore(const Match& better, const Match& other);
 // not exist; `claim` receives its kind and name, "" for none.
 kube::ObjectPtr ClaimingPolicy(const Chain& chain, const kube::Object& object, std::string* claim);
 
+// Returns whether the binding has the placement that the detector copies from the policy.
+// REQUIRES: chain.object and chain.binding exist.
+bool HasPlacementOf(const Chain& chain, const kube::Object& policy);
+
 // A policy that nearly selects the template.
 struct NearMiss {
   kube::ObjectPtr policy;

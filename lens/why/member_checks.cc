@@ -174,7 +174,8 @@ Findings MemberHasNoObject(const Chain& chain) {
     if (place.answer->object != nullptr || !api::WorkView(place.work).IsApplied()) return {};
     return {kStep,
             Grade::kWaiting,
-            absl::StrCat(place.cluster, " has lost ", chain.Name(), ", which was applied there"),
+            absl::StrCat("the cluster ", place.cluster, " has lost ", chain.Name(),
+                         ", which was applied there"),
             "karmada-controller-manager creates it again at once; see who deletes it",
             "",
             {},

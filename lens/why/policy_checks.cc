@@ -129,8 +129,7 @@ Findings PolicyCouldNotBeApplied(const Chain& chain) {
 Findings PolicyIsLazy(const Chain& chain) {
   const kube::ObjectPtr policy = Governing(chain);
   if (policy == nullptr || !api::PolicyView(*policy).IsLazy()) return {};
-  const bool current = chain.binding != nullptr && api::BindingView(*chain.binding).Placement() ==
-                                                       api::PolicyView(*policy).Placement();
+  const bool current = chain.binding != nullptr && HasPlacementOf(chain, *policy);
   if (current) return {};
   return {{kStep, Grade::kStuck,
            absl::StrCat(policy->Describe(), " is lazy (spec.activationPreference), so ",
@@ -156,14 +155,15 @@ Findings NotClaimedYet(const Chain& chain) {
 // Explains a claim by another policy than the best one.
 Findings ClaimedByAnother(const Match& best, const Match& claiming, const Chain& chain) {
   const bool preempts = best.policy->spec()["preemption"].AsString() == "Always";
-  return {{kStep, Grade::kNote,
-           absl::StrCat(chain.Name(), " is claimed by ", claiming.Describe(), "; ", best.Describe(),
-                        " fits better (", WhyBefore(best, claiming), ") but ",
-                        preempts ? "has not taken over: the gate PropagationPolicyPreemption may be off"
-                                 : "does not take over without spec.preemption: Always"),
-           preempts ? "see --feature-gates of karmada-controller-manager"
-                    : absl::StrCat("set spec.preemption: Always in ", best.Describe(),
-                                   ", or delete ", claiming.Describe())}};
+  return {
+      {kStep, Grade::kNote,
+       absl::StrCat(chain.Name(), " is claimed by ", claiming.Describe(), "; ", best.Describe(),
+                    " fits better (", WhyBefore(best, claiming), ") but ",
+                    preempts ? "has not taken over: the gate PropagationPolicyPreemption may be off"
+                             : "does not take over without spec.preemption: Always"),
+       preempts ? "see --feature-gates of karmada-controller-manager"
+                : absl::StrCat("set spec.preemption: Always in ", best.Describe(), ", or delete ",
+                               claiming.Describe())}};
 }
 
 Findings OtherPoliciesSelectIt(const Chain& chain) {

@@ -145,7 +145,8 @@ class Way {
       return "";
     }
     const auto replicas = chain_.rules->WithoutWebhooks().GetReplicas(*chain_.object);
-    return replicas.ok() ? absl::StrCat("  -> ", replicas->replicas, " replicas")
+    return replicas.ok() ? absl::StrCat("  -> ", replicas->replicas,
+                                        replicas->replicas == 1 ? " replica" : " replicas")
                          : absl::StrCat("  -> ", replicas.status().message());
   }
 

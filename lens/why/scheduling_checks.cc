@@ -226,7 +226,7 @@ Findings ClusterIsNotChosen(const Chain& chain) {
   }
   const Obstacle obstacle = ObstacleIn(*binding, *cluster->second);
   finding.cause = absl::StrCat(
-      asked, " is not chosen for ", chain.Name(), ": it ",
+      "the cluster ", asked, " is not chosen for ", chain.Name(), ": it ",
       obstacle.kind == ObstacleKind::kNone
           ? "fits, but the placement needs no further cluster (spread constraints, replicas)"
           : obstacle.text);
