@@ -6,6 +6,7 @@
 // settled when nothing has changed for a while.
 #include "lens/plan/dry_control_plane.h"
 
+#include <algorithm>
 #include <map>
 #include <utility>
 
@@ -21,9 +22,9 @@
 #include "base/clock.h"
 #include "base/status.h"
 #include "kube/client/http_transport.h"
-#include "kube/client/kubeconfig.h"
 #include "kube/meta/nearest_kind.h"
 #include "lens/plan/input.h"
+#include "lens/plan/outcome.h"
 #include "lens/plan/settling.h"
 #include "sandbox/sim/kinds.h"
 #include "sandbox/sim/writes.h"
@@ -39,10 +40,13 @@ constexpr absl::Duration kStandstill = absl::Seconds(3);
 constexpr absl::Duration kWarnedStandstill = absl::Seconds(1);
 constexpr absl::Duration kPatience = absl::Minutes(2);
 
-// Custom resources have a group with a dot in it that is not one of Kubernetes' own.
-bool MayBeCustom(const kube::Gvk& gvk) {
-  return absl::StrContains(gvk.group, '.') && !absl::EndsWith(gvk.group, ".k8s.io") &&
-         !api::IsKarmadaGroup(gvk.group);
+// Custom resources have a group with a dot in it that has no built-in kinds.
+bool MayBeCustom(const kube::Gvk& gvk, const std::vector<kube::Resource>& served,
+                 const std::set<kube::Gvk>& assumed) {
+  if (!absl::StrContains(gvk.group, '.') || api::IsKarmadaGroup(gvk.group)) return false;
+  return std::all_of(served.begin(), served.end(), [&](const kube::Resource& resource) {
+    return resource.gvk.group != gvk.group || assumed.contains(resource.gvk);
+  });
 }
 
 std::string PluralOf(absl::string_view kind) {
@@ -111,31 +115,38 @@ json::Value CompletedStatus(json::Value status, const std::vector<kube::Resource
   return status;
 }
 
-// Removes what a server sets, so that objects that were read from one can be applied.
+// Removes what a server sets, so that objects that were read from one can be applied; also what
+// others may have set and what keeps objects from being deleted.
 void RemoveServerFields(kube::Object& object) {
-  for (const char* field :
-       {"uid", "resourceVersion", "generation", "creationTimestamp", "deletionTimestamp",
-        "deletionGracePeriodSeconds", "selfLink", "managedFields"}) {
+  for (const char* field : {"uid", "resourceVersion", "generation", "creationTimestamp",
+                            "deletionTimestamp", "deletionGracePeriodSeconds", "selfLink",
+                            "ownerReferences", "finalizers", "managedFields"}) {
     object.Erase({"metadata", field});
   }
 }
 
 }  // namespace
 
-// Gives templates their uids. Other objects keep those that the server has chosen: a binding that
-// is made again must not be mistaken for its predecessor. Thread-safe.
-class DryControlPlane::Uids {
+// Gives templates their uids, and restored policies the permanent ids by which others name them.
+// Other objects keep what the server has chosen: a binding that is made again must not be mistaken
+// for its predecessor. Thread-safe.
+class DryControlPlane::Identities {
  public:
   void Remember(const kube::Object& object) {
-    if (object.uid().empty()) return;
     absl::MutexLock lock(&mu_);
-    given_[ObjectId::Of(object)] = std::string(object.uid());
+    if (!object.uid().empty()) uids_[ObjectId::Of(object)] = std::string(object.uid());
+    for (const char* label : kIdLabels) {
+      if (!object.Label(label).empty()) {
+        policy_ids_[{ObjectId::Of(object), label}] = std::string(object.Label(label));
+      }
+    }
   }
 
   // An admission step.
   absl::Status Admit(const sandbox::AdmissionRequest& request, kube::Object& object) const {
     if (request.verb != sandbox::Verbs::kCreate) return absl::OkStatus();
     const kube::Gvk& gvk = request.resource.gvk;
+    if (gvk.group == api::PropagationPolicies().gvk.group) RestoreIds(object);
     const bool is_template =
         !api::IsKarmadaGroup(gvk.group) && gvk != api::Namespaces().gvk && gvk.kind != "Event";
     if (is_template) object.Set({"metadata", "uid"}, UidOf(object));
@@ -143,24 +154,38 @@ class DryControlPlane::Uids {
   }
 
  private:
+  void RestoreIds(kube::Object& policy) const {
+    absl::MutexLock lock(&mu_);
+    for (const char* label : kIdLabels) {
+      const auto found = policy_ids_.find({ObjectId::Of(policy), label});
+      if (found != policy_ids_.end()) policy.SetLabel(label, found->second);
+    }
+  }
+
   std::string UidOf(const kube::Object& object) const {
     const ObjectId id = ObjectId::Of(object);
     absl::MutexLock lock(&mu_);
-    const auto found = given_.find(id);
-    if (found != given_.end()) return found->second;
+    const auto found = uids_.find(id);
+    if (found != uids_.end()) return found->second;
     const uint32_t hash = api::Fnv1a32(absl::StrCat(id.group, "/", id.ToString()));
     return absl::StrFormat("%08x-0000-4000-8000-%012x", hash, hash);
   }
 
+  static constexpr const char* kIdLabels[] = {api::kPropagationPolicyIdLabel,
+                                              api::kClusterPropagationPolicyIdLabel};
+
   mutable absl::Mutex mu_;
-  std::map<ObjectId, std::string> given_ ABSL_GUARDED_BY(mu_);
+  std::map<ObjectId, std::string> uids_ ABSL_GUARDED_BY(mu_);
+  std::map<std::pair<ObjectId, std::string>, std::string> policy_ids_ ABSL_GUARDED_BY(mu_);
 };
 
 DryControlPlane::DryControlPlane(config::Options options, std::unique_ptr<sandbox::Fleet> fleet)
-    : options_(std::move(options)), uids_(std::make_shared<Uids>()), fleet_(std::move(fleet)) {
+    : options_(std::move(options)),
+      identities_(std::make_shared<Identities>()),
+      fleet_(std::move(fleet)) {
   backend().AddAdmission(
-      [uids = uids_](const sandbox::AdmissionRequest& request, kube::Object& object) {
-        return uids->Admit(request, object);
+      [identities = identities_](const sandbox::AdmissionRequest& request, kube::Object& object) {
+        return identities->Admit(request, object);
       });
 }
 
@@ -204,7 +229,10 @@ absl::StatusOr<kube::Resource> DryControlPlane::ResourceFor(const kube::Object& 
   const kube::Gvk gvk = object.gvk();
   const kube::Resource known = backend().Find(gvk);
   if (!known.gvk.empty()) return known;
-  if (!MayBeCustom(gvk)) return absl::NotFoundError(UnknownKind(gvk, backend().Resources()));
+  const std::vector<kube::Resource> served_now = backend().Resources();
+  if (!MayBeCustom(gvk, served_now, assumed_)) {
+    return absl::NotFoundError(UnknownKind(gvk, served_now));
+  }
   RETURN_IF_ERROR(
       base::Annotate(sandbox::EnsureObject(backend(), sandbox::kinds::Definitions().gvr(),
                                            AssumedDefinition(gvk, !object.ns().empty())),
@@ -225,7 +253,7 @@ absl::Status DryControlPlane::Apply(kube::Object object) {
   if (resource.namespaced && object.ns().empty()) object.Set({"metadata", "namespace"}, "default");
   if (!resource.namespaced) object.Erase({"metadata", "namespace"});
   if (resource.namespaced) RETURN_IF_ERROR(EnsureNamespace(std::string(object.ns())));
-  uids_->Remember(object);
+  identities_->Remember(object);
   RemoveServerFields(object);
   if (resource.gvk.kind == api::Clusters().gvk.kind && resource.gvr() == api::Clusters().gvr()) {
     return ApplyCluster(object);
@@ -257,6 +285,44 @@ absl::Status DryControlPlane::ApplyCluster(const kube::Object& given) {
                               CompletedStatus(given.status(), backend().Resources()));
 }
 
+absl::Status DryControlPlane::Restore(const kube::Object& live) {
+  identities_->Remember(live);
+  if (live.gvk() == api::Clusters().gvk) return Apply(live);
+  kube::Object plain = live;
+  sandbox::PatchRequest own;  // Karmada's own keys: files do not have them, and must not take them.
+  for (const char* field : {"labels", "annotations"}) {
+    for (const json::Member& member : live.metadata()[field].members()) {
+      if (!IsKarmadaKey(member.name())) continue;
+      plain.Erase({"metadata", field, member.name()});
+      own.patch.Set({"metadata", field, member.name()}, member.value);
+    }
+  }
+  RETURN_IF_ERROR(Apply(plain));
+  if (own.patch.empty()) return absl::OkStatus();
+  ASSIGN_OR_RETURN(const kube::Resource resource, ResourceFor(live));
+  return backend().Patch(resource.gvr(), live.key(), own).status();
+}
+
+absl::Status DryControlPlane::RestoreBinding(const kube::Object& live) {
+  const kube::Gvr bindings =
+      (live.ns().empty() ? api::ClusterResourceBindings() : api::ResourceBindings()).gvr();
+  kube::Object binding = live;
+  RemoveServerFields(binding);
+  // The template has its uid here, too.
+  binding.Set({"metadata", "ownerReferences"}, live.metadata()["ownerReferences"]);
+  binding.Set({"metadata", "finalizers"}, live.metadata()["finalizers"]);
+  binding.Erase({"status"});
+  ASSIGN_OR_RETURN(const kube::ObjectPtr created, backend().Create(bindings, binding));
+  json::Value status = live.status();
+  const bool observed = status["schedulerObservedGeneration"].AsInt() == live.generation();
+  status.Erase("schedulerObservedGeneration");
+  if (observed) status.Set("schedulerObservedGeneration", created->generation());
+  sandbox::PatchRequest request;
+  request.subresource = "status";
+  request.patch.Set("status", std::move(status));
+  return backend().Patch(bindings, live.key(), request).status();
+}
+
 absl::Status DryControlPlane::Delete(const kube::Object& object) {
   ASSIGN_OR_RETURN(const kube::Resource resource, ResourceFor(object));
   kube::ObjectKey key = object.key();
@@ -264,9 +330,13 @@ absl::Status DryControlPlane::Delete(const kube::Object& object) {
   return sandbox::UnlessGone(backend().Delete(resource.gvr(), key, {}).status());
 }
 
-absl::Status DryControlPlane::StartLoops() {
+absl::StatusOr<kube::ConnectionConfig> DryControlPlane::Connection() {
   ASSIGN_OR_RETURN(const std::string kubeconfig, fleet_->Kubeconfig("karmada"));
-  ASSIGN_OR_RETURN(const kube::ConnectionConfig config, kube::ParseKubeconfig(kubeconfig, ".", ""));
+  return kube::ParseKubeconfig(kubeconfig, ".", "");
+}
+
+absl::Status DryControlPlane::StartLoops() {
+  ASSIGN_OR_RETURN(const kube::ConnectionConfig config, Connection());
   ASSIGN_OR_RETURN(std::shared_ptr<kube::Transport> transport, kube::NewHttpTransport(config));
   loops_ = std::make_unique<DryLoops>(std::move(transport), options_);
   return loops_->Start();

@@ -18,6 +18,7 @@
 #include "absl/status/statusor.h"
 #include "base/stop_token.h"
 #include "config/options.h"
+#include "kube/client/kubeconfig.h"
 #include "kube/meta/object.h"
 #include "lens/plan/dry_loops.h"
 #include "sandbox/fleet.h"
@@ -30,6 +31,9 @@ class DryControlPlane {
   static absl::StatusOr<std::unique_ptr<DryControlPlane>> Start(config::Options options);
 
   sandbox::Backend& backend() { return fleet_->control_plane().backend(); }
+
+  // Returns how to reach the server over its API.
+  absl::StatusOr<kube::ConnectionConfig> Connection();
 
   // Returns how the object's kind is served. A kind of an unknown group is assumed to be a custom
   // resource, and is served from then on: namespaced if the object has a namespace. kNotFound for
@@ -44,6 +48,12 @@ class DryControlPlane {
   // and, unless given, a status: ready, with every API that this server has and with room for
   // everything.
   absl::Status Apply(kube::Object object);
+  // Takes over an object of a live control plane with its identity and its claims. What owns it,
+  // and finalizers, are left out.
+  absl::Status Restore(const kube::Object& live);
+  // Takes over a binding with its placement, whose generation counts as observed if the live one's
+  // does. Its template has to be restored first.
+  absl::Status RestoreBinding(const kube::Object& live);
   // Deletes the object if it exists.
   absl::Status Delete(const kube::Object& object);
 
@@ -67,10 +77,10 @@ class DryControlPlane {
   // Returns a text that changes with every change of an object.
   absl::StatusOr<std::string> Versions();
 
-  class Uids;
+  class Identities;
 
   const config::Options options_;
-  const std::shared_ptr<Uids> uids_;  // Shared with the server.
+  const std::shared_ptr<Identities> identities_;  // Shared with the server.
   std::unique_ptr<sandbox::Fleet> fleet_;
   std::set<kube::Gvk> assumed_;
   std::unique_ptr<DryLoops> loops_;  // Destroyed before the server.

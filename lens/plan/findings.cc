@@ -13,7 +13,6 @@
 #include "detector/template_filter.h"
 #include "lens/plan/places.h"
 #include "lens/plan/policy_findings.h"
-#include "sandbox/sim/writes.h"
 
 namespace lens::plan {
 namespace {
@@ -58,19 +57,6 @@ void AddUnscheduled(const Scene& scene, const Places& places, Findings& out) {
     out.push_back({places.Of(id), finding::kNotScheduled, id.ToString(),
                    absl::StrCat("it is placed in no cluster: ", outcome.not_scheduled)});
   }
-}
-
-bool Exists(sandbox::Backend& backend, const api::DependentReference& reference) {
-  const kube::Resource resource = backend.Find(reference.gvk());
-  if (resource.gvk.empty()) return false;
-  if (!reference.name.empty()) {
-    const auto found = sandbox::FindObject(backend, resource.gvr(), {reference.ns, reference.name});
-    return found.ok() && *found != nullptr;
-  }
-  const auto all = backend.List(resource.gvr(), reference.ns, kube::LabelSelector());
-  return all.ok() && std::any_of(all->begin(), all->end(), [&](const kube::ObjectPtr& object) {
-           return reference.Matches(*object);
-         });
 }
 
 void AddMissingDependencies(const Scene& scene, const Places& places, Findings& out) {

@@ -20,12 +20,6 @@
 namespace lens::plan {
 namespace {
 
-// Returns whether a label or annotation is Karmada's own: "work.karmada.io/name".
-bool IsKarmadaKey(absl::string_view key) {
-  const absl::string_view domain = key.substr(0, key.find('/'));
-  return absl::EndsWith(absl::StrCat(".", domain), api::kGroupSuffix);
-}
-
 void EraseKarmadaKeys(kube::Object& object, absl::string_view field) {
   std::vector<std::string> names;
   for (const json::Member& member : object.metadata()[field].members()) {
@@ -101,6 +95,24 @@ absl::StatusOr<std::vector<kube::ObjectPtr>> All(sandbox::Backend& backend,
 }
 
 }  // namespace
+
+bool IsKarmadaKey(absl::string_view key) {
+  const absl::string_view domain = key.substr(0, key.find('/'));
+  return absl::EndsWith(absl::StrCat(".", domain), api::kGroupSuffix);
+}
+
+bool Exists(sandbox::Backend& backend, const api::DependentReference& reference) {
+  const kube::Resource resource = backend.Find(reference.gvk());
+  if (resource.gvk.empty()) return false;
+  if (!reference.name.empty()) {
+    const auto found = sandbox::FindObject(backend, resource.gvr(), {reference.ns, reference.name});
+    return found.ok() && *found != nullptr;
+  }
+  const auto all = backend.List(resource.gvr(), reference.ns, kube::LabelSelector());
+  return all.ok() && std::any_of(all->begin(), all->end(), [&](const kube::ObjectPtr& object) {
+           return reference.Matches(*object);
+         });
+}
 
 kube::Object Cleaned(kube::Object object) {
   interpreter::Prune(object);

@@ -52,6 +52,12 @@ absl::StatusOr<State> StateOf(sandbox::Backend& backend);
 // Bindings that are being deleted, and their Works, are left out.
 Outcome OutcomeOf(const State& state);
 
+// Returns whether a label or annotation is Karmada's own: "work.karmada.io/name".
+bool IsKarmadaKey(absl::string_view key);
+
+// Returns whether the reference names or selects an object of the control plane.
+bool Exists(sandbox::Backend& backend, const api::DependentReference& reference);
+
 // Returns the object without status, without what a server assigns, and without labels and
 // annotations of Karmada's domain.
 kube::Object Cleaned(kube::Object object);

@@ -1,6 +1,7 @@
 // A plan starts one simulated control plane. What is there now is applied first and comes to rest;
 // then what shall be there is applied over it. So placements that need not change stay where they
-// are, as they would on the real control plane.
+// are, as they would on the real control plane. With a live control plane its state is brought over
+// instead, bindings included, and the manifests of its Works are what is there now.
 #include "lens/plan/plan.h"
 
 #include <algorithm>
@@ -12,6 +13,7 @@
 #include "lens/plan/applying.h"
 #include "lens/plan/dry_control_plane.h"
 #include "lens/plan/findings.h"
+#include "lens/plan/seeding.h"
 
 namespace lens::plan {
 namespace {
@@ -19,6 +21,17 @@ namespace {
 class Planner {
  public:
   Planner(const PlanRequest& request, DryControlPlane& plane) : request_(request), plane_(plane) {}
+
+  absl::StatusOr<Plan> MakeLive(const base::StopToken& stop) {
+    ASSIGN_OR_RETURN(const LiveState live, request_.live->ReadTouched(request_.objects, stop));
+    RETURN_IF_ERROR(TakeOver(live));
+    const std::vector<InputObject> objects = AppliedTo(live, request_.objects);
+    applying_.ServeKinds(objects);
+    RETURN_IF_ERROR(applying_.Apply(objects));
+    RETURN_IF_ERROR(plane_.Settle(stop));
+    RETURN_IF_ERROR(FollowDependencies(stop));
+    return Result(OutcomeOf(live_));
+  }
 
   absl::StatusOr<Plan> Make(const base::StopToken& stop) {
     applying_.ServeKinds(request_.base);
@@ -38,6 +51,33 @@ class Planner {
   }
 
  private:
+  absl::Status TakeOver(const LiveState& live) {
+    for (const auto& [objects, out] : {std::pair(&live.bindings, &live_.bindings),
+                                       {&live.works, &live_.works},
+                                       {&live.templates, &live_.templates}}) {
+      for (const kube::Object& object : *objects) out->push_back(kube::Share(object));
+    }
+    return Seed(live, plane_);
+  }
+
+  // Takes over what templates turn out to need, until nothing more of it is on the live control
+  // plane.
+  absl::Status FollowDependencies(const base::StopToken& stop) {
+    while (true) {
+      ASSIGN_OR_RETURN(const Outcome outcome, Read());
+      std::vector<api::DependentReference> missing;
+      for (const auto& [id, one] : outcome) {
+        for (const api::DependentReference& reference : one.dependencies) {
+          if (!Exists(plane_.backend(), reference)) missing.push_back(reference);
+        }
+      }
+      ASSIGN_OR_RETURN(const LiveState more, request_.live->ReadNeeded(missing, stop));
+      if (more.templates.empty()) return absl::OkStatus();
+      RETURN_IF_ERROR(TakeOver(more));
+      RETURN_IF_ERROR(plane_.Settle(stop));
+    }
+  }
+
   absl::Status DeleteWhatIsGone() {
     std::set<ObjectId> stay;
     for (const InputObject& read : request_.objects) stay.insert(ObjectId::Of(read.object));
@@ -75,6 +115,7 @@ class Planner {
   const PlanRequest& request_;
   DryControlPlane& plane_;
   Applying applying_{plane_};
+  State live_;  // What was taken over.
 };
 
 }  // namespace
@@ -82,7 +123,8 @@ class Planner {
 absl::StatusOr<Plan> MakePlan(const PlanRequest& request, const base::StopToken& stop) {
   ASSIGN_OR_RETURN(const std::unique_ptr<DryControlPlane> plane,
                    DryControlPlane::Start(request.daemon));
-  return Planner(request, *plane).Make(stop);
+  Planner planner(request, *plane);
+  return request.live != nullptr ? planner.MakeLive(stop) : planner.Make(stop);
 }
 
 }  // namespace lens::plan

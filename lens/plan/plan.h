@@ -9,6 +9,7 @@
 #include "config/options.h"
 #include "lens/plan/comparison.h"
 #include "lens/plan/input.h"
+#include "lens/plan/live_reader.h"
 
 namespace lens::plan {
 
@@ -17,13 +18,17 @@ struct PlanRequest {
   // What is there now: the manifests that `objects` take the place of, which are propagated first.
   // What is only here is deleted. Empty: nothing is there.
   std::vector<InputObject> base;
+  // A live control plane, which takes the place of `base`: its clusters, policies and overrides,
+  // and what the objects touch. Optional; it must outlive the call.
+  LiveReader* live = nullptr;
   // So many clusters, "member1" and so on, take part beside those that the objects define.
   int clusters = 0;
   config::Options daemon;
 };
 
-// Blocks for about a second. kInvalidArgument has a line for each object that the control plane
-// would refuse, with its place; kDeadlineExceeded when the simulation does not come to rest.
+// Blocks for about a second, and for the calls to the live control plane, whose errors it returns.
+// kInvalidArgument has a line for each object that the control plane would refuse, with its place;
+// kDeadlineExceeded when the simulation does not come to rest.
 absl::StatusOr<Plan> MakePlan(const PlanRequest& request, const base::StopToken& stop);
 
 }  // namespace lens::plan

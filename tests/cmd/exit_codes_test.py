@@ -68,6 +68,7 @@ ONLY_NEEDED = {
                                             "widget.yaml"],
     "karmada-interpret run --desired-replica": REPLICA,
     "karmada-interpret run --operation": REPLICA[2:],
+    "karmada-lens plan --context": ["-f", "widget.yaml", "--kubeconfig", "kubeconfig"],
     "karmada-lens why --context": ["deployment/web", "--kubeconfig", "kubeconfig"],
     "karmada-webhook-example --output": [
         "--address", "127.0.0.1:0", "--manifests", SOURCE + "/examples/webhook/manifests"],

@@ -1,0 +1,170 @@
+#include "lens/plan/live_reader.h"
+
+#include <catch2/catch.hpp>
+
+#include "api/resources.h"
+#include "base/clock.h"
+#include "base/yaml.h"
+#include "kube/client/http_transport.h"
+#include "lens/plan/dry_control_plane.h"
+#include "lens/plan/plan.h"
+
+namespace lens::plan {
+namespace {
+
+constexpr char kScenery[] = R"(
+apiVersion: cluster.karmada.io/v1alpha1
+kind: Cluster
+metadata: {name: m1, labels: {tier: edge}}
+---
+apiVersion: cluster.karmada.io/v1alpha1
+kind: Cluster
+metadata: {name: m2}
+---
+apiVersion: policy.karmada.io/v1alpha1
+kind: PropagationPolicy
+metadata: {name: web, namespace: shop}
+spec:
+  propagateDeps: true
+  resourceSelectors: [{apiVersion: apps/v1, kind: Deployment}]
+  placement:
+    replicaScheduling: {replicaSchedulingType: Divided, replicaDivisionPreference: Weighted}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: settings, namespace: shop}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: more, namespace: shop}
+)";
+
+std::string Deployment(const std::string& name, int replicas, const std::string& settings) {
+  return absl::StrCat(R"(
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: )",
+                      name, R"(, namespace: shop}
+spec:
+  replicas: )",
+                      replicas, R"(
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec:
+      containers: [{name: main, image: nginx, envFrom: [{configMapRef: {name: )",
+                      settings, "}}]}]\n");
+}
+
+// A control plane that stands for a live one; the plan reaches it over its API.
+struct Fixture {
+  std::unique_ptr<DryControlPlane> live = *DryControlPlane::Start({});
+  std::unique_ptr<kube::Client> client;
+
+  Fixture() {
+    Apply(kScenery);
+    Apply(Deployment("web", 4, "settings"));
+    Apply(Deployment("other", 2, "settings"));
+    REQUIRE(live->Settle({}).ok());
+    auto transport = kube::NewHttpTransport(*live->Connection());
+    REQUIRE(transport.ok());
+    client = std::make_unique<kube::Client>(*transport, kube::ClientOptions{.name = "live"},
+                                            base::RealClock(), nullptr);
+  }
+
+  void Apply(const std::string& yaml) {
+    const std::vector<json::Value> documents = *yaml::ParseAll(yaml);
+    for (const json::Value& document : documents) {
+      REQUIRE(live->Apply(kube::Object(document)).ok());
+    }
+  }
+
+  // Returns "ConfigMap shop/settings m1 change" for each difference, a line each.
+  std::string Differences(const std::string& files) {
+    LiveReader reader(*client, *kube::Discover(*client, {}));
+    PlanRequest request;
+    request.objects = *ObjectsOf(*tool::ParseDocuments("f.yaml", files));
+    request.live = &reader;
+    const auto plan = MakePlan(request, {});
+    INFO(plan.status().ToString());
+    REQUIRE(plan.ok());
+    std::string text;
+    for (const TemplateChange& change : plan->templates) {
+      for (const ClusterChange& cluster : change.clusters) {
+        if (cluster.action == Action::kNone) continue;
+        absl::StrAppend(&text, change.id.ToString(), " ", cluster.cluster, " ",
+                        NameOf(cluster.action), "\n");
+        last_diff = cluster.diff;
+      }
+    }
+    return text;
+  }
+  std::string last_diff;
+};
+
+}  // namespace
+
+TEST_CASE_METHOD(Fixture, "Plan: manifests that are applied already change nothing") {
+  CHECK(Differences(Deployment("web", 4, "settings")) == "");
+}
+
+TEST_CASE_METHOD(Fixture, "Plan: a changed template is compared with the live Works") {
+  CHECK(Differences(Deployment("web", 6, "settings")) ==
+        "Deployment shop/web m1 change\nDeployment shop/web m2 change\n");
+  CHECK_THAT(last_diff, Catch::Contains("-  replicas: 2\n+  replicas: 3\n"));
+}
+
+TEST_CASE_METHOD(Fixture, "Plan: an override on disk changes the live templates that it selects") {
+  CHECK(Differences(R"(
+apiVersion: policy.karmada.io/v1alpha1
+kind: OverridePolicy
+metadata: {name: edge, namespace: shop}
+spec:
+  resourceSelectors: [{apiVersion: apps/v1, kind: Deployment}]
+  overrideRules:
+  - targetCluster: {labelSelector: {matchLabels: {tier: edge}}}
+    overriders:
+      imageOverrider: [{component: Registry, operator: add, value: edge.local}]
+)") == "Deployment shop/other m1 change\nDeployment shop/web m1 change\n");
+}
+
+TEST_CASE_METHOD(Fixture, "Plan: a dependency that only the live control plane has follows") {
+  CHECK(Differences(Deployment("web", 4, "more")) ==
+        "ConfigMap shop/more m1 create\nConfigMap shop/more m2 create\n"
+        "Deployment shop/web m1 change\nDeployment shop/web m2 change\n");
+}
+
+TEST_CASE_METHOD(Fixture, "Plan: a policy on disk moves the live templates that it has claimed") {
+  CHECK(Differences(R"(
+apiVersion: policy.karmada.io/v1alpha1
+kind: PropagationPolicy
+metadata: {name: web, namespace: shop}
+spec:
+  propagateDeps: true
+  resourceSelectors: [{apiVersion: apps/v1, kind: Deployment}]
+  placement:
+    clusterAffinity: {clusterNames: [m2]}
+    replicaScheduling: {replicaSchedulingType: Divided, replicaDivisionPreference: Weighted}
+)") == "ConfigMap shop/settings m1 delete\nDeployment shop/other m1 delete\n"
+       "Deployment shop/other m2 change\nDeployment shop/web m1 delete\n"
+       "Deployment shop/web m2 change\n");
+}
+
+TEST_CASE_METHOD(Fixture, "Plan: a live control plane is only read") {
+  const auto versions = [&] {
+    std::string text;
+    for (const kube::Resource& resource : live->backend().Resources()) {
+      const auto objects = live->backend().List(resource.gvr(), "", kube::LabelSelector());
+      if (!objects.ok()) continue;
+      for (const kube::ObjectPtr& object : *objects) {
+        absl::StrAppend(&text, object->Describe(), " ", object->resource_version(), "\n");
+      }
+    }
+    return text;
+  };
+  const std::string before = versions();
+  Differences(Deployment("web", 7, "more"));
+  CHECK(versions() == before);
+}
+
+}  // namespace lens::plan
