@@ -70,8 +70,11 @@ class Scenario:
 
     def owns(self, key, item):
         """True if an object of a state is this scenario's."""
-        return key in self.also or any(name == own or name.startswith(own + "-")
-                                       for name in recording.names_of(item) for own in self._names)
+        return key in self.also or any(map(self.owns_name, recording.names_of(item)))
+
+    def owns_name(self, name):
+        """True if an object with this namespace or name is this scenario's."""
+        return any(name == own or name.startswith(own + "-") for own in self._names)
 
 
 def load(folder, names=()):
