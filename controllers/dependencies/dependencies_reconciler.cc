@@ -41,8 +41,9 @@
 namespace controllers {
 namespace {
 
-// Selects the bindings to be looked at when they are first seen: those that were placed, as
-// upstream does, and those that carry the finalizer, to which something may be attached.
+// Selects the bindings that are looked at: those that were placed, as upstream does, and those that
+// carry the finalizer, to which something may be attached. Any other gets neither record nor
+// finalizer, however it came into the queue.
 bool IsForUs(const kube::Object& binding) {
   return binding.HasFinalizer(api::kDependenciesFinalizer) ||
          (PropagatesDependencies(binding) && !api::BindingView(binding).Clusters().empty());
@@ -112,6 +113,7 @@ absl::StatusOr<kube::Action> DependenciesReconciler::Reconcile(const kube::Reque
 
 absl::Status DependenciesReconciler::Distribute(const kube::ObjectPtr& binding,
                                                 const base::StopToken& stop) {
+  if (!IsForUs(*binding)) return absl::OkStatus();
   RETURN_IF_ERROR(attachments_.FollowClusters(*binding, stop));
   const api::ObjectReference reference = api::BindingView(*binding).Resource();
   kube::ClusterClient& client = manager_.cluster();
