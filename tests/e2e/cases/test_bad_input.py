@@ -217,6 +217,30 @@ class RefusedWritesTest(DaemonCase):
             self.wait(name, lambda name=name: self.plane.kube("member1").find(f"{maps}/{name}"))
         self.assertTrue(self.daemon.process.alive())
 
+    def test_an_object_that_overrides_make_too_large_for_etcd_is_named(self):
+        namespace = self.make_namespace("e2e-overlarge")
+        maps = f"/api/v1/namespaces/{namespace}/configmaps"
+        policy = divided_policy(namespace, self.plane.members)
+        policy["spec"]["resourceSelectors"] = [{"apiVersion": "v1", "kind": "ConfigMap"}]
+        self.host.apply([policy])
+        self.host.create(f"/apis/policy.karmada.io/v1alpha1/namespaces/{namespace}/overridepolicies", {
+            "apiVersion": "policy.karmada.io/v1alpha1", "kind": "OverridePolicy", "metadata": {"name": "grow"},
+            "spec": {"resourceSelectors": [{"apiVersion": "v1", "kind": "ConfigMap", "name": "large"}],
+                     "overrideRules": [{"targetCluster": {"clusterNames": ["member1"]}, "overriders": {"plaintext": [
+                         {"path": "/data/more", "operator": "add", "value": '"' * 120_000}]}}]}})
+        # The quotes stand in the manifest, and escaped twice in the Work's annotation.
+        for name, size in [("large", 950_000), ("small", 10)]:
+            self.host.create(maps, {"metadata": {"name": name}, "data": {"x": "a" * size}})
+
+        def failures():
+            return [e["message"] for e in self.host.items(f"/api/v1/namespaces/{namespace}/events")
+                    if e["reason"] == "SyncWorkFailed" and e["involvedObject"]["kind"] == "ConfigMap"]
+        for message in self.wait("the event", failures):
+            self.assertRegex(message, f"^cluster member1: ConfigMap {namespace}/large with its overrides "
+                                      r"\(of grow\) makes a Work of 16\d+ bytes, and etcd stores 1572864 by default")
+        self.wait("the other cluster", lambda: self.plane.kube("member2").find(f"{maps}/large"))
+        self.wait("the other object", lambda: self.plane.kube("member1").find(f"{maps}/small"))
+
     def test_a_policy_that_selects_an_unknown_kind_harms_nothing_else(self):
         namespace = self.make_namespace("e2e-unknown")
         policy = divided_policy(namespace, self.plane.members, name="unknown")
