@@ -18,7 +18,21 @@ namespace {
 
 using enum State;
 
-enum class Stage { kAlpha, kBeta };
+// kOwn is for gates of this program only. AllAlpha and AllBeta do not switch them, so that nothing
+// changes when it takes upstream's place.
+enum class Stage { kAlpha, kBeta, kOwn };
+
+std::string StageName(Stage stage) {
+  switch (stage) {
+    case Stage::kAlpha:
+      return "ALPHA";
+    case Stage::kBeta:
+      return "BETA";
+    case Stage::kOwn:
+      return "OWN";
+  }
+  return "";
+}
 
 struct Spec {
   Gate gate;
@@ -28,7 +42,11 @@ struct Spec {
   State state = kHere;
   absl::string_view note = "";
 
-  absl::string_view StageSwitch() const { return stage == Stage::kAlpha ? "AllAlpha" : "AllBeta"; }
+  // Returns the gate that switches the stage, "" for none.
+  absl::string_view StageSwitch() const {
+    if (stage == Stage::kOwn) return "";
+    return stage == Stage::kAlpha ? "AllAlpha" : "AllBeta";
+  }
 };
 
 // As in upstream's pkg/features; Failover is off by default although it is beta.
@@ -58,6 +76,8 @@ constexpr Spec kSpecs[] = {
     {Gate::kWorkloadAffinity, "WorkloadAffinity", false, Stage::kAlpha},
     {Gate::kSchedulingOvercommitProtection, "SchedulingOvercommitProtection", false, Stage::kAlpha,
      kOutside, "scheduler and estimator read it"},
+    {Gate::kTransitiveDependencies, "TransitiveDependencies", false, Stage::kOwn, kHere,
+     "of this program only: what dependencies depend on follows, too"},
 };
 
 std::string Assignment(absl::string_view name, bool value) {
@@ -124,8 +144,7 @@ absl::Status FeatureGates::Set(absl::string_view text) {
     }
     bool known = false;
     for (const Spec& s : kSpecs) {
-      const bool bulk = (name == "AllAlpha" && s.stage == Stage::kAlpha) ||
-                        (name == "AllBeta" && s.stage == Stage::kBeta);
+      const bool bulk = name == s.StageSwitch() && !name.empty();
       if (bulk) {
         values_[s.gate] = *on;
         stages_[std::string(name)] = *on;
@@ -142,8 +161,7 @@ std::string FeatureGates::Describe() {
   std::string out =
       "AllAlpha=true|false (ALPHA - default=false)\nAllBeta=true|false (BETA - default=false)";
   for (const Spec& s : kSpecs) {
-    absl::StrAppend(&out, "\n", s.name, "=true|false (",
-                    s.stage == Stage::kAlpha ? "ALPHA" : "BETA",
+    absl::StrAppend(&out, "\n", s.name, "=true|false (", StageName(s.stage),
                     " - default=", s.on ? "true" : "false", ")");
   }
   return out;

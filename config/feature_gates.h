@@ -29,6 +29,7 @@ enum class Gate {
   kResourceQuotaEstimate,
   kWorkloadAffinity,
   kSchedulingOvercommitProtection,
+  kTransitiveDependencies,
 };
 
 // Not thread-safe while it is being set; afterwards it may be read from any thread.

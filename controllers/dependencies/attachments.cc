@@ -10,8 +10,8 @@
 #include "api/reasons.h"
 #include "api/resources.h"
 #include "base/status.h"
+#include "controllers/dependencies/dependency_objects.h"
 #include "kube/client/errors.h"
-#include "kube/meta/selector.h"
 
 namespace controllers {
 namespace {
@@ -37,36 +37,6 @@ class Steps {
 // deletion are computed from the whole.
 constexpr kube::UpdateOptions kUnchanged = {.precondition =
                                                 kube::UpdateOptions::Precondition::kAlways};
-
-// A reference has to say what it is about, in the referrer's namespace or outside all namespaces:
-// the binding of an object of another namespace would be collected at once, because its owner is
-// not in its own namespace.
-absl::Status CheckReference(const api::DependentReference& reference, absl::string_view ns) {
-  const auto bad = [&](absl::string_view why) {
-    return base::Terminal(absl::InvalidArgumentError(absl::StrCat(
-        "the dependency on ", reference.api_version, " ", reference.Describe(), " ", why)));
-  };
-  if (reference.gvk().kind.empty()) return bad("has no valid apiVersion and kind");
-  if (reference.name.empty() && reference.label_selector.is_null()) {
-    return bad("has neither a name nor a labelSelector");
-  }
-  if (reference.name.empty()) {
-    const absl::Status selector = kube::LabelSelector::FromJson(reference.label_selector).status();
-    if (!selector.ok()) return bad(absl::StrCat("has a bad labelSelector: ", selector.message()));
-  }
-  if (!reference.ns.empty() && reference.ns != ns) {
-    return bad(absl::StrCat("is in another namespace than the template (", ns,
-                            "): such dependencies do not follow"));
-  }
-  return absl::OkStatus();
-}
-
-absl::Status CheckNamespace(const api::DependentReference& reference, const kube::Resource& kind) {
-  if (kind.namespaced != reference.ns.empty()) return absl::OkStatus();
-  return base::Terminal(absl::InvalidArgumentError(absl::StrCat(
-      "the dependency on ", reference.api_version, " ", reference.Describe(),
-      kind.namespaced ? " has no namespace" : " has a namespace, but its kind has none")));
-}
 
 // Returns whether the reference may be about objects of the kind, in whatever version.
 bool IsOfKind(const api::DependentReference& reference, const kube::Gvk& kind) {
@@ -169,27 +139,10 @@ absl::StatusOr<bool> Attachments::IsNeeded(const kube::Object& attached,
   });
 }
 
-absl::StatusOr<std::vector<kube::ObjectPtr>> Attachments::ObjectsOf(
-    const api::DependentReference& reference, const base::StopToken& stop) {
-  std::vector<kube::ObjectPtr> objects;
-  ASSIGN_OR_RETURN(const kube::Resource kind, client_.mapper().ForKind(reference.gvk(), stop));
-  RETURN_IF_ERROR(CheckNamespace(reference, kind));
-  if (reference.name.empty()) {
-    objects = client_.List(kind, reference.ns);
-    std::erase_if(objects, [&](const auto& object) { return !reference.Matches(*object); });
-    return objects;
-  }
-  const absl::StatusOr<kube::ObjectPtr> object =
-      client_.Get(kind, {reference.ns, reference.name}, stop);
-  if (object.ok()) objects.push_back(*object);
-  RETURN_IF_ERROR(kube::IgnoreGone(object.status()));
-  return objects;
-}
-
 absl::StatusOr<bool> Attachments::AttachAll(const kube::ObjectPtr& referrer,
                                             const api::DependentReference& reference,
                                             const base::StopToken& stop) {
-  ASSIGN_OR_RETURN(const std::vector<kube::ObjectPtr> objects, ObjectsOf(reference, stop));
+  ASSIGN_OR_RETURN(const std::vector<kube::ObjectPtr> objects, ObjectsOf(client_, reference, stop));
   Steps steps;
   for (const kube::ObjectPtr& object : objects) {
     if (!object->IsDeleting()) steps.Add(Attach(referrer, *object, stop));

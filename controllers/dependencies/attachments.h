@@ -43,10 +43,6 @@ class Attachments {
   absl::StatusOr<bool> IsNeeded(const kube::Object& attached,
                                 absl::Span<const api::DependentReference> references,
                                 const base::StopToken& stop);
-  // Returns the objects that exist. Those that a selector chooses are read from the cache alone:
-  // until their kind is watched there are none.
-  absl::StatusOr<std::vector<kube::ObjectPtr>> ObjectsOf(const api::DependentReference& reference,
-                                                         const base::StopToken& stop);
   absl::StatusOr<bool> DetachUnneeded(const kube::Object& referrer,
                                       absl::Span<const api::DependentReference> references,
                                       const base::StopToken& stop);

@@ -19,6 +19,7 @@
 // outcomes is remembered.
 #include "controllers/dependencies/dependencies_reconciler.h"
 
+#include <algorithm>
 #include <memory>
 #include <set>
 #include <string>
@@ -33,6 +34,7 @@
 #include "base/status.h"
 #include "controllers/dependencies/attached_bindings.h"
 #include "controllers/dependencies/dependency_source.h"
+#include "interpreter/rule_changes.h"
 #include "kube/client/errors.h"
 #include "kube/runtime/controller.h"
 #include "kube/runtime/events.h"
@@ -96,7 +98,7 @@ std::string AttachingTo(const kube::ObjectKey& binding) {
 
 absl::StatusOr<kube::Action> DependenciesReconciler::Reconcile(const kube::Request& request,
                                                                const base::StopToken& stop) {
-  const kube::ObjectPtr binding = manager_.cluster().Find(api::ResourceBindings(), request.key);
+  const kube::ObjectPtr binding = client_.Find(api::ResourceBindings(), request.key);
   const bool propagates = binding != nullptr && PropagatesDependencies(*binding);
   if (!propagates) {
     recorder_.Forget(request.key.ToString());
@@ -116,16 +118,13 @@ absl::Status DependenciesReconciler::Distribute(const kube::ObjectPtr& binding,
   if (!IsForUs(*binding)) return absl::OkStatus();
   RETURN_IF_ERROR(attachments_.FollowClusters(*binding, stop));
   const api::ObjectReference reference = api::BindingView(*binding).Resource();
-  kube::ClusterClient& client = manager_.cluster();
-  if (!interpreter_.HookEnabled(reference.gvk(), interpreter::Operation::kInterpretDependency)) {
-    return ForgetRecord(binding, stop);
-  }
-  ASSIGN_OR_RETURN(const kube::Resource resource, client.mapper().ForKind(reference.gvk(), stop));
-  const absl::StatusOr<kube::ObjectPtr> object = client.Get(resource, reference.key(), stop);
+  if (!search_.Knows(reference.gvk())) return ForgetRecord(binding, stop);
+  ASSIGN_OR_RETURN(const kube::Resource resource, client_.mapper().ForKind(reference.gvk(), stop));
+  const absl::StatusOr<kube::ObjectPtr> object = client_.Get(resource, reference.key(), stop);
   // Without a template the binding is about to be collected, or it changes when there is a template
   // again.
   if (!object.ok()) return kube::IgnoreGone(object.status());
-  ASSIGN_OR_RETURN(const json::Value dependencies, DependenciesOf(*binding, **object));
+  ASSIGN_OR_RETURN(const json::Value dependencies, DependenciesOf(*binding, **object, stop));
   const absl::StatusOr<kube::ObjectPtr> recorded = Record(binding, dependencies, stop);
   if (!recorded.ok()) return kube::IgnoreGone(recorded.status());
   return Attach(*recorded, dependencies, stop);
@@ -138,12 +137,13 @@ absl::Status DependenciesReconciler::ForgetRecord(const kube::ObjectPtr& binding
   // It was written under a rule that is gone.
   after.EraseAnnotation(api::kDependenciesAnnotation);
   return kube::IgnoreGone(
-      manager_.cluster().Update(api::ResourceBindings(), binding, after, {}, stop).status());
+      client_.Update(api::ResourceBindings(), binding, after, {}, stop).status());
 }
 
 absl::StatusOr<json::Value> DependenciesReconciler::DependenciesOf(const kube::Object& binding,
-                                                                   const kube::Object& object) {
-  absl::StatusOr<json::Value> dependencies = interpreter_.GetDependencies(object);
+                                                                   const kube::Object& object,
+                                                                   const base::StopToken& stop) {
+  absl::StatusOr<json::Value> dependencies = search_.DependenciesOf(object, stop);
   recorder_.Outcome({.what = binding.key().ToString(),
                      .about = {kube::InvolvedObject::Of(object)},
                      .success = {api::reason::kGetDependenciesSucceed,
@@ -168,7 +168,7 @@ absl::StatusOr<kube::ObjectPtr> DependenciesReconciler::Record(const kube::Objec
     after.SetAnnotation(api::kDependenciesAnnotation, api::DependenciesText(dependencies));
   }
   after.AddFinalizer(api::kDependenciesFinalizer);
-  return manager_.cluster().Update(api::ResourceBindings(), binding, after, {}, stop);
+  return client_.Update(api::ResourceBindings(), binding, after, {}, stop);
 }
 
 absl::Status DependenciesReconciler::Attach(const kube::ObjectPtr& binding,
@@ -195,14 +195,38 @@ absl::Status DependenciesReconciler::Release(const kube::ObjectPtr& binding,
                                              const base::StopToken& stop) {
   if (!binding->HasFinalizer(api::kDependenciesFinalizer)) return absl::OkStatus();
   RETURN_IF_ERROR(attachments_.Release(binding->key(), stop));
-  return manager_.cluster().RemoveFinalizer(api::ResourceBindings(), binding,
-                                            api::kDependenciesFinalizer, stop);
+  return client_.RemoveFinalizer(api::ResourceBindings(), binding, api::kDependenciesFinalizer,
+                                 stop);
 }
+
+namespace {
+
+// From now on a change of rules for dependencies queues each propagating binding that records a
+// dependency of a kind which it touches.
+void RequeueByRecordedKinds(const interpreter::Interpreter& interpreter, kube::WorkQueue& queue,
+                            std::shared_ptr<kube::Informer> bindings) {
+  interpreter.rule_changes().Subscribe(
+      [&queue, bindings = std::move(bindings)](const interpreter::RuleChange& change) {
+        for (const kube::ObjectPtr& binding : bindings->store().List()) {
+          if (!PropagatesDependencies(*binding)) continue;
+          const auto references = api::RecordedDependencies(*binding);
+          const bool touched = std::any_of(references.begin(), references.end(), [&](auto& r) {
+            return change(r.gvk(), interpreter::Operation::kInterpretDependency);
+          });
+          if (touched) queue.Add({.key = binding->key()});
+        }
+      });
+}
+
+}  // namespace
 
 absl::Status RegisterDependencies(const loops::Context& context, int workers) {
   const auto propagated = [](const kube::Object& last) {
     return api::BindingView(last).PropagateDeps();
   };
+  const DependencySearch::Deps search = {
+      context.manager.cluster(), context.interpreter,
+      context.options.gates.Enabled(config::Gate::kTransitiveDependencies)};
   const auto referrers_to_ask = [&cluster = context.manager.cluster()](const kube::Object& before,
                                                                        const kube::Object& after) {
     std::vector<kube::Request> requests = ReferrersLost(before, after);
@@ -224,15 +248,21 @@ absl::Status RegisterDependencies(const loops::Context& context, int workers) {
               api::ResourceBindings(),
               {.when = {.add = kube::Never}, .map = ReferrersOf, .map_update = referrers_to_ask})
           .ReadsWatchedKinds()  // For templates and what they depend on.
-          .Build(std::make_unique<DependenciesReconciler>(context.manager, context.interpreter));
+          .Build(std::make_unique<DependenciesReconciler>(search, context.manager.events()));
   const std::shared_ptr<kube::Informer> bindings = context.InformerOf(api::ResourceBindings());
   works::RequeueBindings(context.interpreter, {controller.queue(),
                                                bindings,
                                                {interpreter::Operation::kInterpretDependency},
                                                PropagatesDependencies});
   context.rechecks.Subscribe(api::ResourceBindings(), controller.queue(), PropagatesDependencies);
-  controller.Keep(std::make_shared<DependencySource>(
-      DependencySource::Deps{bindings, controller.queue(), context.rechecks}, context.kinds));
+  DependencySource::Deps source = {bindings, controller.queue(), context.rechecks};
+  if (search.transitive) {
+    source.has_dependencies = [search](const kube::Gvk& gvk) {
+      return DependencySearch(search).Knows(gvk);
+    };
+    RequeueByRecordedKinds(context.interpreter, controller.queue(), bindings);
+  }
+  controller.Keep(std::make_shared<DependencySource>(std::move(source), context.kinds));
   return absl::OkStatus();
 }
 

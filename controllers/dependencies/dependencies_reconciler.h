@@ -9,10 +9,11 @@
 #include "base/json.h"
 #include "base/stop_token.h"
 #include "controllers/dependencies/attachments.h"
-#include "interpreter/interpreter.h"
+#include "controllers/dependencies/dependency_search.h"
+#include "kube/cache/cluster_client.h"
 #include "kube/meta/object.h"
 #include "kube/runtime/event_recorder.h"
-#include "kube/runtime/manager.h"
+#include "kube/runtime/events.h"
 #include "kube/runtime/reconciler.h"
 #include "loops/context.h"
 
@@ -20,12 +21,12 @@ namespace controllers {
 
 class DependenciesReconciler : public kube::Reconciler {
  public:
-  // REQUIRES: `manager` and `interpreter` outlive the reconciler.
-  DependenciesReconciler(kube::Manager& manager, const interpreter::Interpreter& interpreter)
-      : manager_(manager),
-        interpreter_(interpreter),
-        recorder_(manager.events(), api::kDependenciesDistributor),
-        attachments_(manager.cluster(), recorder_) {}
+  // REQUIRES: what is in `search`, and `events`, outlive the reconciler.
+  DependenciesReconciler(DependencySearch::Deps search, kube::EventSink& events)
+      : client_(search.client),
+        search_(search),
+        recorder_(events, api::kDependenciesDistributor),
+        attachments_(client_, recorder_) {}
 
   // The request's key names a ResourceBinding. Errors of the interpreter are reported on the
   // template, those of attaching on the binding; both are returned.
@@ -38,7 +39,8 @@ class DependenciesReconciler : public kube::Reconciler {
   // Removes the record of a binding for whose kind there is no rule any more.
   absl::Status ForgetRecord(const kube::ObjectPtr& binding, const base::StopToken& stop);
   absl::StatusOr<json::Value> DependenciesOf(const kube::Object& binding,
-                                             const kube::Object& object);
+                                             const kube::Object& object,
+                                             const base::StopToken& stop);
   // Writes the dependencies and the finalizer to the binding. Returns it as it is then.
   absl::StatusOr<kube::ObjectPtr> Record(const kube::ObjectPtr& binding,
                                          const json::Value& dependencies,
@@ -48,8 +50,8 @@ class DependenciesReconciler : public kube::Reconciler {
   // Lets go of everything that is attached to the binding.
   absl::Status Release(const kube::ObjectPtr& binding, const base::StopToken& stop);
 
-  kube::Manager& manager_;
-  const interpreter::Interpreter& interpreter_;
+  kube::ClusterClient& client_;
+  const DependencySearch search_;
   kube::EventRecorder recorder_;  // Remembers outcomes by the key of their binding.
   Attachments attachments_;
 };

@@ -5,9 +5,10 @@
 // An object that comes, or whose labels change, is a matter of its referrers, which are queued; the
 // index over what bindings record finds them. Every edit is a matter of the bindings that are
 // attached for the object: the loops that render templates are asked to look at them again, and
-// nothing is written. The same is done when the object comes, because it may have been edited
-// before its kind was watched. An object that goes takes its attached bindings with it, as their
-// owner.
+// nothing is written; with the gate TransitiveDependencies the edit, and the end, of an object that
+// may have dependencies is a matter of its referrers, too. The same is done when the object comes,
+// because it may have been edited before its kind was watched. An object that goes takes its
+// attached bindings with it, as their owner.
 //
 // Nothing is remembered here but selectors in parsed form. After a restart the record on the
 // bindings names the kinds again, and the loops over bindings look at every binding.
@@ -121,6 +122,9 @@ kube::EventHandler DependencySource::HandlerFor(const kube::Resource&) {
   handler.on_update = [this](const kube::ObjectPtr& before, const kube::ObjectPtr& after) {
     if (kube::SpecificationChanged(*before, *after)) OnUpdate(*before, *after);
   };
+  handler.on_delete = [this](const kube::ObjectPtr& last) {
+    if (HasDependencies(*last)) Queue(ReferrersOf(*last), kube::kNormalPriority);
+  };
   return handler;
 }
 
@@ -153,6 +157,10 @@ void DependencySource::RecheckAttached(const kube::Object& object,
   }
 }
 
+bool DependencySource::HasDependencies(const kube::Object& object) const {
+  return deps_.has_dependencies && deps_.has_dependencies(object.gvk());
+}
+
 void DependencySource::OnAdd(const kube::Object& object, int priority) {
   const std::vector<kube::ObjectKey> referrers = ReferrersOf(object);
   Queue(referrers, priority);
@@ -162,7 +170,7 @@ void DependencySource::OnAdd(const kube::Object& object, int priority) {
 void DependencySource::OnUpdate(const kube::Object& before, const kube::Object& after) {
   const std::vector<kube::ObjectKey> referrers = ReferrersOf(after);
   RecheckAttached(after, referrers, kube::kNormalPriority);
-  if (before.labels() == after.labels()) return;
+  if (before.labels() == after.labels() && !HasDependencies(after)) return;
   Queue(ReferrersOf(before), kube::kNormalPriority);
   Queue(referrers, kube::kNormalPriority);
 }

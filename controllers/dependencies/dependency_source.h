@@ -2,6 +2,7 @@
 #ifndef CONTROLLERS_DEPENDENCIES_DEPENDENCY_SOURCE_H_
 #define CONTROLLERS_DEPENDENCIES_DEPENDENCY_SOURCE_H_
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -50,6 +51,9 @@ class DependencySource : public kube::KindSubscriber {
     std::shared_ptr<kube::Informer> bindings;  // Has kDependencyIndex.
     kube::WorkQueue& queue;                    // Gets the keys of ResourceBindings.
     const works::Rechecks& rechecks;
+    // Returns whether objects of the kind have dependencies that follow, too; empty: none has. Then
+    // a change or the end of such an object is a matter of those that depend on it.
+    std::function<bool(const kube::Gvk& gvk)> has_dependencies = nullptr;
   };
   // Follows bindings from now on. REQUIRES: `kinds` and what is in `deps` outlive the source.
   DependencySource(Deps deps, kube::WatchedKinds& kinds);
@@ -67,6 +71,7 @@ class DependencySource : public kube::KindSubscriber {
                        int priority);
   void OnAdd(const kube::Object& object, int priority);
   void OnUpdate(const kube::Object& before, const kube::Object& after);
+  bool HasDependencies(const kube::Object& object) const;
 
   const Deps deps_;
   RecordedSelectors selectors_;

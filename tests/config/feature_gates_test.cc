@@ -29,6 +29,12 @@ TEST_CASE("the defaults are upstream's") {
   CHECK_FALSE(gates.Enabled(Gate::kPriorityBasedScheduling));
 }
 
+TEST_CASE("gates of this program alone are not switched by stage") {
+  const FeatureGates gates = Set("AllAlpha=true,AllBeta=true");
+  CHECK_FALSE(gates.Enabled(Gate::kTransitiveDependencies));
+  CHECK(Set("TransitiveDependencies=true").Enabled(Gate::kTransitiveDependencies));
+}
+
 TEST_CASE("gates are switched by name, one or many, with any of Go's words for a boolean") {
   const FeatureGates gates =
       Set(" Failover = true ,PropagateDeps=false,WorkloadAffinity=1,GracefulEviction=F,");

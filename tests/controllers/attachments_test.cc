@@ -44,7 +44,7 @@ TEST_CASE_METHOD(Attaching, "what a template needs gets a binding in the templat
           Strings{"Normal SyncScheduleResultToDependenciesSucceed ResourceBinding: Sync schedule "
                   "results to dependencies succeed."});
   const size_t calls = server->Calls();
-  reconciler.emplace(*manager, scripted);  // Forgets everything, as a restart does.
+  Renew();
   REQUIRE(Reconcile().ok());
   CHECK(server->Calls() == calls);
   CHECK(recorded->All().size() == 1);

@@ -45,7 +45,8 @@ struct DependenciesFixture : LoopsFixture {
     informers.Get(api::ResourceBindings())
         ->AddIndex(controllers::kReferrerIndex, controllers::ReferrerKeys);
     PutCached(kDeployments, kube::Object::Make(kDeployments.gvk, kWeb));
-    reconciler.emplace(Make(), scripted);
+    Make();
+    Renew();
     scripted.Enable(interpreter::Operation::kInterpretDependency);
     scripted.dependencies = Json(kConfig);
   }
@@ -53,6 +54,10 @@ struct DependenciesFixture : LoopsFixture {
     base::IgnoreError(Finish(), "ends the loop before the interpreter goes");
   }
 
+  // Makes a new reconciler, which has forgotten everything, as after a restart.
+  void Renew(bool transitive = false) {
+    reconciler.emplace(controllers::DependencySearch::Deps{cluster, scripted, transitive}, *events);
+  }
   kube::Object Put(const kube::Object& binding) {
     return PutCached(api::ResourceBindings(), binding);
   }

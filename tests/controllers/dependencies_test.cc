@@ -35,7 +35,7 @@ TEST_CASE_METHOD(Fixture, "what a template needs is recorded on its binding, onc
   CHECK(Now().HasFinalizer(api::kDependenciesFinalizer));
   CHECK(Writes() == 1);
   REQUIRE(Reconcile().ok());
-  reconciler.emplace(*manager, scripted);  // Forgets everything, as a restart does.
+  Renew();
   REQUIRE(Reconcile().ok());
   CHECK(Writes() == 1);
   CHECK(recorded->All().empty());

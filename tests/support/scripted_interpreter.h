@@ -8,6 +8,7 @@
 #define TESTS_SUPPORT_SCRIPTED_INTERPRETER_H_
 
 #include <functional>
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -25,6 +26,7 @@ class ScriptedInterpreter : public interpreter::Interpreter {
   absl::StatusOr<interpreter::Replicas> replicas = interpreter::Replicas{};
   absl::StatusOr<json::Value> components = json::Value();
   absl::StatusOr<json::Value> dependencies = json::Value();
+  std::map<std::string, json::Value> dependencies_of;  // Of objects of these names instead.
   absl::StatusOr<bool> healthy = true;
   kube::Object revised;  // The result of ReviseReplica; empty: the object itself.
   absl::StatusOr<json::Value> aggregated = json::Value();  // The status set by AggregateStatus.
@@ -73,7 +75,8 @@ class ScriptedInterpreter : public interpreter::Interpreter {
   absl::StatusOr<json::Value> GetDependencies(const kube::Object& object) const override {
     absl::MutexLock lock(&mu_);
     asked_.push_back(object.Describe());
-    return dependencies;
+    const auto own = dependencies_of.find(std::string(object.name()));
+    return own != dependencies_of.end() ? own->second : dependencies;
   }
   absl::StatusOr<json::Value> ReflectStatus(const kube::Object& object) const override {
     return object.status();
