@@ -88,6 +88,17 @@ Findings ComponentsCannotBeCounted(const Chain& chain) {
                              "find the components of");
 }
 
+// The daemon's own words come after what is concluded from the same rules, which says more.
+Findings PolicyCouldNotBeApplied(const Chain& chain) {
+  if (chain.object == nullptr) return {};
+  const std::string message = StandingFailure(chain, *chain.object, api::reason::kApplyPolicyFailed,
+                                              api::reason::kApplyPolicySucceed);
+  if (message.empty()) return {};
+  return {{Step::kPolicy, Grade::kStuck,
+           absl::StrCat("the policy cannot be applied to ", chain.Name(), ": ", message),
+           "mend what the message says; it is tried again by itself"}};
+}
+
 Findings BindingBelongsToAnother(const Chain& chain) {
   if (chain.binding == nullptr || chain.object == nullptr) return {};
   const api::ObjectReference owner = api::BindingView(*chain.binding).Resource();
@@ -164,6 +175,7 @@ constexpr Check kChecks[] = {
     {"replicas-not-counted", "Does the interpreter count its replicas?", ReplicasCannotBeCounted},
     {"components-not-counted", "Does the interpreter find its components?",
      ComponentsCannotBeCounted},
+    {"policy-not-applied", "Did applying the policy fail?", PolicyCouldNotBeApplied},
     {"binding-of-another", "Is the binding the template's own?", BindingBelongsToAnother},
     {"binding-deleting", "Is the binding being deleted?", BindingIsBeingDeleted},
     {"binding-without-id", "Does the binding have its id?", BindingHasNoId},

@@ -116,16 +116,6 @@ Findings ClustersDoNotServeTheKind(const Chain& chain) {
            {waits}}};
 }
 
-Findings PolicyCouldNotBeApplied(const Chain& chain) {
-  if (chain.object == nullptr) return {};
-  const std::string message = StandingFailure(chain, *chain.object, api::reason::kApplyPolicyFailed,
-                                              api::reason::kApplyPolicySucceed);
-  if (message.empty()) return {};
-  return {{kStep, Grade::kStuck,
-           absl::StrCat("the policy cannot be applied to ", chain.Name(), ": ", message),
-           "mend what the message says; it is tried again by itself"}};
-}
-
 Findings PolicyIsLazy(const Chain& chain) {
   const kube::ObjectPtr policy = Governing(chain);
   if (policy == nullptr || !api::PolicyView(*policy).IsLazy()) return {};
@@ -184,7 +174,6 @@ constexpr Check kChecks[] = {
     {"dependent-overrides", "Are the overrides there that the policy waits for?",
      DependentOverridesAreMissing},
     {"kind-not-served", "Does a cluster serve the kind?", ClustersDoNotServeTheKind},
-    {"policy-not-applied", "Did applying the policy fail?", PolicyCouldNotBeApplied},
     {"policy-lazy", "Does the policy wait for a change of the template?", PolicyIsLazy},
     {"policy-gone", "Does the policy exist that has claimed it?", ClaimedByPolicyThatIsGone},
     {"not-claimed", "Has the policy claimed it?", NotClaimedYet},
