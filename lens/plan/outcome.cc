@@ -117,6 +117,7 @@ bool Exists(sandbox::Backend& backend, const api::DependentReference& reference)
 kube::Object Cleaned(kube::Object object) {
   interpreter::Prune(object);
   object.Erase({"status"});
+  object.Erase({"metadata", "annotations", kLastAppliedAnnotation});
   EraseKarmadaKeys(object, "labels");
   EraseKarmadaKeys(object, "annotations");
   object.Erase({"metadata", "finalizers"});

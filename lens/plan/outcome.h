@@ -58,8 +58,11 @@ bool IsKarmadaKey(absl::string_view key);
 // Returns whether the reference names or selects an object of the control plane.
 bool Exists(sandbox::Backend& backend, const api::DependentReference& reference);
 
-// Returns the object without status, without what a server assigns, and without labels and
-// annotations of Karmada's domain.
+// The annotation in which `kubectl apply` records what it has set.
+inline constexpr char kLastAppliedAnnotation[] = "kubectl.kubernetes.io/last-applied-configuration";
+
+// Returns the object without status, without what a server assigns, without labels and annotations
+// of Karmada's domain, and without kLastAppliedAnnotation.
 kube::Object Cleaned(kube::Object object);
 
 }  // namespace lens::plan

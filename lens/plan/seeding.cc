@@ -10,13 +10,14 @@
 namespace lens::plan {
 namespace {
 
-constexpr char kLastApplied[] = "kubectl.kubernetes.io/last-applied-configuration";
-
-// Adds a null to the patch for every member that was applied and is not in the file any more.
+// Adds a null to the patch for every member that was applied and is not in the file any more. Of
+// labels and annotations only those that were applied go.
 void AddDeletions(const json::Value& last, const json::Value& now, json::Value& patch) {
   for (const json::Member& member : last.members()) {
     const std::string name(member.name());
-    if (!now.Has(name)) {
+    if (!now.Has(name) && (name == "labels" || name == "annotations")) {
+      if (!member.value.empty()) AddDeletions(member.value, {}, patch.Mutable(name));
+    } else if (!now.Has(name)) {
       patch.Set(name, nullptr);
     } else if (member.value.is_object() && now[name].is_object()) {
       AddDeletions(member.value, now[name], patch.Mutable(name));
@@ -26,7 +27,7 @@ void AddDeletions(const json::Value& last, const json::Value& now, json::Value& 
 
 kube::Object Merged(const kube::Object& live, const kube::Object& file) {
   json::Value patch = file.root();
-  const auto last = json::Parse(live.Annotation(kLastApplied));
+  const auto last = json::Parse(live.Annotation(kLastAppliedAnnotation));
   if (last.ok()) AddDeletions(*last, file.root(), patch);
   kube::Object merged(kube::ApplyMergePatch(live.root(), patch));
   merged.Set({"metadata", "namespace"}, live.metadata()["namespace"]);

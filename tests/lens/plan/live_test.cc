@@ -114,6 +114,28 @@ TEST_CASE_METHOD(Fixture, "Plan: a changed template is compared with the live Wo
   CHECK_THAT(last_diff, Catch::Contains("-  replicas: 2\n+  replicas: 3\n"));
 }
 
+TEST_CASE_METHOD(Fixture, "Plan: what kubectl has applied goes when the file has it no more") {
+  const auto config_map = [](const std::string& rest) {
+    return absl::StrCat("apiVersion: v1\nkind: ConfigMap\nmetadata:\n", rest);
+  };
+  Apply(config_map(R"(  name: settings
+  namespace: shop
+  labels: {applied: "1", of-others: "2"}
+  annotations:
+    of-others: "3"
+    kubectl.kubernetes.io/last-applied-configuration: >
+      {"apiVersion": "v1", "kind": "ConfigMap", "data": {"gone": "x"}, "metadata": {"annotations":
+      {}, "labels": {"applied": "1"}, "name": "settings", "namespace": "shop"}}
+data: {gone: x, stays: z}
+)"));
+  REQUIRE(live->Settle({}).ok());
+  CHECK(Differences(config_map("  name: settings\n  namespace: shop\ndata: {new: x}\n")) ==
+        "ConfigMap shop/settings m1 change\nConfigMap shop/settings m2 change\n");
+  CHECK_THAT(last_diff, Catch::Contains("-    applied: \"1\"\n") &&
+                            Catch::Contains("-  gone: x\n+  new: x\n   stays: z\n") &&
+                            !Catch::Contains("-    of-others"));
+}
+
 TEST_CASE_METHOD(Fixture, "Plan: an override on disk changes the live templates that it selects") {
   CHECK(Differences(R"(
 apiVersion: policy.karmada.io/v1alpha1
