@@ -71,6 +71,10 @@ std::string Rendered(const graph::Graph& graph, const std::string& format,
 }
 
 absl::StatusOr<tool::ExitCode> RunGraph(const GraphOptions& options, tool::Console& console) {
+  if (options.reference.empty() && !options.ns.empty()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--namespace=", options.ns, " has no effect without KIND/NAME"));
+  }
   ASSIGN_OR_RETURN(const auto request, ReadFiles(options.files, console));
   tool::ShowProgress(console, "simulating");
   const absl::StatusOr<graph::Graph> whole = graph::GraphOfFiles(request, {});

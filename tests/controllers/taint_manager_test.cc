@@ -184,7 +184,7 @@ TEST_CASE_METHOD(Fixture, "the registered loop evicts bindings of both scopes, e
     return evicted(api::ResourceBindings(), {"ns", "later"});
   }));
   // A binding that comes while the cluster is tainted is found by the next pass.
-  PutCached(api::ResourceBindings(), Binding("{}", {"ns", "new"}));
+  server->Put(api::ResourceBindings(), Binding("{}", {"ns", "new"}));
   CHECK(tests::Eventually([&] {
     clock.Advance(absl::Seconds(1));
     return evicted(api::ResourceBindings(), {"ns", "new"});
