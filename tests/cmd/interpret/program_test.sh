@@ -1,36 +1,8 @@
 #!/usr/bin/env bash
 # Runs the program given as the first argument: exit codes, streams, pipes.
-set -uo pipefail
 program=$1
-directory=$(mktemp -d)
-trap 'rm -rf "$directory"' EXIT
-failures=0
+. "$(dirname "$0")/../program_checks.sh"
 
-# expect CODE WHAT COMMAND...: the command's exit code; its output goes to $directory/{out,err}.
-expect() {
-  local wanted=$1 what=$2 code=0
-  shift 2
-  "$@" > "$directory/out" 2> "$directory/err" < "$directory/in" || code=$?
-  [[ $code == "$wanted" ]] && return
-  echo "FAIL: $what: exit code $code, expected $wanted"
-  cat "$directory/out" "$directory/err"
-  failures=$((failures + 1))
-}
-# contains FILE TEXT: of the last command.
-contains() {
-  grep -qF -- "$2" "$directory/$1" && return
-  echo "FAIL: '$2' is not in the $1 of the last command"
-  cat "$directory/$1"
-  failures=$((failures + 1))
-}
-is_empty() {
-  [[ ! -s $directory/$1 ]] && return
-  echo "FAIL: $1 of the last command is not empty"
-  cat "$directory/$1"
-  failures=$((failures + 1))
-}
-
-: > "$directory/in"
 rules=$directory/widget.yaml
 cases=$directory/widget-test.yaml
 expect 0 "version" "$program" --version
