@@ -142,6 +142,10 @@ absl::Status WorkStatusReconciler::RevertDrift(Observed& observed, const base::S
                    deps_.objects.InformerFor(observed.cluster, observed.object->gvk(), stop));
   const kube::ObjectPtr now = informer->store().Find(observed.object->key());
   if (now != nullptr) observed.object = now;
+  // The execution loop may have compared a newer Work with the object as it was before this write,
+  // and found nothing to do. A Work that changes from now on finds the written object.
+  const kube::ObjectPtr work = deps_.manager.cluster().Find(api::Works(), observed.work->key());
+  if (work != nullptr && work->spec() != observed.work->spec()) deps_.rechecks.Publish(*work);
   return absl::OkStatus();
 }
 

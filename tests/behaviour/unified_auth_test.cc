@@ -63,6 +63,7 @@ TEST_CASE("Users with access to a cluster in the control plane can be impersonat
       [&] { return !IsKnown(plane, "member1", user) && IsKnown(plane, "member2", user); }));
   plane.Delete("host", kClusterRole, {"", name});
   plane.Delete("host", kClusterRoleBinding, {"", name});
+  CHECK(plane.Eventually([&] { return !IsKnown(plane, "member2", user); }));
 }
 
 }  // namespace tests

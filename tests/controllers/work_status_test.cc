@@ -157,6 +157,23 @@ TEST_CASE_METHOD(Fixture, "what somebody changed in the member is put back") {
   CHECK(m1.Requests("PATCH").size() == writes);
 }
 
+TEST_CASE_METHOD(Fixture, "a Work that changes while drift is put back is applied once more") {
+  tests::ScriptedInterpreter rules;
+  PutApplied(kConfigMaps);
+  ChangeThere(kConfigMaps, {"spec", "replicas"}, 7);
+  works::MemberObjects scripted({mapper, members, rules, clock, registry});
+  reconciler.emplace(controllers::WorkStatusDeps{*manager, scripted, *status, rechecks, rules});
+  rules.Enable(interpreter::Operation::kRetain);
+  rules.retain = [&](const kube::Object& desired, const kube::Object&) {
+    works::WorkTemplate wanted = Template(kConfigMaps);
+    wanted.manifest.Set({"spec", "replicas"}, 3);
+    PutCached(api::Works(), works::NewWork(wanted));
+    return desired;
+  };
+  REQUIRE(Reconcile(kConfigMaps).ok());
+  CHECK(execution.size() == 1);
+}
+
 TEST_CASE_METHOD(Fixture, "status comes back although the member refuses to have drift put back") {
   PutApplied(kConfigMaps);
   ChangeThere(kConfigMaps, {"spec", "replicas"}, 7);
