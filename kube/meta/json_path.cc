@@ -2,11 +2,11 @@
 // values that the last one found into the values that it finds in them.
 #include "kube/meta/json_path.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "base/status.h"
 
 namespace kube {
@@ -16,6 +16,13 @@ namespace {
 // More values than any status has. Some steps one after the other can find the same value again and
 // again.
 constexpr size_t kMaxResults = 10000;
+// More text than anybody prints: a template can name a large value again and again.
+constexpr size_t kMaxText = 1 << 20;
+
+absl::Status TooMany() {
+  return absl::InvalidArgumentError(
+      absl::StrCat("an expression finds more than ", kMaxResults, " values"));
+}
 
 std::string Text(const json::Value& value) {
   return value.is_string() ? value.ToString() : json::Write(value);
@@ -57,10 +64,7 @@ class JsonPath::Evaluation {
   absl::StatusOr<Values> Run(const Nodes& nodes, Values values) const {
     for (const Node& node : nodes) {
       ASSIGN_OR_RETURN(values, Step(node, values));
-      if (values.size() > kMaxResults) {
-        return absl::InvalidArgumentError(
-            absl::StrCat("an expression finds more than ", kMaxResults, " values"));
-      }
+      if (values.size() > kMaxResults) return TooMany();
     }
     return values;
   }
@@ -74,10 +78,12 @@ class JsonPath::Evaluation {
       for (const Nodes& part : node.parts) {
         ASSIGN_OR_RETURN(const Values found, Run(part, values));
         out.insert(out.end(), found.begin(), found.end());
+        if (out.size() > kMaxResults) return TooMany();
       }
       return out;
     }
     for (const json::Value& value : values) {
+      if (out.size() > kMaxResults) return TooMany();
       if (node.kind == Node::Kind::kAll) Children(value, out);
       if (node.kind == Node::Kind::kRecursive) Descend(value, out);
       if (node.kind == Node::Kind::kSlice) RETURN_IF_ERROR(Slice(node, value, out));
@@ -116,6 +122,7 @@ class JsonPath::Evaluation {
     const auto length = static_cast<int64_t>(value.size());
     int64_t from = node.bounds[0].value_or(0);
     if (from < 0) from += length;
+    if (node.is_index && (from < 0 || from >= length)) return OutOfBounds(from, length);
     int64_t to = node.is_index ? from + 1 : node.bounds[1].value_or(length);
     if (to < 0) to += length;
     const int64_t step = node.bounds[2].value_or(1);
@@ -124,7 +131,9 @@ class JsonPath::Evaluation {
     if (to < 0 || to > length) return OutOfBounds(to - 1, length);
     if (from > to) return absl::InvalidArgumentError("an array is sliced from behind its end");
     if (step <= 0) return absl::InvalidArgumentError("step must be > 0");
-    for (int64_t i = from; i < to; i += step) out.push_back(value.At(static_cast<size_t>(i)));
+    for (int64_t i = from; i < to; i += std::min(step, length)) {
+      out.push_back(value.At(static_cast<size_t>(i)));
+    }
     return absl::OkStatus();
   }
 
@@ -164,8 +173,13 @@ absl::StatusOr<std::string> JsonPath::Print(const json::Value& root, MissingKeys
   std::string text;
   for (const Nodes& piece : pieces_) {
     ASSIGN_OR_RETURN(const Values found, Evaluation(missing).Run(piece, {root}));
-    const auto append = [](std::string* out, const json::Value& v) { out->append(Text(v)); };
-    absl::StrAppend(&text, absl::StrJoin(found, " ", append));
+    for (size_t i = 0; i < found.size(); ++i) {
+      absl::StrAppend(&text, i == 0 ? "" : " ", Text(found[i]));
+      if (text.size() > kMaxText) {
+        return absl::InvalidArgumentError(
+            absl::StrCat("a template prints more than ", kMaxText, " bytes"));
+      }
+    }
   }
   return text;
 }

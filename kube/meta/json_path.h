@@ -38,7 +38,8 @@ class JsonPath {
   absl::StatusOr<std::vector<json::Value>> Find(const json::Value& root,
                                                 MissingKeys missing = MissingKeys::kError) const;
   // Returns the template with the values in it: strings as they are, lists and objects as JSON,
-  // several values of one expression with spaces between them. Errors are those of Find.
+  // several values of one expression with spaces between them. Errors are those of Find, and
+  // kInvalidArgument for more than a mebibyte of text.
   absl::StatusOr<std::string> Print(const json::Value& root,
                                     MissingKeys missing = MissingKeys::kError) const;
 

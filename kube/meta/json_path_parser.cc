@@ -51,9 +51,10 @@ class JsonPath::Parser {
     return absl::InvalidArgumentError(absl::StrCat("JSONPath \"", whole_, "\": ", why));
   }
 
+  // Takes fewer characters when there are not so many.
   absl::string_view Take(size_t length) {
     const absl::string_view taken = rest_.substr(0, length);
-    rest_.remove_prefix(length);
+    rest_.remove_prefix(taken.size());
     return taken;
   }
 
@@ -104,6 +105,7 @@ class JsonPath::Parser {
     std::string name;
     while (!rest_.empty() && !EndsName(rest_[0])) {
       if (rest_[0] == '\\') Take(1);
+      if (rest_.empty()) return Bad("a name ends with a backslash");
       absl::StrAppend(&name, Take(1));
     }
     nodes.push_back(Step(name == "*" ? Node::Kind::kAll : Node::Kind::kMember));
@@ -231,7 +233,7 @@ class JsonPath::Parser {
       }
       if (quote == 0 && IsQuote(c)) {
         quote = c;
-      } else if (c == quote && rest_[i - 1] != '\\') {
+      } else if (quote != 0 && c == quote && rest_[i - 1] != '\\') {
         quote = 0;
       }
     }

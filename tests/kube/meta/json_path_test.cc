@@ -70,6 +70,27 @@ TEST_CASE("a JSONPath template prints what its expressions find") {
   }
 }
 
+TEST_CASE("a JSONPath that ends too early is an error") {
+  using std::string_literals::operator""s;
+  for (const std::string& text :
+       {"{.a\\"s, "{\"a\\"s, "{.a['x\\']}"s, "{.a[?(@.b\\)]}"s, "{[?(\0"s}) {
+    INFO(text);
+    CHECK_FALSE(kube::JsonPath::Parse(text).ok());
+  }
+}
+
+TEST_CASE("what a JSONPath finds and prints is bounded") {
+  std::string many = "{['a'";
+  for (int i = 0; i < 20000; ++i) many += ",'a'";
+  const json::Value root = json::Value::Object({{"a", std::string(10000, 'x')}});
+  const auto path = kube::JsonPath::Parse(many + "]}");
+  REQUIRE(path.ok());
+  CHECK_FALSE(path->Find(root).ok());
+  std::string long_text;
+  for (int i = 0; i < 200; ++i) long_text += "{.a}";
+  CHECK_FALSE(kube::JsonPath::Parse(long_text)->Print(root).ok());
+}
+
 TEST_CASE("a JSONPath that finds nothing is an error where members may not be missing") {
   CHECK(Printed("{.spec.gone}") == "error: gone is not found");
   CHECK(Printed("{.spec.gone.deeper}") == "error: gone is not found");
