@@ -115,11 +115,19 @@ void EvictionQueue::Work(const base::StopToken& stop) {
   }
 }
 
+absl::StatusOr<EvictionOutcome> EvictionQueue::Look(const kube::Request& request) {
+  try {
+    return evict_(request, manager_.abort_token());
+  } catch (const std::exception& error) {
+    return absl::InternalError(absl::StrCat("exception: ", error.what()));
+  }
+}
+
 bool EvictionQueue::Process(const kube::WorkQueue::Taken& taken, const base::StopToken& stop) {
   const kube::Request& request = taken.request;
   const base::SteadyTime started = manager_.clock().SteadyNow();
   // A stop lets the write that has begun finish.
-  const absl::StatusOr<EvictionOutcome> outcome = evict_(request, manager_.abort_token());
+  const absl::StatusOr<EvictionOutcome> outcome = Look(request);
   latency_.Observe(absl::ToDoubleSeconds(manager_.clock().SteadyNow() - started));
   if (!outcome.ok()) {
     if (!absl::IsCancelled(outcome.status()) || !stop.stop_requested()) {

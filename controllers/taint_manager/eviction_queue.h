@@ -56,6 +56,7 @@ class EvictionQueue {
   const std::string& name() const { return name_; }
 
  private:
+  absl::StatusOr<EvictionOutcome> Look(const kube::Request& request);
   // Returns whether the worker has to rest.
   bool Process(const kube::WorkQueue::Taken& taken, const base::StopToken& stop);
   void Fail(const kube::WorkQueue::Taken& taken, const absl::Status& error);

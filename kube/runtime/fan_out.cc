@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <atomic>
 #include <exception>
+#include <system_error>
 #include <vector>
 
 #include "base/status.h"
@@ -92,12 +93,22 @@ void FanOut::Open(Call& call, size_t threads) {
     call.places = threads;
     open_.push_back(&call);
     for (size_t ready = idle_; ready < threads && threads_.size() < max_threads_; ++ready) {
-      const auto self = threads_.emplace(threads_.end());
-      *self = std::thread([this, self] { Loop(self); });
+      if (!StartThread()) break;
     }
     ended.swap(ended_);
   }
   for (std::thread& thread : ended) thread.join();
+}
+
+bool FanOut::StartThread() {
+  const auto self = threads_.emplace(threads_.end());
+  try {
+    *self = std::thread([this, self] { Loop(self); });
+    return true;
+  } catch (const std::system_error& error) {
+    threads_.erase(self);
+    return false;
+  }
 }
 
 void FanOut::Close(Call& call) {

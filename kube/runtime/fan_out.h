@@ -47,6 +47,8 @@ class FanOut {
 
   // Opens the call to `threads` other threads at most.
   void Open(Call& call, size_t threads);
+  // Returns false when the system has no thread left; then the callers do with what there is.
+  bool StartThread() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Closes the call and waits until no other thread works on it.
   void Close(Call& call);
   // Returns the first call that another thread may join, or nullptr.

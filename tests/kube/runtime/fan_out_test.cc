@@ -112,13 +112,14 @@ TEST_CASE("a part that fails keeps back no other, and the errors come in the ord
 }
 
 TEST_CASE("a part that was cancelled ends the call") {
-  FanOut fan_out(base::RealClock());
+  FanOut fan_out(base::RealClock(), /*max_threads=*/0);
   std::atomic<int> runs = 0;
   const absl::Status result = fan_out.Run(1000, [&](size_t i) {
     ++runs;
     return i == 0 ? absl::CancelledError("stopped") : absl::UnavailableError("refused");
   });
   CHECK(result == absl::CancelledError("stopped"));
+  CHECK(runs == 1);
 }
 
 TEST_CASE("an exception of a part comes to the caller when the others have returned") {
