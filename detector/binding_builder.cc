@@ -44,6 +44,8 @@ json::Value BuildSpec(const kube::Object& object, const kube::Object& policy,
   spec.Set("resource", api::ObjectReference::Of(object).ToJson());
   for (const absl::string_view field :
        {"schedulerName", "conflictResolution", "preserveResourcesOnDeletion"}) {
+    // Upstream leaves empty texts out, too.
+    if (policy.spec()[field].is_string() && policy.spec()[field].AsString().empty()) continue;
     CopyIfPresent(policy.spec(), field, spec);
   }
   for (const absl::string_view field : {"failover", "suspension"}) {

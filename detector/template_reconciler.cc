@@ -74,11 +74,16 @@ absl::StatusOr<kube::Action> TemplateReconciler::Reconcile(const kube::Request& 
 absl::Status TemplateReconciler::FollowClaim(const Template& t, const base::StopToken& stop) {
   using api::policy_scope::Cluster;
   using api::policy_scope::Namespaced;
-  ASSIGN_OR_RETURN(const bool preempted, preemption_.Try(t.resource, t.object, stop));
-  if (preempted) return absl::OkStatus();
+  const absl::StatusOr<bool> preempted = preemption_.Try(t.resource, t.object, stop);
+  if (preempted.ok() && *preempted) return absl::OkStatus();
+  if (kube::IsNoOutcome(preempted.status())) return preempted.status();
   const kube::ObjectKey policy = Namespaced::ClaimOn(*t.object);
-  if (!policy.name.empty()) return ApplyClaimed<Namespaced>(t, deps_.policies, policy, stop);
-  return ApplyClaimed<Cluster>(t, deps_.cluster_policies, Cluster::ClaimOn(*t.object), stop);
+  const absl::Status applied =
+      policy.name.empty()
+          ? ApplyClaimed<Cluster>(t, deps_.cluster_policies, Cluster::ClaimOn(*t.object), stop)
+          : ApplyClaimed<Namespaced>(t, deps_.policies, policy, stop);
+  // A preemption that is refused is tried again; until then the template follows its policy.
+  return preempted.ok() ? applied : preempted.status();
 }
 
 template <class PolicyScope>
