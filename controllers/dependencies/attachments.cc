@@ -63,15 +63,19 @@ std::vector<kube::ObjectPtr> Attachments::AttachedTo(const kube::ObjectKey& refe
   return attached;
 }
 
-absl::Status Attachments::FollowClusters(const kube::Object& referrer,
-                                         const base::StopToken& stop) {
+absl::StatusOr<bool> Attachments::FollowClusters(const kube::Object& referrer,
+                                                 const base::StopToken& stop) {
+  bool wrote = false;
   base::ErrorList errors;
   for (const kube::ObjectPtr& attached : AttachedTo(referrer.key())) {
     const kube::Object after = WithClustersOf(*attached, referrer);
-    errors.Add(kube::IgnoreGone(
-        client_.Update(api::ResourceBindings(), attached, after, kUnchanged, stop).status()));
+    const absl::StatusOr<kube::ObjectPtr> now =
+        client_.Update(api::ResourceBindings(), attached, after, kUnchanged, stop);
+    wrote = wrote || (now.ok() && *now != attached);
+    errors.Add(kube::IgnoreGone(now.status()));
   }
-  return errors.Join();
+  RETURN_IF_ERROR(errors.Join());
+  return wrote;
 }
 
 absl::StatusOr<bool> Attachments::Follow(const kube::ObjectPtr& referrer,

@@ -25,8 +25,9 @@ class Attachments {
   Attachments(kube::ClusterClient& client, kube::EventRecorder& recorder)
       : client_(client), recorder_(recorder) {}
 
-  // Writes the clusters of `referrer` into the bindings that are attached to it.
-  absl::Status FollowClusters(const kube::Object& referrer, const base::StopToken& stop);
+  // Writes the clusters of `referrer` into the bindings that are attached to it. Returns whether
+  // one of them changed.
+  absl::StatusOr<bool> FollowClusters(const kube::Object& referrer, const base::StopToken& stop);
   // Lets go of the attached bindings whose objects are none of `references`, and attaches the
   // bindings of all objects that are. An object that does not exist is passed over:
   // DependencySource queues the referrer when it comes. Goes on after an error. Returns whether it

@@ -116,7 +116,9 @@ absl::StatusOr<kube::Action> DependenciesReconciler::Reconcile(const kube::Reque
 absl::Status DependenciesReconciler::Distribute(const kube::ObjectPtr& binding,
                                                 const base::StopToken& stop) {
   if (!IsForUs(*binding)) return absl::OkStatus();
-  RETURN_IF_ERROR(attachments_.FollowClusters(*binding, stop));
+  const absl::StatusOr<bool> moved = attachments_.FollowClusters(*binding, stop);
+  if (!moved.ok() || *moved) ReportAttached(*binding, moved);
+  RETURN_IF_ERROR(moved.status());
   const api::ObjectReference reference = api::BindingView(*binding).Resource();
   if (!search_.Knows(reference.gvk())) return ForgetRecord(binding, stop);
   ASSIGN_OR_RETURN(const kube::Resource resource, client_.mapper().ForKind(reference.gvk(), stop));
@@ -181,14 +183,19 @@ absl::Status DependenciesReconciler::Attach(const kube::ObjectPtr& binding,
   }
   const absl::StatusOr<bool> wrote =
       attachments_.Follow(binding, api::DependenciesFromJson(dependencies), stop);
-  recorder_.Outcome({.what = AttachingTo(binding->key()),
-                     .about = {kube::InvolvedObject::Of(*binding)},
+  ReportAttached(*binding, wrote);
+  return base::Annotate(wrote.status(), "attaching what ", binding->key().ToString(), " needs");
+}
+
+void DependenciesReconciler::ReportAttached(const kube::Object& binding,
+                                            const absl::StatusOr<bool>& wrote) {
+  recorder_.Outcome({.what = AttachingTo(binding.key()),
+                     .about = {kube::InvolvedObject::Of(binding)},
                      .success = {api::reason::kSyncScheduleResultToDependenciesSucceed,
                                  api::message::kScheduleResultSyncedToDependencies},
                      .failure = {api::reason::kSyncScheduleResultToDependenciesFailed, ""},
                      .changed = wrote.ok() && *wrote},
                     wrote.status());
-  return base::Annotate(wrote.status(), "attaching what ", binding->key().ToString(), " needs");
 }
 
 absl::Status DependenciesReconciler::Release(const kube::ObjectPtr& binding,

@@ -45,6 +45,7 @@ class DependenciesReconciler : public kube::Reconciler {
   absl::StatusOr<kube::ObjectPtr> Record(const kube::ObjectPtr& binding,
                                          const json::Value& dependencies,
                                          const base::StopToken& stop);
+  void ReportAttached(const kube::Object& binding, const absl::StatusOr<bool>& wrote);
   absl::Status Attach(const kube::ObjectPtr& binding, const json::Value& dependencies,
                       const base::StopToken& stop);
   // Lets go of everything that is attached to the binding.

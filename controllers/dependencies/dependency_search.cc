@@ -5,6 +5,7 @@
 // list is recorded on the binding, and what is recorded is watched.
 #include "controllers/dependencies/dependency_search.h"
 
+#include <memory>
 #include <set>
 #include <string>
 #include <utility>
@@ -15,6 +16,7 @@
 #include "base/status.h"
 #include "controllers/dependencies/dependency_objects.h"
 #include "kube/client/errors.h"
+#include "kube/meta/selector.h"
 
 namespace controllers {
 namespace {
@@ -83,6 +85,25 @@ class Found {
   std::set<std::string> listed_, visited_;
 };
 
+// Returns the objects that the reference names. While their kind is not in the cache, the server is
+// asked: an empty list would have what these objects need let go.
+absl::StatusOr<std::vector<kube::ObjectPtr>> ObjectsNow(kube::ClusterClient& client,
+                                                        const api::DependentReference& reference,
+                                                        const base::StopToken& stop) {
+  ASSIGN_OR_RETURN(const kube::Resource kind, client.mapper().ForKind(reference.gvk(), stop));
+  const std::shared_ptr<kube::Informer> informer = client.informers().Find(kind);
+  const bool cached = informer != nullptr && informer->HasSynced();
+  if (!reference.name.empty() || cached) return ObjectsOf(client, reference, stop);
+  ASSIGN_OR_RETURN(const kube::LabelSelector selector,
+                   kube::LabelSelector::FromJson(reference.label_selector));
+  ASSIGN_OR_RETURN(
+      kube::ListPage page,
+      client.raw().ListAll(kind, reference.ns, {.label_selector = selector.ToString()}, stop));
+  std::vector<kube::ObjectPtr> objects;
+  for (kube::Object& object : page.items) objects.push_back(kube::Share(std::move(object)));
+  return objects;
+}
+
 }  // namespace
 
 bool DependencySearch::Knows(const kube::Gvk& gvk) const {
@@ -106,7 +127,7 @@ absl::StatusOr<json::Value> DependencySearch::DependenciesOf(const kube::Object&
     const api::DependentReference reference = found.At(i);
     // Whoever attaches the dependencies reports references that are wrong.
     if (!CheckReference(reference, object.ns()).ok()) continue;
-    const auto objects = ObjectsOf(deps_.client, reference, stop);
+    const auto objects = ObjectsNow(deps_.client, reference, stop);
     if (kube::IsNoSuchKind(objects.status()) || base::IsTerminal(objects.status())) continue;
     RETURN_IF_ERROR(objects.status());
     for (const kube::ObjectPtr& needed : *objects) {
