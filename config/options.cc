@@ -165,10 +165,31 @@ void WarnOfControllers(Options& o) {
   }
 }
 
-// Upstream evicts nothing in these cases either, without saying so.
+// Upstream does nothing in these cases either, without saying so.
+void WarnOfGates(Options& o) {
+  const bool named = std::find(o.controllers.begin(), o.controllers.end(), "clustertaintpolicy") !=
+                     o.controllers.end();
+  if (named && !o.gates.Enabled(Gate::kFailover)) {
+    o.warnings.push_back(
+        "--controllers: clustertaintpolicy has no effect without --feature-gates=Failover=true");
+  }
+  if (o.gates.Enabled(Gate::kTransitiveDependencies) && !o.gates.Enabled(Gate::kPropagateDeps)) {
+    o.warnings.push_back("the gate TransitiveDependencies has no effect without PropagateDeps");
+  }
+}
+
 void WarnOfEviction(Options& o) {
   constexpr absl::string_view kFlag = "--enable-no-execute-taint-eviction has no effect ";
-  if (!o.taint_eviction.no_execute) return;
+  const TaintEviction standard;
+  if (!o.taint_eviction.no_execute) {
+    if (o.taint_eviction.purge_mode != standard.purge_mode ||
+        o.taint_eviction.rate != standard.rate) {
+      o.warnings.push_back(
+          "--no-execute-taint-eviction-purge-mode and --resource-eviction-rate have no effect "
+          "without --enable-no-execute-taint-eviction");
+    }
+    return;
+  }
   if (!o.gates.Enabled(Gate::kFailover)) {
     o.warnings.push_back(absl::StrCat(kFlag, "without --feature-gates=Failover=true"));
   } else if (!o.taint_eviction.manager) {
@@ -257,6 +278,7 @@ Parsed ParseCommandLine(int argc, const char* const* argv) {
   options.warnings = internal::UnusedFlagWarnings(app);
   for (std::string& warning : options.gates.Warnings()) options.warnings.push_back(warning);
   WarnOfControllers(options);
+  WarnOfGates(options);
   WarnOfEviction(options);
   Adjust(options);
   options.changed_flags = ChangedFlags(app);

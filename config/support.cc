@@ -20,7 +20,7 @@ constexpr ControllerSupport kControllers[] = {
     {"bindingStatus", true, kHere},
     {"cluster", true, kHere},
     {"clusterStatus", true, kHere},
-    {"clustertaintpolicy", true, kHere},
+    {"clustertaintpolicy", true, kHere, "only with the gate Failover"},
     {"cronFederatedHorizontalPodAutoscaler", true, kNotYet, "scale at given times"},
     {"deploymentReplicasSyncer", false, kNotYet,
      "take the replicas that autoscalers of member clusters set into the template"},

@@ -189,6 +189,9 @@ absl::Span<const Support> UsedFlagNotes() {
       {"--kube-api-qps", State::kHere, "the default is 0: as fast as the server answers"},
       {"--lua-memory-mib", State::kHere, "of this program only"},
       {"--lua-timeout", State::kHere, "of this program only"},
+      {"--no-execute-taint-eviction-purge-mode", State::kHere,
+       "only with --enable-no-execute-taint-eviction"},
+      {"--resource-eviction-rate", State::kHere, "only with --enable-no-execute-taint-eviction"},
       {"--success-events", State::kHere, "of this program only"},
   };
   return kNotes;

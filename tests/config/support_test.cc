@@ -77,7 +77,7 @@ TEST_CASE("values of flags without effect are checked as upstream checks them") 
   CHECK(absl::StrContains(Refusal({"--concurrent-dependent-resource-syncs=x"}), "not an integer"));
   CHECK(absl::StrContains(Refusal({"--enable-taint-manager=maybe"}), "--enable-taint-manager"));
   const std::string mode = "--no-execute-taint-eviction-purge-mode=Never";
-  CHECK(Warnings({mode}).empty());  // Upstream checks it only together with the next flag.
+  CHECK(Warnings({mode}).size() == 1);  // Upstream checks it only together with the next flag.
   CHECK(absl::StrContains(Refusal({mode, "--enable-no-execute-taint-eviction"}), "Gracefully"));
 }
 
@@ -133,6 +133,11 @@ TEST_CASE("the flags of evictions are read and checked") {
                                  " has no effect without --feature-gates=Failover=true"});
   CHECK(Warnings({no_execute, gate, "--enable-taint-manager=false"}).size() == 1);
   CHECK(Warnings({no_execute, gate, "--controllers=*,-cluster"}).size() == 1);
+  CHECK(Warnings({"--resource-eviction-rate=2"}).size() == 1);
+  CHECK(Warnings({"--no-execute-taint-eviction-purge-mode=Directly"}).size() == 1);
+  CHECK(Warnings({"--controllers=clustertaintpolicy"}).size() == 1);
+  CHECK(Warnings({"--controllers=clustertaintpolicy", gate}).empty());
+  CHECK(Warnings({"--feature-gates=TransitiveDependencies=true,PropagateDeps=false"}).size() == 1);
 }
 
 TEST_CASE("an unknown controller is refused with the list and the one that was meant") {
