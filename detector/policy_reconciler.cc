@@ -92,7 +92,8 @@ absl::StatusOr<kube::Action> PolicyReconciler<PolicyScope>::Reconcile(const kube
   // releases it.
   QueueBound(*policy);
   const PolicySelectors selectors(*policy);
-  if (preemption_ && api::PolicyView(*policy).PreemptsAlways()) QueueClaimed(*policy, selectors);
+  const bool preempts = is_lazily_claimed_ && api::PolicyView(*policy).PreemptsAlways();
+  if (preempts) QueueClaimed(*policy, selectors);
   RETURN_IF_ERROR(base::Annotate(QueueWaiting(*policy, selectors, stop),
                                  "looking for templates that wait for ",
                                  PolicyScope::Describe(request.key)));
@@ -153,7 +154,10 @@ void PolicyReconciler<PolicyScope>::QueueClaimed(const kube::Object& policy,
     if (Namespaced::ClaimOn(*object).name.empty() && Cluster::ClaimOn(*object).name.empty()) {
       continue;
     }
-    templates_.Add(RequestFor({.key = key, .gvk = *gvk}, policy), kube::kInitialListPriority);
+    // The request is the one that an edit makes: two different ones would be worked on at once.
+    kube::Request request{.key = key, .gvk = *gvk};
+    if (is_lazily_claimed_(*object)) request.variant = kChangedByKarmada;
+    templates_.Add(request, kube::kInitialListPriority);
   }
 }
 

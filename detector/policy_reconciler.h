@@ -3,6 +3,8 @@
 #ifndef DETECTOR_POLICY_RECONCILER_H_
 #define DETECTOR_POLICY_RECONCILER_H_
 
+#include <functional>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -25,12 +27,18 @@ std::vector<kube::Request> TemplatesBoundBy(kube::ClusterClient& client,
 template <class PolicyScope>
 class PolicyReconciler : public kube::Reconciler {
  public:
+  // Returns whether a lazy policy has claimed the template.
+  using IsLazilyClaimedFn = std::function<bool(const kube::Object& object)>;
+
   // `waiting` holds the templates without a policy; keys of templates to be looked at again go into
-  // `templates`; `preemption` is whether policies preempt one another. REQUIRES: all of them
-  // outlive the reconciler.
+  // `templates`. Policies preempt one another if `is_lazily_claimed` is not empty. REQUIRES: all of
+  // them outlive the reconciler.
   PolicyReconciler(kube::Manager& manager, const WaitingSet& waiting, kube::WorkQueue& templates,
-                   bool preemption)
-      : manager_(manager), waiting_(waiting), templates_(templates), preemption_(preemption) {}
+                   IsLazilyClaimedFn is_lazily_claimed)
+      : manager_(manager),
+        waiting_(waiting),
+        templates_(templates),
+        is_lazily_claimed_(std::move(is_lazily_claimed)) {}
 
   // The request's key names a policy of this scope.
   absl::StatusOr<kube::Action> Reconcile(const kube::Request& request,
@@ -51,7 +59,7 @@ class PolicyReconciler : public kube::Reconciler {
   kube::Manager& manager_;
   const WaitingSet& waiting_;
   kube::WorkQueue& templates_;
-  const bool preemption_;
+  const IsLazilyClaimedFn is_lazily_claimed_;
 };
 
 }  // namespace detector

@@ -55,24 +55,6 @@ void WatchPriorityClasses(const loops::Context& context, kube::ControllerBuilder
                   {.when = {.remove = kube::Never}, .map = std::move(concerned)});
 }
 
-template <class PolicyScope>
-void BuildPolicyLoop(const loops::Context& context, const WaitingSet& waiting,
-                     kube::WorkQueue& templates, int workers) {
-  const bool preemption = context.options.gates.Enabled(config::Gate::kPropagationPolicyPreemption);
-  const kube::IndexFn by_policy = kube::IndexByLabel(PolicyScope::kIdLabel);
-  kube::ControllerBuilder builder = context.NewController(PolicyScope::kQueue, workers);
-  WatchPriorityClasses(context, builder,
-                       PoliciesNaming(context.InformerOf(PolicyScope::Policies())));
-  builder.WithLimiter(LimiterOf(context))
-      .Watches(PolicyScope::Policies(),
-               {.when = {.update = kube::GenerationChanged, .remove = kube::Never}})
-      .Reads(api::ResourceBindings(), PolicyScope::kIdLabel, by_policy)
-      .Reads(api::ClusterResourceBindings(), PolicyScope::kIdLabel, by_policy)
-      .ReadsWatchedKinds()  // For templates.
-      .Build(std::make_unique<PolicyReconciler<PolicyScope>>(context.manager, waiting, templates,
-                                                             preemption));
-}
-
 // Owns what the detector's loops refer to.
 struct Parts {
   explicit Parts(const loops::Context& context)
@@ -83,6 +65,29 @@ struct Parts {
   PolicyIndex cluster_policies;
   TemplateMemory memory;
 };
+
+template <class PolicyScope>
+void BuildPolicyLoop(const loops::Context& context, const std::shared_ptr<Parts>& parts,
+                     kube::WorkQueue& templates, int workers) {
+  typename PolicyReconciler<PolicyScope>::IsLazilyClaimedFn is_lazily_claimed;
+  if (context.options.gates.Enabled(config::Gate::kPropagationPolicyPreemption)) {
+    is_lazily_claimed = [parts](const kube::Object& object) {
+      return IsLazilyClaimed(object, parts->policies, parts->cluster_policies);
+    };
+  }
+  const kube::IndexFn by_policy = kube::IndexByLabel(PolicyScope::kIdLabel);
+  kube::ControllerBuilder builder = context.NewController(PolicyScope::kQueue, workers);
+  WatchPriorityClasses(context, builder,
+                       PoliciesNaming(context.InformerOf(PolicyScope::Policies())));
+  builder.WithLimiter(LimiterOf(context))
+      .Watches(PolicyScope::Policies(),
+               {.when = {.update = kube::GenerationChanged, .remove = kube::Never}})
+      .Reads(api::ResourceBindings(), PolicyScope::kIdLabel, by_policy)
+      .Reads(api::ClusterResourceBindings(), PolicyScope::kIdLabel, by_policy)
+      .ReadsWatchedKinds()  // For templates.
+      .Build(std::make_unique<PolicyReconciler<PolicyScope>>(
+          context.manager, parts->memory.waiting, templates, std::move(is_lazily_claimed)));
+}
 
 // When rules change, queues the templates whose pods may be counted otherwise now. Lazily activated
 // policies do not act on it, since no user touched the template. For any other policy the request
@@ -149,11 +154,17 @@ absl::Status RegisterDetector(const loops::Context& context, int workers) {
   const kube::MapFn blocked = [parts](const kube::Object&) { return parts->memory.blocked.All(); };
   const kube::Enqueue unblocks = {.when = {.update = kube::NeverUpdate, .remove = kube::Never},
                                   .map = blocked};
+  // A policy may be mended, so that it no longer asks for what is missing.
+  const kube::Enqueue mended = {
+      .when = {.add = kube::Never, .update = kube::GenerationChanged, .remove = kube::Never},
+      .map = blocked};
   WatchPriorityClasses(context, builder, blocked);
   kube::Controller& templates =
       builder.WithLimiter(LimiterOf(context))
           .Watches(api::OverridePolicies(), unblocks)
           .Watches(api::ClusterOverridePolicies(), unblocks)
+          .Watches(api::PropagationPolicies(), mended)
+          .Watches(api::ClusterPropagationPolicies(), mended)
           .Watches(api::PropagationPolicies(), LostPolicy<api::policy_scope::Namespaced>(context))
           .Watches(api::ClusterPropagationPolicies(),
                    LostPolicy<api::policy_scope::Cluster>(context))
@@ -162,9 +173,9 @@ absl::Status RegisterDetector(const loops::Context& context, int workers) {
           .Build(std::make_unique<TemplateReconciler>(deps));
   RequeueTemplates(context, parts, templates.queue());
   RequeueUncounted(context.interpreter, parts->memory.uncounted, templates.queue());
-  BuildPolicyLoop<api::policy_scope::Namespaced>(context, parts->memory.waiting, templates.queue(),
+  BuildPolicyLoop<api::policy_scope::Namespaced>(context, parts, templates.queue(),
                                                  flags.concurrency.propagation_policy);
-  BuildPolicyLoop<api::policy_scope::Cluster>(context, parts->memory.waiting, templates.queue(),
+  BuildPolicyLoop<api::policy_scope::Cluster>(context, parts, templates.queue(),
                                               flags.concurrency.cluster_propagation_policy);
   auto source = std::make_shared<TemplateSource>(
       TemplateSource::Deps{context.manager, std::move(filter), parts->policies,

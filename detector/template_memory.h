@@ -23,7 +23,7 @@ struct TemplateMemory {
 
   WaitingSet waiting;              // Templates that no policy has matched.
   WaitingSet uncounted;            // Templates whose pods could not be counted the last time.
-  WaitingSet blocked;              // Templates whose policy names something that is missing.
+  WaitingSet blocked;              // Templates whose policy asks for what is missing or wrong.
   TemplateEdits edits;             // Edits that bindings do not record yet.
   OwnClaims claims;                // Claims by the detector whose updates have not come yet.
   kube::EventRecorder outcomes;    // By CountingName, ApplyingName and PreemptingName.

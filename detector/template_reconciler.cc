@@ -202,7 +202,9 @@ absl::StatusOr<bool> TemplateReconciler::ClaimAndBindIfComplete(const Template& 
   // It is added first, so that what comes meanwhile finds it.
   deps_.memory.blocked.Add(t.request);
   absl::StatusOr<bool> changed = ClaimAndBind<PolicyScope>(t, policy, stop);
-  if (!absl::IsFailedPrecondition(changed.status())) deps_.memory.blocked.Remove(t.request);
+  const bool is_blocked =
+      absl::IsFailedPrecondition(changed.status()) || absl::IsInvalidArgument(changed.status());
+  if (!is_blocked) deps_.memory.blocked.Remove(t.request);
   return changed;
 }
 

@@ -195,10 +195,12 @@ struct QueueFixture : tests::MembersFixture {
     Namespaced::Claim(claimed_by, object);
     PutCached(kDeployments, object);
   }
+  bool lazily_claimed = false;  // By the policy that has the template.
   std::vector<kube::Request> QueuedBy(const kube::Object& policy, bool preemption) {
     PutCached(api::PropagationPolicies(), policy);
-    detector::PolicyReconciler<Namespaced> reconciler(*manager, memory.waiting, templates,
-                                                      preemption);
+    detector::PolicyReconciler<Namespaced>::IsLazilyClaimedFn asked;
+    if (preemption) asked = [this](const kube::Object&) { return lazily_claimed; };
+    detector::PolicyReconciler<Namespaced> reconciler(*manager, memory.waiting, templates, asked);
     REQUIRE(reconciler.Reconcile({.key = policy.key(), .gvk = {}}, {}).ok());
     std::vector<kube::Request> queued;
     while (templates.size() > 0) {
@@ -215,6 +217,8 @@ TEST_CASE_METHOD(QueueFixture, "a policy that preempts looks at the templates th
   CHECK(QueuedBy(policy, true) == std::vector<kube::Request>{claimed});
   CHECK(QueuedBy(policy, false).empty());
   policy.Set({"spec", "activationPreference"}, "Lazy");
+  CHECK(QueuedBy(policy, true) == std::vector<kube::Request>{claimed});
+  lazily_claimed = true;
   kube::Request lazily = claimed;
   lazily.variant = detector::kChangedByKarmada;
   CHECK(QueuedBy(policy, true) == std::vector<kube::Request>{lazily});

@@ -178,7 +178,8 @@ TEST_CASE_METHOD(Running, "a claim that somebody else takes away or changes is m
 
 // The clock stands still, so that a back-off does not end.
 TEST_CASE_METHOD(Running,
-                 "an override that a policy waits for brings its templates when it comes") {
+                 "an override that a policy waits for brings its templates when it comes, and so "
+                 "does an edit of the policy") {
   kube::Object policy = server->Find(api::PropagationPolicies(), {"ns", "p"});
   policy.Set({"spec", "dependentOverrides"}, Json(R"(["o"])"));
   PutCached(api::PropagationPolicies(), policy);
@@ -190,8 +191,15 @@ TEST_CASE_METHOD(Running,
       return absl::StrContains(event, "waiting for dependent overrides: ns/o");
     });
   }));
-  server->Put(api::OverridePolicies(),
-              kube::Object::Make(api::OverridePolicies().gvk, {"ns", "o"}));
+  SECTION("the override comes") {
+    server->Put(api::OverridePolicies(),
+                kube::Object::Make(api::OverridePolicies().gvk, {"ns", "o"}));
+  }
+  SECTION("the policy does not ask for it any more") {
+    policy.Set({"spec", "dependentOverrides"}, Json("[]"));
+    policy.Set({"metadata", "generation"}, policy.generation() + 1);
+    server->Put(api::PropagationPolicies(), policy);
+  }
   CHECK(Eventually([&] {
     return !server->Find(api::ResourceBindings(), {"ns", "a-deployment"}).empty();
   }));
