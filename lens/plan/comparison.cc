@@ -8,6 +8,7 @@
 #include "base/yaml.h"
 #include "interpreter/customized/line_diff.h"
 #include "lens/plan/places.h"
+#include "lens/plan/secrets.h"
 
 namespace lens::plan {
 namespace {
@@ -16,6 +17,11 @@ using interpreter::customized::LineDiff;
 
 std::string TextOf(const kube::Object& object) {
   return object.empty() ? "" : yaml::Write(object.root());
+}
+
+std::string DiffOf(const kube::Object& before, const kube::Object& after) {
+  const auto [shown_before, shown_after] = WithoutSecrets(before, after);
+  return LineDiff(TextOf(shown_before), TextOf(shown_after));
 }
 
 const ClusterShare* ShareOf(const TemplateOutcome* outcome, const std::string& cluster) {
@@ -46,12 +52,12 @@ ClusterChange Change(const std::string& cluster, const TemplateOutcome* was,
     change.replicas_after = after->replicas;
     change.overrides = after->overrides;
     change.suspended = after->suspended;
-    change.manifest = after->manifest;
+    change.manifest = WithoutSecrets(after->manifest);
   }
   if (change.action == Action::kChange) {
-    change.diff = LineDiff(TextOf(before->manifest), TextOf(after->manifest));
+    change.diff = DiffOf(before->manifest, after->manifest);
   } else if (change.action == Action::kCreate && !becomes->object.empty()) {
-    change.diff = LineDiff(TextOf(becomes->object), TextOf(after->manifest));
+    change.diff = DiffOf(becomes->object, after->manifest);
   }
   return change;
 }

@@ -24,10 +24,11 @@ struct ClusterChange {
   std::optional<int64_t> replicas_before, replicas_after;
   std::vector<std::string> overrides;
   bool suspended = false;
-  // The manifest that the cluster would get; empty when it gets none.
+  // The manifest that the cluster would get, without the values of a Secret; empty when it gets
+  // none.
   kube::Object manifest;
   // Lines with "+", "-" and " ": for a change the difference to the manifest that the cluster has,
-  // for a creation the difference to the template.
+  // for a creation the difference to the template. Values of a Secret are not shown.
   std::string diff;
 };
 

@@ -19,6 +19,7 @@ namespace {
 
 constexpr Step kStep = Step::kMember;
 constexpr size_t kPathsShown = 5;
+constexpr size_t kPathsInEvidence = 50;
 
 // A cluster that has a Work for the template.
 struct Place {
@@ -207,7 +208,8 @@ Findings MemberObjectDiffers(const Chain& chain) {
             "karmada-controller-manager puts it back at once; if it does not last, somebody else "
             "in the member changes it (see retention in the interpreter)",
             "",
-            {json::Write(*difference)},
+            // The values may be a Secret's.
+            {PathsOf(*difference, kPathsInEvidence)},
             Program::kControllerManager};
   });
 }

@@ -53,6 +53,15 @@ TEST_CASE("Lens: every check is the cause of some situation, and has a name of i
   }
 }
 
+TEST_CASE("Lens: a difference in the member is reported by its paths: its values may be secret") {
+  json::Value document = json::Value::Object();
+  document.Set({"members", "member1", "object", "spec", "replicas"}, 7);
+  const lens::why::Diagnosis diagnosis =
+      lens::why::Diagnose(tests::ChainOf({"spec.replicas differs", document}));
+  REQUIRE(diagnosis.cause != nullptr);
+  CHECK(diagnosis.cause->evidence == std::vector<std::string>{"spec.replicas"});
+}
+
 TEST_CASE("Lens: the report shows every finding, and is the same as JSON") {
   for (const Situation& situation : tests::ReadSituations()) {
     INFO(situation.file << ": " << situation.Text("name"));
