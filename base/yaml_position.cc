@@ -160,6 +160,51 @@ void Follow(absl::string_view text, PathFollower& follower) {
 
 }  // namespace
 
+// Keeps the place of every value.
+class PlaceCollector : public PathFollower {
+ public:
+  explicit PlaceCollector(std::vector<PlaceIndex::Node>& nodes) : nodes_(nodes) {}
+
+  // Must be called after the last value.
+  void Finish() { CloseDownTo(0); }
+
+ private:
+  void OnValue(const Mark& mark) override {
+    CloseDownTo(open().size());
+    const Position value = PositionOf(mark);
+    const bool named = !open().empty() && open().back().is_map;
+    unended_.push_back(nodes_.size());
+    nodes_.push_back(
+        {open().empty() ? "" : open().back().name, {named ? open().back().key : value, value}});
+  }
+
+  // Ends the values at this depth and below: what comes next is not in them.
+  void CloseDownTo(size_t depth) {
+    for (; unended_.size() > depth; unended_.pop_back())
+      nodes_[unended_.back()].end = nodes_.size();
+  }
+
+  std::vector<PlaceIndex::Node>& nodes_;
+  std::vector<size_t> unended_;  // The last node and those around it, outermost first.
+};
+
+PlaceIndex::PlaceIndex(absl::string_view text) {
+  PlaceCollector collector(nodes_);
+  Follow(text, collector);
+  collector.Finish();
+}
+
+std::optional<Place> PlaceIndex::Find(json::Path path) const {
+  if (nodes_.empty()) return std::nullopt;
+  size_t at = 0;
+  for (const absl::string_view name : path) {
+    const size_t end = nodes_[at].end;
+    for (++at; at < end && nodes_[at].name != name;) at = nodes_[at].end;
+    if (at >= end) return std::nullopt;
+  }
+  return nodes_[at].place;
+}
+
 std::optional<Place> FindPlace(absl::string_view text, json::Path path) {
   PlaceFinder finder(path);
   Follow(text, finder);

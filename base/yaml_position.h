@@ -27,6 +27,27 @@ struct Place {
 // a list.
 std::optional<Place> FindPlace(absl::string_view text, json::Path path);
 
+// The places of all values of a text, for whoever needs many of them: one pass over the text.
+// Thread-safe.
+class PlaceIndex {
+ public:
+  explicit PlaceIndex(absl::string_view text);
+
+  // As FindPlace.
+  std::optional<Place> Find(json::Path path) const;
+
+ private:
+  friend class PlaceCollector;
+
+  struct Node {
+    std::string name;
+    Place place;
+    size_t end = 0;  // The index after the last node below this one.
+  };
+
+  std::vector<Node> nodes_;  // In the order of the text: the values in a value follow it.
+};
+
 // A name that a map has twice. yaml::Parse keeps the last value, as Kubernetes' readers do.
 struct RepeatedName {
   std::vector<std::string> path;  // The names that lead to the member, outermost first.

@@ -157,7 +157,7 @@ ReadText ReadDocuments(const std::string& file, absl::string_view text) {
                         number,
                         static_cast<int>(parts.size()),
                         part.line,
-                        std::string(part.text),
+                        std::make_shared<const std::string>(part.text),
                         std::move(value)};
       if (IsList(document.value)) {
         AddItems(document, read.documents);

@@ -20,13 +20,16 @@ struct Document {
   int number = 1;    // The number of the document in its file, from 1.
   int count = 1;     // The number of documents in the file.
   int line = 1;      // The line of the file where it begins, from 1.
-  std::string text;  // The text of this document alone.
+  // The text of this document alone, which the items of a list share. nullptr for a live object.
+  std::shared_ptr<const std::string> text;
   json::Value value;
   // The path of the value in the text, when it is an item of a list.
   std::vector<std::string> path;
 
   // Returns "web.yaml", or "web.yaml, document 2, line 14" when the file has several documents.
   std::string Where() const;
+  // Returns the text, "" for a live object.
+  absl::string_view Text() const { return text == nullptr ? absl::string_view() : *text; }
 };
 
 // A part of a stream between two `---` lines, or a whole JSON text.

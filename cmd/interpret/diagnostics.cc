@@ -40,7 +40,7 @@ int FirstColumn(absl::string_view line) {
 }
 
 std::vector<absl::string_view> LinesOf(const tool::Document& document) {
-  return absl::StrSplit(document.text, '\n');
+  return absl::StrSplit(document.Text(), '\n');
 }
 
 absl::string_view LineAt(const std::vector<absl::string_view>& lines, int line) {
@@ -56,9 +56,9 @@ std::optional<yaml::Place> FindNearest(const tool::Document& document, const std
     path.push_back(name);
   }
   for (; path.size() > least; path.pop_back()) {
-    if (auto place = yaml::FindPlace(document.text, path)) return place;
+    if (auto place = yaml::FindPlace(document.Text(), path)) return place;
   }
-  return path.empty() ? std::nullopt : yaml::FindPlace(document.text, path);
+  return path.empty() ? std::nullopt : yaml::FindPlace(document.Text(), path);
 }
 
 // Returns the indentation of a block's lines, which its first line with text determines.
@@ -224,7 +224,7 @@ Diagnostic Locate(const tool::Document& document, Finding finding) {
   Diagnostic out;
   out.finding = std::move(finding);
   out.file = document.file;
-  if (document.text.empty()) {  // It is a live object.
+  if (document.text == nullptr) {  // It is a live object.
     if (out.finding.script_line > 0) ShowScript(ScriptText(document, out.finding.field), out);
     return out;
   }
@@ -254,7 +254,7 @@ std::string Diagnostic::Place() const {
 std::vector<Diagnostic> RepeatedNames(const tool::Document& document) {
   std::vector<Diagnostic> found;
   const std::vector<absl::string_view> lines = LinesOf(document);
-  for (const yaml::RepeatedName& repeated : yaml::FindRepeatedNames(document.text)) {
+  for (const yaml::RepeatedName& repeated : yaml::FindRepeatedNames(document.Text())) {
     const auto field = FieldBelow(repeated.path, document.path);
     if (!field) continue;  // The name belongs to another item of the list.
     Diagnostic out;

@@ -71,7 +71,7 @@ tool::BadDocument NoObject(const tool::Document& document, const absl::Status& s
   const size_t where = document.Where().size() + 2;  // The length of "<where>: ".
   return {.file = document.file,
           .line = document.line,
-          .source = document.text.substr(0, document.text.find('\n')),
+          .source = std::string(document.Text().substr(0, document.Text().find('\n'))),
           .message = std::string(message.substr(where)),
           .status = status};
 }

@@ -8,7 +8,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
-#include "base/yaml_position.h"
 
 namespace lens::plan {
 namespace {
@@ -32,7 +31,7 @@ std::string FaultOf(const json::Value& value) {
 // A name that a map has twice: only its last value counts, as when "---" is missing between two
 // objects.
 void AddRepeatedNames(const tool::Document& document, Problems& problems) {
-  for (const yaml::RepeatedName& repeated : yaml::FindRepeatedNames(document.text)) {
+  for (const yaml::RepeatedName& repeated : yaml::FindRepeatedNames(document.Text())) {
     problems.Add({document.file, document.line + repeated.again.line - 1},
                  absl::StrCat("\"", repeated.path.back(), "\" is also at line ",
                               document.line + repeated.first.line - 1));
@@ -53,7 +52,7 @@ Place InputObject::PlaceOf(absl::string_view path) const {
   for (std::string& part : SplitPath(path)) names.push_back(std::move(part));
   while (true) {
     const std::vector<absl::string_view> views(names.begin(), names.end());
-    const std::optional<yaml::Place> found = yaml::FindPlace(document.text, views);
+    const std::optional<yaml::Place> found = places->Find(views);
     if (found.has_value()) {
       // The document itself is where its first line is; a member is where its name is.
       const int line = found->key.line > 0 ? found->key.line : found->value.line;
@@ -77,9 +76,16 @@ absl::StatusOr<std::vector<InputObject>> ObjectsOf(std::vector<tool::Document> d
   Problems problems;
   std::vector<InputObject> objects;
   std::map<ObjectId, Place> seen;
+  std::shared_ptr<const std::string> text;
+  std::shared_ptr<const yaml::PlaceIndex> places;
   for (tool::Document& document : documents) {
-    AddRepeatedNames(document, problems);
-    InputObject read{kube::Object(document.value), std::move(document)};
+    // The items of a list follow one another.
+    if (places == nullptr || document.text != text) {
+      text = document.text;
+      places = std::make_shared<const yaml::PlaceIndex>(document.Text());
+      AddRepeatedNames(document, problems);
+    }
+    InputObject read{kube::Object(document.value), std::move(document), places};
     const std::string fault = FaultOf(read.object.root());
     if (!fault.empty()) {
       problems.Add(read.place(), fault);

@@ -2,6 +2,7 @@
 #ifndef LENS_PLAN_INPUT_H_
 #define LENS_PLAN_INPUT_H_
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "base/json.h"
+#include "base/yaml_position.h"
 #include "kube/meta/names.h"
 #include "kube/meta/object.h"
 #include "tool/documents.h"
@@ -31,6 +33,8 @@ struct Place {
 struct InputObject {
   kube::Object object;
   tool::Document document;
+  // The places in the document's text.
+  std::shared_ptr<const yaml::PlaceIndex> places;
 
   // Returns the place of the value at the path, or of the nearest value around it that is written
   // in the file. The path has the form of error messages: "spec.overrideRules[0].targetCluster".

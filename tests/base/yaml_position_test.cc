@@ -11,6 +11,14 @@ namespace {
 // Returns "key line:column, value line:column".
 std::string Find(absl::string_view text, json::Path path) {
   const auto place = yaml::FindPlace(text, path);
+  const auto indexed = yaml::PlaceIndex(text).Find(path);
+  CHECK(indexed.has_value() == place.has_value());
+  if (place && indexed) {
+    CHECK(indexed->key.line == place->key.line);
+    CHECK(indexed->key.column == place->key.column);
+    CHECK(indexed->value.line == place->value.line);
+    CHECK(indexed->value.column == place->value.column);
+  }
   if (!place) return "nowhere";
   return absl::StrCat("key ", place->key.line, ":", place->key.column, ", value ",
                       place->value.line, ":", place->value.column);

@@ -58,6 +58,9 @@ items:
   CHECK(objects->at(0).place().line == 4);
   CHECK(objects->at(1).place().line == 7);
   CHECK(objects->at(1).PlaceOf("metadata.name").line == 9);
+  // A list of hundreds of clusters has one text and is looked through once.
+  CHECK(objects->at(0).document.text == objects->at(1).document.text);
+  CHECK(objects->at(0).places == objects->at(1).places);
 }
 
 TEST_CASE("Plan: an object that is there twice, in whatever version, is refused with both places") {
