@@ -37,7 +37,8 @@ bool HasManifest(const ClusterShare* share) { return share != nullptr && !share-
 Action ActionFor(const ClusterShare* before, const ClusterShare* after) {
   const bool had = HasManifest(before), has = HasManifest(after);
   if (!had) return has ? Action::kCreate : Action::kNone;
-  if (!has) return after == nullptr ? Action::kDelete : Action::kNone;
+  if (!has && after != nullptr) return Action::kNone;
+  if (!has) return before->preserved ? Action::kRelease : Action::kDelete;
   const bool same = before->manifest == after->manifest && before->suspended == after->suspended;
   return same ? Action::kNone : Action::kChange;
 }
@@ -87,9 +88,11 @@ absl::string_view NameOf(Action action) {
     case Action::kChange:
       return "change";
     case Action::kDelete:
+      return "delete";
+    case Action::kRelease:
       break;
   }
-  return "delete";
+  return "release";
 }
 
 Counts Plan::Count() const {
@@ -105,6 +108,9 @@ Counts Plan::Count() const {
           break;
         case Action::kDelete:
           ++counts.remove;
+          break;
+        case Action::kRelease:
+          ++counts.release;
           break;
         case Action::kNone:
           // A cluster whose manifest could not be made has nothing that stays.

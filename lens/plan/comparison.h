@@ -14,8 +14,9 @@
 
 namespace lens::plan {
 
-enum class Action { kNone, kCreate, kChange, kDelete };
-// Returns "none", "create", "change" or "delete".
+// kRelease: the object stays in the cluster, but Karmada does not manage it any more.
+enum class Action { kNone, kCreate, kChange, kDelete, kRelease };
+// Returns "none", "create", "change", "delete" or "release".
 absl::string_view NameOf(Action action);
 
 struct ClusterChange {
@@ -42,8 +43,8 @@ struct TemplateChange {
 };
 
 struct Counts {
-  size_t create = 0, change = 0, remove = 0, unchanged = 0;
-  bool any() const { return create + change + remove > 0; }
+  size_t create = 0, change = 0, remove = 0, release = 0, unchanged = 0;
+  bool any() const { return create + change + remove + release > 0; }
 };
 
 struct Plan {

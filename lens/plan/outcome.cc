@@ -54,6 +54,7 @@ void ReadWork(const kube::Object& work, const std::string& ns, ClusterShare& sha
   if (view.Manifests().empty()) return;
   share.manifest = Cleaned(kube::Object(view.Manifests()[0]));
   share.suspended = view.IsDispatchingSuspended();
+  share.preserved = view.PreservesResourcesOnDeletion();
   AddOverrides(work, api::kAppliedClusterOverridesAnnotation, "ClusterOverridePolicy ",
                share.overrides);
   AddOverrides(work, api::kAppliedOverridesAnnotation, absl::StrCat("OverridePolicy ", ns, "/"),

@@ -23,6 +23,7 @@ struct ClusterShare {
   kube::Object manifest;               // Without Karmada's own metadata; empty without a Work.
   std::vector<std::string> overrides;  // "OverridePolicy shop/small", in their order.
   bool suspended = false;              // True if the cluster gets no changes.
+  bool preserved = false;              // True if the cluster keeps its object without a Work.
 };
 
 struct TemplateOutcome {

@@ -37,8 +37,12 @@ std::string PolicyLine(const TemplateChange& change) {
   return line + "\n";
 }
 
+bool IsGone(const ClusterChange& change) {
+  return change.action == Action::kDelete || change.action == Action::kRelease;
+}
+
 std::string ReplicasText(const ClusterChange& change) {
-  if (change.action == Action::kDelete || !change.replicas_after.has_value()) return "";
+  if (IsGone(change) || !change.replicas_after.has_value()) return "";
   const int64_t after = *change.replicas_after;
   const std::string unit = after == 1 ? " replica" : " replicas";
   if (change.replicas_before.has_value() && *change.replicas_before != after) {
@@ -55,6 +59,8 @@ std::string ActionText(const ClusterChange& change, const tool::Colours& colours
       return colours.Yellow(absl::StrCat("~ ", change.cluster, ": change"));
     case Action::kDelete:
       return colours.Red(absl::StrCat("- ", change.cluster, ": delete"));
+    case Action::kRelease:
+      return colours.Yellow(absl::StrCat("~ ", change.cluster, ": released, stays there"));
     case Action::kNone:
       break;
   }
@@ -65,7 +71,7 @@ std::string ActionText(const ClusterChange& change, const tool::Colours& colours
 std::string ClusterText(const ClusterChange& change, const ReportOptions& options) {
   std::string line = absl::StrCat("  ", ActionText(change, options.colours), ReplicasText(change));
   if (change.suspended) absl::StrAppend(&line, ", suspended");
-  if (!change.overrides.empty() && change.action != Action::kDelete) {
+  if (!change.overrides.empty() && !IsGone(change)) {
     absl::StrAppend(&line, ", ", absl::StrJoin(change.overrides, ", "));
   }
   line += "\n";
@@ -163,9 +169,10 @@ std::string TextOf(const Plan& plan, const ReportOptions& options) {
     if (shown) absl::StrAppend(&text, TemplateText(change, options), "\n");
   }
   const Counts counts = plan.Count();
-  const std::string numbers =
-      absl::StrCat(counts.create, " to create, ", counts.change, " to change, ", counts.remove,
-                   " to delete, ", counts.unchanged, " unchanged");
+  const std::string numbers = absl::StrCat(
+      counts.create, " to create, ", counts.change, " to change, ", counts.remove, " to delete, ",
+      counts.release > 0 ? absl::StrCat(counts.release, " to release, ") : "", counts.unchanged,
+      " unchanged");
   return absl::StrCat(text, options.colours.Bold("Plan: "),
                       tool::Count(plan.templates.size(), "template"), ", ",
                       tool::Count(plan.clusters, "cluster"), ": ", numbers, ".\n");
@@ -198,6 +205,7 @@ json::Value JsonOf(const Plan& plan) {
                                         {"create", number(counts.create)},
                                         {"change", number(counts.change)},
                                         {"delete", number(counts.remove)},
+                                        {"release", number(counts.release)},
                                         {"unchanged", number(counts.unchanged)}})}});
 }
 
