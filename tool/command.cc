@@ -20,7 +20,7 @@ std::string NameOf(const std::string& name, absl::string_view path) {
 }
 
 ExitCode Unusable(absl::string_view message, Console& console) {
-  console.err << console.err_colours.Red("error:") << " " << message << std::endl;
+  console.err << console.err_colours.Red("error:") << " " << Printable(message) << std::endl;
   return ExitCode::kUnusable;
 }
 

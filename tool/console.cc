@@ -2,12 +2,14 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <iostream>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
 
 namespace tool {
@@ -22,7 +24,47 @@ bool ColoursAllowed() {
          std::strcmp(terminal, "dumb") != 0;
 }
 
+// Returns how many bytes at the beginning are one character that a terminal obeys instead of
+// showing it: of ASCII, of U+0080 to U+009F, or of those that turn the direction of writing.
+size_t ControlAt(absl::string_view text) {
+  const auto byte = [&](size_t i) {
+    return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u;
+  };
+  if (byte(0) < 0x20 || byte(0) == 0x7f) return 1;
+  if (byte(0) == 0xc2 && byte(1) >= 0x80 && byte(1) <= 0x9f) return 2;
+  if (byte(0) != 0xe2) return 0;
+  const bool embeds = byte(1) == 0x80 && byte(2) >= 0xaa && byte(2) <= 0xae;
+  const bool isolates = byte(1) == 0x81 && byte(2) >= 0xa6 && byte(2) <= 0xa9;
+  return embeds || isolates ? 3 : 0;
+}
+
+// Returns "\x1b" for one byte, "\u202e" for more.
+std::string Escaped(absl::string_view character) {
+  if (character == "\n") return "\\n";
+  if (character == "\t") return "\\t";
+  if (character == "\r") return "\\r";
+  const auto byte = [&](size_t i) { return static_cast<unsigned char>(character[i]); };
+  if (character.size() == 1) return absl::StrFormat("\\x%02x", byte(0));
+  if (character.size() == 2) return absl::StrFormat("\\u%04x", byte(1));
+  return absl::StrFormat("\\u%04x", 0x2000u + ((byte(1) & 0x3fu) << 6) + (byte(2) & 0x3fu));
+}
+
+std::string WithoutControls(absl::string_view text, absl::string_view kept) {
+  std::string out;
+  while (!text.empty()) {
+    const size_t control = absl::StrContains(kept, text[0]) ? 0 : ControlAt(text);
+    const absl::string_view next = text.substr(0, std::max<size_t>(control, 1));
+    absl::StrAppend(&out, control > 0 ? Escaped(next) : std::string(next));
+    text.remove_prefix(next.size());
+  }
+  return out;
+}
+
 }  // namespace
+
+std::string OneLine(absl::string_view text) { return WithoutControls(text, ""); }
+
+std::string Printable(absl::string_view text) { return WithoutControls(text, "\n\t"); }
 
 std::string Colours::Styled(absl::string_view code, absl::string_view text) const {
   return on_ ? absl::StrCat("\033[", code, "m", text, "\033[0m") : std::string(text);

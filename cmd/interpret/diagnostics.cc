@@ -299,7 +299,7 @@ std::string Render(const Diagnostic& diagnostic, const tool::Colours& colours) {
   if (diagnostic.script_line > 0) {
     absl::StrAppend(&text, "line ", diagnostic.script_line, " of the script: ");
   }
-  absl::StrAppend(&text, finding.message, "\n");
+  absl::StrAppend(&text, tool::Printable(finding.message), "\n");
   if (diagnostic.source.empty()) return text;
   const bool of_script = diagnostic.script_line > 0;
   const std::string number = absl::StrCat(of_script ? diagnostic.script_line : diagnostic.line);
@@ -309,8 +309,9 @@ std::string Render(const Diagnostic& diagnostic, const tool::Colours& colours) {
   std::string before = excerpt.text.substr(0, excerpt.column - 1);
   std::replace_if(
       before.begin(), before.end(), [](char c) { return c != '\t'; }, ' ');
-  absl::StrAppend(&text, "  ", number, " | ", excerpt.text, "\n  ", std::string(number.size(), ' '),
-                  " | ", before, error ? colours.Red("^") : colours.Yellow("^"), "\n");
+  absl::StrAppend(&text, "  ", number, " | ", tool::Printable(excerpt.text), "\n  ",
+                  std::string(number.size(), ' '), " | ", before,
+                  error ? colours.Red("^") : colours.Yellow("^"), "\n");
   return text;
 }
 

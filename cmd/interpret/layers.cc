@@ -213,7 +213,7 @@ std::vector<KindOperation> Layers::Covered(absl::string_view layer) const {
 
 void Layers::WarnOfProblems(tool::Console& console) const {
   const auto warn = [&](const std::string& text) {
-    console.err << console.err_colours.Yellow("warning:") << " " << text << "\n";
+    console.err << console.err_colours.Yellow("warning:") << " " << tool::Printable(text) << "\n";
   };
   for (const Slot& slot : slots_) {
     if (slot.set == nullptr) continue;

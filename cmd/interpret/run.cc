@@ -122,7 +122,8 @@ void PrintError(const Layers& layers, const absl::Status& error, tool::Console& 
     console.err << Render(*place, console.err_colours);
     return;
   }
-  console.err << console.err_colours.Red("error:") << " " << error.message() << "\n";
+  console.err << console.err_colours.Red("error:") << " " << tool::Printable(error.message())
+              << "\n";
 }
 
 // Returns a line for the layer, and one for each of its hooks with a remark.
@@ -179,7 +180,7 @@ absl::StatusOr<tool::ExitCode> Run(const RunOptions& options, tool::Console& con
                 << measured.hook_call->IgnoredText() << "\n";
   }
   for (const std::string& warning : layers->TakeWarnings()) {
-    console.err << console.err_colours.Yellow("warning:") << " " << warning << "\n";
+    console.err << console.err_colours.Yellow("warning:") << " " << tool::Printable(warning) << "\n";
   }
   if (!measured.result.ok()) {
     PrintError(*layers, measured.result.status(), console);

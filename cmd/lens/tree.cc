@@ -29,8 +29,8 @@ void AppendChildren(const Node& node, const std::string& indent, const tool::Col
                     std::string& text) {
   for (const Node& child : node.children) {
     const bool last = &child == &node.children.back();
-    absl::StrAppend(&text, indent, last ? "└─ " : "├─ ", MarkText(child.mark, colours), child.text,
-                    "\n");
+    absl::StrAppend(&text, indent, last ? "└─ " : "├─ ", MarkText(child.mark, colours),
+                    tool::OneLine(child.text), "\n");
     AppendChildren(child, absl::StrCat(indent, last ? "   " : "│  "), colours, text);
   }
 }
@@ -38,7 +38,8 @@ void AppendChildren(const Node& node, const std::string& indent, const tool::Col
 }  // namespace
 
 std::string TreeText(const Node& root, const tool::Colours& colours) {
-  std::string text = absl::StrCat(MarkText(root.mark, colours), colours.Bold(root.text), "\n");
+  std::string text =
+      absl::StrCat(MarkText(root.mark, colours), colours.Bold(tool::OneLine(root.text)), "\n");
   AppendChildren(root, "", colours, text);
   return text;
 }

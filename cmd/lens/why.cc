@@ -45,13 +45,14 @@ std::string Sentence(std::string text) {
 
 void Print(const ::lens::why::Chain& chain, const ::lens::why::Diagnosis& diagnosis,
            tool::Console& console) {
-  console.out << console.out_colours.Bold(Sentence(diagnosis.headline)) << "\n";
+  console.out << console.out_colours.Bold(Sentence(tool::OneLine(diagnosis.headline))) << "\n";
   if (!diagnosis.advice.empty()) {
-    console.out << "What to do: " << Sentence(diagnosis.advice) << "\n";
+    console.out << "What to do: " << Sentence(tool::OneLine(diagnosis.advice)) << "\n";
   }
   console.out << "\n" << TreeText(::lens::why::WayOf(chain, diagnosis), console.out_colours);
   for (const std::string& unread : chain.unread) {
-    console.err << console.err_colours.Yellow("warning:") << " not read: " << unread << "\n";
+    console.err << console.err_colours.Yellow("warning:") << " not read: " << tool::OneLine(unread)
+                << "\n";
   }
 }
 

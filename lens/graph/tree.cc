@@ -33,7 +33,8 @@ class Tree {
   }
 
   void WriteRoot(size_t node) {
-    absl::StrAppend(&text_, colours_.Bold(graph_.nodes[node].name), Remark(node), "\n");
+    absl::StrAppend(&text_, colours_.Bold(tool::OneLine(graph_.nodes[node].name)), Remark(node),
+                    "\n");
     shown_.insert(node);
     path_ = {node};
     WriteChildren(node, "");
@@ -62,7 +63,8 @@ class Tree {
 
   void WriteChild(const Edge& edge, const std::string& indent, bool last) {
     const std::string verb = edge.type == EdgeType::kNeeds ? "needs " : "";
-    absl::StrAppend(&text_, indent, last ? "└─ " : "├─ ", verb, graph_.nodes[edge.to].name);
+    absl::StrAppend(&text_, indent, last ? "└─ " : "├─ ", verb,
+                    tool::OneLine(graph_.nodes[edge.to].name));
     if (std::find(path_.begin(), path_.end(), edge.to) != path_.end()) {
       absl::StrAppend(&text_, "  ", colours_.Yellow("cycle"), "\n");
       return;

@@ -76,10 +76,10 @@ std::string ClusterText(const ClusterChange& change, const ReportOptions& option
   }
   line += "\n";
   if (options.full && !change.manifest.empty() && change.action == Action::kCreate) {
-    return line + Indented(yaml::Write(change.manifest.root()), "      ");
+    return line + Indented(tool::Printable(yaml::Write(change.manifest.root())), "      ");
   }
   if (change.diff.empty()) return line;
-  return line + Indented(options.colours.Diff(change.diff), "      ");
+  return line + Indented(options.colours.Diff(tool::Printable(change.diff)), "      ");
 }
 
 std::string DependencyLine(const TemplateOutcome& outcome) {
@@ -87,7 +87,7 @@ std::string DependencyLine(const TemplateOutcome& outcome) {
   return absl::StrCat("  needs ",
                       absl::StrJoin(outcome.dependencies, ", ",
                                     [](std::string* out, const api::DependentReference& one) {
-                                      absl::StrAppend(out, one.Describe());
+                                      absl::StrAppend(out, tool::OneLine(one.Describe()));
                                     }),
                       "\n");
 }
@@ -98,12 +98,12 @@ bool Differs(const TemplateChange& change) {
 }
 
 std::string TemplateText(const TemplateChange& change, const ReportOptions& options) {
-  std::string text = absl::StrCat(options.colours.Bold(change.id.ToString()),
+  std::string text = absl::StrCat(options.colours.Bold(tool::OneLine(change.id.ToString())),
                                   options.colours.Dim(InBrackets(change.place)), "\n",
                                   PolicyLine(change), DependencyLine(change.outcome));
   if (!change.outcome.not_scheduled.empty()) {
     absl::StrAppend(&text, "  ", options.colours.Red("! in no cluster: "),
-                    change.outcome.not_scheduled, "\n");
+                    tool::OneLine(change.outcome.not_scheduled), "\n");
   }
   for (const ClusterChange& cluster : change.clusters) {
     text += ClusterText(cluster, options);
@@ -182,7 +182,8 @@ std::string WarningsOf(const Plan& plan, const tool::Colours& colours) {
   std::string text;
   for (const Finding& found : plan.findings) {
     absl::StrAppend(&text, colours.Yellow("warning: "), found.place.ToString(),
-                    found.place.empty() ? "" : ": ", found.object, ": ", found.message, "\n");
+                    found.place.empty() ? "" : ": ", tool::OneLine(found.object), ": ",
+                    tool::OneLine(found.message), "\n");
   }
   return text;
 }

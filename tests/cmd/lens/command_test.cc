@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "cmd/lens/tree.h"
 #include "tests/cmd/lens/tool.h"
 
 using Catch::Contains;
@@ -34,6 +35,14 @@ TEST_CASE("Lens: a wrong command line ends with 1, because 2 says that something
     CHECK(ran.out.empty());
     CHECK_FALSE(ran.err.empty());
   }
+}
+
+TEST_CASE("Lens: a message in the tree is one line and cannot steer the terminal") {
+  using ::lens::why::Mark;
+  const ::lens::why::Node root{
+      Mark::kNote, "a\x1b[2J", {{Mark::kStuck, "it says: no\n└─ [ok] faked"}}};
+  CHECK(cmd::lens::TreeText(root, tool::Colours(false)) ==
+        "[note] a\\x1b[2J\n└─ [stuck] it says: no\\n└─ [ok] faked\n");
 }
 
 TEST_CASE("Lens: as a kubectl plugin it uses the name that the user typed") {
