@@ -180,7 +180,8 @@ absl::StatusOr<tool::ExitCode> Run(const RunOptions& options, tool::Console& con
                 << measured.hook_call->IgnoredText() << "\n";
   }
   for (const std::string& warning : layers->TakeWarnings()) {
-    console.err << console.err_colours.Yellow("warning:") << " " << tool::Printable(warning) << "\n";
+    console.err << console.err_colours.Yellow("warning:") << " " << tool::Printable(warning)
+                << "\n";
   }
   if (!measured.result.ok()) {
     PrintError(*layers, measured.result.status(), console);

@@ -7,6 +7,8 @@
 
 #include "api/resources.h"
 #include "base/status.h"
+#include "cmd/lens/flags.h"
+#include "detector/template_filter.h"
 #include "tool/documents.h"
 #include "tool/flags.h"
 
@@ -24,6 +26,15 @@ bool HasClusters(const std::vector<plan::InputObject>& objects) {
   });
 }
 
+absl::StatusOr<config::Options> DaemonOf(const FileOptions& options) {
+  config::Options daemon = options.daemon;
+  RETURN_IF_ERROR(daemon.gates.Set(options.feature_gates));
+  RETURN_IF_ERROR(detector::TemplateFilter::Create(daemon.skipped_propagating_apis,
+                                                   daemon.skipped_propagating_namespaces)
+                      .status());
+  return daemon;
+}
+
 }  // namespace
 
 void AddFileFlags(CLI::App& app, FileOptions& options) {
@@ -36,10 +47,16 @@ void AddFileFlags(CLI::App& app, FileOptions& options) {
                  "how many clusters to invent, member1 and so on; 3 when the files define none")
       ->check(CLI::Range(0, kMostClusters))
       ->type_name("N");
+  AddSkipFlags(app, options.daemon.skipped_propagating_apis,
+               options.daemon.skipped_propagating_namespaces);
+  app.add_option("--feature-gates", options.feature_gates,
+                 "this flag of karmada-controller-manager, if it is set there")
+      ->type_name("NAME=BOOL,...");
 }
 
 absl::StatusOr<plan::PlanRequest> ReadFiles(const FileOptions& options, tool::Console& console) {
   plan::PlanRequest request;
+  ASSIGN_OR_RETURN(request.daemon, DaemonOf(options));
   tool::DocumentReader reader(console.in);
   ASSIGN_OR_RETURN(std::vector<tool::Document> files,
                    reader.DocumentsOf(options.files, options.recursive));

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "config/options.h"
 #include "lens/plan/plan.h"
 #include "tool/console.h"
 
@@ -19,13 +20,17 @@ struct FileOptions {
   std::vector<std::string> files, base;
   bool recursive = false;
   int clusters = 0;
+  std::string feature_gates;
+  config::Options daemon;
 };
 
-// Adds -f/--filename, -R/--recursive and --clusters.
+// Adds -f/--filename, -R/--recursive, --clusters, and the daemon's flags that decide what becomes
+// of templates.
 void AddFileFlags(CLI::App& app, FileOptions& options);
 
 // Reads the files. Without Clusters in them and without --clusters there are three. kNotFound or
-// kInvalidArgument when files cannot be read, kNotFound when they contain no object.
+// kInvalidArgument when files cannot be read, kNotFound when they contain no object,
+// kInvalidArgument when a flag of the daemon has a value that the daemon would refuse.
 absl::StatusOr<::lens::plan::PlanRequest> ReadFiles(const FileOptions& options,
                                                     tool::Console& console);
 

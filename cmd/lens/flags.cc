@@ -1,16 +1,14 @@
 #include "cmd/lens/flags.h"
 
-#include <string>
-
 #include <CLI/CLI.hpp>
 
 namespace cmd::lens {
 
-void AddSkipFlags(CLI::App& app, ::lens::why::Question& question) {
-  app.add_option("--skipped-propagating-apis", question.skipped_apis,
+void AddSkipFlags(CLI::App& app, std::string& apis, std::vector<std::string>& namespaces) {
+  app.add_option("--skipped-propagating-apis", apis,
                  "this flag of karmada-controller-manager, if it is set there")
       ->type_name("APIS");
-  app.add_option("--skipped-propagating-namespaces", question.skipped_namespaces,
+  app.add_option("--skipped-propagating-namespaces", namespaces,
                  "this flag of karmada-controller-manager, if it is set there")
       ->delimiter(',')
       ->default_str("kube-.*")

@@ -2,7 +2,9 @@
 #ifndef CMD_LENS_FLAGS_H_
 #define CMD_LENS_FLAGS_H_
 
-#include "lens/why/chain.h"
+#include <string>
+#include <vector>
+
 #include "tool/flags.h"
 
 namespace cmd::lens {
@@ -11,7 +13,7 @@ enum class Output { kText, kJson };
 
 // Adds the daemon's flags --skipped-propagating-apis and --skipped-propagating-namespaces, which no
 // object of the control plane records.
-void AddSkipFlags(CLI::App& app, ::lens::why::Question& question);
+void AddSkipFlags(CLI::App& app, std::string& apis, std::vector<std::string>& namespaces);
 
 // Adds -o/--output text|json.
 void AddOutputFlag(CLI::App& app, Output& output);

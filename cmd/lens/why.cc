@@ -95,7 +95,7 @@ void AddWhy(tool::CommandLine& line) {
           },
           "")
       ->type_name("NAME");
-  AddSkipFlags(app, options->question);
+  AddSkipFlags(app, options->question.skipped_apis, options->question.skipped_namespaces);
   AddOutputFlag(app, options->output);
   tool::AddLiveFlags(app, options->live);
   line.OnRun(app, [options](tool::Console& console) { return Why(*options, console); });
