@@ -100,16 +100,36 @@ class Planner {
     plan.templates = Compare(before, after, request_.objects);
     plan.findings = FindingsOf({request_.objects, after, plane_.backend(), request_.daemon,
                                 plane_.Warnings(), plane_.assumed_kinds()});
-    for (const InputObject& read : request_.objects) {
-      if (IsSimulated(read.object)) continue;
-      plan.findings.push_back({read.place(), finding::kNotSimulated, read.object.Describe(),
-                               "a plan takes no account of objects of this kind"});
-    }
+    AddNotSimulated(after, plan.findings);
     std::sort(plan.findings.begin(), plan.findings.end());
     ASSIGN_OR_RETURN(const std::vector<kube::ObjectPtr> clusters,
                      plane_.backend().List(api::Clusters().gvr(), "", kube::LabelSelector()));
     plan.clusters = clusters.size();
     return plan;
+  }
+
+  // Namespaces have a part in a plan, but it does not show that clusters get them.
+  bool IsNewNamespace(const kube::Object& object, const Outcome& after) const {
+    if (object.gvk() != api::Namespaces().gvk || after.contains(ObjectId::Of(object))) return false;
+    const bool is_live = std::any_of(
+        live_.templates.begin(), live_.templates.end(),
+        [&](const kube::ObjectPtr& one) { return ObjectId::Of(*one) == ObjectId::Of(object); });
+    return !is_live && std::none_of(request_.base.begin(), request_.base.end(),
+                                    [&](const InputObject& one) { return one.object == object; });
+  }
+
+  void AddNotSimulated(const Outcome& after, std::vector<Finding>& findings) const {
+    for (const InputObject& read : request_.objects) {
+      const char* message = nullptr;
+      if (!IsSimulated(read.object)) {
+        message = "a plan takes no account of objects of this kind";
+      } else if (IsNewNamespace(read.object, after)) {
+        message = "clusters get namespaces without a policy, which a plan does not show";
+      } else {
+        continue;
+      }
+      findings.push_back({read.place(), finding::kNotSimulated, read.object.Describe(), message});
+    }
   }
 
   const PlanRequest& request_;

@@ -6,7 +6,7 @@ program=$1
 demo=config/samples/demo
 expect 2 "everything is new" "$program" plan -f $demo
 contains out "3 to create, 0 to change, 0 to delete, 0 unchanged"
-is_empty err
+contains err "Namespace demo: clusters get namespaces without a policy"
 expect 0 "nothing differs" "$program" plan -f $demo --base $demo
 is_empty err
 
