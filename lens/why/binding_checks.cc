@@ -12,6 +12,7 @@
 #include "api/names.h"
 #include "api/reasons.h"
 #include "lens/why/checks.h"
+#include "lens/why/expected.h"
 #include "lens/why/matching.h"
 
 namespace lens::why {
@@ -73,7 +74,7 @@ Findings ReplicasCannotBeCounted(const Chain& chain) {
     return CannotBeInterpreted(chain, kOp, failed, "count the replicas of");
   }
   const interpreter::Interpreter& interpreter = chain.rules->WithoutWebhooks();
-  if (!interpreter.HookEnabled(chain.asked.gvk, kOp)) return {};
+  if (!interpreter.HookEnabled(chain.asked.gvk, kOp) || !CouldReadRules(chain)) return {};
   const absl::Status asked = interpreter.GetReplicas(*chain.object).status();
   if (asked.ok()) return {};
   return CannotBeInterpreted(chain, kOp, std::string(asked.message()), "count the replicas of");
@@ -143,6 +144,7 @@ Findings BindingHasNoId(const Chain& chain) {
 
 Findings NoBindingYet(const Chain& chain) {
   if (chain.binding != nullptr || !IsClaimed(chain) || chain.object->IsDeleting()) return {};
+  if (!chain.CouldReadBinding()) return {};
   return {{kStep,
            Grade::kWaiting,
            absl::StrCat(chain.Name(),

@@ -143,6 +143,25 @@ std::vector<api::TargetCluster> Chain::Targets() const {
   return targets;
 }
 
+bool Chain::CouldRead(const kube::Gvk& gvk, const kube::ObjectKey& key) const {
+  const auto overlap = [](const std::string& a, const std::string& b) {
+    return a.empty() || b.empty() || a == b;
+  };
+  return std::none_of(unreadable.begin(), unreadable.end(), [&](const Unread& entry) {
+    return entry.gvk == gvk && overlap(entry.key.ns, key.ns) && overlap(entry.key.name, key.name);
+  });
+}
+
+bool Chain::CouldReadPolicies() const {
+  return CouldRead(api::PropagationPolicies().gvk, {asked.key.ns, ""}) &&
+         CouldRead(api::ClusterPropagationPolicies().gvk);
+}
+
+bool Chain::CouldReadBinding() const {
+  const api::BindingAddress at = api::BindingOf(asked.gvk.kind, asked.key);
+  return CouldRead(at.resource.gvk, at.key);
+}
+
 absl::StatusOr<Chain> MakeChain(Question question, const Objects& objects, absl::Time now) {
   ASSIGN_OR_RETURN(
       detector::TemplateFilter filter,

@@ -48,6 +48,12 @@ struct MemberAnswer {
 
 using Objects = std::vector<kube::ObjectPtr>;
 
+// Objects that could not be read, for example for want of rights.
+struct Unread {
+  kube::Gvk gvk;
+  kube::ObjectKey key;  // Without a name it stands for all of them, without a namespace likewise.
+};
+
 struct Chain {
   Question asked;
   absl::Time now;
@@ -69,6 +75,7 @@ struct Chain {
   std::vector<api::DependentReference> missing;  // Those of `needed` that do not exist.
   std::shared_ptr<const Rules> rules;
   std::vector<std::string> unread;  // What could not be read, and why: full sentences.
+  std::vector<Unread> unreadable;   // The same for checks, which conclude nothing from it.
 
   // "Deployment shop/web", whether it exists or not.
   std::string Name() const { return asked.Describe(); }
@@ -76,6 +83,12 @@ struct Chain {
   // Returns the clusters that get the object, in the order of the binding, or the one cluster that
   // was asked about. A Namespace goes to every cluster.
   std::vector<api::TargetCluster> Targets() const;
+  // Returns whether the chain has the object if it exists; a key without a name, or without a
+  // namespace, asks about all objects of the kind there.
+  bool CouldRead(const kube::Gvk& gvk, const kube::ObjectKey& key = {}) const;
+  // The same for the policies that may govern the template, and for its binding.
+  bool CouldReadPolicies() const;
+  bool CouldReadBinding() const;
   // Returns whether the answer may speak about this cluster.
   bool Concerns(absl::string_view cluster) const {
     return asked.cluster.empty() || asked.cluster == cluster;

@@ -4,6 +4,7 @@
 #include "lens/why/chain_reader.h"
 
 #include <algorithm>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -51,7 +52,9 @@ class Reader {
     const MemberQuestion members{*resource, question_.key, ClustersToAsk(chain)};
     chain.members = AskMembers(
         members, plane_.config, [this](const kube::ObjectKey& key) { return Secret(key); }, stop_);
+    NoteSecrets(chain);
     chain.unread = unread_;
+    chain.unreadable = unreadable_;
     return chain;
   }
 
@@ -69,25 +72,41 @@ class Reader {
   }
 
   // Records what could not be read; that something does not exist, or is not served, is an answer.
-  void Note(const absl::Status& status) {
+  void Note(const absl::Status& status, const kube::Gvk& gvk, const kube::ObjectKey& key) {
     const absl::Status failed = kube::IgnoreGone(status);
-    if (!failed.ok() && !kube::IsNoSuchKind(failed)) unread_.emplace_back(failed.message());
+    if (failed.ok() || kube::IsNoSuchKind(failed)) return;
+    unread_.emplace_back(failed.message());
+    unreadable_.push_back({gvk, key});
   }
 
   void Get(const kube::Resource& resource, const kube::ObjectKey& key) {
-    Note(TryGet(resource, key));
+    Note(TryGet(resource, key), resource.gvk, key);
+  }
+
+  absl::Status TryList(const kube::Resource& resource, absl::string_view ns,
+                       const kube::ListOptions& options = {}) {
+    absl::StatusOr<kube::ListPage> page = plane_.client.ListAll(resource, ns, options, stop_);
+    RETURN_IF_ERROR(page.status());
+    for (kube::Object& object : page->items) objects_.push_back(kube::Share(std::move(object)));
+    return absl::OkStatus();
   }
 
   void List(const kube::Resource& resource, absl::string_view ns,
             const kube::ListOptions& options = {}) {
-    absl::StatusOr<kube::ListPage> page = plane_.client.ListAll(resource, ns, options, stop_);
-    Note(page.status());
-    if (!page.ok()) return;
-    for (kube::Object& object : page->items) objects_.push_back(kube::Share(std::move(object)));
+    Note(TryList(resource, ns, options), resource.gvk, {std::string(ns), ""});
+  }
+
+  // Only policies of the template's namespace can govern it. Those of others are read for hints;
+  // who may not list them does without.
+  void ReadPropagationPolicies() {
+    const kube::Resource& resource = api::PropagationPolicies();
+    const absl::Status all = TryList(resource, "");
+    if (all.ok() || !absl::IsPermissionDenied(all)) return Note(all, resource.gvk, {});
+    if (!question_.key.ns.empty()) List(resource, question_.key.ns);
   }
 
   void ReadConfiguration() {
-    List(api::PropagationPolicies(), "");
+    ReadPropagationPolicies();
     List(api::ClusterPropagationPolicies(), "");
     if (!question_.key.ns.empty()) List(api::OverridePolicies(), question_.key.ns);
     List(api::ClusterOverridePolicies(), "");
@@ -165,8 +184,19 @@ class Reader {
 
   kube::ObjectPtr Secret(const kube::ObjectKey& key) {
     absl::StatusOr<kube::Object> secret = plane_.client.Get(api::Secrets(), key, stop_);
-    Note(secret.status());
+    if (!secret.ok()) unread_secrets_[key] = secret.status();
     return secret.ok() ? kube::Share(*std::move(secret)) : nullptr;
+  }
+
+  // Without its Secret a member may still have answered, through the control plane's proxy.
+  void NoteSecrets(const Chain& chain) {
+    for (const auto& [name, answer] : chain.members) {
+      const auto cluster = chain.clusters.find(name);
+      if (answer.status.ok() || cluster == chain.clusters.end()) continue;
+      const kube::ObjectKey key = api::ClusterView(*cluster->second).SecretRef();
+      const auto failed = unread_secrets_.find(key);
+      if (failed != unread_secrets_.end()) Note(failed->second, api::Secrets().gvk, key);
+    }
   }
 
   const ControlPlane& plane_;
@@ -174,6 +204,8 @@ class Reader {
   const base::StopToken& stop_;
   Objects objects_;
   std::vector<std::string> unread_;
+  std::vector<Unread> unreadable_;
+  std::map<kube::ObjectKey, absl::Status> unread_secrets_;
 };
 
 }  // namespace

@@ -20,8 +20,10 @@ Findings DependenciesAreMissing(const Chain& chain) {
   if (chain.binding == nullptr || chain.missing.empty()) return {};
   std::vector<std::string> names;
   for (const api::DependentReference& reference : chain.missing) {
+    if (!chain.CouldRead(reference.gvk(), {reference.ns, reference.name})) continue;
     names.push_back(reference.Describe());
   }
+  if (names.empty()) return {};
   return {{kStep, Grade::kStuck,
            absl::StrCat(chain.Name(), " needs ", absl::StrJoin(names, ", "), ", which ",
                         names.size() == 1 ? "does" : "do", " not exist in the control plane"),

@@ -10,6 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "api/resources.h"
 
 namespace lens::why {
 namespace {
@@ -45,10 +46,28 @@ void AddStoppedProgram(const Chain& chain, Findings& findings) {
   }
 }
 
+// Returns whether everything was read without which nobody can say that the template has arrived.
+bool CouldFollow(const Chain& chain) {
+  return chain.CouldReadPolicies() && chain.CouldReadBinding() &&
+         chain.CouldRead(api::Clusters().gvk) && chain.CouldRead(api::Works().gvk);
+}
+
 std::string Arrival(const Chain& chain) {
   const std::vector<api::TargetCluster> targets = chain.Targets();
+  if (!CouldFollow(chain)) {
+    return absl::StrCat("nothing that could be read stops ", chain.Name());
+  }
   if (targets.empty()) return absl::StrCat(chain.Name(), " is where it is meant to be: nowhere");
   return absl::StrCat(chain.Name(), " has arrived in ", ClusterList(targets));
+}
+
+// The cause may be in what could not be read.
+std::string WithUnread(const Chain& chain, std::string headline) {
+  if (chain.unread.empty()) return headline;
+  const size_t more = chain.unread.size() - 1;
+  absl::StrAppend(&headline, " (not everything could be read: ", chain.unread[0],
+                  more > 0 ? absl::StrCat(", and ", more, " more") : "", ")");
+  return headline;
 }
 
 }  // namespace
@@ -112,8 +131,10 @@ Diagnosis Diagnose(const Chain& chain) {
   for (const Grade grade : {Grade::kStuck, Grade::kWaiting, Grade::kNote}) {
     if (diagnosis.cause == nullptr) diagnosis.cause = FirstOf(diagnosis.findings, grade);
   }
-  diagnosis.arrived = diagnosis.cause == nullptr || diagnosis.cause->grade == Grade::kNote;
+  const bool stopped = diagnosis.cause != nullptr && diagnosis.cause->grade != Grade::kNote;
+  diagnosis.arrived = !stopped && CouldFollow(chain);
   diagnosis.headline = diagnosis.cause == nullptr ? Arrival(chain) : diagnosis.cause->cause;
+  diagnosis.headline = WithUnread(chain, std::move(diagnosis.headline));
   if (diagnosis.cause != nullptr) diagnosis.advice = diagnosis.cause->advice;
   return diagnosis;
 }

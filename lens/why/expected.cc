@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "api/cluster.h"
+#include "api/resources.h"
 #include "api/work.h"
 #include "base/status.h"
 #include "binding/work_templates.h"
@@ -34,11 +35,24 @@ void AddPaths(const json::Value& patch, const std::string& path, std::vector<std
   }
 }
 
+bool CouldReadOverrides(const Chain& chain) {
+  return chain.CouldRead(api::OverridePolicies().gvk, {chain.asked.key.ns, ""}) &&
+         chain.CouldRead(api::ClusterOverridePolicies().gvk);
+}
+
 }  // namespace
+
+bool CouldReadRules(const Chain& chain) {
+  return chain.CouldRead(api::InterpreterCustomizations().gvk) &&
+         chain.CouldRead(api::InterpreterWebhookConfigurations().gvk);
+}
 
 absl::StatusOr<Expected> ExpectedFor(const Chain& chain, const api::TargetCluster& target) {
   for (const Operation op : {Operation::kReviseReplica, Operation::kPrune}) {
     if (chain.rules->IsAnsweredByWebhook(chain.asked.gvk, op)) return NeedsWebhook(chain, op);
+  }
+  if (!CouldReadRules(chain) || !CouldReadOverrides(chain)) {
+    return absl::UnavailableError("the customizations or override policies could not be read");
   }
   const api::BindingView binding(*chain.binding);
   const std::vector<api::TargetCluster> targets = binding.DispatchTargets();

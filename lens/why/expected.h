@@ -18,9 +18,12 @@ struct Expected {
   overrides::Application application;  // The override rules behind it.
 };
 
-// Returns what the cluster shall get. kUnavailable when a webhook would have to be asked; other
-// errors are those of the interpreter, and those of override rules, which name the policy.
-// REQUIRES: chain.object and chain.binding exist.
+// Returns whether the customizations and webhook configurations could be read.
+bool CouldReadRules(const Chain& chain);
+
+// Returns what the cluster shall get. kUnavailable when a webhook would have to be asked, or when
+// the rules or override policies could not be read; other errors are those of the interpreter, and
+// those of override rules, which name the policy. REQUIRES: chain.object and chain.binding exist.
 absl::StatusOr<Expected> ExpectedFor(const Chain& chain, const api::TargetCluster& target);
 
 // Returns how the member's object differs from the Work's manifest, as a merge patch; an empty

@@ -10,6 +10,7 @@
 #include "api/cluster.h"
 #include "api/keys.h"
 #include "api/reasons.h"
+#include "api/resources.h"
 #include "api/work.h"
 #include "lens/why/checks.h"
 #include "lens/why/expected.h"
@@ -62,7 +63,8 @@ Findings ClusterHasNoCredentials(const Chain& chain) {
       what = "its Cluster has no spec.apiEndpoint";
     } else if (view.SecretRef().name.empty()) {
       what = "its Cluster names no Secret (spec.secretRef)";
-    } else if (place.answer != nullptr && absl::IsFailedPrecondition(place.answer->status)) {
+    } else if (place.answer != nullptr && absl::IsFailedPrecondition(place.answer->status) &&
+               chain.CouldRead(api::Secrets().gvk, view.SecretRef())) {
       what = std::string(place.answer->status.message());
     }
     if (what.empty()) return {};

@@ -9,6 +9,7 @@
 #include "api/binding.h"
 #include "api/policy.h"
 #include "api/reasons.h"
+#include "api/resources.h"
 #include "lens/why/checks.h"
 #include "lens/why/matching.h"
 
@@ -21,6 +22,7 @@ constexpr Step kStep = Step::kPolicy;
 // itself, nor an object that others require or own.
 bool NeedsPolicy(const Chain& chain) {
   if (chain.object == nullptr || chain.object->IsDeleting()) return false;
+  if (!chain.CouldReadBinding()) return false;
   if (chain.IsNamespace() && chain.binding == nullptr) return false;
   return chain.binding == nullptr || api::BindingView(*chain.binding).RequiredBy().empty();
 }
@@ -51,6 +53,7 @@ Findings NobodyTakesItAlong(const Chain& chain) {
 
 Findings NoPolicySelectsIt(const Chain& chain) {
   if (!NeedsPolicy(chain) || !Claim(chain).empty() || !Matches(chain).empty()) return {};
+  if (!chain.CouldReadPolicies()) return {};
   if (chain.binding != nullptr) {
     return {{kStep, Grade::kStuck,
              absl::StrCat("no policy selects ", chain.Name(), " any more; its ",
@@ -71,7 +74,7 @@ Findings NoPolicySelectsIt(const Chain& chain) {
 
 Findings ClaimedByPolicyThatIsGone(const Chain& chain) {
   const std::string claim = Claim(chain);
-  if (claim.empty() || Governing(chain) != nullptr) return {};
+  if (claim.empty() || Governing(chain) != nullptr || !chain.CouldReadPolicies()) return {};
   return {{kStep,
            Grade::kWaiting,
            absl::StrCat(chain.Name(), " is still claimed by ", claim,
@@ -90,7 +93,9 @@ Findings DependentOverridesAreMissing(const Chain& chain) {
   if (policy == nullptr || chain.object == nullptr) return {};
   for (const std::string& name : api::PolicyView(*policy).DependentOverrides()) {
     const kube::ObjectKey key{std::string(policy->ns()), name};
-    if (chain.override_names.count(key) > 0) continue;
+    const kube::Resource& kind =
+        key.ns.empty() ? api::ClusterOverridePolicies() : api::OverridePolicies();
+    if (chain.override_names.count(key) > 0 || !chain.CouldRead(kind.gvk, key)) continue;
     return {{kStep, Grade::kStuck,
              absl::StrCat(policy->Describe(), " waits for the override policy ", key.ToString(),
                           ", which does not exist (spec.dependentOverrides)"),

@@ -267,8 +267,9 @@ class Way {
     for (const api::DependentReference& reference : chain_.needed) {
       const bool missing = std::find(chain_.missing.begin(), chain_.missing.end(), reference) !=
                            chain_.missing.end();
-      node.children.push_back(
-          {Mark::kNone, absl::StrCat(reference.Describe(), missing ? "  (does not exist)" : "")});
+      const bool known = chain_.CouldRead(reference.gvk(), {reference.ns, reference.name});
+      const char* state = !missing ? "" : known ? "  (does not exist)" : "  (could not be read)";
+      node.children.push_back({Mark::kNone, absl::StrCat(reference.Describe(), state)});
     }
     return node;
   }

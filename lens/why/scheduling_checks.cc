@@ -8,6 +8,7 @@
 #include "absl/strings/str_join.h"
 #include "api/binding.h"
 #include "api/keys.h"
+#include "api/resources.h"
 #include "base/spelling.h"
 #include "lens/why/checks.h"
 #include "lens/why/obstacles.h"
@@ -108,6 +109,10 @@ Finding NoClusterFits(const Chain& chain, const kube::Object& binding, const std
   Finding finding{kStep, Grade::kStuck, absl::StrCat("no cluster fits ", chain.Name(), ": ")};
   finding.evidence.push_back(absl::StrCat("karmada-scheduler: ", message));
   const std::vector<Ruled> all = ObstaclesOf(chain, binding);
+  if (!chain.CouldRead(api::Clusters().gvk)) {
+    absl::StrAppend(&finding.cause, message);
+    return finding;
+  }
   for (const Ruled& ruled : all) {
     if (ruled.obstacle.kind == ObstacleKind::kNone) continue;
     finding.evidence.push_back(absl::StrCat(ruled.cluster, " ", ruled.obstacle.text));
@@ -235,10 +240,11 @@ Findings ClusterIsNotChosen(const Chain& chain) {
 }
 
 Findings ChosenClusterIsGone(const Chain& chain) {
-  if (chain.binding == nullptr || chain.object == nullptr || chain.clusters.empty()) return {};
+  if (chain.binding == nullptr || chain.object == nullptr) return {};
   Findings findings;
   for (const api::TargetCluster& target : chain.Targets()) {
     if (chain.clusters.count(target.name) > 0) continue;
+    if (!chain.CouldRead(api::Clusters().gvk, {"", target.name})) continue;
     findings.push_back({kStep, Grade::kStuck,
                         absl::StrCat(chain.binding->Describe(), " names the cluster ", target.name,
                                      ", which does not exist"),

@@ -12,6 +12,7 @@
 #include "api/keys.h"
 #include "api/names.h"
 #include "api/reasons.h"
+#include "api/resources.h"
 #include "api/work.h"
 #include "lens/why/checks.h"
 #include "lens/why/expected.h"
@@ -58,10 +59,10 @@ Findings DispatchingIsSuspended(const Chain& chain) {
 }
 
 Findings ExecutionNamespaceIsMissing(const Chain& chain) {
-  if (chain.namespaces.empty()) return {};
   return ForEachTarget(chain, [&](const api::TargetCluster& target) -> Finding {
     const std::string ns = api::ExecutionNamespace(target.name);
     if (chain.namespaces.count(ns) > 0 || chain.clusters.count(target.name) == 0) return {};
+    if (!chain.CouldRead(api::Namespaces().gvk, {"", ns})) return {};
     return {
         kStep,
         Grade::kWaiting,
@@ -103,6 +104,8 @@ Findings WorkCouldNotBeWritten(const Chain& chain) {
 Findings NoWorkYet(const Chain& chain) {
   return ForEachTarget(chain, [&](const api::TargetCluster& target) -> Finding {
     if (WorkIn(chain, target.name) != nullptr || chain.clusters.count(target.name) == 0) return {};
+    const kube::ObjectKey works{api::ExecutionNamespace(target.name), ""};
+    if (!chain.CouldRead(api::Works().gvk, works)) return {};
     return {kStep,
             Grade::kWaiting,
             absl::StrCat("karmada-controller-manager has not made the Work of ", chain.Name(),

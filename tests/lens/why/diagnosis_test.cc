@@ -30,6 +30,10 @@ TEST_CASE("Lens: each broken situation has its true cause in the first line") {
     CHECK(diagnosis.headline == situation.Text("headline"));
     const std::string check = diagnosis.cause == nullptr ? "" : diagnosis.cause->check;
     CHECK(check == situation.Text("check"));
+    if (situation.document.Has("arrived")) {
+      CHECK(diagnosis.arrived == situation.document["arrived"].AsBool());
+      continue;
+    }
     if (diagnosis.cause == nullptr) continue;
     CHECK(lens::why::GradeName(diagnosis.cause->grade) ==
           situation.document["grade"].ToString("stuck"));

@@ -115,6 +115,15 @@ void AddMembers(const json::Value& said, lens::why::Chain& chain) {
   }
 }
 
+void AddUnread(const json::Value& unread, lens::why::Chain& chain) {
+  for (const json::Value& item : unread.items()) {
+    const kube::Gvk gvk =
+        kube::ParseGvk(item["apiVersion"].AsString(), item["kind"].AsString()).value();
+    chain.unread.push_back(absl::StrCat(gvk.kind, " is forbidden"));
+    chain.unreadable.push_back({gvk, {item["namespace"].ToString(), item["name"].ToString()}});
+  }
+}
+
 }  // namespace
 
 std::vector<Situation> ReadSituations() {
@@ -143,6 +152,7 @@ lens::why::Chain ChainOf(const Situation& situation) {
   INFO(chain.status());
   REQUIRE(chain.ok());
   AddMembers(document["members"], *chain);
+  AddUnread(document["unread"], *chain);
   return *std::move(chain);
 }
 

@@ -19,9 +19,11 @@ namespace tests {
 //   patch      merge patches of objects, by "Kind namespace/name"; null removes the object
 //   objects    further objects
 //   members    by cluster: {error: message} or {object: merge patch of the manifest, null for none}
+//   unread     what could not be read: apiVersion, kind; namespace and name unless all of them
 //   headline   the first line of the answer
 //   check      the check that finds it; "" when nothing is found
 //   grade      its grade; stuck by default
+//   arrived    whether it has arrived, where the grade does not say so
 struct Situation {
   std::string file;
   json::Value document;
