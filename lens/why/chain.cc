@@ -127,6 +127,23 @@ absl::Time TimeOf(const kube::Object& event) {
   return latest;
 }
 
+// An earlier object of the same name has another uid; some clients leave the uid out.
+bool IsAbout(const json::Value& involved, const kube::Object& object) {
+  const absl::string_view uid = involved["uid"].AsString();
+  return involved["kind"].AsString() == object.kind() &&
+         involved["name"].AsString() == object.name() &&
+         involved["namespace"].AsString() == object.ns() &&
+         (uid.empty() || object.uid().empty() || uid == object.uid());
+}
+
+// Returns when the daemon that works now took over. What still fails then is reported anew.
+absl::Time DaemonStart(const Chain& chain) {
+  const auto lease = chain.leases.find("karmada-controller-manager");
+  if (lease == chain.leases.end()) return absl::InfinitePast();
+  const auto acquired = kube::ParseTime(lease->second->spec()["acquireTime"].AsString());
+  return acquired.ok() ? *acquired : absl::InfinitePast();
+}
+
 }  // namespace
 
 std::string Question::Describe() const { return absl::StrCat(gvk.kind, " ", key.ToString()); }
@@ -174,13 +191,11 @@ absl::StatusOr<Chain> MakeChain(Question question, const Objects& objects, absl:
   return chain;
 }
 
-kube::ObjectPtr LastEvent(const Chain& chain, absl::string_view kind, const kube::ObjectKey& key,
+kube::ObjectPtr LastEvent(const Chain& chain, const kube::Object& object,
                           std::initializer_list<absl::string_view> reasons) {
   kube::ObjectPtr last;
   for (const kube::ObjectPtr& event : chain.events) {
-    const json::Value& about = event->root()["involvedObject"];
-    if (about["kind"].AsString() != kind || about["name"].AsString() != key.name) continue;
-    if (about["namespace"].AsString() != key.ns) continue;
+    if (!IsAbout(event->root()["involvedObject"], object)) continue;
     const absl::string_view reason = event->root()["reason"].AsString();
     const bool wanted = std::find(reasons.begin(), reasons.end(), reason) != reasons.end();
     if (!wanted && reasons.size() > 0) continue;
@@ -191,8 +206,10 @@ kube::ObjectPtr LastEvent(const Chain& chain, absl::string_view kind, const kube
 
 std::string StandingFailure(const Chain& chain, const kube::Object& about, absl::string_view failed,
                             absl::string_view succeeded) {
-  const kube::ObjectPtr last = LastEvent(chain, about.kind(), about.key(), {failed, succeeded});
+  const kube::ObjectPtr last = LastEvent(chain, about, {failed, succeeded});
   if (last == nullptr || last->root()["reason"].AsString() != failed) return "";
+  const absl::Time time = TimeOf(*last);
+  if (time != absl::InfinitePast() && time < DaemonStart(chain)) return "";
   return last->root()["message"].ToString();
 }
 

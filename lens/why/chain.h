@@ -100,12 +100,13 @@ struct Chain {
 // used.
 absl::StatusOr<Chain> MakeChain(Question question, const Objects& objects, absl::Time now);
 
-// The last event about the object with one of the reasons; nullptr when there is none. `kind` and
-// `key` are those of the object; empty reasons stand for any.
-kube::ObjectPtr LastEvent(const Chain& chain, absl::string_view kind, const kube::ObjectKey& key,
+// The last event about the object with one of the reasons; nullptr when there is none. Events about
+// an earlier object of the same name do not count; empty reasons stand for any.
+kube::ObjectPtr LastEvent(const Chain& chain, const kube::Object& object,
                           std::initializer_list<absl::string_view> reasons);
 // Returns the message of the last event with the reason `failed`, unless one with `succeeded` came
-// later: "" then, and when there is none.
+// later, or the daemon has started since, which reports what still fails but not what succeeds: ""
+// then, and when there is none.
 std::string StandingFailure(const Chain& chain, const kube::Object& about, absl::string_view failed,
                             absl::string_view succeeded);
 

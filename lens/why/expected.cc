@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "api/cluster.h"
+#include "api/keys.h"
 #include "api/resources.h"
 #include "api/work.h"
 #include "base/status.h"
@@ -33,6 +35,23 @@ void AddPaths(const json::Value& patch, const std::string& path, std::vector<std
     AddPaths(m.value, path.empty() ? std::string(m.name()) : absl::StrCat(path, ".", m.name()),
              paths);
   }
+}
+
+// Returns the manifest without what the writer of Works leaves out or adds; of labels and
+// annotations, those that `metadata` names, too.
+kube::Object Comparable(kube::Object manifest, const json::Value& metadata) {
+  interpreter::Prune(manifest);
+  manifest.Erase({"status"});
+  for (const absl::string_view field : {"labels", "annotations"}) {
+    json::Value kept = json::Value::Object();
+    for (const json::Member& m : manifest.metadata()[field].members()) {
+      const absl::string_view domain = m.name().substr(0, m.name().find('/'));
+      const bool of_karmada = absl::EndsWith(absl::StrCat(".", domain), api::kGroupSuffix);
+      if (!of_karmada && metadata[field].Has(m.name())) kept.Set(m.name(), m.value);
+    }
+    manifest.Set({"metadata", field}, std::move(kept));
+  }
+  return manifest;
 }
 
 bool CouldReadOverrides(const Chain& chain) {
@@ -72,6 +91,17 @@ absl::StatusOr<Expected> ExpectedFor(const Chain& chain, const api::TargetCluste
   }
   kube::Object result = application.object;
   return Expected{std::move(result), std::move(application)};
+}
+
+absl::StatusOr<json::Value> MissingInWork(const Chain& chain, const api::TargetCluster& target,
+                                          const kube::Object& work) {
+  ASSIGN_OR_RETURN(const Expected expected, ExpectedFor(chain, target));
+  const api::WorkView view(work);
+  const auto index = view.IndexOf(expected.manifest);
+  if (!index.has_value()) return expected.manifest.root();
+  const json::Value& names = expected.manifest.metadata();
+  return kube::DiffMergePatch(Comparable(kube::Object(view.Manifests()[*index]), names).root(),
+                              Comparable(expected.manifest, names).root());
 }
 
 absl::StatusOr<json::Value> DifferenceIn(const Chain& chain, const std::string& cluster) {

@@ -26,6 +26,12 @@ bool CouldReadRules(const Chain& chain);
 // those of override rules, which name the policy. REQUIRES: chain.object and chain.binding exist.
 absl::StatusOr<Expected> ExpectedFor(const Chain& chain, const api::TargetCluster& target);
 
+// Returns how the Work's manifest would have to be changed to be what the cluster shall get, as a
+// merge patch; an empty object when it is right. What Karmada adds is not compared, nor are labels
+// and annotations that only the Work has. Errors are those of ExpectedFor.
+absl::StatusOr<json::Value> MissingInWork(const Chain& chain, const api::TargetCluster& target,
+                                          const kube::Object& work);
+
 // Returns how the member's object differs from the Work's manifest, as a merge patch; an empty
 // object when it does not. kUnavailable when a webhook would have to be asked.
 absl::StatusOr<json::Value> DifferenceIn(const Chain& chain, const std::string& cluster);

@@ -1,5 +1,6 @@
 // Checks of the Works: whether each chosen cluster has one, and why not.
 #include <cstdint>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -40,6 +41,42 @@ Findings ForEachTarget(const Chain& chain, CheckOne check) {
 kube::ObjectPtr WorkIn(const Chain& chain, const std::string& cluster) {
   const auto found = chain.works.find(cluster);
   return found == chain.works.end() ? nullptr : found->second;
+}
+
+// Returns the generation of the template that the Work was made from, which its manifest records;
+// nothing when it does not say so.
+std::optional<int64_t> MadeFrom(const kube::Object& work) {
+  for (const json::Value& manifest : api::WorkView(work).Manifests()) {
+    const kube::Object object(manifest);
+    int64_t made_from = 0;
+    if (absl::SimpleAtoi(object.Annotation(api::kTemplateGenerationAnnotation), &made_from)) {
+      return made_from;
+    }
+  }
+  return std::nullopt;
+}
+
+// Returns whether the Work is what the cluster shall get. Where that cannot be computed, the
+// generation decides.
+bool IsCurrent(const Chain& chain, const api::TargetCluster& target, const kube::Object& work) {
+  if (chain.binding != nullptr) {
+    const absl::StatusOr<json::Value> missing = MissingInWork(chain, target, work);
+    if (missing.ok()) return missing->empty();
+  }
+  return MadeFrom(work).value_or(chain.object->generation()) >= chain.object->generation();
+}
+
+// Returns whether every chosen cluster has the Work that it shall have, and no other has one.
+bool AllWorksAreCurrent(const Chain& chain) {
+  const std::set<std::string> expected = api::BindingView(*chain.binding).ExpectedClusters();
+  for (const auto& [cluster, work] : chain.works) {
+    if (expected.count(cluster) == 0) return false;
+  }
+  for (const api::TargetCluster& target : chain.Targets()) {
+    const kube::ObjectPtr work = WorkIn(chain, target.name);
+    if (work == nullptr || work->IsDeleting() || !IsCurrent(chain, target, *work)) return false;
+  }
+  return true;
 }
 
 Findings DispatchingIsSuspended(const Chain& chain) {
@@ -88,7 +125,7 @@ Findings ManifestCannotBeMade(const Chain& chain) {
 
 // Failures that only the daemon sees: of webhooks, of the API server.
 Findings WorkCouldNotBeWritten(const Chain& chain) {
-  if (chain.binding == nullptr || chain.object == nullptr) return {};
+  if (chain.binding == nullptr || chain.object == nullptr || AllWorksAreCurrent(chain)) return {};
   std::string failed = StandingFailure(chain, *chain.binding, api::reason::kSyncWorkFailed,
                                        api::reason::kSyncWorkSucceed);
   if (failed.empty()) {
@@ -117,23 +154,19 @@ Findings NoWorkYet(const Chain& chain) {
   });
 }
 
-// The manifest records the generation of the template that it was made from.
+// A new generation may be of no consequence: of kinds without a subresource for it, the status
+// counts, too.
 Findings WorkIsBehind(const Chain& chain) {
   return ForEachTarget(chain, [&](const api::TargetCluster& target) -> Finding {
     const kube::ObjectPtr work = WorkIn(chain, target.name);
     if (work == nullptr || work->IsDeleting()) return {};
-    int64_t made_from = 0;
-    for (const json::Value& manifest : api::WorkView(*work).Manifests()) {
-      const kube::Object object(manifest);
-      if (!absl::SimpleAtoi(object.Annotation(api::kTemplateGenerationAnnotation), &made_from)) {
-        return {};
-      }
-    }
-    if (made_from >= chain.object->generation()) return {};
+    const std::optional<int64_t> made_from = MadeFrom(*work);
+    if (!made_from.has_value() || *made_from >= chain.object->generation()) return {};
+    if (IsCurrent(chain, target, *work)) return {};
     return {kStep,
             Grade::kWaiting,
             absl::StrCat("the Work for ", target.name, " was made from an earlier state of ",
-                         chain.Name(), " (generation ", made_from, " of ",
+                         chain.Name(), " (generation ", *made_from, " of ",
                          chain.object->generation(), ")"),
             "wait a moment",
             "",
