@@ -194,6 +194,15 @@ absl::StatusOr<Chain> MakeChain(Question question, const Objects& objects, absl:
 kube::ObjectPtr LastEvent(const Chain& chain, const kube::Object& object,
                           std::initializer_list<absl::string_view> reasons) {
   kube::ObjectPtr last;
+std::string HealthIn(const Chain& chain, const kube::Object& work) {
+  const api::WorkView view(work);
+  const auto index = view.IndexOf(kube::Object::Make(chain.asked.gvk, chain.asked.key));
+  for (const api::ManifestStatus& status : view.ManifestStatuses()) {
+    if (index.has_value() && status.identifier.ordinal == *index) return status.health;
+  }
+  return "";
+}
+
   for (const kube::ObjectPtr& event : chain.events) {
     if (!IsAbout(event->root()["involvedObject"], object)) continue;
     const absl::string_view reason = event->root()["reason"].AsString();

@@ -100,6 +100,9 @@ struct Chain {
 // used.
 absl::StatusOr<Chain> MakeChain(Question question, const Objects& objects, absl::Time now);
 
+// Returns the health of the asked object that the Work reports; "" when it reports none.
+std::string HealthIn(const Chain& chain, const kube::Object& work);
+
 // The last event about the object with one of the reasons; nullptr when there is none. Events about
 // an earlier object of the same name do not count; empty reasons stand for any.
 kube::ObjectPtr LastEvent(const Chain& chain, const kube::Object& object,

@@ -1,7 +1,5 @@
 // Checks of what the template needs, and of those that need it.
 #include <algorithm>
-#include <cstdint>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -54,16 +52,11 @@ bool IsOptional(const Chain& chain, const api::DependentReference& reference) {
 
 // Returns whether the template has not come up in one of its clusters.
 bool SomeTargetFails(const Chain& chain) {
-  const kube::Object wanted = kube::Object::Make(chain.asked.gvk, chain.asked.key);
   for (const api::TargetCluster& target : chain.Targets()) {
     const auto work = chain.works.find(target.name);
     if (work == chain.works.end()) return true;
-    const api::WorkView view(*work->second);
-    if (!view.IsApplied()) return true;
-    const std::optional<int64_t> index = view.IndexOf(wanted);
-    for (const api::ManifestStatus& status : view.ManifestStatuses()) {
-      if (status.identifier.ordinal == index && status.health == api::kUnhealthy) return true;
-    }
+    const bool applied = api::WorkView(*work->second).IsApplied();
+    if (!applied || HealthIn(chain, *work->second) == api::kUnhealthy) return true;
   }
   return false;
 }

@@ -1,5 +1,6 @@
 // Checks of the members: whether a cluster can be reached, what it says to the manifest, and what
 // it holds.
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -186,11 +187,20 @@ Findings MemberHasNoObject(const Chain& chain) {
   });
 }
 
+// Returns whether the Work says that an object which is not Karmada's is taken over.
+bool Overwrites(const Chain& chain, const kube::Object& work) {
+  const api::WorkView view(work);
+  const auto index = view.IndexOf(kube::Object::Make(chain.asked.gvk, chain.asked.key));
+  if (!index.has_value()) return false;
+  return kube::Object(view.Manifests()[*index]).Annotation(api::kConflictResolutionAnnotation) ==
+         api::kConflictOverwrite;
+}
+
 Findings MemberObjectIsForeign(const Chain& chain) {
   return ForEachPlace(chain, [&](const Place& place) -> Finding {
     if (place.answer == nullptr || place.answer->object == nullptr) return {};
     if (place.answer->object->Label(api::kManagedLabel) == api::kManagedValue) return {};
-    if (!api::WorkView(place.work).IsApplied()) return {};
+    if (!api::WorkView(place.work).IsApplied() || Overwrites(chain, place.work)) return {};
     return {kStep, Grade::kStuck,
             absl::StrCat("somebody removed the label ", api::kManagedLabel, " from ", chain.Name(),
                          " in ", place.cluster, ", so Karmada leaves it alone"),
@@ -198,17 +208,50 @@ Findings MemberObjectIsForeign(const Chain& chain) {
   });
 }
 
+// Returns whether the manager of these fields (metadata.managedFields) has set one that the merge
+// patch changes.
+bool Owns(const json::Value& fields, const json::Value& patch) {
+  for (const json::Member& m : patch.members()) {
+    const json::Value& owned = fields[absl::StrCat("f:", m.name())];
+    if (owned.is_null()) continue;
+    if (!m.value.is_object() || owned.empty() || Owns(owned, m.value)) return true;
+  }
+  return false;
+}
+
+// Returns whether the difference shows that somebody changed the object after Karmada, so that the
+// daemon acts. It looks at the generation and at labels; a value that the member's API server
+// writes in another form stays as it is.
+bool WillBePutBack(const kube::Object& observed, const json::Value& difference) {
+  if (difference["metadata"].Has("labels")) return true;
+  absl::Time ours = absl::InfinitePast();
+  absl::Time others = absl::InfinitePast();
+  for (const json::Value& entry : observed.metadata()["managedFields"].items()) {
+    const auto time = kube::ParseTime(entry["time"].AsString());
+    if (!time.ok()) continue;
+    if (absl::StartsWith(entry["manager"].AsString(), "karmada-")) {
+      ours = std::max(ours, *time);
+    } else if (Owns(entry["fieldsV1"], difference)) {
+      others = std::max(others, *time);
+    }
+  }
+  return others != absl::InfinitePast() && others >= ours;
+}
+
 Findings MemberObjectDiffers(const Chain& chain) {
   return ForEachPlace(chain, [&](const Place& place) -> Finding {
     if (!api::WorkView(place.work).IsApplied()) return {};
     const absl::StatusOr<json::Value> difference = DifferenceIn(chain, place.cluster);
     if (!difference.ok() || difference->empty()) return {};
+    const bool acts = WillBePutBack(*place.answer->object, *difference);
     return {kStep,
-            Grade::kWaiting,
+            acts ? Grade::kWaiting : Grade::kNote,
             absl::StrCat(chain.Name(), " in ", place.cluster, " differs from its Work in ",
                          PathsOf(*difference, kPathsShown)),
-            "karmada-controller-manager puts it back at once; if it does not last, somebody else "
-            "in the member changes it (see retention in the interpreter)",
+            acts ? "karmada-controller-manager puts it back at once; if it does not last, somebody "
+                   "else in the member changes it (see retention in the interpreter)"
+                 : "nothing shows that somebody changed it after Karmada; the member may write the "
+                   "value in another form, and it is compared again when the object changes there",
             "",
             // The values may be a Secret's.
             {PathsOf(*difference, kPathsInEvidence)},
@@ -230,11 +273,7 @@ std::vector<std::string> Complaints(const kube::Object& object) {
 
 Findings MemberObjectIsUnhealthy(const Chain& chain) {
   return ForEachPlace(chain, [&](const Place& place) -> Finding {
-    bool unhealthy = false;
-    for (const api::ManifestStatus& status : api::WorkView(place.work).ManifestStatuses()) {
-      unhealthy = unhealthy || status.health == api::kUnhealthy;
-    }
-    if (!unhealthy) return {};
+    if (HealthIn(chain, place.work) != api::kUnhealthy) return {};
     Finding finding{
         kStep, Grade::kStuck,
         absl::StrCat(chain.Name(), " is in ", place.cluster, ", but it is not healthy there"),

@@ -256,10 +256,8 @@ class Way {
   void AddHealth(const std::string& cluster, Node& node) const {
     const auto work = chain_.works.find(cluster);
     if (work == chain_.works.end()) return;
-    for (const api::ManifestStatus& status : api::WorkView(*work->second).ManifestStatuses()) {
-      if (status.health.empty()) continue;
-      node.children.push_back({Mark::kNone, absl::StrCat("health: ", status.health)});
-    }
+    const std::string health = HealthIn(chain_, *work->second);
+    if (!health.empty()) node.children.push_back({Mark::kNone, absl::StrCat("health: ", health)});
   }
 
   Node Dependencies() const {
