@@ -35,8 +35,8 @@ struct Finding {
   std::string advice;        // The same; "" when there is nothing to do.
   std::string cluster = {};  // "" when it concerns all of them.
   std::vector<std::string> evidence = {};
-  Program waits_for = Program::kNone;
-  std::string check = {};  // The name of the check, set by Diagnose.
+  Program waits_for = Program::kNone;  // Of a finding that is stuck: it may be out of date without.
+  std::string check = {};              // The name of the check, set by Diagnose.
 };
 using Findings = std::vector<Finding>;
 

@@ -1,7 +1,7 @@
 // The checks run in the order of the template's way. The cause is the first finding that stops the
-// template. If there is none, the first thing that is waited for is looked at: when the program
-// that has to do it does not run, that is the cause, else the wait itself. What stops nothing comes
-// last.
+// template, unless a program does not run that a finding before it waits for: then that is the
+// cause. If nothing stops the template, the cause is the first thing that is waited for. What stops
+// nothing comes last.
 #include "lens/why/diagnosis.h"
 
 #include <algorithm>
@@ -35,14 +35,17 @@ Findings RunChecks(const Chain& chain) {
   return all;
 }
 
-// Adds that a program does not run if that explains why nothing goes on.
+// Adds that a program does not run if that explains why nothing goes on: a finding waits for it
+// before anything else stops the template. What stops it later may be of an earlier time.
 void AddStoppedProgram(const Chain& chain, Findings& findings) {
-  if (FirstOf(findings, Grade::kStuck) != nullptr) return;
-  const Finding* waiting = FirstOf(findings, Grade::kWaiting);
-  if (waiting == nullptr) return;
-  for (Finding& stopped : CheckProgram(chain, *waiting)) {
-    findings.insert(findings.begin() + (waiting - findings.data()), std::move(stopped));
-    return;
+  for (auto finding = findings.begin(); finding != findings.end(); ++finding) {
+    if (finding->grade == Grade::kNote) continue;
+    Findings stopped = CheckProgram(chain, *finding);
+    if (!stopped.empty()) {
+      findings.insert(finding, std::move(stopped[0]));
+      return;
+    }
+    if (finding->grade == Grade::kStuck) return;
   }
 }
 

@@ -40,17 +40,27 @@ Findings SchedulingIsSuspended(const Chain& chain) {
            "set spec.suspension.scheduling to false, or wait for the controller that set it"}};
 }
 
+// The scheduler's last word, if it is a refusal.
+const json::Value* Refusal(const kube::Object& binding) {
+  const json::Value* scheduled =
+      kube::FindCondition(api::BindingView(binding).Conditions(), api::kBindingScheduled);
+  const bool refused = scheduled != nullptr && (*scheduled)["status"].AsString() == "False";
+  return refused ? scheduled : nullptr;
+}
+
+// A scheduler of another name that has looked before may be about to look again.
 Findings SchedulerIsUnknown(const Chain& chain) {
   const kube::Object* binding = ToSchedule(chain);
   if (binding == nullptr) return {};
   const api::BindingView view(*binding);
   const absl::string_view name = view.SchedulerName();
-  if (name.empty() || name == kDefaultScheduler || view.SchedulerObservedGeneration() > 0) {
-    return {};
-  }
-  return {{kStep, Grade::kStuck,
+  if (name.empty() || name == kDefaultScheduler || Refusal(*binding) != nullptr) return {};
+  if (view.SchedulerObservedGeneration() == binding->generation()) return {};
+  const bool was_placed = view.SchedulerObservedGeneration() > 0;
+  return {{kStep, was_placed ? Grade::kWaiting : Grade::kStuck,
            absl::StrCat(chain.Name(), " waits for a scheduler named ", name,
-                        ", and none of that name has looked at it"),
+                        ", and none of that name has looked at ",
+                        was_placed ? "its last change" : "it"),
            absl::StrCat("run that scheduler, or take schedulerName out of the policy; "
                         "karmada-scheduler's own name is ",
                         kDefaultScheduler)}};
@@ -135,36 +145,39 @@ Finding NoClusterFits(const Chain& chain, const kube::Object& binding, const std
   return finding;
 }
 
-// The scheduler's last word, if it is about the binding as it is now.
-const json::Value* Refusal(const kube::Object& binding) {
-  const json::Value* scheduled =
-      kube::FindCondition(api::BindingView(binding).Conditions(), api::kBindingScheduled);
-  const bool refused = scheduled != nullptr && (*scheduled)["status"].AsString() == "False";
-  return refused ? scheduled : nullptr;
+Finding ExplainRefusal(const Chain& chain, const kube::Object& binding,
+                       const json::Value& refusal) {
+  const std::string reason = refusal["reason"].ToString();
+  const std::string message = refusal["message"].ToString();
+  if (reason == "NoClusterFit") return NoClusterFits(chain, binding, message);
+  if (reason == "QuotaExceeded") {
+    return {kStep, Grade::kStuck,
+            absl::StrCat("a FederatedResourceQuota of the namespace ", chain.asked.key.ns,
+                         " leaves no room for ", chain.Name(), ": ", message),
+            "raise the quota, or ask for less"};
+  }
+  if (reason == "Unschedulable") {
+    return {kStep, Grade::kStuck,
+            absl::StrCat("the clusters have no room for ", api::BindingView(binding).Replicas(),
+                         " replicas of ", chain.Name(), ": ", message),
+            "ask for fewer or smaller replicas, or allow more clusters"};
+  }
+  return {kStep, Grade::kStuck,
+          absl::StrCat("karmada-scheduler cannot place ", chain.Name(), ": ", message),
+          "change what the message says; it is tried again by itself"};
 }
 
+// The scheduler does not record which generation it refuses, so that the refusal may be of one
+// before the last change as long as the scheduler does not run.
 Findings SchedulerRefuses(const Chain& chain) {
   const kube::Object* binding = ToSchedule(chain);
   const json::Value* refusal = binding == nullptr ? nullptr : Refusal(*binding);
   if (refusal == nullptr) return {};
-  const std::string reason = (*refusal)["reason"].ToString();
-  const std::string message = (*refusal)["message"].ToString();
-  if (reason == "NoClusterFit") return {NoClusterFits(chain, *binding, message)};
-  if (reason == "QuotaExceeded") {
-    return {{kStep, Grade::kStuck,
-             absl::StrCat("a FederatedResourceQuota of the namespace ", chain.asked.key.ns,
-                          " leaves no room for ", chain.Name(), ": ", message),
-             "raise the quota, or ask for less"}};
-  }
-  if (reason == "Unschedulable") {
-    return {{kStep, Grade::kStuck,
-             absl::StrCat("the clusters have no room for ", api::BindingView(*binding).Replicas(),
-                          " replicas of ", chain.Name(), ": ", message),
-             "ask for fewer or smaller replicas, or allow more clusters"}};
-  }
-  return {{kStep, Grade::kStuck,
-           absl::StrCat("karmada-scheduler cannot place ", chain.Name(), ": ", message),
-           "change what the message says; it is tried again by itself"}};
+  Finding finding = ExplainRefusal(chain, *binding, *refusal);
+  const bool is_observed =
+      api::BindingView(*binding).SchedulerObservedGeneration() == binding->generation();
+  if (!is_observed) finding.waits_for = Program::kScheduler;
+  return {std::move(finding)};
 }
 
 Findings ReplicasAreZero(const Chain& chain) {
