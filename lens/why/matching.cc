@@ -19,6 +19,14 @@ bool MayGovern(const Chain& chain, const kube::Object& policy) {
   return policy.ns().empty() || policy.ns() == chain.asked.key.ns;
 }
 
+// How near a policy comes that would select the template if it were not being deleted.
+constexpr int kWouldSelect = 7;
+
+bool SelectsIt(const Chain& chain, const kube::Object& policy) {
+  return MayGovern(chain, policy) && api::BestMatch(api::PolicyView(policy).ResourceSelectors(),
+                                                    *chain.object) != SelectorMatch::kNone;
+}
+
 std::string RankName(SelectorMatch rank) {
   switch (rank) {
     case SelectorMatch::kName:
@@ -50,7 +58,6 @@ class Selector {
           absl::StrCat("selects ", version, " ", object_.kind(), ", not ", object_.api_version()),
           absl::StrCat("write apiVersion: ", object_.api_version(), " there"));
     }
-    if (policy_->IsDeleting()) return Closer(7, "is being deleted", "create the policy again");
     if (!policy_->ns().empty() && policy_->ns() != object_.ns()) return OtherNamespace(name);
     if (!ns.empty() && ns != object_.ns()) {
       return Closer(named || name.empty() ? 6 : 2, absl::StrCat("selects only the namespace ", ns),
@@ -176,6 +183,12 @@ NearMiss NearestMiss(const Chain& chain) {
   NearMiss nearest;
   if (chain.object == nullptr) return nearest;
   for (const kube::ObjectPtr& policy : chain.policies) {
+    if (policy->IsDeleting()) {
+      if (SelectsIt(chain, *policy) && nearest.closeness < kWouldSelect) {
+        nearest = {policy, "is being deleted", "create the policy again", kWouldSelect};
+      }
+      continue;
+    }
     for (const json::Value& selector : policy->spec()["resourceSelectors"].items()) {
       NearMiss miss = Selector(selector, policy, *chain.object).Miss();
       if (miss.closeness > nearest.closeness) nearest = std::move(miss);
