@@ -16,9 +16,8 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/match.h"
-#include "api/keys.h"
 #include "api/names.h"
+#include "api/namespace_sync.h"
 #include "api/reasons.h"
 #include "api/resources.h"
 #include "base/status.h"
@@ -47,9 +46,7 @@ NamespaceSyncReconciler::NamespaceSyncReconciler(kube::Manager& manager,
       fan_out_(manager.clock()) {}
 
 bool NamespaceSyncReconciler::IsSkipped(const kube::Object& ns) const {
-  return ns.IsDeleting() || ns.name() == "default" || api::IsReservedNamespace(ns.name()) ||
-         skipped_.Contains(ns.name()) ||
-         absl::EqualsIgnoreCase(ns.Label(api::kSkipAutoPropagationLabel), "true");
+  return api::IsKeptFromSync(ns) || skipped_.Contains(ns.name());
 }
 
 absl::StatusOr<kube::Action> NamespaceSyncReconciler::Reconcile(const kube::Request& request,

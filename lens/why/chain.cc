@@ -7,6 +7,7 @@
 #include "api/binding_address.h"
 #include "api/keys.h"
 #include "api/names.h"
+#include "api/namespace_sync.h"
 #include "api/resources.h"
 #include "api/work.h"
 #include "base/status.h"
@@ -151,7 +152,9 @@ std::string Question::Describe() const { return absl::StrCat(gvk.kind, " ", key.
 std::vector<api::TargetCluster> Chain::Targets() const {
   std::vector<api::TargetCluster> targets;
   if (binding != nullptr) targets = api::BindingView(*binding).DispatchTargets();
-  if (binding == nullptr && IsNamespace()) {
+  const bool is_synced = binding == nullptr && IsNamespace() && object != nullptr &&
+                         !api::IsKeptFromSync(*object) && filter.AllowsNamespace(object->name());
+  if (is_synced) {
     for (const auto& [name, cluster] : clusters) targets.push_back({name});
   }
   targets.erase(std::remove_if(targets.begin(), targets.end(),
@@ -191,9 +194,6 @@ absl::StatusOr<Chain> MakeChain(Question question, const Objects& objects, absl:
   return chain;
 }
 
-kube::ObjectPtr LastEvent(const Chain& chain, const kube::Object& object,
-                          std::initializer_list<absl::string_view> reasons) {
-  kube::ObjectPtr last;
 std::string HealthIn(const Chain& chain, const kube::Object& work) {
   const api::WorkView view(work);
   const auto index = view.IndexOf(kube::Object::Make(chain.asked.gvk, chain.asked.key));
@@ -203,6 +203,9 @@ std::string HealthIn(const Chain& chain, const kube::Object& work) {
   return "";
 }
 
+kube::ObjectPtr LastEvent(const Chain& chain, const kube::Object& object,
+                          std::initializer_list<absl::string_view> reasons) {
+  kube::ObjectPtr last;
   for (const kube::ObjectPtr& event : chain.events) {
     if (!IsAbout(event->root()["involvedObject"], object)) continue;
     const absl::string_view reason = event->root()["reason"].AsString();

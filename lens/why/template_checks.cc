@@ -3,10 +3,13 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "api/keys.h"
 #include "api/names.h"
+#include "api/namespace_sync.h"
+#include "api/resources.h"
 #include "lens/why/checks.h"
 
 namespace lens::why {
@@ -100,11 +103,18 @@ Findings NamespaceIsSkipped(const Chain& chain) {
 }
 
 Findings NamespaceOptsOut(const Chain& chain) {
-  if (chain.object == nullptr || !chain.IsNamespace()) return {};
-  if (chain.object->Label(api::kSkipAutoPropagationLabel) != "true") return {};
+  if (chain.object == nullptr || !chain.IsNamespace() || chain.binding != nullptr) return {};
+  if (chain.object->IsDeleting() || api::IsReservedNamespace(chain.object->name())) return {};
+  if (!api::IsKeptFromSync(*chain.object)) return {};
+  const absl::string_view label = chain.object->Label(api::kSkipAutoPropagationLabel);
+  if (!absl::EqualsIgnoreCase(label, "true")) {
+    return {{kStep, Grade::kNote,
+             absl::StrCat(chain.Name(), " does not go to clusters, each of which has its own"),
+             ""}};
+  }
   return {{kStep, Grade::kStuck,
-           absl::StrCat(chain.Name(), " has the label ", api::kSkipAutoPropagationLabel,
-                        "=true, so clusters do not get it on their own"),
+           absl::StrCat(chain.Name(), " has the label ", api::kSkipAutoPropagationLabel, "=", label,
+                        ", so clusters do not get it on their own"),
            "remove the label, or select the Namespace with a ClusterPropagationPolicy"}};
 }
 
