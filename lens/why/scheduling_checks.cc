@@ -230,18 +230,24 @@ Findings ClusterIsEvicted(const Chain& chain) {
   return findings;
 }
 
+// What the scheduler does not place follows the bindings that need it.
+Findings FollowersDoNotGoThere(const Chain& chain) {
+  if (chain.binding == nullptr || chain.object == nullptr || chain.binding->IsDeleting()) return {};
+  if (api::BindingView(*chain.binding).DispatchTargets().empty()) return {};
+  return {{kStep, Grade::kStuck,
+           absl::StrCat("the cluster ", chain.asked.cluster, " is not among the clusters of ",
+                        chain.Name()),
+           "look at the bindings that need it: it follows them", chain.asked.cluster}};
+}
+
 Findings ClusterIsNotChosen(const Chain& chain) {
   const std::string& asked = chain.asked.cluster;
   const kube::Object* binding = ToSchedule(chain);
-  if (asked.empty() || binding == nullptr || !chain.Targets().empty()) return {};
-  if (!IsPlaced(*binding)) return {};
   const auto cluster = chain.clusters.find(asked);
+  if (asked.empty() || cluster == chain.clusters.end() || !chain.Targets().empty()) return {};
+  if (binding == nullptr) return FollowersDoNotGoThere(chain);
+  if (!IsPlaced(*binding)) return {};
   Finding finding{kStep, Grade::kStuck, "", "", asked};
-  if (cluster == chain.clusters.end()) {
-    finding.cause = absl::StrCat("there is no cluster ", asked);
-    finding.advice = "kubectl get clusters lists those that there are";
-    return {finding};
-  }
   const Obstacle obstacle = ObstacleIn(*binding, *cluster->second);
   finding.cause = absl::StrCat(
       "the cluster ", asked, " is not chosen for ", chain.Name(), ": it ",

@@ -40,6 +40,15 @@ std::vector<std::string> ClustersThatHoldIt(const Chain& chain) {
   return names;
 }
 
+// Nothing else is true of a cluster that does not exist, whatever the template is.
+Findings AskedClusterIsUnknown(const Chain& chain) {
+  const std::string& asked = chain.asked.cluster;
+  if (asked.empty() || chain.clusters.count(asked) > 0) return {};
+  if (!chain.CouldRead(api::Clusters().gvk, {"", asked})) return {};
+  return {{kStep, Grade::kStuck, absl::StrCat("there is no cluster ", asked),
+           "kubectl get clusters lists those that there are"}};
+}
+
 Findings TemplateIsGone(const Chain& chain) {
   if (chain.object != nullptr) return {};
   const std::vector<std::string> works = ClustersWithWorks(chain);
@@ -170,6 +179,7 @@ Findings TemplateIsProtected(const Chain& chain) {
 }
 
 constexpr Check kChecks[] = {
+    {"cluster-unknown", "Does the cluster exist that is asked about?", AskedClusterIsUnknown},
     {"template-gone", "Does the template exist?", TemplateIsGone},
     {"kind-never-propagated", "Is it of a kind that can be a template?", KindIsNeverPropagated},
     {"namespace-reserved", "Is its namespace Karmada's own?", NamespaceIsReserved},
