@@ -40,14 +40,15 @@ Findings CheckProgram(const Chain& chain, const Finding& waiting) {
   if (name.empty() || lease == chain.leases.end()) return {};
   const std::string abandoned = Abandoned(*lease->second, chain.now);
   if (abandoned.empty()) return {};
-  return {{waiting.step,
-           Grade::kStuck,
-           absl::StrCat(name, " does not run (", abandoned, "): ", waiting.cause),
-           absl::StrCat("start ", name),
-           waiting.cluster,
-           {},
-           waiting.waits_for,
-           "program-not-running"}};
+  return {
+      {waiting.step,
+       Grade::kStuck,
+       absl::StrCat(name, " does not run (", abandoned, "): ", waiting.cause),
+       absl::StrCat("start ", name, "; if it runs with --leader-elect=false, delete its old Lease"),
+       waiting.cluster,
+       {},
+       waiting.waits_for,
+       "program-not-running"}};
 }
 
 }  // namespace lens::why
