@@ -57,9 +57,9 @@ class Pruner {
               const std::string& path) {
     // Only containers can contain anything to prune; changing others would copy shared parts
     // needlessly.
-    const json::Value& member = parent[name];
-    if (member.is_object()) Object(parent.Mutable(name), schema, path, false);
-    if (member.is_array()) Array(parent.Mutable(name), schema, path);
+    const bool is_object = parent[name].is_object(), is_array = parent[name].is_array();
+    if (is_object) Object(parent.Mutable(name), schema, path, false);
+    if (is_array) Array(parent.Mutable(name), schema, path);
   }
 
   void Array(json::Value& value, const json::Value& schema, const std::string& path) {
