@@ -91,6 +91,7 @@ absl::StatusOr<kube::Action> PolicyReconciler<PolicyScope>::Reconcile(const kube
   // Queues the claimed templates: the reconcile of one that the policy does not select any more
   // releases it.
   QueueBound(*policy);
+  QueueBlocked();
   const PolicySelectors selectors(*policy);
   const bool preempts = is_lazily_claimed_ && api::PolicyView(*policy).PreemptsAlways();
   if (preempts) QueueClaimed(*policy, selectors);
@@ -107,6 +108,13 @@ void PolicyReconciler<PolicyScope>::QueueBound(const kube::Object& policy) {
   }
 }
 
+template <class PolicyScope>
+void PolicyReconciler<PolicyScope>::QueueBlocked() {
+  for (const kube::Request& item : memory_.blocked.All()) {
+    templates_.Add(item, kube::kInitialListPriority);
+  }
+}
+
 // Each kind, namespace and name is looked up once, however many selectors have it.
 template <class PolicyScope>
 absl::Status PolicyReconciler<PolicyScope>::QueueWaiting(const kube::Object& policy,
@@ -118,7 +126,7 @@ absl::Status PolicyReconciler<PolicyScope>::QueueWaiting(const kube::Object& pol
     const absl::StatusOr<kube::Gvk> gvk = kube::ParseGvk(selector.api_version(), selector.kind());
     const absl::string_view ns = PolicyScope::kNamespaced ? policy.ns() : selector.ns();
     if (!gvk.ok() || !seen.emplace(*gvk, ns, selector.name()).second) continue;
-    const std::vector<kube::Request> waiting = waiting_.Matching(*gvk, ns, selector.name());
+    const std::vector<kube::Request> waiting = memory_.waiting.Matching(*gvk, ns, selector.name());
     if (waiting.empty()) continue;
     const absl::StatusOr<kube::Resource> resource = manager_.cluster().mapper().ForKind(*gvk, stop);
     if (kube::IsNoSuchKind(resource.status())) continue;  // The kind is not served any more.

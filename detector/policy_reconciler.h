@@ -11,7 +11,7 @@
 #include "absl/status/statusor.h"
 #include "base/stop_token.h"
 #include "detector/policy_selectors.h"
-#include "detector/waiting_set.h"
+#include "detector/template_memory.h"
 #include "kube/runtime/manager.h"
 #include "kube/runtime/reconciler.h"
 #include "kube/runtime/work_queue.h"
@@ -30,13 +30,13 @@ class PolicyReconciler : public kube::Reconciler {
   // Returns whether a lazy policy has claimed the template.
   using IsLazilyClaimedFn = std::function<bool(const kube::Object& object)>;
 
-  // `waiting` holds the templates without a policy; keys of templates to be looked at again go into
-  // `templates`. Policies preempt one another if `is_lazily_claimed` is not empty. REQUIRES: all of
-  // them outlive the reconciler.
-  PolicyReconciler(kube::Manager& manager, const WaitingSet& waiting, kube::WorkQueue& templates,
+  // `memory` has the templates without a policy, and those whose policy cannot be applied; keys of
+  // templates to be looked at again go into `templates`. Policies preempt one another if
+  // `is_lazily_claimed` is not empty. REQUIRES: all of them outlive the reconciler.
+  PolicyReconciler(kube::Manager& manager, const TemplateMemory& memory, kube::WorkQueue& templates,
                    IsLazilyClaimedFn is_lazily_claimed)
       : manager_(manager),
-        waiting_(waiting),
+        memory_(memory),
         templates_(templates),
         is_lazily_claimed_(std::move(is_lazily_claimed)) {}
 
@@ -53,11 +53,13 @@ class PolicyReconciler : public kube::Reconciler {
   // Queues the templates that wait for a policy and that this one selects.
   absl::Status QueueWaiting(const kube::Object& policy, const PolicySelectors& selectors,
                             const base::StopToken& stop);
+  // Queues the templates whose policy cannot be applied: it may have been mended.
+  void QueueBlocked();
   // Queues the templates that the policy names and other policies have claimed.
   void QueueClaimed(const kube::Object& policy, const PolicySelectors& selectors);
 
   kube::Manager& manager_;
-  const WaitingSet& waiting_;
+  const TemplateMemory& memory_;
   kube::WorkQueue& templates_;
   const IsLazilyClaimedFn is_lazily_claimed_;
 };

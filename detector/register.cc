@@ -86,7 +86,7 @@ void BuildPolicyLoop(const loops::Context& context, const std::shared_ptr<Parts>
       .Reads(api::ClusterResourceBindings(), PolicyScope::kIdLabel, by_policy)
       .ReadsWatchedKinds()  // For templates.
       .Build(std::make_unique<PolicyReconciler<PolicyScope>>(
-          context.manager, parts->memory.waiting, templates, std::move(is_lazily_claimed)));
+          context.manager, parts->memory, templates, std::move(is_lazily_claimed)));
 }
 
 // When rules change, queues the templates whose pods may be counted otherwise now. Lazily activated
@@ -154,17 +154,11 @@ absl::Status RegisterDetector(const loops::Context& context, int workers) {
   const kube::MapFn blocked = [parts](const kube::Object&) { return parts->memory.blocked.All(); };
   const kube::Enqueue unblocks = {.when = {.update = kube::NeverUpdate, .remove = kube::Never},
                                   .map = blocked};
-  // A policy may be mended, so that it no longer asks for what is missing.
-  const kube::Enqueue mended = {
-      .when = {.add = kube::Never, .update = kube::GenerationChanged, .remove = kube::Never},
-      .map = blocked};
   WatchPriorityClasses(context, builder, blocked);
   kube::Controller& templates =
       builder.WithLimiter(LimiterOf(context))
           .Watches(api::OverridePolicies(), unblocks)
           .Watches(api::ClusterOverridePolicies(), unblocks)
-          .Watches(api::PropagationPolicies(), mended)
-          .Watches(api::ClusterPropagationPolicies(), mended)
           .Watches(api::PropagationPolicies(), LostPolicy<api::policy_scope::Namespaced>(context))
           .Watches(api::ClusterPropagationPolicies(),
                    LostPolicy<api::policy_scope::Cluster>(context))

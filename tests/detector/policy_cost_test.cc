@@ -39,7 +39,7 @@ struct ManyTemplates : tests::PoliciesFixture {
   }
   // Returns the processor time of a pass over the policy, and of all matches that follow from it.
   double Cost() {
-    detector::PolicyReconciler<Namespaced> pass(*manager, memory.waiting, templates,
+    detector::PolicyReconciler<Namespaced> pass(*manager, memory, templates,
                                                 [](const kube::Object&) { return false; });
     const std::clock_t began = std::clock();
     REQUIRE(pass.Reconcile({.key = KeyOf("p"), .gvk = {}}, {}).ok());

@@ -35,7 +35,7 @@ struct Fixture : tests::MembersFixture {
     }
     Sync({kDeployments, kConfigMaps, api::ResourceBindings(), api::PropagationPolicies(),
           api::ClusterPropagationPolicies()});
-    reconciler.emplace(Make(), memory.waiting, templates, nullptr);
+    reconciler.emplace(Make(), memory, templates, nullptr);
   }
   // Puts a policy that selects Robots, ConfigMaps named "settings" and all Deployments.
   void PutPolicy() {

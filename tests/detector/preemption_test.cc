@@ -200,7 +200,7 @@ struct QueueFixture : tests::MembersFixture {
     PutCached(api::PropagationPolicies(), policy);
     detector::PolicyReconciler<Namespaced>::IsLazilyClaimedFn asked;
     if (preemption) asked = [this](const kube::Object&) { return lazily_claimed; };
-    detector::PolicyReconciler<Namespaced> reconciler(*manager, memory.waiting, templates, asked);
+    detector::PolicyReconciler<Namespaced> reconciler(*manager, memory, templates, asked);
     REQUIRE(reconciler.Reconcile({.key = policy.key(), .gvk = {}}, {}).ok());
     std::vector<kube::Request> queued;
     while (templates.size() > 0) {
