@@ -33,7 +33,7 @@ class PlaceIndex {
  public:
   explicit PlaceIndex(absl::string_view text);
 
-  // As FindPlace.
+  // Returns what FindPlace returns for the same text and path.
   std::optional<Place> Find(json::Path path) const;
 
  private:

@@ -95,7 +95,7 @@ kube::Object BuildBinding(const kube::Object& object, const kube::Object& policy
 }
 
 absl::Status CheckBindingName(const kube::Object& built) {
-  constexpr size_t kLongest = 253;  // Of a DNS subdomain, which the name of an object is.
+  constexpr size_t kLongest = 253;  // The names of objects are DNS subdomains.
   const size_t length = built.name().size();
   if (length <= kLongest) return absl::OkStatus();
   const size_t suffix = length - built.spec()["resource"]["name"].AsString().size();

@@ -22,8 +22,8 @@ tool::Program ThisProgram() {
               "Shows what becomes of a template on its way from a Karmada control plane "
               "to the members, and\nwhat stops it. Only reads.",
           .footer = kFooter,
-          // As with other programs that compare for pull-request checks, 2 says that there is a
-          // difference, so that an error is 1.
+          // A pull-request check has to see a difference from an error: 2 reports a difference, and
+          // 1 an error.
           .failed = 2,
           .unusable = 1};
 }

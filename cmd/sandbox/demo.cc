@@ -324,7 +324,7 @@ absl::StatusOr<std::vector<kube::Object>> ReadSamples(std::string directory) {
 
 struct Samples {
   std::vector<kube::Object> first;
-  std::vector<kube::Object> dependencies;  // Of the second part.
+  std::vector<kube::Object> dependencies;  // What the second part of the demo applies.
 };
 
 // Returns the samples of the second part; none when the user has given other samples, or too few

@@ -5,11 +5,11 @@
 // over, the cluster is evicted, all due ones in one write; until then the pass comes back for the
 // next one. Everything else that matters changes the binding.
 //
-// The condition outlives the process, and so may tell of a workload that has recovered while nobody
-// watched. Therefore the member's object, as the cache has it, must be unhealthy too. When it
-// cannot be read, because the member does not answer or is a pull cluster, the status counts once
-// this process has seen it for as long as the toleration, as upstream does. That memory, seen_
-// under mu_, may be lost: the eviction comes later then.
+// The condition outlives the process, so it may still be there although the workload has recovered
+// while no process ran. Therefore the member's object, as the cache has it, must be unhealthy too.
+// When it cannot be read, because the member does not answer or is a pull cluster, the status
+// counts once this process has seen it for as long as the toleration, as upstream does. That
+// memory, seen_ under mu_, may be lost: the eviction comes later then.
 #include "controllers/application_failover/application_failover_reconciler.h"
 
 #include <algorithm>

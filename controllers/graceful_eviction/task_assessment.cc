@@ -9,8 +9,8 @@
 namespace controllers {
 namespace {
 
-// Returns whether the status tells of the present placement. A scheduler that finds no cluster
-// leaves spec.clusters empty; only one that has succeeded means it.
+// Returns whether the scheduler has placed the binding as it is now. An empty spec.clusters is a
+// placement only if the scheduler reports success: it is also empty when no cluster was found.
 bool IsPlaced(const api::BindingView& binding) {
   if (binding.SchedulerObservedGeneration() != binding.object().generation()) return false;
   return !binding.Clusters().empty() ||

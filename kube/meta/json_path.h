@@ -58,7 +58,7 @@ class JsonPath {
     std::string name;                              // The member, or the operator of a filter.
     std::array<std::optional<int64_t>, 3> bounds;  // For kSlice: from, to, step.
     bool is_index = false;                         // For kSlice: one element, bounds[0].
-    std::vector<Nodes> parts;                      // Of a union, or both sides of a filter.
+    std::vector<Nodes> parts;  // The parts of a union, or both sides of a filter.
   };
 
   std::vector<Nodes> pieces_;  // Texts and expressions, in order.
