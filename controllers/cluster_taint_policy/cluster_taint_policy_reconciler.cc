@@ -12,7 +12,6 @@
 #include <string>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "api/cluster.h"
 #include "api/cluster_taint_policy.h"
 #include "api/reasons.h"
@@ -87,9 +86,8 @@ void ClusterTaintPolicyReconciler::ReportUnmatchable(const std::vector<kube::Obj
     if (valid.ok()) continue;
     {
       absl::MutexLock lock(&mu_);
-      if (!reported_.insert(absl::StrCat(policy->uid(), "/", policy->generation())).second) {
-        continue;
-      }
+      int64_t& reported = reported_.try_emplace(std::string(policy->uid()), -1).first->second;
+      if (std::exchange(reported, policy->generation()) == policy->generation()) continue;
     }
     recorder_.Warning(kube::InvolvedObject::Of(*policy), api::reason::kInvalidMatchCondition,
                       valid.message());

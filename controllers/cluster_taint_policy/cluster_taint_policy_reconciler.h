@@ -3,11 +3,12 @@
 #ifndef CONTROLLERS_CLUSTER_TAINT_POLICY_CLUSTER_TAINT_POLICY_RECONCILER_H_
 #define CONTROLLERS_CLUSTER_TAINT_POLICY_CLUSTER_TAINT_POLICY_RECONCILER_H_
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
-#include "absl/container/flat_hash_set.h"
+#include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
@@ -35,8 +36,8 @@ class ClusterTaintPolicyReconciler : public kube::Reconciler {
   kube::Manager& manager_;
   kube::EventRecorder recorder_;
   absl::Mutex mu_;
-  // Uid and generation of the policies that have been reported.
-  absl::flat_hash_set<std::string> reported_ ABSL_GUARDED_BY(mu_);
+  // The generation in which a policy was reported, by its uid.
+  absl::flat_hash_map<std::string, int64_t> reported_ ABSL_GUARDED_BY(mu_);
 };
 
 // Builds the loop.

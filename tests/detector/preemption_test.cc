@@ -150,8 +150,13 @@ TEST_CASE_METHOD(Fixture, "a refused preemption is reported, and tried again") {
   Put("low", 1, "Never");
   REQUIRE(Settled() == "low");
   Put("high", 2);
+  const kube::ObjectKey binding = {"ns", "web-deployment"};
+  server->Erase(api::ResourceBindings(), binding);
+  REQUIRE(tests::Eventually(
+      [&] { return informers.Get(api::ResourceBindings())->store().Find(binding) == nullptr; }));
   server->FailNext("PATCH", 403, "Forbidden");
   CHECK_FALSE(Pass().ok());
+  CHECK_FALSE(server->Find(api::ResourceBindings(), binding).empty());  // It follows "low".
   REQUIRE(Preemptions().size() == 1);
   CHECK(absl::StartsWith(Preemptions().front(),
                          "Warning PreemptPolicyFailed Deployment: Propagation policy(ns/high) "
